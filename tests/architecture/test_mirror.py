@@ -26,6 +26,7 @@ FROM_ABOVE = {
         "evaluation/multiclass/problem_sums.py",
         "models/class_calibration.py",
     ],
+    "engines/test_class_units.py": ["engines/grouped.py"],
     "engines/test_counting.py": ["engines/threads.py", "engines/work.py", "io/shards/pieces.py"],
     "fusion/test_quality.py": ["fusion/quality_measures.py", "fusion/quality_terms.py"],
     "fusion/test_linear.py": ["models/labelled.py", "models/score_model.py", "models/two_class.py"],

@@ -26,7 +26,7 @@ def folder(tmp_path):
     for at in range(3):
         own = part == at
         columns = dict(zip(CLASSES, loglik[own].T.astype(np.float32), strict=True))
-        columns["class"] = [CLASSES[k] for k in label[own]]
+        columns |= {"class": [CLASSES[k] for k in label[own]], "speaker": [f"s{at % 40}" for at in np.flatnonzero(own)]}
         pq.write_table(pa.table(columns), path / f"part-{at}.parquet", row_group_size=400)
     return path
 
@@ -46,17 +46,30 @@ def numbers(value, path=""):
     return {path: value}
 
 
-@pytest.mark.parametrize("asked", [{}, {"p_target": [0.5, 0.01], "pairs": False}, {"p_out_of_set": 0.2}])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"p_target": [0.5, 0.01], "pairs": False, "intervals": False},
+        {"p_out_of_set": 0.2, "units": "speaker"},
+        {"groups": {"west": ["eng", "deu"], "fra": ["fra"]}, "units": "speaker"},
+        {"level": 0.9},
+        {"units": "trials"},
+    ],
+)
 def test_json_is_that_of_memory(folder, asked, monkeypatch):
-    whole = evaluate_files(folder, intervals=False, **asked)
+    whole = evaluate_files(folder, **asked)
     monkeypatch.setattr(streaming, "memory_of", lambda *_: 10**12)
-    found = evaluate_files(folder, intervals=False, **asked)
+    found = evaluate_files(folder, **asked)
     one, other = (numbers(json.loads(some.to_json())["systems"]) for some in (found, whole))
     assert one.keys() == other.keys()
     for name, value in one.items():
         expected = pytest.approx(other[name], rel=1e-9, abs=1e-12) if isinstance(value, float) else other[name]
         assert value == expected, name
     assert any("pieces" in str(message) for message in found.messages)
+    units = [[one for one in some.messages if one.kind == "units"] for some in (found, whole)]
+    assert units[0] == units[1]
+    if "groups" in asked:
+        return
     for a, b in zip(found.systems[0].curves.sample, whole.systems[0].curves.sample, strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -66,19 +79,25 @@ def test_a_dataset_is_read_in_pieces(folder):
     assert found.systems[0].cllr == pytest.approx(evaluate_files(folder, intervals=False).systems[0].cllr, rel=1e-14)
 
 
-@pytest.mark.usefixtures("too_large")
-def test_tables_say_why_there_are_no_intervals(folder):
-    found = evaluate_files(folder)
-    assert any("no intervals: those of many classes need all segments" in str(one) for one in found.messages)
-    assert found.systems[0].uncertainty is None
+def test_one_pass_gives_bounds_and_intervals_of_the_rest(folder):
+    whole = evaluate_files(folder)
+    found = evaluate_files(folder, approximate=True, memory="128MB")
+    one, other = found.systems[0], whole.systems[0]
+    low, high = one.bounds["min_cllr"]
+    assert low <= other.min_cllr <= high
+    assert not one.bounds.keys() & one.uncertainty.estimates.keys()
+    for name in ("cllr", "c_avg", "error_rate", ("detectors", "fra", "cost")):
+        ends = ((some.interval(name).low, some.interval(name).high) for some in (one, other))
+        assert next(ends) == pytest.approx(next(ends), rel=1e-10), name
+    assert any("read once" in str(message) for message in found.messages)
+    assert any("certain to lie within" in note for note in one.notes)
+    json.loads(found.to_json())
 
 
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"approximate": True, "intervals": False}, "bounds after one pass are those of two classes"),
-        ({"groups": [["eng", "deu"], ["fra"]], "intervals": False}, "groups of classes need all segments"),
-        ({"bootstrap": 100}, "intervals of many classes need all segments"),
+        ({"bootstrap": 100}, "corrected minima of many classes need all segments"),
         ({"operating_points": [0.1]}, "for scores of two classes"),
     ],
 )

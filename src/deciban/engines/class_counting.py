@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -10,7 +10,10 @@ import numpy as np
 
 from deciban.core.classes.shown import Shown
 from deciban.core.classes.subsets import SubsetCounts
-from deciban.engines.class_problems import problems_of, solved, trials_of
+from deciban.core.ranks.hull import Pav
+from deciban.core.ranks.key_cells import Refining
+from deciban.engines.class_problems import ODDS, TrialBlock, blocks_of, problems_of, solved
+from deciban.engines.class_units import UnitSums, WhoIsIn
 from deciban.engines.looking import both
 from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
@@ -20,7 +23,6 @@ from deciban.evaluation.reliability import PooledOdds
 from deciban.io.shards.pieces import Piece, ShardSource
 from deciban.multiclass.analysis import subset_costs_of, subset_counts_of
 from deciban.multiclass.recalibration import ClassCalibration
-from deciban.multiclass.tables import ScoredClasses
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,12 +37,15 @@ class ClassSums:
     shown : Shown or None
         Trials to draw, where there are three classes.
     subsets : SubsetCounts or None
+    units : UnitSums or None
+        Where intervals are asked for.
     """
 
     summary: ClassSummary
     problems: ProblemSums
     shown: Shown | None
     subsets: SubsetCounts | None
+    units: UnitSums | None = None
 
     def __add__(self, other: ClassSums) -> ClassSums:
         """What adds up of the trials of both."""
@@ -49,6 +54,7 @@ class ClassSums:
             self.problems + other.problems,
             both(self.shown, other.shown),
             both(self.subsets, other.subsets),
+            both(self.units, other.units),
         )
 
 
@@ -61,14 +67,23 @@ class ClassSurvey(Locked, Work):
     classes : tuple of str
     figures : ClassFigures
     has_weights : bool
+    who : WhoIsIn, optional
+        The units of trials, where intervals are asked for.
     """
 
     words = "counting"
 
-    def __init__(self, system: int, classes: tuple[str, ...], figures: ClassFigures, has_weights: bool) -> None:  # noqa: FBT001
+    def __init__(
+        self,
+        system: int,
+        classes: tuple[str, ...],
+        figures: ClassFigures,
+        has_weights: bool,  # noqa: FBT001
+        who: WhoIsIn | None = None,
+    ) -> None:
         super().__init__()
-        self._given = system, classes, figures, has_weights
-        self.system, self.classes, self.figures, self.has_weights = self._given
+        self._given = system, classes, figures, has_weights, who
+        self.system, self.classes, self.figures, self.has_weights, self.who = self._given
         self.asked = Asked.of(figures, classes, c_avg_places(figures))
         self.has_subsets = not figures.why_no_subsets(len(classes), WEIGHTED if has_weights else "")
         self.found: ClassSums | None = None
@@ -79,18 +94,25 @@ class ClassSurvey(Locked, Work):
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
+        units = self.who is not None and self.who.keys is not None
         for piece in pieces:
-            for trials in trials_of(piece, self.system, self.classes, weight=self.has_weights):
-                found = self._sums(trials)
-                with self.lock:
-                    self.found = both(self.found, found)
+            for block in blocks_of(piece, self.system, self.classes, weight=self.has_weights, units=units):
+                self.add(block)
 
-    def _sums(self, trials: ScoredClasses) -> ClassSums:
+    def add(self, block: TrialBlock) -> None:
+        """Add up over trials; from any thread."""
+        found = self._sums(block)
+        with self.lock:
+            self.found = both(self.found, found)
+
+    def _sums(self, block: TrialBlock) -> ClassSums:
+        trials = block.trials
         return ClassSums(
             ClassSummary.of(trials, self.figures, whole=False, only_sums=True),
             ProblemSums.of(trials, self.asked),
             shown_of(trials) if len(self.classes) == 3 else None,
             subset_counts_of(trials, self.figures.p_target[0]) if self.has_subsets else None,
+            None if self.who is None else UnitSums.of(block, self.who),
         )
 
     def __add__(self, other: Self) -> Self:
@@ -100,7 +122,9 @@ class ClassSurvey(Locked, Work):
         return found
 
 
-def survey_classes(source: ShardSource, engine: Engine, *, system: int, figures: ClassFigures) -> ClassSums | None:
+def survey_classes(
+    source: ShardSource, engine: Engine, *, system: int, figures: ClassFigures, who: WhoIsIn | None = None
+) -> ClassSums | None:
     """Add up over all trials of one system of a source of many classes: one pass.
 
     Parameters
@@ -112,6 +136,8 @@ def survey_classes(source: ShardSource, engine: Engine, *, system: int, figures:
         Position of the system.
     figures : ClassFigures
         What is asked for, without groups.
+    who : WhoIsIn, optional
+        The units of trials, where intervals are asked for.
 
     Returns
     -------
@@ -125,7 +151,7 @@ def survey_classes(source: ShardSource, engine: Engine, *, system: int, figures:
     InputError
         If something that is asked for is impossible.
     """
-    return engine.run(ClassSurvey(system, source.classes, figures, source.has_weights), source.pieces).found
+    return engine.run(ClassSurvey(system, source.classes, figures, source.has_weights, who), source.pieces).found
 
 
 def summarize_surveyed(
@@ -162,22 +188,39 @@ def summarize_surveyed(
     FormatError, OSError
         As reading does.
     """
-    summary, asked = sums.summary, sums.problems.asked
-    problems = problems_of(asked, summary.counts, source.n_rows)
+    asked = sums.problems.asked
+    problems = problems_of(asked, sums.summary.counts, source.n_rows)
     found = solved(problems, source, system, asked, engine, memory)
+    return with_problems(sums, found, {name: one.pav for name, one in found.items() if name != ODDS}, calibration)
+
+
+def with_problems(
+    sums: ClassSums,
+    found: Mapping[tuple[Any, ...], Refining],
+    pavs: Mapping[tuple[Any, ...], Pav],
+    calibration: ClassCalibration | None,
+) -> ClassSummary:
+    """The summary of trials whose sums are known, and of whose problems so much is.
+
+    Parameters
+    ----------
+    sums : ClassSums
+    found : mapping of names of problems to Refining
+    pavs : mapping of names of problems to Pav
+        PAV blocks of detectors and pairs.
+    calibration : ClassCalibration or None
+    """
+    summary, asked = sums.summary, sums.problems.asked
     n_targets = range(len(summary.classes))
-    detectors = tuple(tuple(found["detector", at, k].pav for k in n_targets) for at in range(len(asked.rivals)))
-    pairs = {name[1:]: one.pav for name, one in found.items() if name[0] == "pair"}
+    detectors = tuple(tuple(pavs["detector", at, k] for k in n_targets) for at in range(len(asked.rivals)))
+    pairs = {name[1:]: one for name, one in pavs.items() if name[0] == "pair"}
     share = asked.prior / summary.counts
     failed, happened = (np.asarray(share @ counts) for counts in sums.problems.in_bins)
-    whole: Any = None
-    if calibration is not None:
-        subsets = None if sums.subsets is None else subset_costs_of(sums.subsets, summary.classes)
-        shown = None if sums.shown is None else (sums.shown.loglik, sums.shown.label)
-        whole = WholeOnly(calibration, subsets, shown)
+    subsets = None if sums.subsets is None else subset_costs_of(sums.subsets, summary.classes)
+    shown = None if sums.shown is None else (sums.shown.loglik, sums.shown.label)
     return replace(
         summary,
         problems=CountedProblems(summary.counts, sums.problems, detectors, pairs),
-        posterior_odds=PooledOdds(*found[("odds",)].blocks, happened, failed),
-        whole=whole,
+        posterior_odds=PooledOdds(*found[ODDS].blocks, happened, failed),
+        whole=WholeOnly(calibration, subsets, shown),
     )

@@ -16,6 +16,7 @@ import numpy as np
 
 from deciban.core.classes.counts import ordered_by_class
 from deciban.core.ranks.key_cells import ALL_BITS, KeyCells, Refining, Sides, Windows
+from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.multiclass.posterior_odds import trial_odds
 from deciban.evaluation.multiclass.problem_sums import Asked, rival_shares
@@ -34,19 +35,47 @@ _FINER = 64
 _WAITING = 1
 """Cells that wait to be merged, in cells of the room that there is."""
 
+ODDS = ("odds",)
+"""The name of the posteriors of what is recognized, of which one side may have no trial."""
+
 Scored = tuple[AnyArray, IntArray, CountArray | None]
 """Scores of trials, their kinds and their weights."""
 
 
-def trials_of(piece: Piece, system: int, classes: tuple[str, ...], *, weight: bool) -> Iterator[ScoredClasses]:
-    """The trials of a piece, some after the other; those that have no weight, too."""
-    chunk = piece.read(Wanted((system,), truth=True, weight=weight))
+@dataclass(frozen=True, slots=True, eq=False)
+class TrialBlock:
+    """Some trials of a piece.
+
+    Attributes
+    ----------
+    trials : ScoredClasses
+        Those that have no weight, too.
+    stratum : (n_trials,) int array
+        What has a mean of its own: the class, or which of the classes of a group.
+    units : TrialUnits or None
+        If they were asked for.
+    """
+
+    trials: ScoredClasses
+    stratum: IntArray
+    units: TrialUnits | None
+
+
+def blocks_of(
+    piece: Piece, system: int, classes: tuple[str, ...], *, weight: bool, units: bool = False
+) -> Iterator[TrialBlock]:
+    """The trials of a piece, some after the other, in the order of their strata where these are not the classes."""
+    chunk = piece.read(Wanted((system,), truth=True, weight=weight, units=units))
     assert chunk.truth is not None  # noqa: S101  # it was asked for
-    loglik, step = chunk.scores[0], max(_NUMBERS // len(classes), 1)
+    loglik, step, stratum = chunk.scores[0], max(_NUMBERS // len(classes), 1), chunk.stratum
     for first in range(0, len(loglik), step):
-        rows = slice(first, first + step)
+        rows: Any = slice(first, first + step)
+        if stratum is not None:
+            rows = first + np.argsort(stratum[rows], kind="stable")
         some = None if chunk.weight is None else chunk.weight[rows]
-        yield ScoredClasses(loglik[rows], chunk.truth[rows], some, classes)
+        trials = ScoredClasses(loglik[rows], chunk.truth[rows], some, classes)
+        own = None if chunk.units is None else chunk.units.take(rows)
+        yield TrialBlock(trials, trials.label if stratum is None else stratum[rows], own)
 
 
 class Made:
@@ -177,7 +206,7 @@ def problems_of(asked: Asked, totals: CountArray, n_trials: int) -> list[Problem
             found.append(Detector(("detector", at, target), sides, n_trials, kind))
     different, place = np.unique(asked.prior / totals, return_inverse=True)
     both = Sides(np.repeat([True, False], len(different)), np.tile(different, 2))
-    found.append(Odds(("odds",), both, n_trials, place))
+    found.append(Odds(ODDS, both, n_trials, place))
     if asked.has_pairs:
         even = Sides(np.array([True, False]), np.ones(2))
         share = [(i, j, float(part[i] + part[j]) * n_trials) for i in range(1, n) for j in range(i)]
@@ -185,8 +214,30 @@ def problems_of(asked: Asked, totals: CountArray, n_trials: int) -> list[Problem
     return found
 
 
+def problems_by_class(asked: Asked, n_classes: int, n_trials: int) -> list[Problem]:
+    """All problems where it is not known yet how many trials each class has: every class is a kind of its own."""
+    found, every, ones = list[Problem](), np.arange(n_classes), np.ones(n_classes)
+    for at in range(len(asked.rivals)):
+        for target in range(n_classes):
+            found.append(Detector(("detector", at, target), Sides(every == target, ones), n_trials, every))
+    found.append(Odds(ODDS, Sides(np.repeat([True, False], n_classes), np.tile(ones, 2)), n_trials, every))
+    if asked.has_pairs:
+        even = Sides(np.array([True, False]), np.ones(2))
+        found += [Pair(("pair", i, j), even, n_trials) for i in range(1, n_classes) for j in range(i)]
+    return found
+
+
+def shared_sides(problem: Problem, asked: Asked, totals: CountArray) -> Sides:
+    """How trials count in one of `problems_by_class`, once it is known how many each class has."""
+    what, *of = problem.name
+    if what == "pair":
+        return problem.sides
+    share = np.tile(asked.prior / totals, 2) if what == "odds" else rival_shares(asked.rivals[of[0]], totals, of[1])
+    return Sides(problem.sides.is_for, share)
+
+
 @dataclass(eq=False)
-class _Counting:
+class Counting:
     """The cells of a problem in one pass."""
 
     problem: Problem
@@ -196,6 +247,7 @@ class _Counting:
     waiting: list[KeyCells] = field(default_factory=list)
 
     def of(self, made: Made) -> KeyCells:
+        """Those of some trials."""
         problem = self.problem
         how: Any = {"n_kinds": problem.n_kinds, "room": self.room, "level": self.level, "windows": self.windows}
         return KeyCells.of(*problem.scores(made), **how)
@@ -214,13 +266,13 @@ class ProblemTally(Locked, Work):
     about : (int, tuple of str, bool)
         System, classes, and whether trials have weights.
     asked : Asked
-    counting : sequence of _Counting
+    counting : sequence of Counting
         Empty.
     """
 
     words = "counting detectors and pairs"
 
-    def __init__(self, about: tuple[int, tuple[str, ...], bool], asked: Asked, counting: Sequence[_Counting]) -> None:
+    def __init__(self, about: tuple[int, tuple[str, ...], bool], asked: Asked, counting: Sequence[Counting]) -> None:
         super().__init__()
         self.about, self.asked, self.counting = about, asked, counting
         self.n_bytes = sum(one.room * one.problem.bytes_per_cell for one in counting)
@@ -228,19 +280,23 @@ class ProblemTally(Locked, Work):
     def empty(self) -> Self:
         """See `Work.empty`."""
         return type(self)(
-            self.about, self.asked, [_Counting(one.problem, one.room, one.windows) for one in self.counting]
+            self.about, self.asked, [Counting(one.problem, one.room, one.windows) for one in self.counting]
         )
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
         system, classes, weight = self.about
         for piece in pieces:
-            for trials in trials_of(piece, system, classes, weight=weight):
-                made = Made(trials, self.asked)
-                for one in self.counting:
-                    self._wait(one, one.of(made))
+            for block in blocks_of(piece, system, classes, weight=weight):
+                self.add(block.trials)
 
-    def _wait(self, counting: _Counting, found: KeyCells) -> None:
+    def add(self, trials: ScoredClasses) -> None:
+        """Count trials; from any thread."""
+        made = Made(trials, self.asked)
+        for one in self.counting:
+            self._wait(one, one.of(made))
+
+    def _wait(self, counting: Counting, found: KeyCells) -> None:
         """Merge when many cells wait, and not under the lock."""
         with self.lock:
             counting.waiting.append(found)
@@ -287,11 +343,11 @@ def solved(
     """
     found: dict[tuple[Any, ...], Refining] = {}
     about = system, source.classes, source.has_weights
-    waiting = [_Counting(one, _room(one, memory), None) for one in problems]
+    waiting = [Counting(one, _room(one, memory), None) for one in problems]
     while waiting:
         some = _that_fit(waiting, memory)
         waiting = waiting[len(some) :]
-        again = list[_Counting]()
+        again = list[Counting]()
         for one in engine.run(ProblemTally(about, asked, some), source.pieces).counting:
             name, cells = one.problem.name, one.cells
             if name in found:
@@ -301,7 +357,7 @@ def solved(
             if n_open := found[name].n_open:
                 finer = int(np.clip(_FINER * n_open, _FEWEST_CELLS, _room(one.problem, memory)))
                 room = max(finer, 2 * n_open + 2)  # at least one bit more
-                again.append(_Counting(one.problem, room, found[name].windows))
+                again.append(Counting(one.problem, room, found[name].windows))
         waiting = [*again, *waiting]
     return found
 
@@ -312,7 +368,7 @@ def _room(problem: Problem, memory: int) -> int:
     return max(min(wanted, memory // (8 * problem.bytes_per_cell)), _FEWEST_CELLS)  # merging takes several times that
 
 
-def _that_fit(waiting: Sequence[_Counting], memory: int) -> list[_Counting]:
+def _that_fit(waiting: Sequence[Counting], memory: int) -> list[Counting]:
     """The first ones, as many as there is memory for, and one at least."""
     sizes = np.cumsum([one.room * one.problem.bytes_per_cell for one in waiting])
     return list(waiting[: max(int(np.count_nonzero(sizes <= memory // 4)), 1)])

@@ -172,11 +172,14 @@ class UnitsFound:
         The units of names, where pieces do not say those of trials.
     said : tuple of Message
         What was assumed to find them.
+    each : TrialUnits or None
+        What a trial is called, where every one is a unit by itself: without keys, as there are so many.
     """
 
     facts: UnitFacts | None
     by_name: SpeakersByName | None = None
     said: tuple[Message, ...] = ()
+    each: TrialUnits | None = None
 
 
 def speakers_in_pieces(source: ShardSource, engine: Engine) -> tuple[UnitFacts, SpeakersByName]:

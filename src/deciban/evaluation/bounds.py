@@ -119,16 +119,16 @@ def _of_hull(found: Evaluation, best: SortedScores) -> Bounds:
     """Minima, which are functions of the hull alone."""
     rocch = best.rocch
     bounds: dict[Figure, tuple[float, float]] = {
-        "eer": _wide(rocch.eer(), found.eer, 0.5),
-        "prbep": _wide(rocch.prbep(), found.prbep),
-        "min_cllr": _wide(best.recalibrated.cllr(), found.min_cllr, 1.0),
+        "eer": wide(rocch.eer(), found.eer, 0.5),
+        "prbep": wide(rocch.prbep(), found.prbep),
+        "min_cllr": wide(best.recalibrated.cllr(), found.min_cllr, 1.0),
     }
     least, most = bounds["min_cllr"]
     bounds["calibration_loss"] = max(found.cllr - most, 0.0), max(found.cllr - least, 0.0)
     costs = [_least_cost(best, point) for point in found.operating_points]
     for k, (cost, point) in enumerate(zip(costs, found.operating_points, strict=True)):
-        bounds["min_dcf", k] = _wide(cost, point.min_dcf, 1.0)
-    bounds["mean_min_dcf"] = _wide(float(np.mean(costs)), found.mean_min_dcf, 1.0)
+        bounds["min_dcf", k] = wide(cost, point.min_dcf, 1.0)
+    bounds["mean_min_dcf"] = wide(float(np.mean(costs)), found.mean_min_dcf, 1.0)
     return {figure: ends for figure, ends in bounds.items() if ends[0] < ends[1]}
 
 
@@ -138,8 +138,8 @@ def _least_cost(best: SortedScores, point: object) -> float:
     return float(detection_cost(*rates, threshold, 1.0, 1.0, normalize=True)[0])
 
 
-def _wide(low: float, high: float, most: float = math.inf) -> tuple[float, float]:
-    """Both ends a little further out; equal ones stay as they are."""
+def wide(low: float, high: float, most: float = math.inf) -> tuple[float, float]:
+    """Bounds that come from sums, with both ends a little further out; equal ones stay as they are."""
     if low == high:
         return low, high
     low, high = min(low, high), max(low, high)

@@ -71,7 +71,11 @@ def with_bounds(found: dict[str, Any], bounds: Bounds) -> dict[str, Any]:
     copied = _Copies(made)
     for figure, (low, high) in bounds.items():
         place = made["bounds"], figure
-        if not isinstance(figure, str):
+        if not isinstance(figure, str) and len(figure) == 3:
+            entries = copied.entries(TARGETS) if figure[0] == TARGETS else []  # of pairs there are matrices
+            entry = next((one for one in entries if one["target"] == figure[1]), {})
+            place = entry.setdefault("bounds", {}), figure[2]
+        elif not isinstance(figure, str):
             entry = copied.entries(POINTS)[int(figure[1])]
             place = entry.setdefault("bounds", {}), figure[0]
         place[0][place[1]] = {"low": low, "high": high}

@@ -62,4 +62,6 @@ def _least(data: ClassesInPieces, total: float, *, scale: bool, offset: bool, is
     if is_wrong:
         return without
     fit: ClassFit = data.train(scale=scale, offset=offset)
+    if scale and fit.weights[0] <= 0.0:  # scores that say the opposite: of scales of at least 0, 0 is best
+        return without
     return no_worse(Best(fit.objective, float(fit.weights[0]) if scale else 1.0, fit.offsets), without)

@@ -118,6 +118,8 @@ class _Recorded:
 
     def __call__(self, chunk: Chunk) -> Record:
         assert chunk.truth is not None  # noqa: S101  # it was asked for
-        columns = np.stack(chunk.scores, axis=1).reshape(len(chunk.truth), -1)
-        digits = digits_of(columns, chunk.truth, float_weight(chunk)) if len(chunk.truth) else 0
+        digits = 0
+        if len(chunk.truth):
+            columns = np.stack(chunk.scores, axis=1).reshape(len(chunk.truth), -1)
+            digits = digits_of(columns, chunk.truth, float_weight(chunk))
         return Record(tuple(np.bincount(chunk.truth, minlength=self.n_classes).tolist()), digits)

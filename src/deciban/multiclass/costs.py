@@ -79,7 +79,7 @@ def trial_surprises(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
 def calibrated_surprises(trials: ScoredClasses, scale: float, offset: FloatArray) -> FloatArray:
     """`trial_surprises` of ``scale * loglik + offset`` at the flat prior; what a scale of 0 leaves are the offsets."""
     n_classes = trials.n_classes
-    flat, found = np.full(n_classes, 1.0 / n_classes), []
+    flat, found = np.full(n_classes, 1.0 / n_classes), [np.zeros(0)]
     for k in range(n_classes):
         rows = trials.rows(k)
         for part in row_blocks(len(rows), n_classes):

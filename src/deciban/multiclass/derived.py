@@ -15,7 +15,7 @@ from deciban.core.classes import loglik as kernels
 from deciban.core.rules.proper import softplus
 from deciban.errors import InputError
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import FloatArray, IntArray, Names, Priors, ScoreArray, Weights
+from deciban.types import CountArray, FloatArray, IntArray, Names, Priors, ScoreArray, Weights
 
 
 def posterior(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:
@@ -330,20 +330,60 @@ def partition(
 
 def partition_of(trials: ScoredClasses, groups: Groups, checked: FloatArray) -> Partition:
     """`partition` of checked trials, at a checked prior of the classes."""
-    members, names = _validate_classes.groups(groups, checked, trials.classes)
-    home = np.full(trials.n_classes, -1)
-    for g, some in enumerate(members):
-        home[some] = g
-    with np.errstate(divide="ignore", invalid="ignore"):
-        per_trial = np.where(checked > 0, checked / trials.totals(), 0.0)
-    kept = np.flatnonzero(checked[trials.label] > 0)
-    weight = per_trial[trials.label[kept]] / per_trial.max()
-    if trials.weights is not None:
-        weight = weight * trials.weights[kept]
-    return Partition(
-        loglik=_group_logliks(trials.loglik[kept], members, checked),
-        label=home[trials.label[kept]],
-        prior=np.array([checked[some].sum() for some in members]),
-        sample_weight=weight,
-        classes=names,
-    )
+    return Grouping.of(groups, checked, trials.totals(), trials.classes).of_trials(trials)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """Groups of classes, for any trials of these.
+
+    Attributes
+    ----------
+    members : tuple of int arrays
+        Classes of positive prior in each group.
+    prior : (n_classes,) array
+        Of the classes.
+    weight : (n_classes,) array
+        Of a trial of each class: makes the mean over a group the prior-weighted mean over its classes; the greatest
+        one is 1, and 0 stands for classes that drop out.
+    titles : tuple of str or None
+        Names of the groups.
+    """
+
+    members: tuple[IntArray, ...]
+    prior: FloatArray
+    weight: FloatArray
+    titles: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, groups: Groups, checked: FloatArray, totals: CountArray, classes: tuple[str, ...] | None) -> Grouping:
+        """From the trials of each class (or their weight) and a checked prior."""
+        members, names = _validate_classes.groups(groups, checked, classes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            per_trial = np.where(checked > 0, checked / totals, 0.0)
+        return cls(members, checked, per_trial / per_trial.max(), None if names is None else tuple(names))
+
+    @property
+    def home(self) -> IntArray:
+        """The group of each class; -1 of those that drop out."""
+        home = np.full(len(self.prior), -1)
+        for g, some in enumerate(self.members):
+            home[some] = g
+        return home
+
+    @property
+    def prior_of_groups(self) -> FloatArray:
+        """Sums of those of their classes."""
+        return np.array([self.prior[some].sum() for some in self.members])
+
+    def logliks(self, loglik: ScoreArray) -> FloatArray:
+        """Log-likelihoods of the groups."""
+        return _group_logliks(loglik, self.members, self.prior)
+
+    def of_trials(self, trials: ScoredClasses) -> Partition:
+        """The problem of these trials."""
+        kept = np.flatnonzero(self.prior[trials.label] > 0)
+        label, weight = trials.label[kept], self.weight[trials.label[kept]]
+        if trials.weights is not None:
+            weight = weight * trials.weights[kept]
+        return Partition(self.logliks(trials.loglik[kept]), self.home[label], self.prior_of_groups, weight, self.titles)

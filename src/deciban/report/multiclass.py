@@ -8,6 +8,7 @@ from typing import Any
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
 from deciban.evaluation.interval_words import corrected_detectors
+from deciban.evaluation.multiclass.class_bounds import drawn_pairs
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
 from deciban.report.page import Named, filled, picture
@@ -112,7 +113,7 @@ def _figures(systems: Sequence[ClassEvaluation]) -> list[dict[str, str]]:
     """Plots that stand side by side: of all systems where one plot holds them, else one for each."""
     each: list[tuple[str, Sequence[ClassEvaluation], dict[str, Any]]] = [("confusion", systems, {})]
     paired = [one for one in systems if one.pairwise is not None]
-    darkest = max((one.pairwise.largest_loss for one in paired if one.pairwise), default=0.0)
+    darkest = max((pairs.largest_loss for pairs in map(drawn_pairs, paired) if pairs), default=0.0)
     each.append(("pairwise_loss", paired, {"top": darkest or None}))
     if systems[0].n_classes == 3:
         each.append(("simplex", systems, {}))

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deciban.engines.class_counting import summarize_surveyed, survey_classes
+from deciban._validate import classes as _validate_classes
+from deciban._validate.classes import prior_of
+from deciban.core.resampling.units import TrialUnits
+from deciban.engines.class_bounds import summarize_once
+from deciban.engines.class_counting import ClassSums, summarize_surveyed, survey_classes
+from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
+from deciban.engines.grouped import confusion_in, grouped, totals_of
 from deciban.engines.work import Engine
 from deciban.errors import InputError
+from deciban.evaluation.multiclass.class_bounds import within_class_bounds
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of
 from deciban.evaluation.multiclass.figures import ClassFigures
+from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.result import ClassEvaluation
+from deciban.evaluation.multiclass.summands import ScoreChecks
 from deciban.io.shards.pieces import ShardSource
 from deciban.models.class_calibration import calibration_in_pieces
 from deciban.types import AnyArray
@@ -22,6 +32,7 @@ def evaluate_class_pieces(
     source: ShardSource,
     engine: Engine,
     options: Options,
+    units: TrialUnits | None = None,
     *,
     system: int,
     name: str,
@@ -35,6 +46,8 @@ def evaluate_class_pieces(
     engine : Engine
         Where passes run.
     options : Options
+    units : TrialUnits, optional
+        All units, of no trial; without keys where every trial is one. There are no intervals without them.
     system : int
         Position of the system.
     name : str
@@ -54,17 +67,69 @@ def evaluate_class_pieces(
         If something is asked for that needs all segments in memory, or a class has none.
     """
     figures = ClassFigures(**options.figures.given())
-    _refuse(options, figures)
-    sums = survey_classes(source, engine, system=system, figures=figures)
-    require(np.flatnonzero(() if sums is None else sums.summary.counts), source.classes)
-    assert sums is not None  # noqa: S101  # without a segment there are none of any class
-    memory = engine.bounded(options.scale.n_bytes)
-    calibration = calibration_in_pieces(sums.summary, source, engine, system=system, memory=memory)
-    summary = summarize_surveyed(sums, source, engine, memory, system=system, calibration=calibration)
-    return class_evaluation_of(summary, name=name)
+    _refuse(options)
+    asked = _Asked(engine, options, system, name, require)
+    if figures.groups is None:
+        who = None if units is None else WhoIsIn(units, np.arange(len(source.classes)))
+        return asked.evaluated(source, figures, who)[0]
+    totals = totals_of(source, engine)
+    require(np.flatnonzero(() if totals is None else totals.n_trials), source.classes)
+    assert totals is not None  # noqa: S101  # without a segment there are none of any class
+    _require_weight(figures, source.classes, totals)
+    problem = GroupedProblem.of(figures, figures.groups, source.classes, totals)
+    home = problem.grouping.home
+    who = None if units is None else WhoIsIn(units, home[home >= 0])
+    found, checks = asked.evaluated(grouped(source, problem), problem.figures, who)
+    counted = found.confusion
+    if problem.has_weights or totals.has_weights:
+        counted = confusion_in(source, engine, problem, system=system)
+    return problem.finished(found, checks, counted)
 
 
-def _refuse(options: Options, figures: ClassFigures) -> None:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """What is asked of a system, be it of classes or of groups."""
+
+    engine: Engine
+    options: Options
+    system: int
+    name: str
+    require: Callable[[AnyArray, Sequence[str]], None]
+
+    def evaluated(
+        self, source: ShardSource, figures: ClassFigures, who: WhoIsIn | None
+    ) -> tuple[ClassEvaluation, ScoreChecks]:
+        """The evaluation of classes, or of groups that are read as classes."""
+        engine, options = self.engine, self.options
+
+        def required(found: ClassSums | None) -> ClassSums:
+            self.require(np.flatnonzero(() if found is None else found.summary.counts), source.classes)
+            assert found is not None  # noqa: S101  # without a segment there are none of any class
+            return found
+
+        memory, how = engine.bounded(options.scale.n_bytes), {"system": self.system, "figures": figures, "who": who}
+        if options.scale.approximate:
+            sums, summary, best = summarize_once(source, engine, memory, required, **how)  # type: ignore[arg-type]
+            found = within_class_bounds(*(class_evaluation_of(one, name=self.name) for one in (summary, best)))
+        else:
+            sums = required(survey_classes(source, engine, **how))  # type: ignore[arg-type]
+            calibration = calibration_in_pieces(sums.summary, source, engine, system=self.system, memory=memory)
+            summary = summarize_surveyed(sums, source, engine, memory, system=self.system, calibration=calibration)
+            found = class_evaluation_of(summary, name=self.name)
+        if who is None or sums.units is None:
+            return found, summary.checks
+        influences = InfluencesInPieces(source, engine, memory, self.system, who, options.how_sure.level)
+        return replace(found, uncertainty=influences.uncertainty(sums.units, summary, found)), summary.checks
+
+
+def _require_weight(figures: ClassFigures, classes: tuple[str, ...], totals: ClassTotals) -> None:
+    """Refuse classes of a positive prior whose segments weigh nothing."""
+    needed = None if figures.prior is None else prior_of(figures.prior, classes) > 0
+    there = np.arange(len(classes)), (totals.totals > 0).astype(np.int64)
+    _validate_classes.all_classes(there[0], len(classes), weights=there[1], needed=needed, classes=classes)
+
+
+def _refuse(options: Options) -> None:
     """Refuse what only segments in memory are asked, rather than overlook it.
 
     Raises
@@ -73,12 +138,10 @@ def _refuse(options: Options, figures: ClassFigures) -> None:
         If there is such.
     """
     how_sure, wanted = options.how_sure, list[str]()
-    if options.scale.approximate:
-        wanted.append("approximate: bounds after one pass are those of two classes")
-    if figures.groups is not None:
-        wanted.append("groups: groups of classes need all segments in memory")
-    if how_sure.intervals and (how_sure.units is not None or how_sure.bootstrap or how_sure.optimism):
-        wanted.append("units, bootstrap, optimism: intervals of many classes need all segments in memory")
+    if how_sure.intervals and (how_sure.bootstrap or how_sure.optimism):
+        wanted.append(
+            "bootstrap, optimism: replicates and corrected minima of many classes need all segments in memory"
+        )
     if wanted:
         raise InputError(
             f"{'; '.join(wanted)}, and these are read in pieces. Leave it out, or allow more memory (memory=, "

@@ -143,7 +143,7 @@ def evaluate_in_pieces(
     often = "once" if options.scale.approximate else "more than once: they do not fit in memory"
     words = f"{counted(source.n_rows, 'row')} in {counted(len(source.pieces), 'piece')}, read {often}"
     weights = [Message("weights", source.name, f"column {options.reading.weights!r}")] if source.has_weights else []
-    messages = [*weights, *units.messages, Message("note", source.name, words)]
+    messages = [*weights, *units.said(_n_units(found[0])), Message("note", source.name, words)]
     n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])  # weights hide how many there are
     chosen = options.reading.where and not options.reading.by_order
     extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
@@ -157,3 +157,8 @@ def _with_ties(known: Sequence[Message], kind: AnyKind, report: JoinReport, foun
     ties = ties_in_words({one.name: one.n_tied for one in found}) if told else ""
     join, before = kind.join_message(report, ties), kind.join_message(report, "")
     return [join if one == before else one for one in known] + ([] if before in known else [join])
+
+
+def _n_units(found: Any) -> int | None:
+    """How many units the intervals of an evaluation rest on; None where there are none."""
+    return None if found.uncertainty is None else int(found.uncertainty.n_units)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deciban.core.resampling.unit_notes import common_in_words
 from deciban.core.resampling.units import TrialUnits
@@ -12,7 +12,8 @@ from deciban.engines.unit_survey import LookAtUnits, UnitFacts, UnitsFound
 from deciban.engines.units import UnitsInPieces
 from deciban.engines.work import Engine
 from deciban.io.shards.pieces import ShardSource
-from deciban.messages import Message
+from deciban.messages import Message, counted
+from deciban.trials.units import EACH_TRIAL
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.units import units_and_messages
@@ -28,7 +29,7 @@ class UnitsOfSource:
     engine : Engine
         Where trials are counted by them.
     units : TrialUnits or None
-        Of no trial; None where there are no intervals.
+        Of no trial; None where there are no intervals. Where every trial is one, they have no keys.
     by_name : SpeakersByName or None
     messages : tuple of Message
     singles : TrialSurvey or None
@@ -41,6 +42,18 @@ class UnitsOfSource:
     by_name: SpeakersByName | None
     messages: tuple[Message, ...]
     singles: TrialSurvey | None = None
+
+    def said(self, n_units: int | None) -> tuple[Message, ...]:
+        """What has to be said of them, once it is known how many there are; None where that is of no use."""
+        if self.units is None or not self.are_trials:
+            return self.messages
+        words = f"{counted(n_units, self.units.noun)}, {self.units.source}" if n_units else f"none, {self.units.source}"
+        return (Message("units", "", words), *self.messages)
+
+    @property
+    def are_trials(self) -> bool:
+        """Whether every trial is a unit by itself."""
+        return self.units is not None and self.singles is None and not len(self.units.keys)
 
     def of_system(self, system: int, memory: int) -> UnitsInPieces | None:
         """The trials of a system with their units, of which so many bytes may be taken."""
@@ -69,15 +82,17 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     """
     if not how_sure.intervals:
         return UnitsOfSource(source, engine, None, None, ())
-    if source.are_units:
+    if source.are_units and not source.classes:
         survey = engine.run(TrialSurvey(), source.pieces)
         units, messages = units_and_messages(survey.units, (), all_alike=max(survey.n) < 2, shared=lambda: "")
         return UnitsOfSource(source, engine, units, None, messages, survey)
-    if source.has_units:
+    if source.has_units and not source.are_units:
         found = UnitsFound(engine.run(LookAtUnits(), source.pieces).facts[0])
     else:
         found = kind.units_unasked_in_pieces(source, engine)
-    facts, units, messages = found.facts, None, found.said
+    facts, units, messages = found.facts, found.each, found.said
+    if units is not None and source.are_units:
+        units = replace(units, noun="trial", source=EACH_TRIAL)
     if facts is not None and facts.units is not None:
         names = {int(truth): name for name, truth in kind.classes_by_truth(source.classes)}
         shared = _shared(facts, names)

@@ -43,9 +43,9 @@ class Shown:
     @classmethod
     def of(cls, loglik: ScoreArray, label: IntArray, most: int) -> Shown:
         """Choose from trials."""
-        lots, chosen = _lots(loglik), list[AnyArray]()
-        order = ordered_by_class(label, loglik.shape[1])
-        ends = np.cumsum(np.bincount(label, minlength=loglik.shape[1]))
+        lots, chosen, n_kinds = _lots(loglik), list[AnyArray](), int(label.max(initial=0)) + 1
+        order = ordered_by_class(label, n_kinds)
+        ends = np.cumsum(np.bincount(label, minlength=n_kinds))
         for rows in np.split(order, ends[:-1]):
             own = rows
             if len(own) > most:

@@ -253,6 +253,19 @@ class Refining:
         n_tar, n_non, low, high = self.blocks
         return Pav(n_tar, n_non, low, high, block_llr(n_tar, n_non))
 
+    @property
+    def best(self) -> Pav:
+        """The same if in every open cell all non-targets were below all targets: no order of its trials is better."""
+        own_tar, own_non = self.sides.counted(self.counts)
+        at = np.repeat(np.arange(len(self.low)), 1 + self.is_open)
+        is_second = np.append(False, at[1:] == at[:-1])
+        n_tar = np.where(self.is_open[at] & ~is_second, 0, own_tar[at])
+        n_non = np.where(is_second, 0, own_non[at])
+        starts = pool(n_tar, n_non)
+        low, high = scores_of(self.low[at[starts]]), scores_of(self.high[at[np.append(starts[1:], len(at)) - 1]])
+        n_tar, n_non = np.add.reduceat(n_tar, starts), np.add.reduceat(n_non, starts)
+        return Pav(n_tar, n_non, low, high, block_llr(n_tar, n_non))
+
 
 def _below_edges(n_tar: CountArray, n_non: CountArray, starts: IntArray) -> BoolArray:
     """Cells with trials of both sides whose best corner, non-targets first, is below the edge of the hull over them."""

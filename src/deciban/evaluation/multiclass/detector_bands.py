@@ -18,7 +18,7 @@ from deciban.evaluation.uncertainty import Figure, UnseenErrors
 from deciban.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from deciban.evaluation.multiclass.detector_influences import OneDetector
+    from deciban.evaluation.multiclass.detector_costs import DetectorInCells
     from deciban.evaluation.multiclass.result import ClassEvaluation
 
 
@@ -56,7 +56,7 @@ class DetectorBands:
         """Those at which a detector must have borders of cells."""
         return -self._log_odds
 
-    def add(self, one: OneDetector, left_out: LeftOut | None) -> None:
+    def add(self, one: DetectorInCells, left_out: LeftOut | None) -> None:
         """Add a detector; with groups of units, its least errors are by thresholds that were chosen without them."""
         act, least = one.cells.positions(self.thresholds), one.linear.best.positions(self._log_odds)
         if left_out is None:
@@ -73,12 +73,12 @@ class DetectorBands:
             self.curves[key] = np.interp(self.found.curves.detector_log_odds, self._axis, own)
             self.unseen[key] = UnseenErrors(self._axis, above, below, int(self._n_seen(one).min()))
 
-    def _squares(self, one: OneDetector, at: IntArray, left_out: LeftOut | None) -> FloatArray:
+    def _squares(self, one: DetectorInCells, at: IntArray, left_out: LeftOut | None) -> FloatArray:
         """Squares of influences at each prior, (n_curves, n_priors).
 
         Parameters
         ----------
-        one : OneDetector
+        one : DetectorInCells
         at : (n_curves, n_priors) or (n_groups, n_priors) array
             How many cells are rejected.
         left_out : LeftOut or None
@@ -104,16 +104,16 @@ class DetectorBands:
         factors = self._weights * np.array([[1.0], [-1.0]])  # false alarms are what is not rejected
         return self.shares.squares(places, n_places, one.share, sides, factors, rows)
 
-    def _n_seen(self, one: OneDetector) -> FloatArray:
+    def _n_seen(self, one: DetectorInCells) -> FloatArray:
         """Units with trials of the target, and with those of each other class."""
         return np.array([self.seen[one.target], np.delete(self.seen, one.target).sum()], np.float64)
 
-    def _unseen(self, one: OneDetector, at: IntArray) -> tuple[FloatArray, FloatArray]:
+    def _unseen(self, one: DetectorInCells, at: IntArray) -> tuple[FloatArray, FloatArray]:
         """How far actual errors rise and fall by what no unit shows, at each prior."""
         tar, non = (np.append(0, np.cumsum(n))[at] / n.sum() for n in (one.linear.n_tar, one.linear.n_non))
         return unseen_of_sum(np.stack((tar, 1.0 - non)), self._weights, self._n_seen(one))
 
-    def _none(self, one: OneDetector, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _none(self, one: DetectorInCells, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The same of least errors: thresholds give way to errors, and where no unit moves them there is none."""
         above, below = unseen_of_sum(np.zeros_like(self._weights), self._weights, self._n_seen(one))
         return np.where(errors == 0.0, above, 0.0), below

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,26 +11,22 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Groups, Prior, prior_of
-from deciban.core.classes.counts import tally
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.class_notes import class_notes
-from deciban.evaluation.multiclass.figures import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassFigures
+from deciban.evaluation.multiclass.figures import IN_PARTS, P_TARGET, WEIGHTED, ClassFigures
+from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import detection_costs
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.multiclass.unit_trials import units_of_trials
 from deciban.evaluation.unit_trials import Resampling
-from deciban.multiclass import ClassCalibration, PairwiseAnalysis, Partition
+from deciban.multiclass import ClassCalibration, PairwiseAnalysis
 from deciban.multiclass.costs import mixed
 from deciban.multiclass.decision_errors import confusion_of, rates_of
-from deciban.multiclass.derived import partition_of
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import CountArray, FloatArray, IntArray, Names, Units, Weights
-
-_ROUNDING = 1e-12
-"""Shares of classes that are equal may differ by this fraction."""
+from deciban.types import Names, Units, Weights
 
 
 def evaluate_classes(
@@ -211,7 +207,7 @@ def class_evaluation_of(
 
 def _calibration(summary: ClassSummary, surprise: float) -> ClassCalibration:
     """What calibration analysis found; of merged trials only what needs no training."""
-    if summary.whole is not None:
+    if summary.whole is not None and summary.whole.calibration is not None:
         return summary.whole.calibration
     n_classes = len(summary.classes)
     unknown = dict.fromkeys(("minimum", "after_offset_only", "after_scale_only", "scale"), math.nan)
@@ -289,30 +285,19 @@ def _evaluate_grouped(
     trials: ScoredClasses, figures: ClassFigures, groups: Groups, *, name: str, resampling: Resampling
 ) -> ClassEvaluation:
     names = trials.classes or tuple(map(str, range(trials.n_classes)))
-    checked = None if figures.prior is None else prior_of(figures.prior, names)
     trials, units = _by_class(trials, resampling.units)
-    part = partition_of(trials, groups, trials.prior(checked))
-    members = groups.values() if isinstance(groups, Mapping) else groups
-    called = [[one if isinstance(one, str) else names[one] for one in some] for some in members]
-    titles = part.classes or tuple("+".join(some) for some in called)
-    own = trials.weights
-    if checked is not None and own is not None:
-        own = own[checked[trials.label] > 0]
-    weight = None if _are_alike(part.sample_weight) else part.sample_weight
-    uneven = "" if weight is None else _why_uneven(trials.label, checked)
-    # Here, as the evaluation would say that weights make the difference, whatever does.
-    figures.why_no_subsets(len(titles), uneven)
-    grouped = ScoredClasses(part.loglik, part.label, weight, titles)
-    stratum = trials.label if checked is None else trials.label[checked[trials.label] > 0]
-    units = units if checked is None or units is None else units.take(checked[trials.label] > 0)
-    asked = figures.of_groups(part.prior)
-    summary = ClassSummary.of(grouped, asked, whole=True, units=units, stratum=stratum)
-    found = _counted(class_evaluation_of(summary, name=name, resampling=resampling), part, own)
-    if uneven and figures.p_out_of_set is None:
-        found = replace(found, no_subsets=uneven)
-    words = "; ".join(f"{title} = {', '.join(some)}" for title, some in zip(titles, called, strict=True))
-    note = f"Groups of classes: {words}. Within a group each class weighs as its prior says, not by its segments."
-    return replace(found, notes=(note, *class_notes(found, summary.checks)))
+    trials.require(None if figures.prior is None else prior_of(figures.prior, names) > 0)
+    problem = GroupedProblem.of(figures, groups, names, ClassTotals.of(trials.label, trials.weights, trials.n_classes))
+    part, kept = problem.grouping.of_trials(trials), problem.grouping.prior[trials.label] > 0
+    grouped = ScoredClasses(
+        part.loglik, part.label, part.sample_weight if problem.has_weights else None, problem.titles
+    )
+    of_trials = {"units": None if units is None else units.take(kept), "stratum": trials.label[kept]}
+    summary = ClassSummary.of(grouped, problem.figures, whole=True, **of_trials)  # type: ignore[arg-type]
+    own = None if trials.weights is None else trials.weights[kept]
+    counted = confusion_of(ScoredClasses(part.loglik, part.label, own, None), part.prior)
+    found = class_evaluation_of(summary, name=name, resampling=resampling)
+    return problem.finished(found, summary.checks, counted)
 
 
 def _by_class(trials: ScoredClasses, units: TrialUnits | None) -> tuple[ScoredClasses, TrialUnits | None]:
@@ -322,33 +307,3 @@ def _by_class(trials: ScoredClasses, units: TrialUnits | None) -> tuple[ScoredCl
     order = np.argsort(trials.label, kind="stable")
     weights = None if trials.weights is None else trials.weights[order]
     return replace(trials, loglik=trials.loglik[order], label=trials.label[order], weights=weights), units.take(order)
-
-
-def _are_alike(values: FloatArray) -> bool:
-    """Whether values are equal, but for the rounding of a prior."""
-    return bool(np.ptp(values) <= _ROUNDING * values.max())
-
-
-def _why_uneven(truth: IntArray, prior: FloatArray | None) -> str:
-    """Why trials do not count alike: for the prior, however the user weighs them, or for these weights alone."""
-    counts = np.bincount(truth)
-    share = np.ones(len(counts)) if prior is None else prior[: len(counts)]  # those behind have no trials, and prior 0
-    possible = share > 0
-    return WEIGHTED if _are_alike(share[possible] / counts[possible]) else UNEVEN
-
-
-def _counted(found: ClassEvaluation, part: Partition, own: CountArray | None) -> ClassEvaluation:
-    """An evaluation with counts that are sums of the users' own weights, and confusions that add up to them.
-
-    The weights of the partition also balance the classes of a group. Where they have nothing to balance, confusions
-    are whole numbers if those of the user are.
-    """
-    counted = confusion_of(ScoredClasses(part.loglik, part.label, own, None), part.prior)
-    counts = tally(part.label, len(found.classes), own)
-    some = slice(None) if own is None else own > 0
-    balance = part.sample_weight[some] / (1.0 if own is None else own[some])
-    is_even = np.array([_are_alike(balance[part.label[some] == g]) for g in range(len(counts))])
-    if not is_even.all():
-        shares = found.confusion / found.confusion.sum(axis=1, keepdims=True)
-        counted = np.where(is_even[:, None], counted, shares * counts[:, None])
-    return replace(found, counts=counts, confusion=counted)

@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deciban.core.resampling.class_means import ClassMeans
 from deciban.core.resampling.intervals import ROUNDING, NothingSeen
 from deciban.core.resampling.left_out import LeftOut
+from deciban.evaluation.multiclass.at_hand import AtHand
 from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure, Collected
 from deciban.evaluation.multiclass.class_optimism import CalibratedWithout
+from deciban.evaluation.multiclass.curve_costs import STEP, CurveSquares, SureCurve, axis_of
+from deciban.evaluation.multiclass.detector_bands import DetectorBands
 from deciban.evaluation.multiclass.detector_influences import DetectorInfluences
 from deciban.evaluation.multiclass.pair_influences import pair_squares
 from deciban.evaluation.multiclass.replicates import ClassReplicates
 from deciban.evaluation.multiclass.subset_influences import subset_figures
+from deciban.evaluation.multiclass.unit_trials import ClassUnitTrials
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling
 from deciban.types import FloatArray, IntArray
@@ -36,30 +39,45 @@ _KEPT = 1 << 24
 _MANY = 100
 """Classes up to which every rate of the confusions has an interval."""
 
+NO_LOSS = ClassFigure("calibration_loss", 0.0, NO_COSTS, "identity")
+"""Calibration loses nothing, whatever is drawn."""
+
+
+def lose_nothing(most_lost: float, most: float) -> bool:
+    """Whether the scores are those of the best map: no trial costs more, compared with the most that one costs."""
+    return most_lost <= ROUNDING * most
+
 
 class ClassFigureCosts:
     """Figures of an evaluation of many classes, but for detectors and pairs, with what each trial costs.
 
     Parameters
     ----------
-    summary : ClassSummary
-        With units.
     found : ClassEvaluation
-        Of this summary.
+        Of all trials.
+    trials : ClassUnitTrials
+        All of them, or some.
     seen : (n_classes,) int array
         Units that have trials of each class.
-    without : CalibratedWithout or None
+    without : CalibratedWithout, optional
         The best maps without each group of units, if minima are corrected.
+    is_whole : bool
+        Whether these are all trials: who asks for some of them looks himself whether calibration loses anything.
     """
 
     def __init__(
-        self, summary: ClassSummary, found: ClassEvaluation, seen: IntArray, without: CalibratedWithout | None
+        self,
+        found: ClassEvaluation,
+        trials: ClassUnitTrials,
+        seen: IntArray,
+        without: CalibratedWithout | None = None,
+        *,
+        is_whole: bool = True,
     ) -> None:
-        assert summary.units is not None  # noqa: S101  # who asks has them
-        self.without = without
-        self.found, self.trials, self.seen = found, summary.units, seen
-        self.label, self.values = summary.units.costs.label, summary.units.costs.values
-        self.prior = summary.prior[self.label]
+        self.without, self.is_whole = without, is_whole
+        self.found, self.trials, self.seen = found, trials, seen
+        self.label, self.values = trials.costs.label, trials.costs.values
+        self.prior = found.prior[self.label]
 
     def nothing(self, heaviest: FloatArray, ceiling: float = math.inf) -> NothingSeen:
         """Of a figure that is 0 without errors: what it rises by if all trials of a class are wrong, class by class."""
@@ -91,8 +109,8 @@ class ClassFigureCosts:
     def _loss(self, bits: FloatArray, least: FloatArray, shift: float | None, unbounded: NothingSeen) -> ClassFigure:
         """What calibration loses; nothing, whatever is drawn, where the scores are those of the best map."""
         lost, value = bits - least, self.found.calibration_loss
-        if shift is None and np.abs(lost).max() <= ROUNDING * np.abs(bits).max():
-            return ClassFigure("calibration_loss", 0.0, np.zeros_like(lost), "identity")
+        if self.is_whole and shift is None and lose_nothing(float(np.abs(lost).max()), float(np.abs(bits).max())):
+            return replace(NO_LOSS, costs=np.zeros_like(lost))
         return ClassFigure("calibration_loss", value, lost, "identity", unbounded, shift=shift)
 
     def decisions(self) -> Iterator[ClassFigure]:
@@ -102,27 +120,31 @@ class ClassFigureCosts:
         nothing = replace(nothing, above=nothing.above * self.nothing(self.found.prior).above)
         yield ClassFigure("error_rate", rate, wrong, "logit", nothing, (0.0, 1.0))
 
-    def rates(self, means: ClassMeans) -> Iterator[tuple[ClassFigure, float]]:
-        """Error rates of the classes and, where there are not many, all rates of confusions, with their squares."""
-        found, n = self.found, self.found.n_classes
-        confused = found.confusion / found.confusion.sum(axis=1, keepdims=True)
+    def rate_rows(self) -> Iterator[FloatArray]:
+        """Which trials are wrong and, where there are not many classes, which were taken for each of these: 0 or 1."""
         decided = self.values[3]
+        yield (decided != self.label).astype(np.float64)
+        for j in range(rows_of_rates(self.found.n_classes) - 1):
+            yield (decided == j).astype(np.float64)
 
-        def squares(is_counted: FloatArray) -> list[float]:
-            found: list[float] = means.squares_apart(means.centred(is_counted), self.label, n).tolist()
-            return found
+    def rate_figures(self) -> Iterator[list[ClassFigure]]:
+        """For each of these and each class what its trials make of it: error rates, and rates of confusions."""
+        found = self.found
+        confused = found.confusion / found.confusion.sum(axis=1, keepdims=True)
+        names: list[Figure] = [("class_error_rates", name) for name in found.classes]
+        yield [self._rate(name, k, float(found.class_error_rates[k])) for k, name in enumerate(names)]
+        for j, taken in enumerate(found.classes[: rows_of_rates(found.n_classes) - 1]):
+            names = [("confusion", true, taken) for true in found.classes]
+            yield [self._rate(name, k, float(confused[k, j])) for k, name in enumerate(names)]
 
-        def rate(name: Figure, k: int, value: float) -> ClassFigure:
-            nothing = NothingSeen.of_rate(value, int(self.seen[k]))
-            return ClassFigure(name, value, NO_COSTS, "logit", nothing, (0.0, 1.0), n_units=int(self.seen[k]))
+    def _rate(self, name: Figure, k: int, value: float) -> ClassFigure:
+        nothing = NothingSeen.of_rate(value, int(self.seen[k]))
+        return ClassFigure(name, value, NO_COSTS, "logit", nothing, (0.0, 1.0), n_units=int(self.seen[k]))
 
-        wrong = squares((decided != self.label).astype(np.float64))
-        for k, (name, value) in enumerate(zip(found.classes, found.class_error_rates.tolist(), strict=True)):
-            yield rate(("class_error_rates", name), k, value), wrong[k]
-        for j, taken in enumerate(found.classes if n <= _MANY else ()):
-            own = squares((decided == j).astype(np.float64))
-            for k, true in enumerate(found.classes):
-                yield rate(("confusion", true, taken), k, float(confused[k, j])), own[k]
+
+def rows_of_rates(n_classes: int) -> int:
+    """How many rows there are of `ClassFigureCosts.rate_rows`."""
+    return 1 + (n_classes if n_classes <= _MANY else 0)
 
 
 def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampling: Resampling) -> Uncertainty | None:
@@ -147,23 +169,28 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     left_out = LeftOut(means, N_GROUPS) if resampling.optimism else None  # unasked not: it takes longer than the rest
     left_out = left_out if left_out is not None and left_out.is_possible else None
     without = None if left_out is None else CalibratedWithout.of(summary, found, left_out)
-    collected, costs = Collected(means, replicates), ClassFigureCosts(summary, found, seen, without)
-    detectors = DetectorInfluences(summary, found, means, seen, left_out)
+    collected, costs = Collected(means, replicates), ClassFigureCosts(found, trials, seen, without)
+    at_hand, axis = AtHand.of_summary(summary), axis_of(summary)
+    room = _KEPT if resampling.keep else KEPT_CURVES
+    curve = CurveSquares(means, keeps=resampling.keep is not False and len(axis) * trials.units.n_units <= room)
+    bands = DetectorBands(found, means, seen)
+    detectors = DetectorInfluences(summary, found, at_hand, seen, left_out=left_out, take_curve=curve, bands=bands)
     of_all, of_classes = (
         n * trials.units.n_units <= _KEPT if resampling.keep is None else resampling.keep
         for n in (detectors.n_points, detectors.n_points + detectors.n_figures)
     )
-    room = _KEPT if resampling.keep else KEPT_CURVES
-    detectors.keeps_curve = resampling.keep is not False and detectors.n_places * trials.units.n_units <= room
     collected.add([*costs.rules(), *costs.decisions()], keep=of_all)
-    collected.add_squares(*zip(*costs.rates(means), strict=True))
+    for row, figures in zip(costs.rate_rows(), costs.rate_figures(), strict=True):
+        squares = means.squares_apart(means.centred(row), trials.costs.label, found.n_classes)
+        collected.add_squares(figures, squares.tolist())
     for some in detectors:
         collected.add(some, keep=of_classes)
     collected.add(detectors.points(), keep=of_all)
-    collected.add_fixed(subset_figures(summary, seen))
+    collected.add_fixed(subset_figures(found.subsets, summary.figures.p_target[0], at_hand, seen))
     if found.pairwise is not None:
-        for names, squares in pair_squares(summary, found.pairwise, means, seen, left_out):
-            collected.add_squares(names, squares)
+        for names, of_names in pair_squares(summary, found.pairwise, means, seen, left_out):
+            collected.add_squares(names, of_names)
+    known = SureCurve(axis, np.asarray(found.curves.c_avg[::STEP]), curve.squares, curve.unseen, curve.kept)
     estimates = collected.estimates(n_units)
     return Uncertainty(
         n_units=n_units,
@@ -172,9 +199,9 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
         keys=trials.units.keys,
         estimates=estimates,
         influences=collected.influences,
-        curves=detectors.curves(n_units),
+        curves={**known.errors(summary.places, n_units), **bands.curves},
         level=resampling.level,
         bootstrap=None if replicates is None else replicates.bootstrap(estimates),
-        curve_influences=detectors.curve_influences,
-        unseen=detectors.unseen_on_curves,
+        curve_influences=known.influences(int(seen.min())),
+        unseen=bands.unseen,
     )

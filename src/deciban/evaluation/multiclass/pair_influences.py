@@ -17,6 +17,7 @@ from deciban.core.resampling.scales import Scale
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.linear_figures import OF_MAPS
 from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure
+from deciban.evaluation.multiclass.detector_costs import block_of
 from deciban.evaluation.optimism import shifts_of
 from deciban.evaluation.uncertainty import Figure
 from deciban.metrics import SortedScores
@@ -50,28 +51,38 @@ def pair_squares(
     left_out : LeftOut or None
         Possible groups of units, where minima are corrected.
     """
-    pairs, classes = summary.problems.pairs(), summary.classes
-    values = {what: getattr(found, what) for what in PAIR_FIGURES}
+    pairs = summary.problems.pairs()
     assert isinstance(pairs, Pairs)  # noqa: S101  # they were analysed, and units are known of trials in memory only
     for i, others in pairs.portions():
         squares = _squares(pairs, means, i, others)
-        shifts = None if left_out is None else _shifts(pairs, left_out, values["min_cllr"][i, others], i, others)
-        figures, kept = list[ClassFigure](), list[float]()
-        for at, j in enumerate(others.tolist()):
-            few = int(min(seen[i], seen[j]))
-            unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
-            for row, what in enumerate(PAIR_FIGURES):
-                value, nothing = float(values[what][i, j]), entropy if what == "min_cllr" else unbounded
-                scale: Scale = "identity" if what == "calibration_loss" else "log"
-                limits = (0.0, 1.0 if what == "min_cllr" else math.inf)
-                shift = None if shifts is None or what == "cllr" else float(shifts[at])
-                if shift is not None and what == "calibration_loss":
-                    shift = -shift
-                for pair in ((classes[j], classes[i]), (classes[i], classes[j])):
-                    name: Figure = (f"pairwise_{what}", *pair)
-                    figures.append(ClassFigure(name, value, NO_COSTS, scale, nothing, limits, shift, few))
-                    kept.append(float(squares[row, at]))
-        yield figures, kept
+        shifts = None if left_out is None else _shifts(pairs, left_out, found.min_cllr[i, others], i, others)
+        figures = list(pair_figures(summary.classes, found, seen, i, others, shifts))
+        yield figures, np.repeat(squares.T, 2, axis=1).ravel().tolist()
+
+
+def pair_figures(
+    classes: Sequence[str],
+    found: PairwiseAnalysis,
+    seen: IntArray,
+    i: int,
+    others: IntArray,
+    shifts: FloatArray | None = None,
+) -> Iterator[ClassFigure]:
+    """Figures of a class and each of some others, pair by pair, each of them twice: the classes in either order."""
+    values = {what: getattr(found, what) for what in PAIR_FIGURES}
+    for at, j in enumerate(others.tolist()):
+        few = int(min(seen[i], seen[j]))
+        unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
+        for what in PAIR_FIGURES:
+            value, nothing = float(values[what][i, j]), entropy if what == "min_cllr" else unbounded
+            scale: Scale = "identity" if what == "calibration_loss" else "log"
+            limits = (0.0, 1.0 if what == "min_cllr" else math.inf)
+            shift = None if shifts is None or what == "cllr" else float(shifts[at])
+            if shift is not None and what == "calibration_loss":
+                shift = -shift
+            for pair in ((classes[j], classes[i]), (classes[i], classes[j])):
+                name: Figure = (f"pairwise_{what}", *pair)
+                yield ClassFigure(name, value, NO_COSTS, scale, nothing, limits, shift, few)
 
 
 def _shifts(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: IntArray) -> FloatArray:
@@ -145,7 +156,5 @@ def _best_alone(pairs: Pairs, tar: Problems, non: Problems, i: int, j: int) -> t
     """Costs after the best recalibration, of two classes that are large or have weights."""
     weights = [pairs.leads.weights_of(pairs.leads.slices[k]) for k in (i, j)]
     pav = SortedScores.of_sorted(SortedClass.of(tar.scores, weights[0]), SortedClass.of(non.scores, weights[1])).pav
-    of_tar, of_non = (
-        pav.llr[np.maximum(np.searchsorted(pav.low, one, side="right") - 1, 0)] for one in (tar.scores, non.scores)
-    )
+    of_tar, of_non = (pav.llr[block_of(pav, one)] for one in (tar.scores, non.scores))
     return softplus(-of_tar) / math.log(2), softplus(of_non) / math.log(2)

@@ -143,6 +143,8 @@ class ClassEvaluation(OneSystem):
     curves : ClassCurves
     no_subsets, no_pairs : str
         Why ``subsets`` or ``pairwise`` is None.
+    bounds : mapping of figure to (float, float)
+        Figures that are known within bounds alone, and are NaN: after one pass over trials that do not fit in memory.
     """
 
     name: str
@@ -175,7 +177,8 @@ class ClassEvaluation(OneSystem):
     conventions: ClassVar[Mapping[str, str]] = CLASS_CONVENTIONS
 
     def __repr__(self) -> str:
-        figures = f"Cllr {self.cllr:.3f}, min Cllr {self.min_cllr:.3f}, error rate {100 * self.error_rate:.2f} %"
+        least = f"within {self.bounds['min_cllr']}" if "min_cllr" in self.bounds else f"{self.min_cllr:.3f}"
+        figures = f"Cllr {self.cllr:.3f}, min Cllr {least}, error rate {100 * self.error_rate:.2f} %"
         size = f"{self.counts.sum():,.6g} segments of {self.n_classes:,} classes"
         return f"ClassEvaluation({self.name!r}: {figures}; {size})"
 
@@ -259,14 +262,25 @@ class ClassEvaluation(OneSystem):
             "mean_over_points": self.mean_costs,
             "p_out_of_set": self.p_out_of_set,
             "detectors": [{"target": target, **figures} for target, figures in self.detectors.items()],
-            "pairwise": pairs and {"cllr": pairs.cllr, "min_cllr": pairs.min_cllr},
+            "pairwise": pairs and {"cllr": pairs.cllr, "min_cllr": pairs.min_cllr, **self._bounds_of_pairs()},
             "subsets": self.subset_summary(),
             "notes": self.all_notes,
         }
-        from deciban.evaluation.interval_json import with_intervals  # only who asks for JSON
+        from deciban.evaluation.interval_json import with_bounds, with_intervals  # only who asks for JSON
 
-        numbers: dict[str, Any] = plain(with_intervals(fields, self.uncertainty))
+        numbers: dict[str, Any] = plain(with_bounds(with_intervals(fields, self.uncertainty), self.bounds))
         return numbers
+
+    def _bounds_of_pairs(self) -> dict[str, Any]:
+        """Bounds of the least Cllr of pairs, where one is not known: matrices as of figures."""
+        pairs = self.pairwise
+        if pairs is None or not np.isnan(pairs.min_cllr).any():
+            return {}
+        ends = {"low": pairs.min_cllr.copy(), "high": pairs.min_cllr.copy()}
+        for i, j in np.argwhere(np.isnan(pairs.min_cllr)).tolist():
+            figure = ("pairwise_min_cllr", self.classes[i], self.classes[j])
+            ends["low"][i, j], ends["high"][i, j] = self.bounds[figure]
+        return {"bounds": {"min_cllr": ends}}
 
     @property
     def has_flat_prior(self) -> bool:

@@ -50,15 +50,15 @@ class WholeOnly:
 
     Attributes
     ----------
-    calibration : ClassCalibration
-        The optima of calibration analysis, which are trained.
+    calibration : ClassCalibration or None
+        The optima of calibration analysis, which are trained; None where trials are read in pieces and none is best.
     subsets : SubsetCosts or None
         Costs of all subsets.
     sample : ((n, 3) array, (n,) array) or None
         Log-likelihoods and classes of trials to draw, where there are three classes.
     """
 
-    calibration: ClassCalibration
+    calibration: ClassCalibration | None
     subsets: SubsetCosts | None
     sample: tuple[ScoreArray, IntArray] | None
 

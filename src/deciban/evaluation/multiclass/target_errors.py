@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,14 +68,49 @@ class TargetErrors:
         misses, false_alarms = self.p_target * self.missed, (1.0 - self.p_target) * self.rivals[self.label]
         return np.asarray((misses + false_alarms * self.n_accepted) / self.n_targets)
 
+    @property
+    def tally(self) -> ErrorTally:
+        """How many of them there are."""
+        is_target = np.arange(len(self.rivals)) < self.n_targets
+        n_others = self.n_targets - is_target
+        return ErrorTally(
+            self.p_target,
+            self.rivals,
+            self.n_targets,
+            np.array([np.count_nonzero(self.missed), np.count_nonzero(is_target[self.label])]),
+            np.array([int(self.n_accepted.sum()), int(n_others[self.label].sum())]),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ErrorTally:
+    """How many trials are missed or accepted as another class; ``a + b`` are those of both.
+
+    Attributes
+    ----------
+    p_target, rivals, n_targets
+        As of `TargetErrors`.
+    misses : (2,) int array
+        Trials that are missed, and trials that could be.
+    alarms : (2,) int array
+        By how many other targets trials are accepted in all, and by how many they could be.
+    """
+
+    p_target: float
+    rivals: FloatArray
+    n_targets: int
+    misses: IntArray
+    alarms: IntArray
+
+    def __add__(self, other: ErrorTally) -> ErrorTally:
+        """Those of the trials of both."""
+        return replace(self, misses=self.misses + other.misses, alarms=self.alarms + other.alarms)
+
     def nothing_seen(self, seen: IntArray) -> NothingSeen:
         """What is known where there is no miss or no false alarm; ``seen`` are units with trials of each class."""
         is_target = np.arange(len(seen)) < self.n_targets
         n_others = self.n_targets - is_target
-        rates = [
-            float(self.missed[is_target[self.label]].mean()),
-            float(self.n_accepted.sum() / n_others[self.label].sum()),
-        ]
+        rates = [float(n / max(of, 1)) for n, of in (self.misses, self.alarms)]
         misses = np.full(self.n_targets, self.p_target / self.n_targets)
         false_alarms = (1.0 - self.p_target) * self.rivals * n_others / self.n_targets
         return NothingSeen.of_sum(
@@ -82,6 +118,21 @@ class TargetErrors:
             np.append(misses, false_alarms).tolist(),
             np.append(seen[is_target], seen).tolist(),
         )
+
+
+class Tallies(dict[Hashable, ErrorTally]):
+    """Errors by what they are of: of all trials, or of those that are at hand until there are others."""
+
+    def nothing_seen(self, of: Hashable, errors: TargetErrors, seen: IntArray) -> NothingSeen:
+        """What is known by the tally that is there, or by these errors, which are kept; see `ErrorTally`."""
+        if of not in self:
+            self[of] = errors.tally
+        return self[of].nothing_seen(seen)
+
+    def __add__(self, other: Tallies) -> Tallies:
+        """Those of the trials of both; what only one has is of all its trials."""
+        both = {name: self[name] + other[name] for name in self.keys() & other.keys()}
+        return Tallies({**self, **other, **both})
 
 
 def critical_priors_of(trials: ScoredClasses, p_out_of_set: float) -> FloatArray:

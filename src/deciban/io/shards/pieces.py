@@ -16,7 +16,7 @@ from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError
 from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport
-from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
 
 _BYTES_BESIDE = 4
 """What labels of a row take, as they are read and as they are told apart."""
@@ -66,6 +66,8 @@ class Chunk:
     names : pair of (n,) uint64 arrays or None
         A number for the name of each side of a trial, the same for the same name; see
         `deciban.core.resampling.units.keys_of`.
+    stratum : (n,) int array or None
+        Where groups of classes are told apart, which of the classes trials are of.
     """
 
     scores: tuple[ScoreArray, ...]
@@ -74,6 +76,7 @@ class Chunk:
     weight: CountArray | None = None
     quality: Mapping[str, FloatArray] | None = None
     names: tuple[Keys, Keys] | None = None
+    stratum: IntArray | None = None
 
 
 @dataclass(frozen=True, slots=True)

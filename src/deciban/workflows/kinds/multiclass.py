@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from deciban.engines.work import Engine
     from deciban.workflows.units_in_pieces import UnitsOfSource
 
+EACH_UNASKED = "each a unit by itself, as no others are named (--units)"
+
 
 class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     """Segments are of one of many classes; a system gives each a log-likelihood for each class."""
@@ -180,18 +182,13 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         counting: BoolArray | None,
     ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
         """Segments, of which nothing says that some belong together."""
-        words = "each a unit by itself, as no others are named (--units)"
-        return units_of_trials(trials, counting, noun=self.noun, source=words), ()
+        return units_of_trials(trials, counting, noun=self.noun, source=EACH_UNASKED), ()
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:  # noqa: ARG002
-        """None: intervals of many classes need all segments in memory."""
+        """Segments, of which nothing says that some belong together: they are as many as trials, and have no keys."""
         from deciban.engines.unit_survey import UnitsFound
 
-        words = (
-            "none, and no intervals: those of many classes need all segments in memory. Allow more of it (--memory), "
-            "or ask for none (--no-intervals)"
-        )
-        return UnitsFound(None, None, (Message("units", "", words),))
+        return UnitsFound(None, each=TrialUnits((), np.zeros(0, np.uint64), self.noun, EACH_UNASKED))
 
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
         """Classes are numbered in their order."""
@@ -216,14 +213,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         return int(found.counts.sum())
 
     def evaluate_pieces(
-        self,
-        source: ShardSource,
-        engine: Engine,
-        options: Options,
-        *,
-        system: int,
-        name: str,
-        units: UnitsOfSource,  # noqa: ARG002  # of which `units_unasked_in_pieces` finds none
+        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: UnitsOfSource
     ) -> ClassEvaluation:
         """Evaluate log-likelihoods of one system of segments in pieces.
 
@@ -235,7 +225,8 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         from deciban.workflows.class_pieces import evaluate_class_pieces
 
         self.refuse_figures(options.figures)
-        return evaluate_class_pieces(source, engine, options, system=system, name=name, require=self.require_trials)
+        how: Any = {"system": system, "name": name, "require": self.require_trials}
+        return evaluate_class_pieces(source, engine, options, units.units, **how)
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, and those at each target prior; none of single classes."""

@@ -1,0 +1,294 @@
+"""Influences of units on sums of class means, summed up over parts of the trials: what `ClassMeans` is of all of them.
+
+The influence of a unit is the sum over its trials of ``share * stretch * (cost - mean cost of the class)``. Means are
+known when all trials were there; until then costs are taken about a centre, which is the same for all parts. Costs
+that are alike throughout a class are alike to the centre, and give 0 to the last digit.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from deciban.core.classes.counts import tally
+from deciban.core.resampling.units import TrialUnits
+from deciban.types import CountArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StratumWeights:
+    """How much trials count; ``a + b`` is how much those of both do.
+
+    Attributes
+    ----------
+    n_trials : (n_strata,) int array
+        Trials of what has a mean of its own: a class, or one of the classes of a group.
+    totals, squares : (n_strata,) arrays
+        Sums of their weights, and of squares of weights.
+    by_unit : (n_strata, n_units) array or None
+        Sums of the weights of the trials of each unit; None where every trial is a unit by itself.
+    """
+
+    n_trials: IntArray
+    totals: FloatArray
+    squares: FloatArray
+    by_unit: FloatArray | None
+
+    @classmethod
+    def of(
+        cls, stratum: IntArray, n_strata: int, weights: CountArray | None, units: TrialUnits | None
+    ) -> StratumWeights:
+        """From trials that count; units are those of all trials."""
+        own = np.ones(len(stratum)) if weights is None else weights.astype(np.float64)
+        by_unit = None
+        if units is not None:
+            by_unit = np.zeros((n_strata, units.n_units))
+            at, codes = entries_of(units)
+            some = slice(None) if at is None else at
+            np.add.at(by_unit, (stratum[some], codes), own[some])
+        totals, squares = (np.bincount(stratum, w, minlength=n_strata).astype(np.float64) for w in (own, own * own))
+        return cls(np.bincount(stratum, minlength=n_strata), totals, squares, by_unit)
+
+    def __add__(self, other: StratumWeights) -> StratumWeights:
+        """Those of the trials of both."""
+        by_unit = None if self.by_unit is None or other.by_unit is None else self.by_unit + other.by_unit
+        names = ("n_trials", "totals", "squares")
+        return replace(self, by_unit=by_unit, **{name: getattr(self, name) + getattr(other, name) for name in names})
+
+
+def entries_of(units: TrialUnits) -> tuple[IntArray | None, IntArray]:
+    """Positions of trials and units, an entry for each unit of a trial; no positions where each trial has one."""
+    one = units.codes[0]
+    if len(units.codes) == 1:
+        return None, one
+    other = units.codes[1]
+    more = np.flatnonzero(one != other)
+    return np.concatenate((np.arange(len(one)), more)), np.concatenate((one, other[more]))
+
+
+@dataclass(frozen=True, eq=False)
+class UnitDesign:
+    """Which units have trials of which classes, and what a trial contributes.
+
+    Attributes
+    ----------
+    home : (n_strata,) int array
+        The class of each stratum.
+    n_classes : int
+    weights : StratumWeights
+        Of all trials.
+    """
+
+    home: IntArray
+    n_classes: int
+    weights: StratumWeights
+
+    @cached_property
+    def n_units(self) -> int:
+        """Number of units that have trials."""
+        by_unit = self.weights.by_unit
+        return int(self.weights.n_trials.sum() if by_unit is None else np.count_nonzero(by_unit.any(axis=0)))
+
+    @cached_property
+    def seen(self) -> IntArray:
+        """Units that have trials of each class, (n_classes,)."""
+        by_unit = self.weights.by_unit
+        if by_unit is None:
+            return np.asarray(tally(self.home, self.n_classes, self.weights.n_trials))
+        own = [by_unit[self.home == k].any(axis=0) for k in range(self.n_classes)]
+        return np.array([np.count_nonzero(one) for one in own])
+
+    @cached_property
+    def factor(self) -> FloatArray:
+        """Share and stretch of a trial of weight 1, by stratum: see `ClassMeans`."""
+        by_unit, n = self.weights.by_unit, self.n_units
+        own = (self.weights.n_trials if by_unit is None else (by_unit > 0).sum(axis=1)).astype(np.float64)
+        stretch = np.sqrt(np.divide(own * (n - 1), n * (own - 1), out=np.ones(len(own)), where=own > 1))
+        return np.asarray(stretch / np.bincount(self.home, self.weights.totals)[self.home])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """What some trials of a block cost.
+
+    Attributes
+    ----------
+    figures : (n_rows,) int array
+        Positions of figures.
+    trials : slice
+        Which trials of the block.
+    costs : (n_rows, n_trials) array
+    """
+
+    figures: IntArray
+    trials: slice
+    costs: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Trials that count, in the order of their strata within each class.
+
+    Attributes
+    ----------
+    stratum : (n_trials,) int array
+    weights : (n_trials,) array or None
+    units : TrialUnits or None
+        None where every trial is a unit.
+    """
+
+    stratum: IntArray
+    weights: CountArray | None
+    units: TrialUnits | None
+
+    def runs(self, trials: slice) -> tuple[IntArray, IntArray]:
+        """Where strata begin among some trials, and which they are."""
+        own = self.stratum[trials]
+        begins = np.flatnonzero(np.diff(own, prepend=-1))
+        return begins, own[begins]
+
+
+def centre_of(parts: list[Part], block: Block, shape: tuple[int, int]) -> FloatArray:
+    """Means of costs of each figure and stratum, (n_figures, n_strata), over the trials of a block."""
+    found = np.zeros(shape)
+    for part in parts:
+        begins, strata = block.runs(part.trials)
+        lengths = np.diff(begins, append=part.costs.shape[1])
+        first = part.costs[:, begins]
+        means = np.add.reduceat(part.costs - np.repeat(first, lengths, axis=1), begins, axis=1) / lengths
+        found[part.figures[:, None], strata] = first + means
+    return found
+
+
+class CostSums(ABC):
+    """What influences are made of, summed up over blocks of trials.
+
+    Parameters
+    ----------
+    centre : (n_figures, n_strata) array
+        About which costs are summed up.
+    factor : (n_strata,) array
+        See `UnitDesign`.
+    n_units : int
+        Of all; 0 where every trial is a unit.
+
+    Attributes
+    ----------
+    most : (n_figures,) array
+        The largest cost of a trial.
+    """
+
+    def __init__(self, centre: FloatArray, factor: FloatArray, n_units: int) -> None:
+        self.given = centre, factor, n_units
+        self.centre, self.factor = centre, factor
+        self.most = np.zeros(len(centre))
+
+    @staticmethod
+    def empty(centre: FloatArray, factor: FloatArray, n_units: int) -> CostSums:
+        """Without a trial."""
+        return (BySegment if n_units == 0 else ByUnit)(centre, factor, n_units)
+
+    @abstractmethod
+    def add(self, part: Part, block: Block) -> None:
+        """Add what trials of a block cost."""
+
+    @abstractmethod
+    def _sums(self) -> tuple[FloatArray, ...]:
+        """What adds up."""
+
+    def merge(self, other: CostSums) -> None:
+        """Add what the trials of another one cost, about the same centre."""
+        for mine, theirs in zip(self._sums(), other._sums(), strict=True):
+            np.add(mine, theirs, out=mine)
+        np.maximum(self.most, other.most, out=self.most)
+
+    def _about_centre(self, part: Part, block: Block) -> FloatArray:
+        np.maximum.at(self.most, part.figures, np.abs(part.costs).max(axis=1, initial=0.0))
+        return np.asarray(part.costs - self.centre[part.figures[:, None], block.stratum[part.trials]])
+
+    @abstractmethod
+    def influences(self, rows: slice, design: UnitDesign) -> FloatArray | None:
+        """Of all units on some figures, (n_figures, n_units), once all trials are there; None of single trials."""
+
+    @abstractmethod
+    def squares(self, rows: slice, design: UnitDesign) -> FloatArray:
+        """Sums of squares of the influences of all units on some figures, (n_figures,)."""
+
+
+class ByUnit(CostSums):
+    """Sums by unit."""
+
+    def __init__(self, centre: FloatArray, factor: FloatArray, n_units: int) -> None:
+        super().__init__(centre, factor, n_units)
+        self.by_unit, self.sums = np.zeros((len(centre), n_units)), np.zeros(centre.shape)
+
+    def _sums(self) -> tuple[FloatArray, ...]:
+        return self.by_unit, self.sums
+
+    def add(self, part: Part, block: Block) -> None:
+        """See `CostSums.add`."""
+        from scipy.sparse import csr_matrix  # few need it
+
+        assert block.units is not None  # noqa: S101  # else trials are units
+        costs = self._about_centre(part, block)
+        if block.weights is not None:
+            costs *= block.weights[part.trials]
+        begins, strata = block.runs(part.trials)
+        if not len(begins):
+            return
+        self.sums[part.figures[:, None], strata] += np.add.reduceat(costs, begins, axis=1)
+        costs *= self.factor[block.stratum[part.trials]]
+        at, codes = entries_of(block.units.take(part.trials))
+        own, place = np.unique(codes, return_inverse=True)
+        trial = np.arange(costs.shape[1]) if at is None else at
+        members = csr_matrix((np.ones(len(place)), (place, trial)), shape=(len(own), costs.shape[1]))
+        self.by_unit[part.figures[:, None], own] += np.asarray(members @ costs.T).T
+
+    def influences(self, rows: slice, design: UnitDesign) -> FloatArray:
+        """See `CostSums.influences`."""
+        weights = design.weights
+        assert weights.by_unit is not None  # noqa: S101  # there are units
+        means = self.sums[rows] / weights.totals
+        return np.asarray(self.by_unit[rows] - means @ (weights.by_unit * self.factor[:, None]))
+
+    def squares(self, rows: slice, design: UnitDesign) -> FloatArray:
+        """See `CostSums.squares`."""
+        found = self.influences(rows, design)
+        return np.asarray(np.einsum("fu,fu->f", found, found))
+
+
+class BySegment(CostSums):
+    """Sums of squares, where every trial is a unit by itself."""
+
+    def __init__(self, centre: FloatArray, factor: FloatArray, n_units: int) -> None:
+        super().__init__(centre, factor, n_units)
+        self.sums, self.weighted, self.squared = np.zeros((3, *centre.shape))
+
+    def _sums(self) -> tuple[FloatArray, ...]:
+        return self.sums, self.weighted, self.squared
+
+    def add(self, part: Part, block: Block) -> None:
+        """See `CostSums.add`."""
+        costs = self._about_centre(part, block)
+        begins, strata = block.runs(part.trials)
+        if not len(begins):
+            return
+        own = np.ones(costs.shape[1]) if block.weights is None else block.weights[part.trials].astype(np.float64)
+        at = part.figures[:, None], strata
+        costs *= own
+        self.sums[at] += np.add.reduceat(costs, begins, axis=1)
+        self.squared[at] += np.add.reduceat(costs * costs, begins, axis=1)
+        self.weighted[at] += np.add.reduceat(costs * own, begins, axis=1)
+
+    def influences(self, rows: slice, design: UnitDesign) -> None:  # noqa: ARG002  # there are as many as trials
+        """See `CostSums.influences`."""
+        return
+
+    def squares(self, rows: slice, design: UnitDesign) -> FloatArray:
+        """See `CostSums.squares`."""
+        means = self.sums[rows] / design.weights.totals
+        left = self.squared[rows] - 2.0 * means * self.weighted[rows] + means * means * design.weights.squares
+        return np.asarray(np.maximum(left, 0.0) @ (self.factor * self.factor))

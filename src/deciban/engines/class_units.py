@@ -1,0 +1,304 @@
+"""Intervals of many classes in pieces: influences of units, or of every segment, summed up in passes of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from deciban.core.classes.shown import Shown
+from deciban.core.resampling.class_sums import Block, CostSums, StratumWeights, UnitDesign, centre_of
+from deciban.core.resampling.intervals import Estimate
+from deciban.core.resampling.units import Keys, TrialUnits
+from deciban.engines.class_problems import TrialBlock, blocks_of
+from deciban.engines.work import Engine, Locked, Work
+from deciban.errors import InputError
+from deciban.evaluation.multiclass.at_hand import AtHand
+from deciban.evaluation.multiclass.class_figures import ClassFigure
+from deciban.evaluation.multiclass.curve_costs import CURVE, STEP, SureCurve, axis_of
+from deciban.evaluation.multiclass.influences import NO_LOSS, lose_nothing
+from deciban.evaluation.multiclass.portions import ALL, PAIRS, Portion, Portions
+from deciban.evaluation.multiclass.problem_sums import CountedProblems
+from deciban.evaluation.multiclass.result import ClassEvaluation
+from deciban.evaluation.multiclass.summary import ClassSummary
+from deciban.evaluation.multiclass.target_errors import Tallies
+from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty
+from deciban.io.shards.pieces import Piece, ShardSource
+from deciban.multiclass.tables import ScoredClasses
+from deciban.types import FloatArray, IntArray
+
+_SOME = 16
+"""Trials of each stratum about whose mean costs are summed up."""
+
+_KEPT = 1 << 24
+"""Influences that are kept."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WhoIsIn:
+    """What units trials are of, and what has a mean of its own.
+
+    Attributes
+    ----------
+    units : TrialUnits
+        All units, of no trial; no keys where every trial is one.
+    home : (n_strata,) int array
+        The class of each stratum: the classes themselves, or the group of each class.
+    """
+
+    units: TrialUnits
+    home: IntArray
+
+    @property
+    def keys(self) -> Keys | None:
+        """Of all units, ascending; None where every trial is one."""
+        return self.units.keys if len(self.units.keys) else None
+
+    def units_of(self, own: TrialUnits | None, n_trials: int) -> TrialUnits:
+        """The units of some trials, all of them known; every trial by itself where nothing is known."""
+        if own is None:
+            return TrialUnits((np.arange(n_trials),), np.zeros(n_trials, np.uint64))
+        place = np.searchsorted(self.units.keys, own.keys)
+        return replace(own, codes=tuple(place[side] for side in own.codes), keys=self.units.keys)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitSums:
+    """What is known of units after the first pass; ``a + b`` is what is known of the trials of both.
+
+    Attributes
+    ----------
+    weights : StratumWeights
+    some : Shown
+        A few trials of each stratum, by the lots of their scores.
+    """
+
+    weights: StratumWeights
+    some: Shown
+
+    @classmethod
+    def of(cls, block: TrialBlock, who: WhoIsIn) -> UnitSums:
+        """Of the trials of a block."""
+        trials, stratum = block.trials, block.stratum
+        rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
+        units = None if who.keys is None else who.units_of(block.units, len(trials.label)).take(rows)
+        weights = StratumWeights.of(stratum[rows], len(who.home), trials.weights_of(rows), units)
+        return cls(weights, Shown.of(trials.loglik[rows], stratum[rows], _SOME))
+
+    def __add__(self, other: UnitSums) -> UnitSums:
+        """What is known of the trials of both."""
+        return UnitSums(self.weights + other.weights, self.some + other.some)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What a pass is about."""
+
+    about: tuple[int, tuple[str, ...], bool]
+    who: WhoIsIn
+    portions: Portions
+    begins: Mapping[Portion, int]
+    centre: FloatArray
+    factor: FloatArray
+
+
+class InfluenceTally(Locked, Work):
+    """Influences on the figures of some portions, summed up.
+
+    Parameters
+    ----------
+    asked : _Asked
+    """
+
+    words = "summing up influences"
+
+    def __init__(self, asked: _Asked) -> None:
+        super().__init__()
+        self.asked = asked
+        self.sums = CostSums.empty(asked.centre, asked.factor, len(asked.who.units.keys))
+        self.tallies: Tallies | None = None
+        self.n_bytes = _bytes_of(1, asked.who) * len(asked.centre)
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)(self.asked)
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        asked = self.asked
+        system, classes, weight = asked.about
+        for piece in pieces:
+            for block in blocks_of(piece, system, classes, weight=weight, units=asked.who.keys is not None):
+                at_hand = at_hand_of(block, asked.portions, asked.who)
+                if not at_hand.n_trials:
+                    continue
+                parts, costs = list(asked.portions.parts(asked.begins, at_hand)), at_hand.costs
+                units = None if asked.who.keys is None else costs.units
+                whole = Block(costs.stratum, costs.costs.weights, units)
+                with self.lock:
+                    for part in parts:
+                        self.sums.add(part, whole)
+                    self.tallies = at_hand.tallies if self.tallies is None else self.tallies + at_hand.tallies
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        found = self.empty()
+        for one in (self, other):
+            found.sums.merge(one.sums)
+            if one.tallies is not None:
+                found.tallies = one.tallies if found.tallies is None else found.tallies + one.tallies
+        return found
+
+
+def at_hand_of(block: TrialBlock, portions: Portions, who: WhoIsIn, tallies: Tallies | None = None) -> AtHand:
+    """The trials of a block, of which costs are asked."""
+    units = who.units_of(block.units, len(block.trials.label))
+    return portions.at_hand(block.trials, units, block.stratum, tallies)
+
+
+def _bytes_of(n_figures: int, who: WhoIsIn) -> int:
+    """What sums of so many figures take."""
+    n_units, n_strata = len(who.units.keys), len(who.home)
+    return n_figures * 8 * (n_units + 2 * n_strata if n_units else 4 * n_strata)
+
+
+@dataclass(frozen=True, eq=False)
+class InfluencesInPieces:
+    """What the intervals of an evaluation in pieces are made of.
+
+    Attributes
+    ----------
+    source : ShardSource
+    engine : Engine
+        Where passes run.
+    memory : int
+        Bytes that may be taken.
+    system : int
+    who : WhoIsIn
+    level : float
+        Of intervals.
+    """
+
+    source: ShardSource
+    engine: Engine
+    memory: int
+    system: int
+    who: WhoIsIn
+    level: float
+
+    def uncertainty(self, sums: UnitSums, summary: ClassSummary, found: ClassEvaluation) -> Uncertainty | None:
+        """How sure the figures of an evaluation are; None if no class has two units.
+
+        Parameters
+        ----------
+        sums : UnitSums
+        summary : ClassSummary
+            Of all trials, of which detectors were counted.
+        found : ClassEvaluation
+            Of this summary.
+        """
+        design = UnitDesign(self.who.home, len(summary.classes), sums.weights)
+        if design.seen.max() < 2:
+            return None
+        assert isinstance(summary.problems, CountedProblems)  # noqa: S101  # they are read in pieces
+        portions = Portions.of(summary, found, design.seen, summary.problems.pair_pavs)
+        gathered = _Gathered(design, Tallies())
+        for names in self._together(portions):
+            self._pass(names, portions, sums, gathered)
+        values = np.asarray(found.curves.c_avg[::STEP])
+        curve = SureCurve(axis_of(summary), values, *gathered.of_curve(len(values)))
+        units = self.who.units
+        return Uncertainty(
+            n_units=design.n_units,
+            noun=units.noun,
+            source=units.source,
+            keys=units.keys,
+            estimates=gathered.estimates,
+            influences=gathered.influences,
+            curves=curve.errors(summary.places, design.n_units),
+            level=self.level,
+            curve_influences=curve.influences(int(design.seen.min())),
+        )
+
+    def _together(self, portions: Portions) -> Iterator[list[Portion]]:
+        """Portions for which there is room in one pass."""
+        some, taken, room = list[Portion](), 0, self.memory // 4
+        for name in portions.names:
+            size = _bytes_of(portions.size(name), self.who)
+            if size > self.memory:
+                raise InputError(
+                    f"units: {len(self.who.units.keys):,} of them, and sums of the influences of each take "
+                    f"{size / 1e6:,.0f} MB, where {self.memory / 1e6:,.0f} MB are allowed. Allow more (memory=, "
+                    "--memory), or take every segment for a unit (leave --units out)."
+                )
+            if some and taken + size > room:
+                yield some
+                some, taken = [], 0
+            some.append(name)
+            taken += size
+        yield some
+
+    def _pass(self, names: Sequence[Portion], portions: Portions, sums: UnitSums, gathered: _Gathered) -> None:
+        """One pass, for some portions."""
+        sample = self._sample(sums)
+        at_hand = at_hand_of(sample, portions, self.who)
+        begins, n_figures = dict[Portion, int](), 0
+        for name in names:
+            begins[name] = n_figures
+            n_figures += len(portions.figures(name, at_hand)) // (2 if name[0] == PAIRS else 1)
+        design = gathered.design
+        few = Block(at_hand.costs.stratum, None, None)
+        centre = centre_of(list(portions.parts(begins, at_hand)), few, (n_figures, len(self.who.home)))
+        about = self.system, self.source.classes, self.source.has_weights
+        asked = _Asked(about, self.who, portions, begins, centre, design.factor)
+        tally = self.engine.run(InfluenceTally(asked), self.source.pieces)
+        if (ALL, 0) in begins and tally.tallies is not None:
+            gathered.tallies = tally.tallies
+        known = at_hand_of(sample, portions, self.who, Tallies(gathered.tallies))
+        for name, begin in begins.items():
+            gathered.add(name, portions.figures(name, known), tally.sums, begin)
+
+    def _sample(self, sums: UnitSums) -> TrialBlock:
+        """A few trials of each stratum."""
+        some, home = sums.some, self.who.home
+        return TrialBlock(ScoredClasses(some.loglik, home[some.label], None, self.source.classes), some.label, None)
+
+
+class _Gathered:
+    """Figures with their errors, as passes find them."""
+
+    def __init__(self, design: UnitDesign, tallies: Tallies) -> None:
+        self.design, self.tallies = design, tallies
+        self.estimates: dict[Figure, Estimate] = {}
+        self.influences: dict[Figure, FloatArray] = {}
+        self.curve: list[tuple[float, Any, FloatArray | None]] = []
+
+    def add(self, name: Portion, figures: Sequence[ClassFigure], sums: CostSums, begin: int) -> None:
+        """Add the figures of a portion, which begin at a position of the sums."""
+        n_rows = len(figures) // (2 if name[0] == PAIRS else 1)
+        rows = slice(begin, begin + n_rows)
+        squares, influences = sums.squares(rows, self.design), sums.influences(rows, self.design)
+        if influences is not None and influences.size > _KEPT:
+            influences = None
+        errors, most = np.sqrt(squares * self.design.n_units / (self.design.n_units - 1)), sums.most[rows]
+        costs = {figure.name: at for at, figure in enumerate(figures)} if name[0] == ALL else {}
+        for at, figure in enumerate(figures):
+            row = at // 2 if name[0] == PAIRS else at
+            own = None if influences is None else influences[row]
+            if isinstance(figure.name, tuple) and figure.name[0] == CURVE:
+                self.curve.append((float(squares[row]), figure.nothing_seen, own))
+            elif np.isfinite(figure.value):
+                one, error = figure, float(errors[row])
+                if figure.name == "calibration_loss" and lose_nothing(most[row], most[costs["cllr"]]):
+                    one, error = NO_LOSS, 0.0
+                self.estimates[figure.name] = one.estimate(error, self.design.n_units)
+                if own is not None and name[0] in (ALL, "detector"):
+                    self.influences[figure.name] = own
+
+    def of_curve(self, n_places: int) -> tuple[list[float], list[Any], list[FloatArray]]:
+        """Squares, what was not seen, and influences at the places of the curve, if they are few."""
+        squares, unseen, kept = (list(some) for some in zip(*self.curve, strict=True)) if self.curve else ([], [], [])
+        are_few = all(one is not None and one.size * n_places <= KEPT_CURVES for one in kept)
+        return squares, unseen, kept if are_few else []

@@ -1,0 +1,66 @@
+"""Influences that are summed up over blocks of trials are those of all trials at once."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban.core.resampling.class_means import ClassMeans
+from deciban.core.resampling.class_sums import Block, CostSums, Part, StratumWeights, UnitDesign, centre_of
+from deciban.core.resampling.units import TrialUnits
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def drawn(seed, n_sides):
+    """Trials class by class and, within each, stratum by stratum, with units and costs of two figures."""
+    rng = np.random.default_rng(seed)
+    home = np.array([0, 0, 1, 2])  # the first class is a group of two
+    stratum = np.sort(np.concatenate((np.repeat(np.arange(4), 2), rng.integers(0, 4, int(rng.integers(0, 60))))))
+    n = len(stratum)
+    weights = rng.uniform(0.2, 3.0, n) if rng.random() < 0.5 else None
+    units = TrialUnits.of(rng.integers(0, 7, (n, 2) if n_sides == 2 else n)) if n_sides else None
+    costs = np.stack((rng.normal(size=n) + 1e3, np.where(stratum == 1, 0.3, rng.exponential(size=n))))
+    return rng, home, stratum, weights, units, costs
+
+
+@pytest.mark.parametrize("n_sides", [0, 1, 2])
+@given(seed=SEEDS)
+def test_sums_over_blocks_are_those_of_all_trials(seed, n_sides):
+    rng, home, stratum, weights, units, costs = drawn(seed, n_sides)
+    n = len(stratum)
+    means = ClassMeans.of(home[stratum], stratum, weights, TrialUnits.each(n) if units is None else units)
+    halves = np.split(np.arange(n), [int(rng.integers(0, n + 1))])
+    parts = [
+        StratumWeights.of(stratum[own], 4, None if weights is None else weights[own], units and units.take(own))
+        for own in halves
+    ]
+    design = UnitDesign(home, 3, parts[0] + parts[1])
+    assert design.n_units == means.n_units
+    np.testing.assert_array_equal(design.seen, means.units_in(home[stratum], 3))
+    every = Part(np.arange(2), slice(0, n), costs)
+    first = np.unique(stratum, return_index=True)[1]
+    centre = centre_of([Part(np.arange(2), slice(0, 4), costs[:, first])], Block(stratum[first], None, None), (2, 4))
+    sums = [CostSums.empty(centre, design.factor, 0 if units is None else units.n_units) for _ in halves]
+    for own, one in zip(halves, sums, strict=True):
+        block = Block(stratum[own], None if weights is None else weights[own], units and units.take(own))
+        one.add(Part(every.figures, slice(0, len(own)), costs[:, own]), block)
+    sums[0].merge(sums[1])
+    centred = means.centred(costs)
+    np.testing.assert_allclose(sums[0].squares(slice(0, 2), design), means.squares(centred), rtol=1e-9, atol=1e-22)
+    np.testing.assert_array_equal(sums[0].most, np.abs(costs).max(axis=1))
+    found = sums[0].influences(slice(0, 2), design)
+    assert (found is None) == (units is None)
+    if units is not None:
+        np.testing.assert_allclose(found, means.by_unit(centred), rtol=1e-9, atol=1e-11)
+
+
+def test_costs_that_are_alike_in_every_class_give_nothing_to_the_last_digit():
+    _, home, stratum, weights, units, _ = drawn(3, 1)
+    costs, n = np.array([0.1, 0.7, 1.0 / 3.0, 1e9])[stratum][None], len(stratum)
+    for some in (units, None):
+        design = UnitDesign(home, 3, StratumWeights.of(stratum, 4, weights, some))
+        block, part = Block(stratum, weights, some), Part(np.arange(1), slice(0, n), costs)
+        sums = CostSums.empty(centre_of([part], block, (1, 4)), design.factor, 0 if some is None else some.n_units)
+        sums.add(part, block)
+        assert sums.squares(slice(0, 1), design) == 0.0
