@@ -196,7 +196,7 @@ def summarize_shards(
     KeyMismatchError, FormatError, OSError
         If all trials are of one class; or as reading does.
     InputError
-        If trials have weights and one pass should be enough, or neither class fits in memory.
+        If one pass should be enough for figures that have no bounds; or weights differ too much to be added up.
     """
     from deciban.engines.crossing import with_crossing
     from deciban.engines.pruning import summarize_by_cells
@@ -208,9 +208,10 @@ def summarize_shards(
     keep_tar, of_rarer = share <= 0.5, min(share, 1.0 - share) * source.n_rows
     how: Any = {"system": system, "figures": asked, "also": also}
     if source.has_weights and not approximate:
-        return summarize_weighted(source, engine, memory, keep_tar=keep_tar, **how)
-    if approximate or of_rarer > most:
-        _refuse_weights(source)
+        weighted = summarize_weighted(source, engine, memory, keep_tar=keep_tar, **how)
+        if weighted is not None:
+            return weighted
+    if approximate or of_rarer > most or source.has_weights:
         return summarize_by_cells(source, engine, memory, approximate=approximate, **how)
     survey = engine.run(Survey(system, keep_tar, asked, kind, most), source.pieces)
     if survey.kept is None:  # the first trials are not like the others
@@ -225,14 +226,6 @@ def summarize_shards(
     own, others = SortedClass(kept, None, None), counted.without(kept).as_class()
     found = survey.summary(own, others) if keep_tar else survey.summary(others, own)
     return with_crossing(found, source, engine, memory, system) if asked.eer_conventions else found
-
-
-def _refuse_weights(source: ShardSource) -> None:
-    if source.has_weights:
-        raise InputError(
-            f"weights, approximate: {source.name} has weights, and one pass knows no bounds of what is weighted. Let "
-            "all passes run (without approximate, --approximate), or leave weights out."
-        )
 
 
 def bytes_per_cut(itemsize: int) -> int:

@@ -9,13 +9,14 @@ under the ROC and the number of ties, which every single cell moves a little.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from deciban.core.ranks.counts import corners
+from deciban.core.ranks.kept_scores import KeptScores
 from deciban.core.ranks.pruning import (
     are_open,
     around,
@@ -28,9 +29,10 @@ from deciban.core.ranks.pruning import (
     told_apart,
     windows_of,
 )
-from deciban.core.ranks.score_cells import ScoreCells, merged_cells, of_both
+from deciban.core.ranks.score_cells import ScoreCells, merged_cells, of_both, with_finer
 from deciban.core.ranks.thresholds import limited_rows
 from deciban.engines.counting import Survey, rehearsed
+from deciban.engines.weighted import WeightedSurvey, weighted_trials
 from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.bounds import Unresolved, require_bounded
 from deciban.evaluation.curves import corners_to_draw
@@ -38,12 +40,12 @@ from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes
-from deciban.types import BoolArray, FloatArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
 
-_BYTES_PER_CELL = 1600
+BYTES_PER_CELL = 1600
 """What a cell takes, with those that wait to be merged and what merging needs."""
 
-_BYTES_PER_SCORE = 192
+BYTES_PER_SCORE = 192
 """What a score takes that is kept, with what is made of it; half of the memory is not free again after counting."""
 
 _FEW = 4
@@ -84,12 +86,13 @@ class CellTally(Locked, Work):
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        survey = None if self.windows is not None else self.survey
-        for c, own in enumerate(_by_class(pieces, self.survey.system, self.survey.kind, survey)):
-            own.sort()
-            some = own if self.windows is None else in_windows(own, self.windows)
+        for c, (own, weights) in enumerate(_ascending(pieces, self.survey, adding=self.windows is None)):
+            some, by = own, weights
+            if self.windows is not None:
+                within = in_windows(own, self.windows)
+                some, by = own[within], None if weights is None else weights[within]
             if len(some):
-                self._wait(c, self.cells.of_class(some, self._level(c, some)))
+                self._wait(c, self.cells.of_class(some, self._level(c, some), by))
 
     def _level(self, c: int, scores: ScoreArray) -> int:
         """Bits of which there will be room for no more: of some trials where nothing is known yet."""
@@ -134,6 +137,24 @@ class CellTally(Locked, Work):
         return super().__getstate__()
 
 
+def _ascending(pieces: Sequence[Piece], survey: Survey, *, adding: bool) -> Iterator[tuple[ScoreArray, AnyArray | None]]:
+    """The scores of non-targets, then those of targets, ascending, with their weights if they have some."""
+    if not isinstance(survey, WeightedSurvey):
+        for own in _by_class(pieces, survey.system, survey.kind, survey if adding else None):
+            own.sort()
+            yield own, None
+        return
+    found = [weighted_trials(piece, survey.system, survey.kind) for piece in pieces]
+    if adding:
+        for one in found:
+            survey.add_weighted(*one)
+    for c in (False, True):
+        scores = np.concatenate([np.zeros(0, survey.kind), *(own[truth == c] for own, truth, _ in found)])
+        weights = np.concatenate([np.zeros(0), *(by[truth == c] for _, truth, by in found)])
+        order = np.argsort(scores)
+        yield scores[order], weights[order]
+
+
 def _by_class(pieces: Sequence[Piece], system: int, kind: Any, survey: Survey | None) -> tuple[ScoreArray, ScoreArray]:
     """The scores of non-targets and those of targets, in one array that is filled from both ends."""
     room = np.empty(sum(one.n_rows for one in pieces), kind)
@@ -155,44 +176,52 @@ class Keep(Locked, Work):
 
     Parameters
     ----------
-    system : int
+    survey : Survey
+        Of which system, and whether trials have weights.
     windows : (low, high)
         Lowest and highest score of every range.
-    kind : dtype
-        Of scores.
     """
 
     words = "keeping what can matter"
     rows_per_batch = 4_000_000
 
-    def __init__(self, system: int, windows: tuple[FloatArray, FloatArray], kind: Any) -> None:
+    def __init__(self, survey: Survey, windows: tuple[FloatArray, FloatArray]) -> None:
         super().__init__()
-        self._given = system, windows, kind
-        self.system, self.windows, self.kind = self._given
-        self.kept: tuple[list[ScoreArray], list[ScoreArray]] = ([], [])
+        self.survey, self.windows = survey.empty(), windows
+        self.kept: list[KeptScores] = []
 
     def empty(self) -> Self:
         """See `Work.empty`."""
-        return type(self)(*self._given)
+        return type(self)(self.survey, self.windows)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        own = _by_class(pieces, self.system, self.kind, None)
-        for kept, scores in zip(self.kept, own, strict=True):
-            scores.sort()
-            some = in_windows(scores, self.windows)
-            with self.lock:
-                kept.append(some)
+        scores, weights = list[ScoreArray](), list[FloatArray]()
+        for own, by in _ascending(pieces, self.survey, adding=False):
+            within = in_windows(own, self.windows)
+            scores.append(own[within])
+            if by is not None:
+                weights.append(by[within])
+        found = KeptScores((scores[0], scores[1]), (weights[0], weights[1]) if weights else None)
+        with self.lock:
+            self.kept.append(found)
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
         found = self.empty()
-        found.kept = ([*self.kept[0], *other.kept[0]], [*self.kept[1], *other.kept[1]])
+        found.kept = [*self.kept, *other.kept]
         return found
 
-    def scores(self) -> list[ScoreArray]:
-        """Of non-targets and of targets, ascending."""
-        return [np.sort(np.concatenate([np.zeros(0, self.kind), *own])) for own in self.kept]
+    def found(self) -> KeptScores:
+        """All that was kept."""
+        none = KeptScores.none(self.survey.kind, has_weights=isinstance(self.survey, WeightedSurvey))
+        return KeptScores.merged([none, *self.kept])
+
+
+def survey_of_all(system: int, figures: TwoClassFigures, kind: Any, *, has_weights: bool) -> Survey:
+    """What adds up costs and keeps no score, empty."""
+    made = WeightedSurvey if has_weights else Survey
+    return made(system, True, figures, kind, 0)  # noqa: FBT003  # which class is kept does not matter
 
 
 def fixed_thresholds(figures: TwoClassFigures) -> FloatArray:
@@ -210,9 +239,17 @@ def fixed_thresholds(figures: TwoClassFigures) -> FloatArray:
     return np.unique(rehearsed(survey))
 
 
-def tally_of(system: int, figures: TwoClassFigures, kind: Any, room: int, also: FloatArray | None = None) -> CellTally:
+def tally_of(
+    system: int,
+    figures: TwoClassFigures,
+    kind: Any,
+    room: int,
+    also: FloatArray | None = None,
+    *,
+    has_weights: bool = False,
+) -> CellTally:
     """The first pass, empty; ``also`` are more thresholds at which counts are exact."""
-    survey = Survey(system, keep_tar=True, figures=figures, kind=kind, most=0)
+    survey = survey_of_all(system, figures, kind, has_weights=has_weights)
     cuts = np.concatenate((fixed_thresholds(figures), np.zeros(0) if also is None else also))
     return CellTally(survey, ScoreCells.empty(room, cuts))
 
@@ -245,9 +282,9 @@ def summarize_by_cells(
     if approximate:
         require_bounded(figures)
     kind = np.float64 if source.is_double else np.float32
-    room = int(np.clip(memory // _BYTES_PER_CELL, FEWEST_CELLS, MOST_CELLS))
-    tally = tally_of(system, figures, kind, room, also)
-    tally.rows_per_batch = _rows(memory)
+    room = int(np.clip(memory // BYTES_PER_CELL, FEWEST_CELLS, MOST_CELLS))
+    tally = tally_of(system, figures, kind, room, also, has_weights=source.has_weights)
+    tally.rows_per_batch = rows_at_once(memory)
     tally = engine.run(tally, source.pieces)
     require_two_classes(tally.survey.n, source.name)
     cells, survey = told_apart(tally.merged()), tally.survey
@@ -258,33 +295,31 @@ def summarize_by_cells(
 
 def bounded_summary(cells: ScoreCells, survey: Survey) -> Summary:
     """What is known after the first pass."""
-    none = np.zeros(cells.n_cells, np.bool_)
-    nothing = [np.zeros(0, survey.kind)] * 2
-    tar, non = classes_of(cells, none, nothing)
-    best = SortedScores.of_sorted(*classes_of(cells, none, nothing, "best"))
+    none, nothing = np.zeros(cells.n_cells, np.bool_), np.zeros(0, survey.kind)
+    tar, non = classes_of(cells, none, (nothing, nothing))
+    best = SortedScores.of_sorted(*classes_of(cells, none, (nothing, nothing), "best"))
     return replace(survey.summary(tar, non), unresolved=_unresolved(cells, none, best))
 
 
 def refined(cells: ScoreCells, survey: Survey, source: ShardSource, engine: Engine, memory: int) -> Summary:
     """The summary of all trials, whose cells were counted, from further passes."""
-    room, most = cells.room, max(memory // _BYTES_PER_SCORE, 1)
+    room, most = cells.room, max(memory // BYTES_PER_SCORE, 1)
     while True:
         kept = rows_to_keep(cells, survey)
         if int(cells.counts[:, kept].sum()) <= most:
             break
         windows, level = windows_of(cells, kept), cells.level
         finer = CellTally(survey.empty(), ScoreCells.empty(room, cells.cuts), windows)
-        finer.rows_per_batch = _rows(memory)
+        finer.rows_per_batch = rows_at_once(memory)
         finer = engine.run(finer, source.pieces)
-        cells = _replaced(cells, kept, told_apart(finer.merged()))
+        cells = with_finer(cells, kept, told_apart(finer.merged()))
         room *= 4 if cells.level <= level else 1  # there was no room for finer ones
-    keep = Keep(survey.system, windows_of(cells, kept), survey.kind)
-    keep.rows_per_batch = _rows(memory)
-    found = engine.run(keep, source.pieces)
-    return refined_by(cells, survey, kept, found.scores())
+    keep = Keep(survey, windows_of(cells, kept))
+    keep.rows_per_batch = rows_at_once(memory)
+    return refined_by(cells, survey, kept, engine.run(keep, source.pieces).found())
 
 
-def refined_by(cells: ScoreCells, survey: Survey, kept: BoolArray, scores: Sequence[ScoreArray]) -> Summary:
+def refined_by(cells: ScoreCells, survey: Survey, kept: BoolArray, scores: KeptScores) -> Summary:
     """The summary of all trials, whose cells were counted, with the scores of the cells that can matter.
 
     Parameters
@@ -294,21 +329,21 @@ def refined_by(cells: ScoreCells, survey: Survey, kept: BoolArray, scores: Seque
     survey : Survey
     kept : (n_cells,) array
         Which cells can matter.
-    scores : (non, tar)
-        Their scores, ascending.
+    scores : KeptScores
+        Theirs.
     """
-    tar, non = classes_of(cells, kept, scores)
+    tar, non = classes_of(cells, kept, scores.scores, weights=scores.weights)
     return replace(survey.summary(tar, non), unresolved=_unresolved(cells, kept, None))
 
 
-def _rows(memory: int) -> int:
+def rows_at_once(memory: int) -> int:
     """How many rows are sorted at once."""
     return int(np.clip(memory // _BYTES_PER_ROW, 1 << 18, 1 << 22))
 
 
 def rows_to_keep(cells: ScoreCells, survey: Survey) -> BoolArray:
     """Of which cells the scores are needed: for the hull, for thresholds and for the points that curves show."""
-    n_non, n_tar = cells.counts
+    n_non, n_tar = cells.masses
     found = holding_vertices(cells) | split_by(cells, rehearsed(survey))
     if not cells.n_cells or not n_tar.any() or not n_non.any():
         return found
@@ -323,20 +358,10 @@ def rows_to_keep(cells: ScoreCells, survey: Survey) -> BoolArray:
     return found
 
 
-def _replaced(cells: ScoreCells, some: BoolArray, finer: ScoreCells) -> ScoreCells:
-    rest = cells.take(~some)
-    order = np.argsort(np.concatenate((rest.starts, finer.starts)), kind="stable")
-    joined: Any = {
-        name: np.concatenate([getattr(rest, name), getattr(finer, name)], axis=-1)[..., order]
-        for name in ("starts", "counts", "low", "high", "mantissas")
-    }
-    return replace(finer, room=cells.room, **joined)
-
-
 def _unresolved(cells: ScoreCells, kept: BoolArray, best: SortedScores | None) -> Unresolved | None:
     some = are_open(cells) & ~kept
     if not some.any():
         return None
-    n_non, n_tar = cells.counts[:, some]
-    pairs = sum(int(a) * int(b) for a, b in zip(n_tar.tolist(), n_non.tolist(), strict=True))
-    return Unresolved(pairs, int(cells.counts[:, some].sum()), best)
+    n_non, n_tar = cells.masses[:, some]
+    pairs = sum(a * b for a, b in zip(n_tar.tolist(), n_non.tolist(), strict=True))
+    return Unresolved(pairs, (n_non.sum() + n_tar.sum()).item(), best)
