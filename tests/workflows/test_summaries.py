@@ -67,6 +67,102 @@ def test_two_passes_give_what_all_trials_give(shards):
             assert low <= getattr(exact, figure) <= high
 
 
+@pytest.mark.usefixtures("few_cells")
+@pytest.mark.parametrize("weights", [None, "whole", "fractional"])
+def test_while_too_many_scores_can_matter_passes_follow(shards, weights, monkeypatch):
+    monkeypatch.setattr("deciban.engines.summary_parts.BYTES_PER_SCORE", 2 * 10**9 // 7000)
+    rng, how = np.random.default_rng(2), {"operating_points": [0.1]}
+    if weights is not None:
+        for name in shards:
+            w = rng.integers(0, 4, N) if weights == "whole" else rng.gamma(2.0, 1.0, N)
+            pq.write_table(pq.read_table(name).append_column("w", pa.array(w)), name)
+        how["weights"] = "w"
+    deciban.merge_summaries(counted(shards, **how), "pass1")
+    before, said = None, ""
+    for n in range(2, 9):
+        again = {"refine": f"pass{n - 1}"} | ({} if weights is None else {"weights": "w"})
+        parts = []
+        for name in shards:
+            said = deciban.summarize_files(name, f"{name}.{n}", **again)[-2].text
+            parts.append(f"{name}.{n}")
+        deciban.merge_summaries([parts[0], parts[2]], "some")
+        deciban.merge_summaries([parts[3], "some", parts[1]], f"pass{n}")
+        deciban.summarize_files(shards, "together", **again)
+        assert Path("together").read_bytes() == Path(f"pass{n}").read_bytes()
+        found = deciban.evaluate_files(f"pass{n}")
+        assert f"after {'two' if n == 2 else n} passes" in found.messages[0].text
+        if "are kept" in said:
+            break
+        assert "counted in finer cells" in said
+        low, high = found.systems[0].bounds.get("min_cllr", (0.0, 0.0))
+        assert before is None or not high or (before[0] <= low < high <= before[1])
+        before = low, high
+    assert n > 2, "one pass must not do"
+    options = {"operating_points": [0.1]} | ({} if weights is None else {"weights": "w"})
+    for one, exact in zip(found.systems, deciban.evaluate_files("*.parquet", **options).systems, strict=True):
+        for figure in ("eer", "min_cllr", "prbep", "cllr", "n_tar", "mean_min_dcf"):
+            expected = getattr(exact, figure)
+            close = pytest.approx(expected, rel=1e-12)
+            assert getattr(one, figure) == (close if weights == "fractional" or figure == "cllr" else expected), figure
+    with pytest.raises(InputError, match=f"refine: pass{n} was refined already"):
+        deciban.summarize_files(shards[0], "x", refine=f"pass{n}")
+
+
+@pytest.mark.usefixtures("few_cells")
+def test_jobs_that_may_keep_more_or_less_do_not_merge(shards, monkeypatch):
+    monkeypatch.setattr("deciban.engines.summary_parts.BYTES_PER_SCORE", 640_000)
+    deciban.merge_summaries(counted(shards[:2]), "all")
+    summarized(shards[0], "x", refine="all", memory="64MB")
+    summarized(shards[1], "y", refine="all")
+    with pytest.raises(InputError, match=r"y: up to 3,125 scores would have been kept there, and 100 in x"):
+        deciban.merge_summaries(["x", "y"], "z")
+    with pytest.raises(InputError, match="refine: x lacks 1 of 2 shards in pass 2: 1.parquet"):
+        deciban.summarize_files(shards[0], "z", refine="x")
+    with pytest.raises(InputError, match="pass 2 has not seen 1.parquet"):
+        deciban.evaluate_files("x")
+    summarized(shards[1], "y", refine="all", memory="64MB")
+    deciban.merge_summaries(["x", "y"], "z")
+    with pytest.raises(InputError, match="x: holds all shards after pass 2|these would count twice|do not add up"):
+        deciban.merge_summaries(["z", "x"], "w")
+    with pytest.raises(InputError, match="z: is what pass 2 over its shards found, all what pass 1 found"):
+        deciban.merge_summaries(["all", "z"], "w")
+    summarized(shards[2], "b", memory="100MB")
+    assert not Path("w").exists()
+
+
+def test_speakers_belong_to_the_question(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = [f"u{k}" for k in range(6)]
+    for at, shard in enumerate((names[:3], names[3:])):
+        table = {"enroll": [a for a in shard for _ in names], "test": names * 3, "score": np.arange(18.0) + at}
+        pq.write_table(pa.table(table), f"{at}.parquet")
+    Path("spk").write_text("".join(f"{name} s{k % 2}\n" for k, name in enumerate(names)))
+    Path("copy").write_text(Path("spk").read_text())
+    Path("other").write_text("".join(f"{name} s{k % 3}\n" for k, name in enumerate(names)))
+    summarized("0.parquet", "a", speakers="spk")
+    summarized("1.parquet", "b", speakers="copy")
+    summarized("1.parquet", "c", speakers="other")
+    deciban.merge_summaries(["a", "b"], "all")
+    expected = deciban.evaluate_files("?.parquet", speakers="spk", intervals=False).systems[0]
+    assert deciban.evaluate_files("all").systems[0].eer == expected.eer
+    with pytest.raises(InputError, match=r"c: answers another question than a: speakers \w+ and \w+"):
+        deciban.merge_summaries(["a", "c"], "all")
+    with pytest.raises(InputError, match="speakers \\w+ and left out"):
+        deciban.merge_summaries(["a", summarized_with_labels("d")], "all")
+
+
+def summarized_with_labels(output):
+    pq.write_table(pa.table({"score": [1.0, 2.0], "label": [True, False]}), "labelled.parquet")
+    return summarized("labelled.parquet", output)
+
+
+def test_many_classes_are_not_found_in_a_summary_of_two(shards):
+    summarized(shards[0], "a")
+    assert deciban.evaluate_files("a", kind="two-class").systems
+    with pytest.raises(InputError, match="kind: a is a summary of scores of two classes"):
+        deciban.evaluate_files("a", kind="classes")
+
+
 def test_few_trials_are_exact_after_one_pass(shards):
     counted(shards)
     found = deciban.evaluate_files("*.summary").systems
@@ -82,9 +178,9 @@ def test_few_trials_are_exact_after_one_pass(shards):
 def test_shards_that_are_missing_doubled_or_changed_are_named(shards):
     deciban.merge_summaries(counted(shards), "all")
     some = [summarized(name, f"{name}.refined", refine="all") for name in shards[:3]]
-    with pytest.raises(InputError, match="1 of 4 shards are missing: the second pass has not seen 3.parquet"):
+    with pytest.raises(InputError, match="1 of 4 shards are missing: pass 2 has not seen 3.parquet"):
         deciban.evaluate_files(some)
-    assert deciban.merge_summaries(some, "x")[1].text == "1 of 4 shards are missing in the second pass: 3.parquet"
+    assert deciban.merge_summaries(some, "x")[1].text == "1 of 4 shards are missing in pass 2: 3.parquet"
     with pytest.raises(InputError, match=r"would count twice: 0.parquet \(x, 0.parquet.refined\)"):
         deciban.merge_summaries(["x", some[0]], "y")
     with pytest.raises(InputError, match="would count twice"):

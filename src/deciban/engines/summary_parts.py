@@ -1,29 +1,57 @@
-"""Parts of summaries: counted from shards by one pass, refined by a second, and made into a summary of everything."""
+"""Parts of summaries: counted from shards by one pass, refined by further ones, and made into a summary of everything."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from deciban.core.ranks.pruning import told_apart, windows_of
+from deciban.core.ranks.score_cells import ScoreCells
 from deciban.engines.counting import Survey
-from deciban.engines.pruning import Keep, bounded_summary, refined_by, rows_to_keep, tally_of
+from deciban.engines.pruning import (
+    BYTES_PER_CELL,
+    BYTES_PER_SCORE,
+    FEWEST_CELLS,
+    CellTally,
+    Keep,
+    bounded_summary,
+    refined_by,
+    rows_at_once,
+    rows_to_keep,
+    survey_of_all,
+    tally_of,
+)
 from deciban.engines.work import Engine
 from deciban.errors import FormatError, InputError
 from deciban.evaluation.bounds import require_bounded
 from deciban.evaluation.summary import Summary
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
-from deciban.io.summary_parts import SummaryPart
+from deciban.io.summary_parts import Further, SummaryPart
 from deciban.io.summary_records import Question, ShardRecord, Sums
 from deciban.messages import shortened
 from deciban.trials.joining.join import require_two_classes
 
 ROOM = 1 << 18
-"""Cells of a summary in a file: the same for all jobs."""
+"""Cells of a summary in a file, where nothing is said about memory: the same for all jobs."""
+
+MEMORY = 2_000_000_000
+"""Bytes that jobs may take where nothing is said: not a share of what is free, as jobs on all machines must agree."""
+
+
+def room_within(memory: int | None) -> int:
+    """Cells of which there is room within so many bytes; None where nothing is said.
+
+    Examples
+    --------
+    >>> room_within(None), room_within(100_000_000)
+    (262144, 62500)
+    """
+    return ROOM if memory is None else min(max(memory // BYTES_PER_CELL, FEWEST_CELLS), ROOM)
 
 
 def identified(path: PathLike, n_rows: int, sums: Sequence[Sums] = ()) -> ShardRecord:
@@ -33,7 +61,9 @@ def identified(path: PathLike, n_rows: int, sums: Sequence[Sums] = ()) -> ShardR
     return ShardRecord(Path(path).name, n_rows, Path(path).stat().st_size, sha256, tuple(sums))
 
 
-def counted_part(source: ShardSource, path: PathLike, question: Question, engine: Engine) -> SummaryPart:
+def counted_part(
+    source: ShardSource, path: PathLike, question: Question, engine: Engine, memory: int | None = None
+) -> SummaryPart:
     """Count the trials of one shard.
 
     Parameters
@@ -44,10 +74,14 @@ def counted_part(source: ShardSource, path: PathLike, question: Question, engine
         Its file.
     question : Question
     engine : Engine
+    memory : int, optional
+        Bytes that may be taken.
     """
-    cells, sums = [], []
+    cells, sums, how = [], [], {"has_weights": question.has_weights}
     for system in range(len(question.systems)):
-        tally = engine.run(tally_of(system, question.figures, np.dtype(question.scores), question.room), source.pieces)
+        tally = tally_of(system, question.figures, np.dtype(question.scores), question.room, **how)
+        tally.rows_per_batch = rows_at_once(memory or MEMORY)
+        tally = engine.run(tally, source.pieces)
         survey = tally.survey
         cells.append(tally.merged())
         costs, finite = (survey.costs[0], survey.costs[1]), survey.finite
@@ -55,48 +89,75 @@ def counted_part(source: ShardSource, path: PathLike, question: Question, engine
     return SummaryPart(question, (identified(path, source.n_rows, sums),), tuple(cells))
 
 
-def refined_part(source: ShardSource, path: PathLike, whole: SummaryPart, engine: Engine) -> SummaryPart:
-    """Keep the scores of one shard in the cells that can matter.
+class Refining:
+    """A further pass over all shards of a summary: which cells can matter, and what is done about them.
+
+    Their scores are kept if they are few enough in all shards, and else counted in finer cells.
 
     Parameters
     ----------
-    source, path
-        As for `counted_part`.
     whole : SummaryPart
         The merged counts of all shards.
-    engine : Engine
+    memory : int, optional
+        Bytes that may be taken, the same for all shards.
 
-    Raises
-    ------
-    InputError
-        If the shard is not among those that were counted, or is not what it was then.
+    Attributes
+    ----------
+    keeps : bool
+        Whether scores are kept.
+    n_scores : int
+        How many there are in cells that can matter, of the system that has most.
     """
-    own = identified(path, source.n_rows)
-    if own.sha256 not in {one.sha256 for one in whole.shards}:
-        same = [one for one in whole.shards if one.name == own.name]
-        why = "has changed since it was counted" if same else "was not counted"
-        raise InputError(f"{own.name}: {why}: its content is none of the summary to refine by. Summarize it first.")
-    kind, kept = np.dtype(whole.question.scores), []
-    for system, cells in enumerate(whole.cells):
-        apart = told_apart(cells)
-        windows = windows_of(apart, rows_to_keep(apart, survey_of(whole, system)))
-        non, tar = engine.run(Keep(system, windows, kind), source.pieces).scores()
-        kept.append((non + kind.type(0.0), tar + kind.type(0.0)))
-    return SummaryPart(whole.question, whole.shards, whole.cells, (own.sha256,), tuple(kept))
+
+    def __init__(self, whole: SummaryPart, memory: int | None = None) -> None:
+        self.whole, self.memory = whole, memory or MEMORY
+        self.most = max(self.memory // BYTES_PER_SCORE, 1)
+        self.cells = tuple(map(told_apart, whole.cells))
+        self.surveys = [survey_of(whole, system) for system in range(len(self.cells))]
+        self.again = tuple(map(rows_to_keep, self.cells, self.surveys))
+        sizes = [int(cells.counts[:, some].sum()) for cells, some in zip(self.cells, self.again, strict=True)]
+        self.n_scores = max(sizes, default=0)
+        self.keeps = self.n_scores <= self.most
+
+    def part(self, source: ShardSource, path: PathLike, engine: Engine) -> SummaryPart:
+        """Look again at the trials of one shard.
+
+        Raises
+        ------
+        InputError
+            If the shard is not among those that were counted, or is not what it was then.
+        """
+        whole, own = self.whole, identified(path, source.n_rows)
+        if own.sha256 not in {one.sha256 for one in whole.shards}:
+            same = [one for one in whole.shards if one.name == own.name]
+            why = "has changed since it was counted" if same else "was not counted"
+            raise InputError(
+                f"{own.name}: {why}: its content is none of the summary to refine by. Summarize it first."
+            )
+        kept, finer = [], []
+        for cells, some, survey in zip(self.cells, self.again, self.surveys, strict=True):
+            windows = windows_of(cells, some)
+            work: Any = Keep(survey, windows)
+            if not self.keeps:
+                work = CellTally(survey.empty(), ScoreCells.empty(cells.room, cells.cuts), windows)
+            work.rows_per_batch = rows_at_once(self.memory)
+            work = engine.run(work, source.pieces) if some.any() else work
+            (kept if self.keeps else finer).append(work.found() if self.keeps else work.merged())
+        further = Further(self.most, self.again, (own.sha256,), tuple(kept), tuple(finer))
+        return SummaryPart(whole.question, whole.shards, self.cells, whole.n_passes, further)
 
 
 def survey_of(part: SummaryPart, system: int) -> Survey:
     """What the first pass adds up, as the engine has it."""
-    sums = part.sums(system)
-    asked = part.question
-    survey = Survey(system, keep_tar=True, figures=asked.figures, kind=np.dtype(asked.scores), most=0)
+    sums, asked = part.sums(system), part.question
+    survey = survey_of_all(system, asked.figures, np.dtype(asked.scores), has_weights=asked.has_weights)
     survey.n, survey.costs, survey.posteriors = list(sums.n), list(sums.costs), list(sums.posteriors)
     survey.finite, survey.kept = sums.finite, None
     return survey
 
 
 def summary_of(part: SummaryPart, system: int, name: str) -> Summary:
-    """The summary of a system: exact after two passes, within bounds after one.
+    """The summary of a system: exact once the scores that can matter are kept, within bounds before.
 
     Parameters
     ----------
@@ -110,21 +171,21 @@ def summary_of(part: SummaryPart, system: int, name: str) -> Summary:
     KeyMismatchError
         If all trials are of one class.
     InputError
-        If the second pass has not seen all shards, or figures were asked for that have no bounds after the first.
+        If a further pass has not seen all shards, or figures were asked for that have no bounds yet.
     FormatError
         If scores are missing that must be there.
     """
     cells, survey = told_apart(part.cells[system]), survey_of(part, system)
     require_two_classes(survey.n, name)
-    if not part.refined:
-        require_bounded(part.question.figures)
-        return bounded_summary(cells, survey)
-    if missing := part.unrefined:
+    if missing := part.unseen:
         raise InputError(
-            f"{name}: {len(missing)} of {len(part.shards)} shards are missing: the second pass has not seen "
+            f"{name}: {len(missing)} of {len(part.shards)} shards are missing: pass {part.n_passes + 1} has not seen "
             f"{shortened(', '.join(missing))}. Refine these, too, and merge all."
         )
-    kept, scores = rows_to_keep(cells, survey), part.kept[system]
-    if [len(one) for one in scores] != cells.counts[:, kept].sum(axis=1).tolist():
+    if part.further is None or not part.is_refined:
+        require_bounded(part.question.figures)
+        return bounded_summary(cells, survey)
+    again, kept = part.further.again[system], part.further.kept[system]
+    if kept.n_of_classes != cells.counts[:, again].sum(axis=1).tolist():
         raise FormatError(f"{name}: does not hold the scores that its counts ask for. Refine its shards again.")
-    return refined_by(cells, survey, kept, scores)
+    return refined_by(cells, survey, again, kept)

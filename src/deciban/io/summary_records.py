@@ -25,6 +25,8 @@ class Question:
         Of cells.
     reading : mapping of str to str
         What was said about reading that changes what numbers or labels mean.
+    has_weights : bool
+        Whether trials have weights.
     """
 
     figures: TwoClassFigures
@@ -32,6 +34,7 @@ class Question:
     scores: str
     room: int
     reading: tuple[tuple[str, str], ...] = ()
+    has_weights: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON; numbers are hexadecimal, so that nothing is rounded."""
@@ -41,6 +44,7 @@ class Question:
             "scores": self.scores,
             "room": self.room,
             "reading": dict(self.reading),
+            "weights": self.has_weights,
             "figures": {
                 "operating_points": [_hexes((p.p_target, p.c_miss, p.c_fa)) for p in figures.operating_points],
                 "eer_conventions": figures.eer_conventions,
@@ -62,20 +66,28 @@ class Question:
             **{name: _numbers(asked[name]) for name in _LISTS},
         )
         reading = tuple(sorted(given["reading"].items()))
-        return cls(figures, tuple(given["systems"]), given["scores"], given["room"], reading)
+        return cls(figures, tuple(given["systems"]), given["scores"], given["room"], reading, given["weights"])
 
     def differences(self, other: Question) -> list[str]:
         """In words where another question is not this one."""
         found = []
-        for name in ("systems", "scores", "room", "reading"):
+        for name in ("systems", "scores", "room", "has_weights"):
             one, two = getattr(self, name), getattr(other, name)
             if one != two:
-                found.append(f"{name} {_words(one)} and {_words(two)}")
+                found.append(f"{_CALLED.get(name, name)} {_words(one)} and {_words(two)}")
+        one, two = dict(self.reading), dict(other.reading)
+        for name in sorted({*one, *two}):
+            if one.get(name) != two.get(name):
+                found.append(f"{name} {one.get(name, _UNSAID)} and {two.get(name, _UNSAID)}")
         for part in fields(TwoClassFigures):
             one, two = getattr(self.figures, part.name), getattr(other.figures, part.name)
             if one != two:
                 found.append(f"{part.name} {_words(one)} and {_words(two)}")
         return found
+
+
+_CALLED = {"room": "room for cells (--memory)", "has_weights": "weights"}
+_UNSAID = "left out"
 
 
 def _words(value: Any) -> str:

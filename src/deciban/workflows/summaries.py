@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
@@ -18,15 +20,22 @@ from deciban.types import Progress
 from deciban.workflows.options import Options
 from deciban.workflows.scale import Scale
 
+if TYPE_CHECKING:
+    from deciban.engines.summary_parts import Refining
+    from deciban.engines.work import Engine
+
 _NAME = "score"
 """What a system is called of which the shards say no name."""
 
-_MEANING = ("log10", "labels", "columns", "key_columns", "probabilities", "where", "names", "format", "ids")
+_MEANING = (
+    *("log10", "labels", "columns", "key_columns", "probabilities", "where", "names", "format", "ids"),
+    "weights",
+)
 """Attributes of `Reading` that change what a score or a label is."""
 
 _READING = (
     *("labels", "where", "names", "log10", "probabilities", "weights", "columns", "key_columns", "format"),
-    *("key_format", "ids", "by_order", "classes", "posterior_prior", "detection_llr", "from_classes"),
+    *("key_format", "ids", "by_order", "classes", "posterior_prior", "detection_llr"),
 )
 """Attributes of `Reading` that say something of trials, if anything is said."""
 
@@ -61,7 +70,9 @@ def summarize_files(
 ) -> tuple[Message, ...]:
     """Summarize some shards of a data set of two classes in a file; such files merge to one of all shards.
 
-    One pass counts. A second one, by the merged counts of all shards, makes every figure exact.
+    One pass counts. A further one, by the merged counts of all shards, keeps the scores that can matter, which makes
+    every figure exact. Where these are more than fit in memory, it counts their trials in finer cells instead, and
+    another pass follows, by what is merged of that.
 
     Parameters
     ----------
@@ -72,11 +83,12 @@ def summarize_files(
     key : path, optional
         Of these shards, if they do not say themselves which trials are targets.
     refine : path, optional
-        The merged summary of all shards after one pass: then the scores that can matter are kept.
+        The merged summary of all shards after the passes so far.
     progress : function, optional
         Called with a few words at every step.
     **options
         As for `deciban.evaluate_files`; with ``refine`` figures are those of the first pass, and other ones refused.
+        All jobs must be given the same ``memory``; left out, it is 2 GB.
 
     Returns
     -------
@@ -101,31 +113,66 @@ def summarize_files(
     >>> deciban.evaluate_files(folder / "all.summary").systems[0].auc
     0.90625
     """
-    from deciban.engines.summary_parts import counted_part, refined_part
+    from deciban.engines.summary_parts import Refining, counted_part
     from deciban.io.summary_files import write_summary
 
     chosen, say = Options.of("summarize_files", options), progress or (lambda _words: None)
+    memory, name = _memory(chosen), display_name(refine or "")
     whole = None if refine is None else opened_summaries([refine]).part
-    if whole is not None and whole.refined:
-        raise InputError(
-            f"refine: {display_name(refine or '')} was refined already. Name the merged counts of one pass."
-        )
     if whole is not None:
-        _require_asked(whole, chosen, display_name(refine or ""), "count the shards anew with them")
-    parts, names, messages = list[SummaryPart](), list[str](), list[Message]()
-    with chosen.scale.engine() as engine:
-        for path in _shard_files(shards):
+        _require_to_refine(whole, name)
+        _require_asked(whole, chosen, name, "count the shards anew with them")
+    refining = None if whole is None else Refining(whole, memory)
+    paths, messages = _shard_files(shards), list[Message]()
+
+    def parts(engine: Engine) -> Iterator[SummaryPart]:
+        for path in paths:
             source = _opened_shard(path, key, chosen)
-            say(f"{'counting' if whole is None else 'refining'} {source.name}")
+            say(f"{'counting' if refining is None else 'refining'} {source.name}")
             question = _question_of(source, path, chosen, whole)
-            if whole is None:
-                parts.append(counted_part(source, path, question, engine))
+            messages.extend(source.messages)
+            if refining is None:
+                yield counted_part(source, path, question, engine, memory)
             else:
-                parts.append(refined_part(source, path, whole, engine))
-            names.append(display_name(path))
-            messages += source.messages
-    write_summary(merged_parts(parts, names), output)
-    return (*messages, Message("wrote", display_name(output), f"a summary of {counted(len(parts), 'shard')}"))
+                yield refining.part(source, path, engine)
+
+    with chosen.scale.engine() as engine:
+        found = merged_parts(parts(engine), list(map(display_name, paths)))
+    write_summary(found, output)
+    wrote = Message("wrote", display_name(output), f"a summary of {counted(len(paths), 'shard')}")
+    return (*messages, *([] if refining is None else _way_in_words(refining, name)), wrote)
+
+
+def _memory(options: Options) -> int | None:
+    """What was said about memory: what is free is another number on every machine."""
+    return None if options.scale.memory is None else options.scale.n_bytes
+
+
+def _require_to_refine(whole: SummaryPart, name: str) -> None:
+    """Refuse to refine by what is no summary of all shards, or is refined.
+
+    Raises
+    ------
+    InputError
+    """
+    if whole.is_refined:
+        raise InputError(f"refine: {name} was refined already: its figures are exact. Evaluate it.")
+    if missing := whole.unseen:
+        raise InputError(
+            f"refine: {name} lacks {len(missing)} of {len(whole.shards)} shards in pass {whole.n_passes + 1}: "
+            f"{shortened(', '.join(missing))}. Merge all shards of that pass, and refine by that."
+        )
+
+
+def _way_in_words(refining: Refining, name: str) -> list[Message]:
+    """What a further pass did, and what follows."""
+    n, most = refining.n_scores, refining.most
+    if refining.keeps:
+        return [Message("note", name, f"{n:,} scores can matter, and are kept: figures are exact once all are merged")]
+    text = (
+        f"{n:,} scores can matter, and memory allows for {most:,}: counted in finer cells. Merge these, and refine by that"
+    )
+    return [Message("note", name, text)]
 
 
 def merge_summaries(summaries: Sequence[PathLike], output: PathLike) -> tuple[Message, ...]:
@@ -169,9 +216,7 @@ def opened_summaries(paths: Sequence[PathLike]) -> OpenedSummary:
     from deciban.io.summary_files import read_summary
 
     files = [one for path in paths for one in files_of(path)]
-    if not files:
-        raise InputError("summaries: none given. Name at least one.")
-    return OpenedSummary(tuple(files), merged_parts(list(map(read_summary, files)), list(map(display_name, files))))
+    return OpenedSummary(tuple(files), merged_parts(map(read_summary, files), list(map(display_name, files))))
 
 
 def are_summaries(paths: Sequence[Any]) -> bool:
@@ -183,13 +228,20 @@ def are_summaries(paths: Sequence[Any]) -> bool:
 
 
 def messages_of(found: OpenedSummary) -> tuple[Message, ...]:
-    """How many shards there are, and which the second pass has not seen."""
+    """How many shards there are, and which a further pass has not seen."""
     part = found.part
-    passes = "two passes" if part.refined else "one pass: figures of ranks have bounds"
-    words = f"summary of {counted(len(part.shards), 'shard')}, {part.n_rows:,} rows, after {passes}"
-    messages = [Message("read", found.name, words)]
-    if part.refined and (missing := part.unrefined):
-        text = f"{len(missing)} of {len(part.shards)} shards are missing in the second pass: {', '.join(missing)}"
+    n = part.n_passes + (part.further is not None)
+    passes = "one pass" if n == 1 else "two passes" if n == 2 else f"{n} passes"
+    words = "" if part.is_refined else ": figures of ranks have bounds"
+    messages = [
+        Message(
+            "read",
+            found.name,
+            f"summary of {counted(len(part.shards), 'shard')}, {part.n_rows:,} rows, after {passes}{words}",
+        )
+    ]
+    if missing := part.unseen:
+        text = f"{len(missing)} of {len(part.shards)} shards are missing in pass {n}: {', '.join(missing)}"
         messages.append(Message("note", found.name, shortened(text)))
     return tuple(messages)
 
@@ -212,6 +264,11 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
     from deciban.evaluation.two_class import evaluation_of
 
     part = found.part
+    if options.kind == "classes":
+        raise InputError(
+            f"kind: {found.name} is a summary of scores of two classes, and those of many classes were asked for. Leave "
+            "kind out (--kind)."
+        )
     _require_asked(part, options, found.name, "summarize the shards with them")
     if options.how_sure.units is not None or options.how_sure.bootstrap:
         name = "bootstrap" if options.how_sure.units is None else "units"
@@ -270,23 +327,32 @@ def _opened_shard(path: PathLike, key: PathLike | None, options: Options) -> Sha
     assert source is not None  # noqa: S101  # as pieces are asked for
     if source.classes:
         raise InputError(f"{source.name}: holds scores of many classes. Summaries of shards are of two.")
-    if source.has_weights:
-        raise InputError(f"{source.name}: has weights of trials. Summaries of shards count every trial once.")
     return source
 
 
+def _content_of(speakers: Any) -> str:
+    """By what a table of speakers is known: they decide who is a target, so they are part of the question."""
+    if isinstance(speakers, Mapping):
+        return hashlib.sha256(json.dumps(sorted((str(a), str(b)) for a, b in speakers.items())).encode()).hexdigest()
+    with Path(speakers).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
 def _question_of(source: ShardSource, path: PathLike, options: Options, whole: SummaryPart | None) -> Any:
-    from deciban.engines.summary_parts import ROOM
+    from deciban.engines.summary_parts import room_within
     from deciban.evaluation.summary import TwoClassFigures
     from deciban.io.summary_records import Question
 
-    reading = tuple((name, str(getattr(options.reading, name))) for name in _MEANING if options.reading.says(name))
+    said = {name: str(getattr(options.reading, name)) for name in _MEANING if options.reading.says(name)}
+    if options.scale.speakers is not None:
+        said["speakers"] = ", ".join(map(_content_of, options.scale.speaker_files))
     figures = TwoClassFigures(**options.figures.given()) if whole is None else whole.question.figures
     systems = source.systems
     if len(systems) == 1 and systems[0] == Path(path).name.removesuffix("".join(Path(path).suffixes)):
         systems = (_NAME,)  # what is called by its file would be another system in every shard
-    room = ROOM if whole is None else whole.question.room
-    question = Question(figures, systems, "float64" if source.is_double else "float32", room, reading)
+    room, kind = room_within(_memory(options)), "float64" if source.is_double else "float32"
+    room = room if whole is None else whole.question.room  # how much is kept may be decided anew
+    question = Question(figures, systems, kind, room, tuple(sorted(said.items())), source.has_weights)
     if whole is not None and (differences := question.differences(whole.question)):
         raise InputError(f"{source.name}: is not what was counted: {'; '.join(differences)}.")
     return question
