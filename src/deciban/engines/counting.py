@@ -17,7 +17,6 @@ from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.gaps import CutCounts, GapClass, unknown_class
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_others
 from deciban.engines.work import Engine, Locked, Work
-from deciban.errors import InputError
 from deciban.evaluation.requested import PosteriorCosts
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted

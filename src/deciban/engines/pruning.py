@@ -137,7 +137,9 @@ class CellTally(Locked, Work):
         return super().__getstate__()
 
 
-def _ascending(pieces: Sequence[Piece], survey: Survey, *, adding: bool) -> Iterator[tuple[ScoreArray, AnyArray | None]]:
+def _ascending(
+    pieces: Sequence[Piece], survey: Survey, *, adding: bool
+) -> Iterator[tuple[ScoreArray, AnyArray | None]]:
     """The scores of non-targets, then those of targets, ascending, with their weights if they have some."""
     if not isinstance(survey, WeightedSurvey):
         for own in _by_class(pieces, survey.system, survey.kind, survey if adding else None):

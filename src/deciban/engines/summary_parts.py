@@ -1,14 +1,15 @@
-"""Parts of summaries: counted from shards by one pass, refined by further ones, and made into a summary of everything."""
+"""Parts of summaries: counted from shards by one pass, refined by further ones, and made into a summary of all."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from deciban.core.ranks.kept_scores import KeptScores
 from deciban.core.ranks.pruning import told_apart, windows_of
 from deciban.core.ranks.score_cells import ScoreCells
 from deciban.engines.counting import Survey
@@ -35,9 +36,13 @@ from deciban.io.summary_parts import Further, SummaryPart
 from deciban.io.summary_records import Question, ShardRecord, Sums
 from deciban.messages import shortened
 from deciban.trials.joining.join import require_two_classes
+from deciban.types import BoolArray
 
 ROOM = 1 << 18
 """Cells of a summary in a file, where nothing is said about memory: the same for all jobs."""
+
+_FINER = 32
+"""Cells in place of each that is counted again."""
 
 MEMORY = 2_000_000_000
 """Bytes that jobs may take where nothing is said: not a share of what is free, as jobs on all machines must agree."""
@@ -54,15 +59,19 @@ def room_within(memory: int | None) -> int:
     return ROOM if memory is None else min(max(memory // BYTES_PER_CELL, FEWEST_CELLS), ROOM)
 
 
-def identified(path: PathLike, n_rows: int, sums: Sequence[Sums] = ()) -> ShardRecord:
-    """The record of a file, by its content."""
-    with Path(path).open("rb") as stream:
-        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-    return ShardRecord(Path(path).name, n_rows, Path(path).stat().st_size, sha256, tuple(sums))
+def identified(source: ShardSource, path: PathLike, key: PathLike | None = None) -> ShardRecord:
+    """The record of a shard, which is known by its content: of its file, and of its key if it has one."""
+    found = hashlib.sha256()
+    for one in (path,) if key is None else (path, key):
+        own = sorted(Path(one).rglob("*.parquet")) if Path(one).is_dir() else [Path(one)]
+        for file in own:
+            with file.open("rb") as stream:
+                found.update(hashlib.file_digest(stream, "sha256").digest())
+    return ShardRecord(Path(path).name, source.n_rows, Path(path).stat().st_size, found.hexdigest(), ())
 
 
 def counted_part(
-    source: ShardSource, path: PathLike, question: Question, engine: Engine, memory: int | None = None
+    source: ShardSource, own: ShardRecord, question: Question, engine: Engine, memory: int | None = None
 ) -> SummaryPart:
     """Count the trials of one shard.
 
@@ -70,23 +79,24 @@ def counted_part(
     ----------
     source : ShardSource
         The shard, opened.
-    path : path
-        Its file.
+    own : ShardRecord
+        By what it is known: made before it is read, so that a change in between is seen.
     question : Question
     engine : Engine
     memory : int, optional
         Bytes that may be taken.
     """
-    cells, sums, how = [], [], {"has_weights": question.has_weights}
+    cells, sums = [], []
+    kind = np.dtype(question.scores)
     for system in range(len(question.systems)):
-        tally = tally_of(system, question.figures, np.dtype(question.scores), question.room, **how)
+        tally = tally_of(system, question.figures, kind, question.room, has_weights=question.has_weights)
         tally.rows_per_batch = rows_at_once(memory or MEMORY)
         tally = engine.run(tally, source.pieces)
         survey = tally.survey
         cells.append(tally.merged())
         costs, finite = (survey.costs[0], survey.costs[1]), survey.finite
         sums.append(Sums((survey.n[0], survey.n[1]), costs, tuple(survey.posteriors), finite))
-    return SummaryPart(question, (identified(path, source.n_rows, sums),), tuple(cells))
+    return SummaryPart(question, (replace(own, sums=tuple(sums)),), tuple(cells))
 
 
 class Refining:
@@ -119,7 +129,12 @@ class Refining:
         self.n_scores = max(sizes, default=0)
         self.keeps = self.n_scores <= self.most
 
-    def part(self, source: ShardSource, path: PathLike, engine: Engine) -> SummaryPart:
+    def _room(self, cells: ScoreCells, some: BoolArray) -> int:
+        """Finer cells in place of some: as many as there is room for, and two bits more at least."""
+        n = int(np.count_nonzero(some))
+        return max(min(_FINER * n, self.memory // BYTES_PER_CELL), 4 * n, cells.room)
+
+    def part(self, source: ShardSource, own: ShardRecord, engine: Engine) -> SummaryPart:
         """Look again at the trials of one shard.
 
         Raises
@@ -127,22 +142,23 @@ class Refining:
         InputError
             If the shard is not among those that were counted, or is not what it was then.
         """
-        whole, own = self.whole, identified(path, source.n_rows)
+        whole = self.whole
         if own.sha256 not in {one.sha256 for one in whole.shards}:
             same = [one for one in whole.shards if one.name == own.name]
             why = "has changed since it was counted" if same else "was not counted"
-            raise InputError(
-                f"{own.name}: {why}: its content is none of the summary to refine by. Summarize it first."
-            )
-        kept, finer = [], []
+            raise InputError(f"{own.name}: {why}: its content is none of the summary to refine by. Summarize it first.")
+        kept, finer = list[KeptScores](), list[ScoreCells]()
         for cells, some, survey in zip(self.cells, self.again, self.surveys, strict=True):
             windows = windows_of(cells, some)
             work: Any = Keep(survey, windows)
             if not self.keeps:
-                work = CellTally(survey.empty(), ScoreCells.empty(cells.room, cells.cuts), windows)
+                work = CellTally(survey.empty(), ScoreCells.empty(self._room(cells, some), cells.cuts), windows)
             work.rows_per_batch = rows_at_once(self.memory)
             work = engine.run(work, source.pieces) if some.any() else work
-            (kept if self.keeps else finer).append(work.found() if self.keeps else work.merged())
+            if self.keeps:
+                kept.append(work.found())
+            else:
+                finer.append(work.merged())
         further = Further(self.most, self.again, (own.sha256,), tuple(kept), tuple(finer))
         return SummaryPart(whole.question, whole.shards, self.cells, whole.n_passes, further)
 

@@ -1,10 +1,10 @@
 """Summaries of some shards of a data set: what each job of an array of jobs writes, and what they merge to.
 
-A part holds, for every system, the trials of its shards in cells of scores, and for every shard its number of rows, what
-its content is known by, and sums of costs. A further pass goes over the cells that can matter, which follow from the
-merged counts of all shards: it counts their trials in finer cells, or keeps their scores where these are few. Parts of
-one pass merge in any order and grouping to the same bytes: counts are whole numbers, cells nest, shards are listed by
-what they hold, and their sums are added up when they are looked at.
+A part holds, for every system, the trials of its shards in cells of scores, and for every shard its number of rows,
+what its content is known by, and sums of costs. A further pass goes over the cells that can matter, which follow from
+the merged counts of all shards: it counts their trials in finer cells, or keeps their scores where these are few. Parts
+of one pass merge in any order and grouping to the same bytes: counts are whole numbers, cells nest, shards are listed
+by what they hold, and their sums are added up when they are looked at.
 """
 
 from __future__ import annotations
@@ -220,11 +220,13 @@ def _require_alike(first: SummaryPart, first_name: str, one: SummaryPart, name: 
         )
     if first.n_passes > 1 and (first.further is None or one.further is None):
         raise InputError(
-            f"{name}: shards are counted in finer cells after pass {passes[0]} there or in {first_name}, and such counts "
-            "of all shards do not add up to others. Merge all shards after the first pass, then refine."
+            f"{name}: all its shards, or those of {first_name}, are in finer cells after pass {passes[0]}, and these "
+            "do not add up to others. Merge all shards after the first pass, then refine."
         )
     if (first.further is None) != (one.further is None):
-        raise InputError(f"{name}: holds all shards after pass {passes[0]}, and {first_name} some: these would count twice.")
+        raise InputError(
+            f"{name}: holds all shards after pass {passes[0]}, and {first_name} some: these would count twice."
+        )
     if first.further is None or one.further is None:
         return
     if one.counts_sha256 != first.counts_sha256:

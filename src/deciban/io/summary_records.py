@@ -76,9 +76,11 @@ class Question:
             if one != two:
                 found.append(f"{_CALLED.get(name, name)} {_words(one)} and {_words(two)}")
         one, two = dict(self.reading), dict(other.reading)
-        for name in sorted({*one, *two}):
-            if one.get(name) != two.get(name):
-                found.append(f"{name} {one.get(name, _UNSAID)} and {two.get(name, _UNSAID)}")
+        found += [
+            f"{name} {one.get(name, _UNSAID)} and {two.get(name, _UNSAID)}"
+            for name in sorted({*one, *two})
+            if one.get(name) != two.get(name)
+        ]
         for part in fields(TwoClassFigures):
             one, two = getattr(self.figures, part.name), getattr(other.figures, part.name)
             if one != two:

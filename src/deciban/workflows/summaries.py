@@ -113,7 +113,7 @@ def summarize_files(
     >>> deciban.evaluate_files(folder / "all.summary").systems[0].auc
     0.90625
     """
-    from deciban.engines.summary_parts import Refining, counted_part
+    from deciban.engines.summary_parts import Refining, counted_part, identified
     from deciban.io.summary_files import write_summary
 
     chosen, say = Options.of("summarize_files", options), progress or (lambda _words: None)
@@ -131,10 +131,11 @@ def summarize_files(
             say(f"{'counting' if refining is None else 'refining'} {source.name}")
             question = _question_of(source, path, chosen, whole)
             messages.extend(source.messages)
+            own = identified(source, path, key)
             if refining is None:
-                yield counted_part(source, path, question, engine, memory)
+                yield counted_part(source, own, question, engine, memory)
             else:
-                yield refining.part(source, path, engine)
+                yield refining.part(source, own, engine)
 
     with chosen.scale.engine() as engine:
         found = merged_parts(parts(engine), list(map(display_name, paths)))
@@ -169,9 +170,7 @@ def _way_in_words(refining: Refining, name: str) -> list[Message]:
     n, most = refining.n_scores, refining.most
     if refining.keeps:
         return [Message("note", name, f"{n:,} scores can matter, and are kept: figures are exact once all are merged")]
-    text = (
-        f"{n:,} scores can matter, and memory allows for {most:,}: counted in finer cells. Merge these, and refine by that"
-    )
+    text = f"{n:,} scores can matter, and memory allows for {most:,}: counted in finer cells. Merge and refine by that"
     return [Message("note", name, text)]
 
 
@@ -266,8 +265,8 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
     part = found.part
     if options.kind == "classes":
         raise InputError(
-            f"kind: {found.name} is a summary of scores of two classes, and those of many classes were asked for. Leave "
-            "kind out (--kind)."
+            f"kind: {found.name} is a summary of scores of two classes, and those of many classes were asked for. "
+            "Leave kind out (--kind)."
         )
     _require_asked(part, options, found.name, "summarize the shards with them")
     if options.how_sure.units is not None or options.how_sure.bootstrap:

@@ -31,8 +31,8 @@ def summarize_command(
     """Count the trials of shards of a data set, and write what is known of them to a small file.
 
     Files of all shards are merged (deciban merge) and evaluated (deciban eval): within certain bounds after one pass,
-    exactly after a second one with --refine. Each job reads its own shard, and nothing else; what one job is given may
-    be several shards.
+    exactly after a second one with --refine (or some more, where many scores can matter). Each job reads its own shard,
+    and nothing else; what one job is given may be several shards.
 
     \b
     deciban summarize part-0.parquet -o part-0.summary

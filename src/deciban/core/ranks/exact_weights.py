@@ -1,8 +1,8 @@
 """Sums of weights that do not depend on their order: whole numbers, one for each digit of a large base.
 
-A float64 is a whole number times a power of two. Cut into digits of 26 bits, weights are added up digit by digit, without
-carrying: sums are exact and the same in any order, up to 10**11 trials. Only the digits that occur are kept: one for
-whole weights, four or so for fractions.
+A float64 is a whole number times a power of two. Cut into digits of 26 bits, weights are added up digit by digit,
+without carrying: sums are exact and the same in any order, up to 10**11 trials. Only the digits that occur are kept: one
+for whole weights, four or so for fractions.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def rounded_products(weights: FloatArray, shares: FloatArray) -> FloatArray:
     """Weights times numbers from 0 to 1, rounded so that they have the digits of the weights and no further ones."""
     mantissa, exponent = np.frexp(weights)
     unit = np.ldexp(mantissa, _MANTISSA)
-    return np.ldexp(np.rint(unit * shares), exponent - _MANTISSA)
+    found: FloatArray = np.ldexp(np.rint(unit * shares), exponent - _MANTISSA)
+    return found
 
 
 def aligned(parts: Sequence[tuple[IntArray, int]]) -> tuple[list[IntArray], int]:

@@ -155,7 +155,7 @@ class ScoreCells:
         low, high = scores[first].astype(np.float64) + 0.0, scores[ends - 1].astype(np.float64) + 0.0
         weighed = np.zeros((1, 2, 0, len(first)), np.int64)
         if weights is not None:
-            products = rounded_products(weights, mantissas * 2.0**-52)
+            products = rounded_products(weights, mantissas.astype(np.float64) * 2.0**-52)
             weighed = np.stack([summed(one, first, places) for one in (weights, products)])[None]
         return self.begin_of(keys[first], level), (ends - first)[None], low[None], high[None], sums, weighed
 
@@ -167,7 +167,7 @@ class ScoreCells:
     @property
     def is_weighted(self) -> bool:
         """Whether trials have weights."""
-        return self.weights.shape[2] > 0
+        return bool(self.weights.shape[2])
 
     @property
     def masses(self) -> CountArray:
@@ -295,8 +295,7 @@ def with_finer(cells: ScoreCells, some: BoolArray, finer: ScoreCells) -> ScoreCe
     order = np.argsort(np.concatenate((rest.starts, finer.starts)), kind="stable")
     weights, digit = aligned([(one.weights, one.lowest_digit) for one in (rest, finer)])
     joined: Any = {
-        name: np.concatenate([getattr(rest, name), getattr(finer, name)], axis=-1)[..., order]
-        for name in _COLUMNS[:-1]
+        name: np.concatenate([getattr(rest, name), getattr(finer, name)], axis=-1)[..., order] for name in _COLUMNS[:-1]
     }
     joined["weights"] = np.concatenate(weights, axis=-1)[..., order]
     return replace(finer, room=cells.room, lowest_digit=digit, **joined)
