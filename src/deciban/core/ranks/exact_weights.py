@@ -1,8 +1,8 @@
 """Sums of weights that do not depend on their order: whole numbers, one for each digit of a large base.
 
 A float64 is a whole number times a power of two. Cut into digits of 26 bits, weights are added up digit by digit,
-without carrying: sums are exact and the same in any order, up to 10**11 trials. Only the digits that occur are kept: one
-for whole weights, four or so for fractions.
+without carrying: sums are exact and the same in any order, up to 10**11 trials. Only the digits that occur are kept:
+one for whole weights, four or so for fractions.
 """
 
 from __future__ import annotations
