@@ -110,17 +110,17 @@ def test_while_too_many_scores_can_matter_passes_follow(shards, weights, monkeyp
 
 @pytest.mark.usefixtures("few_cells")
 def test_jobs_that_may_keep_more_or_less_do_not_merge(shards, monkeypatch):
-    monkeypatch.setattr("deciban.engines.summary_parts.BYTES_PER_SCORE", 640_000)
+    monkeypatch.setattr("deciban.engines.summary_parts.BYTES_PER_SCORE", 10**6)
     deciban.merge_summaries(counted(shards[:2]), "all")
-    summarized(shards[0], "x", refine="all", memory="64MB")
+    summarized(shards[0], "x", refine="all", memory="100MB")
     summarized(shards[1], "y", refine="all")
-    with pytest.raises(InputError, match=r"y: up to 3,125 scores would have been kept there, and 100 in x"):
+    with pytest.raises(InputError, match=r"y: up to 2,000 scores would have been kept there, and 40 in x"):
         deciban.merge_summaries(["x", "y"], "z")
     with pytest.raises(InputError, match="refine: x lacks 1 of 2 shards in pass 2: 1.parquet"):
         deciban.summarize_files(shards[0], "z", refine="x")
     with pytest.raises(InputError, match="pass 2 has not seen 1.parquet"):
         deciban.evaluate_files("x")
-    summarized(shards[1], "y", refine="all", memory="64MB")
+    summarized(shards[1], "y", refine="all", memory="100MB")
     deciban.merge_summaries(["x", "y"], "z")
     with pytest.raises(InputError, match="x: holds all shards after pass 2|these would count twice|do not add up"):
         deciban.merge_summaries(["z", "x"], "w")

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from deciban.core.ranks.kept_scores import KeptScores
-from deciban.core.ranks.pruning import told_apart, windows_of
+from deciban.core.ranks.pruning import to_split, told_apart, windows_of
 from deciban.core.ranks.score_cells import ScoreCells
 from deciban.engines.counting import Survey
 from deciban.engines.pruning import (
-    BYTES_PER_CELL,
     BYTES_PER_SCORE,
-    FEWEST_CELLS,
+    FINER,
     CellTally,
     Keep,
     bounded_summary,
     refined_by,
+    room_in,
     rows_at_once,
     rows_to_keep,
     survey_of_all,
@@ -36,13 +36,9 @@ from deciban.io.summary_parts import Further, SummaryPart
 from deciban.io.summary_records import Question, ShardRecord, Sums
 from deciban.messages import shortened
 from deciban.trials.joining.join import require_two_classes
-from deciban.types import BoolArray
 
 ROOM = 1 << 18
 """Cells of a summary in a file, where nothing is said about memory: the same for all jobs."""
-
-_FINER = 32
-"""Cells in place of each that is counted again."""
 
 MEMORY = 2_000_000_000
 """Bytes that jobs may take where nothing is said: not a share of what is free, as jobs on all machines must agree."""
@@ -56,7 +52,7 @@ def room_within(memory: int | None) -> int:
     >>> room_within(None), room_within(100_000_000)
     (262144, 62500)
     """
-    return ROOM if memory is None else min(max(memory // BYTES_PER_CELL, FEWEST_CELLS), ROOM)
+    return ROOM if memory is None else min(room_in(memory), ROOM)
 
 
 def identified(source: ShardSource, path: PathLike, key: PathLike | None = None) -> ShardRecord:
@@ -90,7 +86,7 @@ def counted_part(
     kind = np.dtype(question.scores)
     for system in range(len(question.systems)):
         tally = tally_of(system, question.figures, kind, question.room, has_weights=question.has_weights)
-        tally.rows_per_batch = rows_at_once(memory or MEMORY)
+        tally.rows_per_batch = rows_at_once(source, engine, memory or MEMORY)
         tally = engine.run(tally, source.pieces)
         survey = tally.survey
         cells.append(tally.merged())
@@ -124,15 +120,15 @@ class Refining:
         self.most = max(self.memory // BYTES_PER_SCORE, 1)
         self.cells = tuple(map(told_apart, whole.cells))
         self.surveys = [survey_of(whole, system) for system in range(len(self.cells))]
-        self.again = tuple(map(rows_to_keep, self.cells, self.surveys))
-        sizes = [int(cells.counts[:, some].sum()) for cells, some in zip(self.cells, self.again, strict=True)]
+        again = tuple(map(rows_to_keep, self.cells, self.surveys))
+        sizes = [int(cells.counts[:, some].sum()) for cells, some in zip(self.cells, again, strict=True)]
         self.n_scores = max(sizes, default=0)
-        self.keeps = self.n_scores <= self.most
-
-    def _room(self, cells: ScoreCells, some: BoolArray) -> int:
-        """Finer cells in place of some: as many as there is room for, and two bits more at least."""
-        n = int(np.count_nonzero(some))
-        return max(min(_FINER * n, self.memory // BYTES_PER_CELL), 4 * n, cells.room)
+        self.keeps, self.room = self.n_scores <= self.most, room_in(self.memory)
+        if not self.keeps:
+            again = tuple(
+                to_split(cells, some, self.room // FINER) for cells, some in zip(self.cells, again, strict=True)
+            )
+        self.again = again
 
     def part(self, source: ShardSource, own: ShardRecord, engine: Engine) -> SummaryPart:
         """Look again at the trials of one shard.
@@ -152,8 +148,8 @@ class Refining:
             windows = windows_of(cells, some)
             work: Any = Keep(survey, windows)
             if not self.keeps:
-                work = CellTally(survey.empty(), ScoreCells.empty(self._room(cells, some), cells.cuts), windows)
-            work.rows_per_batch = rows_at_once(self.memory)
+                work = CellTally(survey.empty(), ScoreCells.empty(self.room, cells.cuts), windows)
+            work.rows_per_batch = rows_at_once(source, engine, self.memory)
             work = engine.run(work, source.pieces) if some.any() else work
             if self.keeps:
                 kept.append(work.found())

@@ -38,7 +38,7 @@ class Further:
     most : int
         So many scores of a system are kept, and of more the trials are counted in finer cells.
     again : tuple of (n_cells,) bool arrays
-        Of each system, which cells can matter.
+        Of each system, which cells were looked at again: those that can matter, or the widest of them.
     seen : tuple of str
         Which shards (by content) were read.
     kept : tuple of KeptScores
@@ -129,9 +129,7 @@ class SummaryPart:
             if not again.any():
                 found.append(cells)
                 continue
-            merged = with_finer(cells, again, told_apart(finer))
-            more = 1 if merged.level > cells.level else 4  # there was no room for finer ones
-            found.append(replace(merged, room=more * finer.room))
+            found.append(with_finer(cells, again, told_apart(finer)))
         return replace(self, cells=tuple(found), n_passes=self.n_passes + 1, further=None)
 
 
