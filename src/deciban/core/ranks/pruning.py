@@ -26,6 +26,8 @@ Order: TypeAlias = Literal["tied", "best", "worst"]
 _BITS_AT_ONCE = 3
 """Bits by which the cells that are split together may differ in width."""
 
+_KEY_BITS = 64
+
 _LIMIT = 2**63
 _MARGIN = 1e-12
 """Where products pass 2**63, cells so close to the edge count as below it: keeping more than is needed is no error."""
@@ -257,10 +259,10 @@ def _finite(values: FloatArray) -> FloatArray:
 
 
 def to_split(cells: ScoreCells, kept: BoolArray, most: int) -> BoolArray:
-    """Which of these cells are counted again in finer ones: all of them, or so many of the widest where they are more.
+    """Which of these cells are counted again in finer ones: all of them, or so many that are about as wide.
 
-    The widest ones are those whose scores share the fewest bits. As all that are chosen differ by few bits, as many
-    more bits of each are told as there is room for.
+    Width is how many bits scores do not share. As all that are chosen differ by few bits, more bits of each are told,
+    and no cell is put together again. Of all widths those are chosen at which most trials are.
 
     Parameters
     ----------
@@ -274,9 +276,11 @@ def to_split(cells: ScoreCells, kept: BoolArray, most: int) -> BoolArray:
     if len(rows) > most:
         ends = keys_of(cells.low[:, rows].min(axis=0)) ^ keys_of(cells.high[:, rows].max(axis=0))
         wide, n_trials = bit_lengths(ends), cells.counts[:, rows].sum(axis=0)
-        wide[wide + _BITS_AT_ONCE <= wide.max()] = 0
-        order = np.lexsort((-n_trials, wide == 0))
-        chosen = order[: max(min(most, int(np.count_nonzero(wide))), 1)]
+        upto = np.cumsum(np.bincount(wide, n_trials, minlength=_KEY_BITS + 1))
+        in_band = upto - np.concatenate((np.zeros(_BITS_AT_ONCE), upto[:-_BITS_AT_ONCE]))
+        widest = int(np.argmax(in_band))
+        chosen = np.flatnonzero((wide <= widest) & (wide > widest - _BITS_AT_ONCE))
+        chosen = chosen[np.argsort(-n_trials[chosen], kind="stable")][: max(most, 1)]
         found[:] = False
         found[rows[chosen]] = True
     return found
