@@ -163,6 +163,52 @@ def test_many_classes_are_not_found_in_a_summary_of_two(shards):
         deciban.evaluate_files("a", kind="classes")
 
 
+@pytest.fixture
+def segments(tmp_path, monkeypatch):
+    """Three shards of segments of three classes in the folder of the test; the first one lacks a class."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    for k in range(3):
+        label = rng.integers(0, 2 if k == 0 else 3, 300)
+        score = rng.normal(size=(300, 3)).round(2) + 2.0 * np.eye(3)[label]
+        table = {name: score[:, at] for at, name in enumerate("abc")}
+        pq.write_table(pa.table({**table, "class": ["abc"[at] for at in label]}), f"{k}.parquet")
+    return [f"{k}.parquet" for k in range(3)]
+
+
+@pytest.mark.parametrize("options", [{}, {"p_target": [0.1, 0.5], "prior": [0.5, 0.3, 0.2]}, {"p_out_of_set": 0.3}])
+def test_sums_of_many_classes_are_those_of_all_segments(segments, options):
+    deciban.merge_summaries(counted(segments, **options), "all")
+    found = deciban.evaluate_files("all")
+    (one,), (exact,) = found.systems, deciban.evaluate_files("?.parquet", intervals=False, **options).systems
+    for name in ("cllr", "cross_entropy", "brier", "error_rate"):
+        assert getattr(one, name) == pytest.approx(getattr(exact, name), rel=1e-14), name
+    for name in ("counts", "confusion", "class_error_rates"):
+        assert np.array_equal(getattr(one, name), getattr(exact, name)), name
+    assert [point.c_avg for point in one.points] == [point.c_avg for point in exact.points]
+    assert one.detection.cost == pytest.approx(exact.detection.cost, rel=1e-12)
+    assert one.detection.cllr == pytest.approx(exact.detection.cllr, rel=1e-13)
+    assert np.isnan(one.min_cllr)
+    if exact.subsets is not None:
+        assert one.subsets.value == pytest.approx(exact.subsets.value, rel=1e-12)
+    assert "summary of 3 shards, 900 rows, after one pass" in found.messages[0].text
+    assert "NaN" not in found.to_json()
+
+
+def test_what_summaries_of_many_classes_do_not_hold_is_refused(segments):
+    summarized(segments[1], "a")
+    for call, words in (
+        (lambda: deciban.evaluate_files("a", kind="two-class"), "kind: a is a summary of scores of many classes"),
+        (lambda: deciban.evaluate_files("a", p_target=0.2), "was made for another question: p_target"),
+        (lambda: deciban.summarize_files(segments[0], "b", groups=[["a", "b"], ["c"]]), "groups"),
+    ):
+        with pytest.raises(InputError, match=words):
+            call()
+    summarized(segments[0], "b")
+    with pytest.raises(InputError, match="class 'c': no segment is of it"):
+        deciban.evaluate_files("b")
+
+
 def test_few_trials_are_exact_after_one_pass(shards):
     counted(shards)
     found = deciban.evaluate_files("*.summary").systems

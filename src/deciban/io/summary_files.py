@@ -18,12 +18,14 @@ from deciban.core.ranks.exact_weights import aligned
 from deciban.core.ranks.kept_scores import KeptScores
 from deciban.core.ranks.score_cells import ScoreCells, keys_of
 from deciban.errors import FormatError
+from deciban.evaluation.multiclass.summary import DRAWN as MOST_SHOWN
 from deciban.io.atomic import atomic_write
+from deciban.io.class_summary_parts import ClassPart
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import PathLike, display_name
 from deciban.io.summary_parts import Further, SummaryPart
 from deciban.io.summary_records import Question, ShardRecord
-from deciban.types import BoolArray
+from deciban.types import AnyArray, BoolArray
 
 VERSION = 1
 _METADATA = b"deciban-summary"
@@ -70,23 +72,26 @@ def refuse_summary(metadata: Mapping[bytes, bytes] | None, name: str) -> None:
         )
 
 
-def write_summary(part: SummaryPart, path: PathLike) -> None:
+def write_summary(part: SummaryPart | ClassPart, path: PathLike) -> None:
     """Write a summary, whole or not at all; the same summary always gives the same bytes.
 
     Parameters
     ----------
-    part : SummaryPart
+    part : SummaryPart or ClassPart
     path : path
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns: dict[str, list[Any]] = {}
-    for one in _blocks(part):
-        for name, column in one.columns(_digits(part)).items():
-            columns.setdefault(name, []).append(column)
-    table = pa.table({name: pa.concat_arrays(parts) for name, parts in columns.items()})
-    about = {"version": VERSION, "sha256": part.sha256, **_about(part)}
+    if isinstance(part, ClassPart):
+        table, told = _table_of_arrays(part.arrays()), part.about()
+    else:
+        columns: dict[str, list[Any]] = {}
+        for one in _blocks(part):
+            for name, column in one.columns(_digits(part)).items():
+                columns.setdefault(name, []).append(column)
+        table, told = pa.table({name: pa.concat_arrays(parts) for name, parts in columns.items()}), _about(part)
+    about = {"version": VERSION, "sha256": part.sha256, **told}
     text = json.dumps(about, ensure_ascii=False, sort_keys=True)
     with atomic_write(path) as stream:
         pq.write_table(
@@ -94,7 +99,7 @@ def write_summary(part: SummaryPart, path: PathLike) -> None:
         )
 
 
-def read_summary(path: PathLike) -> SummaryPart:
+def read_summary(path: PathLike) -> SummaryPart | ClassPart:
     """Read a summary.
 
     Parameters
@@ -103,7 +108,7 @@ def read_summary(path: PathLike) -> SummaryPart:
 
     Returns
     -------
-    SummaryPart
+    SummaryPart or ClassPart
 
     Raises
     ------
@@ -264,7 +269,29 @@ class _Table:
         return found
 
 
-def _part(about: Mapping[str, Any], table: Any) -> SummaryPart:
+def _table_of_arrays(arrays: Mapping[str, AnyArray]) -> Any:
+    """Arrays of all kinds, a row for each."""
+    import pyarrow as pa
+
+    names = sorted(arrays)
+    rows: dict[str, Any] = {"name": names, "shape": pa.array([arrays[name].shape for name in names], pa.list_(pa.int64()))}
+    for column, kind in (("whole", "i"), ("number", "f")):
+        own = [arrays[name].ravel() if arrays[name].dtype.kind == kind else None for name in names]
+        rows[column] = pa.array(own, pa.large_list(pa.int64() if kind == "i" else pa.float64()))
+    return pa.table(rows)
+
+
+def _arrays_of(table: Any) -> dict[str, AnyArray]:
+    found, columns = dict[str, AnyArray](), [table.column(name) for name in ("name", "shape", "whole", "number")]
+    for name, shape, whole, number in zip(*columns, strict=True):
+        one = whole if whole.is_valid else number
+        found[name.as_py()] = one.values.to_numpy().reshape(shape.as_py())
+    return found
+
+
+def _part(about: Mapping[str, Any], table: Any) -> SummaryPart | ClassPart:
+    if about["question"].get("classes"):
+        return ClassPart.of(about, _arrays_of(table), MOST_SHOWN)
     question = Question.from_dict(about["question"])
     shards = tuple(map(ShardRecord.from_dict, about["shards"]))
     read, systems = _Table(about, table), range(len(question.systems))

@@ -14,6 +14,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from deciban.errors import InputError
 from deciban.io.summary_records import Question, ShardRecord, Sums
 from deciban.messages import counted
 from deciban.types import BoolArray
+
+P = TypeVar("P")
 
 _AT_ONCE = 8
 """Parts of which the cells are merged together: more would take more memory."""
@@ -120,6 +123,11 @@ class SummaryPart:
         """Of all shards, added up in the order of their contents."""
         return functools.reduce(Sums.__add__, (one.sums[system] for one in self.shards))
 
+    @staticmethod
+    def together(parts: Sequence[SummaryPart]) -> SummaryPart:
+        """One part of the shards of all, which belong together."""
+        return _together(parts)
+
     def settled(self) -> SummaryPart:
         """The same with finer cells in the places of those that they are of, once all shards were seen."""
         if self.further is None or not self.further.finer or self.unseen:
@@ -139,12 +147,12 @@ def _add_cells(digest: hashlib._Hash, cells: ScoreCells) -> None:
         digest.update(np.ascontiguousarray(getattr(cells, name)).tobytes())
 
 
-def merged_parts(parts: Iterable[SummaryPart], names: Sequence[str]) -> SummaryPart:
+def merged_parts(parts: Iterable[P], names: Sequence[str]) -> P:
     """One part of the shards of all.
 
     Parameters
     ----------
-    parts : iterable of SummaryPart
+    parts : iterable of SummaryPart, or of ClassPart
         At least one, all after as many passes; few of them are looked at at once.
     names : sequence of str
         What messages call them.
@@ -158,8 +166,8 @@ def merged_parts(parts: Iterable[SummaryPart], names: Sequence[str]) -> SummaryP
     InputError
         If there is none, they were asked different things, rest on different counts, or a shard is in two of them.
     """
-    found: SummaryPart | None = None
-    waiting, seen = list[SummaryPart](), dict[str, str]()
+    found: Any = None
+    waiting, seen = list[Any](), dict[str, str]()
     doubled = list[str]()
     for one, name in zip(parts, names, strict=True):
         if found is None:
@@ -169,7 +177,7 @@ def merged_parts(parts: Iterable[SummaryPart], names: Sequence[str]) -> SummaryP
             waiting.append(one)
         doubled += _doubled(one, name, seen)
         if len(waiting) >= _AT_ONCE and not doubled:
-            found, waiting = _together([found, *waiting]), []
+            found, waiting = found.together([found, *waiting]), []
     if found is None:
         raise InputError("summaries: none given. Name at least one.")
     if doubled:
@@ -178,7 +186,8 @@ def merged_parts(parts: Iterable[SummaryPart], names: Sequence[str]) -> SummaryP
             f"shards: {counted(len(doubled), 'shard')} would count twice: {'; '.join(doubled[:3])}{more}. Merge each "
             "shard once."
         )
-    return _together([found, *waiting]).settled()
+    merged: P = found.together([found, *waiting]).settled()
+    return merged
 
 
 def _together(parts: Sequence[SummaryPart]) -> SummaryPart:
@@ -198,7 +207,7 @@ def _together(parts: Sequence[SummaryPart]) -> SummaryPart:
     return replace(first, further=replace(own, seen=seen, kept=kept, finer=finer))
 
 
-def _require_alike(first: SummaryPart, first_name: str, one: SummaryPart, name: str) -> None:
+def _require_alike(first: Any, first_name: str, one: Any, name: str) -> None:
     """Refuse parts that do not add up.
 
     Raises
@@ -243,7 +252,7 @@ def _require_alike(first: SummaryPart, first_name: str, one: SummaryPart, name: 
         )
 
 
-def _doubled(one: SummaryPart, name: str, seen: dict[str, str]) -> list[str]:
+def _doubled(one: Any, name: str, seen: dict[str, str]) -> list[str]:
     """The shards of a part that were seen before, in words."""
     called, found = {shard.sha256: shard.name for shard in one.shards}, list[str]()
     for sha256 in called if one.further is None else one.further.seen:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
@@ -17,7 +19,8 @@ from deciban.io.summary_parts import SummaryPart, merged_parts
 from deciban.messages import Message, counted, shortened
 from deciban.trials import JoinReport
 from deciban.types import Progress
-from deciban.workflows.options import Options
+from deciban.workflows.kinds import kind_called
+from deciban.workflows.options import KindName, Options
 from deciban.workflows.scale import Scale
 
 if TYPE_CHECKING:
@@ -47,11 +50,30 @@ class OpenedSummary:
     Attributes
     ----------
     paths : tuple of path
-    part : SummaryPart
+    part : SummaryPart or ClassPart
     """
 
     paths: tuple[PathLike, ...]
-    part: SummaryPart
+    part: Any
+
+    @property
+    def kind(self) -> KindName:
+        """What it is about."""
+        return "classes" if self.part.question.classes else "two-class"
+
+    def require_kind(self, kind: KindName | None) -> None:
+        """Refuse a kind that a user names, and that it is not of.
+
+        Raises
+        ------
+        InputError
+        """
+        if kind not in (None, self.kind):
+            held, asked = (kind_called(one).about for one in (self.kind, kind))
+            raise InputError(
+                f"kind: {self.name} is a summary of scores of {held}, and those of {asked} were asked for. Leave kind "
+                "out (--kind)."
+            )
 
     @property
     def name(self) -> str:
@@ -68,7 +90,9 @@ def summarize_files(
     progress: Progress | None = None,
     **options: Any,
 ) -> tuple[Message, ...]:
-    """Summarize some shards of a data set of two classes in a file; such files merge to one of all shards.
+    """Summarize some shards of a data set in a file; such files merge to one of all shards.
+
+    Of many classes one pass adds up decisions and costs; minima, which need ranks, are not known then.
 
     One pass counts. A further one, by the merged counts of all shards, keeps the scores that can matter, which makes
     every figure exact. Where these are more than fit in memory, it counts their trials in finer cells instead, and
@@ -98,7 +122,7 @@ def summarize_files(
     Raises
     ------
     InputError, FormatError, OSError
-        If shards cannot be read, are of many classes, have different systems, or count twice; or if a shard was not
+        If shards cannot be read, have different classes or systems, or count twice; or if a shard was not
         counted before it is refined.
 
     Examples
@@ -113,6 +137,7 @@ def summarize_files(
     >>> deciban.evaluate_files(folder / "all.summary").systems[0].auc
     0.90625
     """
+    from deciban.engines.class_summary_parts import counted_class_part
     from deciban.engines.summary_parts import Refining, counted_part, identified
     from deciban.io.summary_files import write_summary
 
@@ -125,14 +150,16 @@ def summarize_files(
     refining = None if whole is None else Refining(whole, memory)
     paths, messages = _shard_files(shards), list[Message]()
 
-    def parts(engine: Engine) -> Iterator[SummaryPart]:
+    def parts(engine: Engine) -> Iterator[Any]:
         for path in paths:
             source = _opened_shard(path, key, chosen)
             say(f"{'counting' if refining is None else 'refining'} {source.name}")
             question = _question_of(source, path, chosen, whole)
             messages.extend(source.messages)
             own = identified(source, path, key)
-            if refining is None:
+            if source.classes and refining is None:
+                yield counted_class_part(source, own, question, engine)
+            elif refining is None:
                 yield counted_part(source, own, question, engine, memory)
             else:
                 yield refining.part(source, own, engine)
@@ -150,12 +177,17 @@ def _memory(options: Options) -> int | None:
 
 
 def _require_to_refine(whole: SummaryPart, name: str) -> None:
-    """Refuse to refine by what is no summary of all shards, or is refined.
+    """Refuse to refine by what is no summary of all shards of two classes, or is refined.
 
     Raises
     ------
     InputError
     """
+    if whole.question.classes:
+        raise InputError(
+            f"refine: {name} is of many classes, and minima of their detectors need the segments themselves. Evaluate "
+            "the shards (deciban eval)."
+        )
     if whole.is_refined:
         raise InputError(f"refine: {name} was refined already: its figures are exact. Evaluate it.")
     if missing := whole.unseen:
@@ -232,6 +264,7 @@ def messages_of(found: OpenedSummary) -> tuple[Message, ...]:
     n = part.n_passes + (part.further is not None)
     passes = "one pass" if n == 1 else "two passes" if n == 2 else f"{n} passes"
     words = "" if part.is_refined else ": figures of ranks have bounds"
+    words = ": minima are not known" if found.kind == "classes" else words
     messages = [
         Message(
             "read",
@@ -259,15 +292,12 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
     InputError
         If other figures are asked for, or the second pass has not seen all shards.
     """
+    from deciban.engines.class_summary_parts import class_evaluation_of_part, class_sums_of
     from deciban.engines.summary_parts import summary_of
     from deciban.evaluation.two_class import evaluation_of
 
     part = found.part
-    if options.kind == "classes":
-        raise InputError(
-            f"kind: {found.name} is a summary of scores of two classes, and those of many classes were asked for. "
-            "Leave kind out (--kind)."
-        )
+    found.require_kind(options.kind)
     _require_asked(part, options, found.name, "summarize the shards with them")
     if options.how_sure.units is not None or options.how_sure.bootstrap:
         name = "bootstrap" if options.how_sure.units is None else "units"
@@ -279,7 +309,15 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
             "summarize the shards with it."
         )
     systems = part.question.systems
-    made = [evaluation_of(summary_of(part, k, found.name), name=name) for k, name in enumerate(systems)]
+    made = list[Any]()
+    for k, name in enumerate(systems):
+        if found.kind == "classes":
+            sums, kind = class_sums_of(part, k), kind_called("classes")
+            known = () if sums is None else np.flatnonzero(sums.summary.counts)
+            kind.require_trials(np.asarray(known), part.question.classes)
+            made.append(class_evaluation_of_part(sums, name))
+        else:
+            made.append(evaluation_of(summary_of(part, k, found.name), name=name))
     return Results(tuple(made), JoinReport(part.n_rows, 0, 0, 0), messages_of(found))
 
 
@@ -290,10 +328,9 @@ def _require_asked(part: SummaryPart, options: Options, name: str, way: str) -> 
     ------
     InputError
     """
-    from deciban.evaluation.summary import TwoClassFigures
-
     if given := options.figures.given():
-        asked = TwoClassFigures(**replace_figures(part.question.figures, given))
+        figures = part.question.figures
+        asked: Any = type(figures)(**replace_figures(figures, given))
         if differences := replace(part.question, figures=asked).differences(part.question):
             raise InputError(
                 f"{name}: was made for another question: {'; '.join(differences)}. Leave the figures out, or {way}."
@@ -302,9 +339,24 @@ def _require_asked(part: SummaryPart, options: Options, name: str, way: str) -> 
 
 def replace_figures(figures: Any, given: dict[str, Any]) -> dict[str, Any]:
     """Arguments of figures, of which some are other ones."""
-    names = ("operating_points", "eer_conventions", "fnmr_at", "fmr_at", "posteriors_at", "factors", "axis")
-    own = {name: getattr(figures, name) for name in names} | {"at_thresholds": dict(figures.at_thresholds)}
+    own = {one.name: getattr(figures, one.name) for one in fields(figures)}
+    if "at_thresholds" in own:
+        own["at_thresholds"] = dict(own["at_thresholds"])
     return own | given
+
+
+def kind_of_shards(shards: PathLike | Sequence[PathLike], key: PathLike | None, options: Options) -> KindName:
+    """What shards are about: as the user says, or else as the first one shows.
+
+    Parameters
+    ----------
+    shards, key
+        As for `summarize_files`.
+    options : Options
+    """
+    if options.kind is not None:
+        return options.kind
+    return "classes" if _opened_shard(_shard_files(shards)[0], key, options).classes else "two-class"
 
 
 def _shard_files(shards: PathLike | Sequence[PathLike]) -> list[PathLike]:
@@ -324,8 +376,8 @@ def _opened_shard(path: PathLike, key: PathLike | None, options: Options) -> Sha
     large: Scale = replace(options.scale, approximate=True)
     source = source_in_pieces([path], key, replace(options, scale=large))
     assert source is not None  # noqa: S101  # as pieces are asked for
-    if source.classes:
-        raise InputError(f"{source.name}: holds scores of many classes. Summaries of shards are of two.")
+    if source.classes and source.has_weights:
+        raise InputError(f"weights: {source.name} is of many classes, and summaries of these count every segment once.")
     return source
 
 
@@ -339,19 +391,25 @@ def _content_of(speakers: Any) -> str:
 
 def _question_of(source: ShardSource, path: PathLike, options: Options, whole: SummaryPart | None) -> Any:
     from deciban.engines.summary_parts import room_within
+    from deciban.evaluation.multiclass.figures import ClassFigures
     from deciban.evaluation.summary import TwoClassFigures
     from deciban.io.summary_records import Question
 
     said = {name: str(getattr(options.reading, name)) for name in _MEANING if options.reading.says(name)}
     if options.scale.speakers is not None:
         said["speakers"] = ", ".join(map(_content_of, options.scale.speaker_files))
-    figures = TwoClassFigures(**options.figures.given()) if whole is None else whole.question.figures
+    made = ClassFigures if source.classes else TwoClassFigures
+    figures: Any = made(**options.figures.given()) if whole is None else whole.question.figures
+    if source.classes and figures.groups is not None:
+        raise InputError("groups: groups of classes need all segments in memory. Leave them out.")
     systems = source.systems
     if len(systems) == 1 and systems[0] == Path(path).name.removesuffix("".join(Path(path).suffixes)):
         systems = (_NAME,)  # what is called by its file would be another system in every shard
     room, kind = room_within(_memory(options)), "float64" if source.is_double else "float32"
     room = room if whole is None else whole.question.room  # how much is kept may be decided anew
-    question = Question(figures, systems, kind, room, tuple(sorted(said.items())), source.has_weights)
+    room = 0 if source.classes else room
+    read = tuple(sorted(said.items()))
+    question = Question(figures, systems, kind, room, read, source.has_weights, source.classes)
     if whole is not None and (differences := question.differences(whole.question)):
         raise InputError(f"{source.name}: is not what was counted: {'; '.join(differences)}.")
     return question
