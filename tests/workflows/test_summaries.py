@@ -1,5 +1,6 @@
 """Arrays of jobs: summarize, merge, refine, evaluate, from Python and as commands."""
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -193,6 +194,36 @@ def test_sums_of_many_classes_are_those_of_all_segments(segments, options):
         assert one.subsets.value == pytest.approx(exact.subsets.value, rel=1e-12)
     assert "summary of 3 shards, 900 rows, after one pass" in found.messages[0].text
     assert "NaN" not in found.to_json()
+
+
+def test_further_passes_find_minima_of_many_classes(segments, monkeypatch):
+    monkeypatch.setattr("deciban.engines.class_summary_parts._FEWEST_CELLS", 500)
+    monkeypatch.setattr("deciban.engines.class_summary_parts._MOST_CELLS", 500)
+    deciban.merge_summaries(counted(segments), "pass1")
+    for n in range(2, 9):
+        parts = [summarized(name, f"{name}.{n}", refine=f"pass{n - 1}") for name in segments]
+        deciban.merge_summaries([parts[2], parts[0]], "some")
+        with (
+            pytest.raises(InputError, match="1 of 3 shards are missing: pass 2 has not seen 1.parquet")
+            if n == 2
+            else (contextlib.nullcontext())
+        ):
+            deciban.evaluate_files("some" if n == 2 else f"pass{n - 1}")
+        said = deciban.merge_summaries([parts[1], "some"], f"pass{n}")
+        summarized(segments, "together", refine=f"pass{n - 1}")
+        assert Path("together").read_bytes() == Path(f"pass{n}").read_bytes()
+        if "open" not in said[0].text:
+            break
+    (one,), (exact,) = (deciban.evaluate_files(name, intervals=False).systems for name in (f"pass{n}", "?.parquet"))
+    for name in ("min_cost", "eer", "min_cllr"):
+        assert getattr(one.detection, name) == pytest.approx(getattr(exact.detection, name), rel=1e-12), name
+    assert np.array_equal(one.pairwise.min_cllr, exact.pairwise.min_cllr)
+    assert np.allclose(one.curves.reliability.observed, exact.curves.reliability.observed, rtol=1e-12)
+    assert n > 2
+    with pytest.raises(InputError, match=f"refine: pass{n} was refined already"):
+        summarized(segments[0], "x", refine=f"pass{n}")
+    with pytest.raises(InputError, match="refine: a class has no segment in the summary"):
+        summarized(segments[0], "x", refine=summarized(segments[0], "y"))
 
 
 def test_what_summaries_of_many_classes_do_not_hold_is_refused(segments):

@@ -186,7 +186,7 @@ def problems_of(asked: Asked, totals: CountArray, n_trials: int) -> list[Problem
 
 
 @dataclass(eq=False)
-class _Counting:
+class Counting:
     """The cells of a problem in one pass."""
 
     problem: Problem
@@ -196,6 +196,7 @@ class _Counting:
     waiting: list[KeyCells] = field(default_factory=list)
 
     def of(self, made: Made) -> KeyCells:
+        """Those of some trials."""
         problem = self.problem
         how: Any = {"n_kinds": problem.n_kinds, "room": self.room, "level": self.level, "windows": self.windows}
         return KeyCells.of(*problem.scores(made), **how)
@@ -214,13 +215,13 @@ class ProblemTally(Locked, Work):
     about : (int, tuple of str, bool)
         System, classes, and whether trials have weights.
     asked : Asked
-    counting : sequence of _Counting
+    counting : sequence of Counting
         Empty.
     """
 
     words = "counting detectors and pairs"
 
-    def __init__(self, about: tuple[int, tuple[str, ...], bool], asked: Asked, counting: Sequence[_Counting]) -> None:
+    def __init__(self, about: tuple[int, tuple[str, ...], bool], asked: Asked, counting: Sequence[Counting]) -> None:
         super().__init__()
         self.about, self.asked, self.counting = about, asked, counting
         self.n_bytes = sum(one.room * one.problem.bytes_per_cell for one in counting)
@@ -228,7 +229,7 @@ class ProblemTally(Locked, Work):
     def empty(self) -> Self:
         """See `Work.empty`."""
         return type(self)(
-            self.about, self.asked, [_Counting(one.problem, one.room, one.windows) for one in self.counting]
+            self.about, self.asked, [Counting(one.problem, one.room, one.windows) for one in self.counting]
         )
 
     def take(self, pieces: Sequence[Piece]) -> None:
@@ -240,7 +241,7 @@ class ProblemTally(Locked, Work):
                 for one in self.counting:
                     self._wait(one, one.of(made))
 
-    def _wait(self, counting: _Counting, found: KeyCells) -> None:
+    def _wait(self, counting: Counting, found: KeyCells) -> None:
         """Merge when many cells wait, and not under the lock."""
         with self.lock:
             counting.waiting.append(found)
@@ -287,11 +288,11 @@ def solved(
     """
     found: dict[tuple[Any, ...], Refining] = {}
     about = system, source.classes, source.has_weights
-    waiting = [_Counting(one, _room(one, memory), None) for one in problems]
+    waiting = [Counting(one, _room(one, memory), None) for one in problems]
     while waiting:
         some = _that_fit(waiting, memory)
         waiting = waiting[len(some) :]
-        again = list[_Counting]()
+        again = list[Counting]()
         for one in engine.run(ProblemTally(about, asked, some), source.pieces).counting:
             name, cells = one.problem.name, one.cells
             if name in found:
@@ -301,7 +302,7 @@ def solved(
             if n_open := found[name].n_open:
                 finer = int(np.clip(_FINER * n_open, _FEWEST_CELLS, _room(one.problem, memory)))
                 room = max(finer, 2 * n_open + 2)  # at least one bit more
-                again.append(_Counting(one.problem, room, found[name].windows))
+                again.append(Counting(one.problem, room, found[name].windows))
         waiting = [*again, *waiting]
     return found
 
@@ -312,7 +313,7 @@ def _room(problem: Problem, memory: int) -> int:
     return max(min(wanted, memory // (8 * problem.bytes_per_cell)), _FEWEST_CELLS)  # merging takes several times that
 
 
-def _that_fit(waiting: Sequence[_Counting], memory: int) -> list[_Counting]:
+def _that_fit(waiting: Sequence[Counting], memory: int) -> list[Counting]:
     """The first ones, as many as there is memory for, and one at least."""
     sizes = np.cumsum([one.room * one.problem.bytes_per_cell for one in waiting])
     return list(waiting[: max(int(np.count_nonzero(sizes <= memory // 4)), 1)])

@@ -11,10 +11,14 @@ from typing import Any
 import numpy as np
 
 from deciban.core.classes.subsets import SubsetCounts
+from deciban.core.ranks.key_cells import KeyCells, Refining, Sides
 from deciban.core.rules.expected import MeanCost
 from deciban.core.training.sums import Sums
 from deciban.engines.class_counting import ClassSums, survey_classes
+from deciban.engines.class_problems import Counting, Problem, ProblemTally, problems_of
+from deciban.engines.summary_parts import MEMORY, require_counted
 from deciban.engines.work import Engine
+from deciban.errors import InputError
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of
 from deciban.evaluation.multiclass.figures import ClassFigures
 from deciban.evaluation.multiclass.problem_sums import Asked, CountedProblems, ProblemSums
@@ -22,13 +26,21 @@ from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import Kept, ScoreChecks
 from deciban.evaluation.multiclass.summary import ClassSummary, WholeOnly, c_avg_places
 from deciban.evaluation.reliability import PooledOdds
-from deciban.io.class_summary_parts import ClassPart, ClassShard, ClassTotals
+from deciban.io.class_summary_parts import ClassFurther, ClassPart, ClassShard, ClassTotals
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.summary_records import Question, ShardRecord
 from deciban.multiclass.analysis import subset_costs_of
 from deciban.multiclass.costs import mixed
 from deciban.multiclass.recalibration import ClassCalibration
 from deciban.types import FloatArray, IntArray
+
+_BYTES_PER_CELL = 100_000
+"""Of the memory that may be taken: there are many problems."""
+
+_FEWEST_CELLS, _MOST_CELLS = 1 << 12, 1 << 14
+
+_AT_ONCE = 32
+"""Problems that are counted in one pass over a shard."""
 
 _COSTS = ("surprise", "flat_surprise", "quadratic")
 
@@ -81,6 +93,76 @@ def _numbers(found: ClassSums) -> dict[str, FloatArray]:
     if found.summary.checks.alike is not None:
         numbers["alike"] = np.asarray(found.summary.checks.alike, np.float64)
     return numbers
+
+
+class ClassRefining:
+    """A further pass over all shards of a summary: detectors, pairs and posteriors, where these are still open.
+
+    Parameters
+    ----------
+    whole : ClassPart
+        What was merged of all shards.
+    memory : int, optional
+        Bytes that may be taken, the same for all shards.
+
+    Attributes
+    ----------
+    n_open : int
+        Cells that may hold a vertex of a hull.
+
+    Raises
+    ------
+    InputError
+        If a class has no segment.
+    """
+
+    def __init__(self, whole: ClassPart, memory: int | None = None) -> None:
+        self.whole, self.memory = whole, memory or MEMORY
+        self.most = min(max(self.memory // _BYTES_PER_CELL, _FEWEST_CELLS), _MOST_CELLS)
+        self.sums, self.counting = list[ClassSums](), list[list[Counting]]()
+        self.n_open = 0
+        for system in range(len(whole.question.systems)):
+            sums = class_sums_of(whole, system)
+            if sums is None or not sums.summary.counts.all():
+                raise InputError(
+                    "refine: a class has no segment in the summary. Merge the shards of all classes first."
+                )
+            known, own = whole.known[system] if whole.known else {}, list[Counting]()
+            for one in problems_of(sums.problems.asked, sums.summary.counts, sums.summary.counts.sum()):
+                found = known.get(_name(one))
+                if found is None:
+                    own.append(Counting(one, self.most, None))
+                elif found.n_open:
+                    own.append(Counting(one, max(self.most, 2 * found.n_open + 2), found.windows))
+                    self.n_open += found.n_open
+            self.sums.append(sums)
+            self.counting.append(own)
+
+    def part(self, source: ShardSource, own: ShardRecord, engine: Engine) -> ClassPart:
+        """Look again at the segments of one shard.
+
+        Raises
+        ------
+        InputError
+            If the shard is not among those that were counted, or is not what it was then.
+        """
+        require_counted(own, self.whole.shards)
+        cells, sides = list[dict[str, KeyCells]](), list[dict[str, Sides]]()
+        for system, (sums, counting) in enumerate(zip(self.sums, self.counting, strict=True)):
+            found: dict[str, KeyCells] = {}
+            about = system, source.classes, False
+            for at in range(0, len(counting), _AT_ONCE):
+                tally = ProblemTally(about, sums.problems.asked, counting[at : at + _AT_ONCE])
+                done = engine.run(tally.empty(), source.pieces)
+                found |= {_name(one.problem): one.cells for one in done.counting}
+            cells.append(found)
+            sides.append({_name(one.problem): one.problem.sides for one in counting})
+        further = ClassFurther(self.most, (own.sha256,), tuple(sides), tuple(cells))
+        return replace(self.whole, further=further)
+
+
+def _name(problem: Problem) -> str:
+    return ".".join(map(str, problem.name))
 
 
 def class_sums_of(part: ClassPart, system: int) -> ClassSums | None:
@@ -137,21 +219,25 @@ def _sums(parts: Sequence[FloatArray]) -> Sums:
     return functools.reduce(Sums.__add__, (Sums(one[0], one[1]) for one in parts))
 
 
-def class_evaluation_of_part(sums: ClassSums, name: str) -> ClassEvaluation:
+def class_evaluation_of_part(sums: ClassSums, known: Mapping[str, Refining], name: str) -> ClassEvaluation:
     """The evaluation of what adds up: what needs the segments themselves is not known.
 
     Parameters
     ----------
     sums : ClassSums
         Every class has a segment.
+    known : mapping of str to Refining
+        What is known of detectors, pairs and posteriors.
     name : str
         Of the system.
     """
+    pavs = {problem: one.pav for problem, one in known.items() if not one.n_open}
     summary, asked, n = sums.summary, sums.problems.asked, len(sums.summary.classes)
-    unknown = tuple((None,) * n for _ in asked.rivals)
-    pairs = {(i, j): None for i in range(1, n) for j in range(i)} if asked.has_pairs else {}
+    detectors = tuple(tuple(pavs.get(f"detector.{at}.{k}") for k in range(n)) for at in range(len(asked.rivals)))
+    both = [(i, j) for i in range(1, n) for j in range(i)] if asked.has_pairs else []
+    pairs = {(i, j): pavs.get(f"pair.{i}.{j}") for i, j in both}
     failed, happened = (np.asarray(asked.prior / summary.counts @ counts) for counts in sums.problems.in_bins)
-    nothing = np.zeros(0)
+    odds = known["odds"].blocks if "odds" in pavs else (np.zeros(0),) * 4
     flat = np.full(n, 1.0 / n)
     none = dict.fromkeys(("minimum", "after_offset_only", "after_scale_only", "scale"), math.nan)
     total = mixed(summary.flat_surprise, flat) / math.log(2)
@@ -160,10 +246,14 @@ def class_evaluation_of_part(sums: ClassSums, name: str) -> ClassEvaluation:
     shown = None if sums.shown is None else (sums.shown.loglik, sums.shown.label)
     whole = replace(
         summary,
-        problems=CountedProblems(summary.counts, sums.problems, unknown, pairs),
-        posterior_odds=PooledOdds(*[nothing] * 4, happened, failed),
+        problems=CountedProblems(summary.counts, sums.problems, detectors, pairs),
+        posterior_odds=PooledOdds(*odds, happened, failed),
         whole=WholeOnly(calibration, subsets, shown),
     )
     found = class_evaluation_of(whole, name=name)
-    note = "Minima of detectors and pairs (by PAV) are not known of a summary: they need the segments themselves."
+    if len(pavs) == len(asked.rivals) * n + len(both) + 1:
+        return found
+    note = (
+        "Minima of detectors and pairs (by PAV) are not known yet: further passes over the shards find them (--refine)."
+    )
     return replace(found, notes=(*found.notes, note))

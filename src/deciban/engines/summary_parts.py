@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from deciban.engines.work import Engine
 from deciban.errors import FormatError, InputError
 from deciban.evaluation.bounds import require_bounded
 from deciban.evaluation.summary import Summary
+from deciban.io.class_summary_parts import ClassPart
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.io.summary_parts import Further, SummaryPart
@@ -95,6 +97,19 @@ def counted_part(
     return SummaryPart(question, (replace(own, sums=tuple(sums)),), tuple(cells))
 
 
+def require_counted(own: ShardRecord, shards: Sequence[ShardRecord]) -> None:
+    """Refuse to refine a shard that was not counted, or is not what it was then.
+
+    Raises
+    ------
+    InputError
+    """
+    if own.sha256 not in {one.sha256 for one in shards}:
+        same = [one for one in shards if one.name == own.name]
+        why = "has changed since it was counted" if same else "was not counted"
+        raise InputError(f"{own.name}: {why}: its content is none of the summary to refine by. Summarize it first.")
+
+
 class Refining:
     """A further pass over all shards of a summary: which cells can matter, and what is done about them.
 
@@ -139,10 +154,7 @@ class Refining:
             If the shard is not among those that were counted, or is not what it was then.
         """
         whole = self.whole
-        if own.sha256 not in {one.sha256 for one in whole.shards}:
-            same = [one for one in whole.shards if one.name == own.name]
-            why = "has changed since it was counted" if same else "was not counted"
-            raise InputError(f"{own.name}: {why}: its content is none of the summary to refine by. Summarize it first.")
+        require_counted(own, whole.shards)
         kept, finer = list[KeptScores](), list[ScoreCells]()
         for cells, some, survey in zip(self.cells, self.again, self.surveys, strict=True):
             windows = windows_of(cells, some)
@@ -168,6 +180,21 @@ def survey_of(part: SummaryPart, system: int) -> Survey:
     return survey
 
 
+def require_seen(part: SummaryPart | ClassPart, name: str) -> None:
+    """Refuse what a further pass found in some of the shards.
+
+    Raises
+    ------
+    InputError
+        That names the others.
+    """
+    if missing := part.unseen:
+        raise InputError(
+            f"{name}: {len(missing)} of {len(part.shards)} shards are missing: pass {part.n_passes + 1} has not seen "
+            f"{shortened(', '.join(missing))}. Refine these, too, and merge all."
+        )
+
+
 def summary_of(part: SummaryPart, system: int, name: str) -> Summary:
     """The summary of a system: exact once the scores that can matter are kept, within bounds before.
 
@@ -183,17 +210,12 @@ def summary_of(part: SummaryPart, system: int, name: str) -> Summary:
     KeyMismatchError
         If all trials are of one class.
     InputError
-        If a further pass has not seen all shards, or figures were asked for that have no bounds yet.
+        If figures were asked for that have no bounds yet.
     FormatError
         If scores are missing that must be there.
     """
     cells, survey = told_apart(part.cells[system]), survey_of(part, system)
     require_two_classes(survey.n, name)
-    if missing := part.unseen:
-        raise InputError(
-            f"{name}: {len(missing)} of {len(part.shards)} shards are missing: pass {part.n_passes + 1} has not seen "
-            f"{shortened(', '.join(missing))}. Refine these, too, and merge all."
-        )
     if part.further is None or not part.is_refined:
         require_bounded(part.question.figures)
         return bounded_summary(cells, survey)

@@ -31,6 +31,9 @@ VERSION = 1
 _METADATA = b"deciban-summary"
 _PARQUET = b"PAR1"
 _CLASSES = ("non", "tar")
+_ARRAYS = {"whole": np.dtype(np.int64), "number": np.dtype(np.float64), "key": np.dtype(np.uint64)}
+"""Columns of summaries of many classes that hold arrays, and what of."""
+
 _WEIGHED = ("weight", "product")
 
 
@@ -274,17 +277,20 @@ def _table_of_arrays(arrays: Mapping[str, AnyArray]) -> Any:
     import pyarrow as pa
 
     names = sorted(arrays)
-    rows: dict[str, Any] = {"name": names, "shape": pa.array([arrays[name].shape for name in names], pa.list_(pa.int64()))}
-    for column, kind in (("whole", "i"), ("number", "f")):
-        own = [arrays[name].ravel() if arrays[name].dtype.kind == kind else None for name in names]
-        rows[column] = pa.array(own, pa.large_list(pa.int64() if kind == "i" else pa.float64()))
+    rows: dict[str, Any] = {
+        "name": names,
+        "shape": pa.array([arrays[name].shape for name in names], pa.list_(pa.int64())),
+    }
+    for column, kind in _ARRAYS.items():
+        own = [arrays[name].ravel() if arrays[name].dtype == kind else None for name in names]
+        rows[column] = pa.array(own, pa.large_list(pa.from_numpy_dtype(kind)))
     return pa.table(rows)
 
 
 def _arrays_of(table: Any) -> dict[str, AnyArray]:
-    found, columns = dict[str, AnyArray](), [table.column(name) for name in ("name", "shape", "whole", "number")]
-    for name, shape, whole, number in zip(*columns, strict=True):
-        one = whole if whole.is_valid else number
+    found, columns = dict[str, AnyArray](), [table.column(name) for name in ("name", "shape", *_ARRAYS)]
+    for name, shape, *each in zip(*columns, strict=True):
+        one = next(own for own in each if own.is_valid)
         found[name.as_py()] = one.values.to_numpy().reshape(shape.as_py())
     return found
 

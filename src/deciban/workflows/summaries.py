@@ -24,7 +24,6 @@ from deciban.workflows.options import KindName, Options
 from deciban.workflows.scale import Scale
 
 if TYPE_CHECKING:
-    from deciban.engines.summary_parts import Refining
     from deciban.engines.work import Engine
 
 _NAME = "score"
@@ -92,7 +91,7 @@ def summarize_files(
 ) -> tuple[Message, ...]:
     """Summarize some shards of a data set in a file; such files merge to one of all shards.
 
-    Of many classes one pass adds up decisions and costs; minima, which need ranks, are not known then.
+    Of many classes the first pass adds up decisions and costs, and further ones count until all minima are known.
 
     One pass counts. A further one, by the merged counts of all shards, keeps the scores that can matter, which makes
     every figure exact. Where these are more than fit in memory, it counts their trials in finer cells instead, and
@@ -137,7 +136,7 @@ def summarize_files(
     >>> deciban.evaluate_files(folder / "all.summary").systems[0].auc
     0.90625
     """
-    from deciban.engines.class_summary_parts import counted_class_part
+    from deciban.engines.class_summary_parts import ClassRefining, counted_class_part
     from deciban.engines.summary_parts import Refining, counted_part, identified
     from deciban.io.summary_files import write_summary
 
@@ -147,7 +146,8 @@ def summarize_files(
     if whole is not None:
         _require_to_refine(whole, name)
         _require_asked(whole, chosen, name, "count the shards anew with them")
-    refining = None if whole is None else Refining(whole, memory)
+    made: Any = Refining if whole is None or not whole.question.classes else ClassRefining
+    refining = None if whole is None else made(whole, memory)
     paths, messages = _shard_files(shards), list[Message]()
 
     def parts(engine: Engine) -> Iterator[Any]:
@@ -177,17 +177,12 @@ def _memory(options: Options) -> int | None:
 
 
 def _require_to_refine(whole: SummaryPart, name: str) -> None:
-    """Refuse to refine by what is no summary of all shards of two classes, or is refined.
+    """Refuse to refine by what is no summary of all shards, or is refined.
 
     Raises
     ------
     InputError
     """
-    if whole.question.classes:
-        raise InputError(
-            f"refine: {name} is of many classes, and minima of their detectors need the segments themselves. Evaluate "
-            "the shards (deciban eval)."
-        )
     if whole.is_refined:
         raise InputError(f"refine: {name} was refined already: its figures are exact. Evaluate it.")
     if missing := whole.unseen:
@@ -197,8 +192,12 @@ def _require_to_refine(whole: SummaryPart, name: str) -> None:
         )
 
 
-def _way_in_words(refining: Refining, name: str) -> list[Message]:
+def _way_in_words(refining: Any, name: str) -> list[Message]:
     """What a further pass did, and what follows."""
+    if refining.whole.question.classes:
+        n, words = refining.n_open, "detectors and pairs are counted in cells"
+        words = f"{words} in place of {counted(n, 'open one')}" if n else words
+        return [Message("note", name, f"{words}. Merge these, and see whether some are open")]
     n, most = refining.n_scores, refining.most
     if refining.keeps:
         return [Message("note", name, f"{n:,} scores can matter, and are kept: figures are exact once all are merged")]
@@ -264,7 +263,13 @@ def messages_of(found: OpenedSummary) -> tuple[Message, ...]:
     n = part.n_passes + (part.further is not None)
     passes = "one pass" if n == 1 else "two passes" if n == 2 else f"{n} passes"
     words = "" if part.is_refined else ": figures of ranks have bounds"
-    words = ": minima are not known" if found.kind == "classes" else words
+    if found.kind == "classes" and not part.is_refined:
+        n_open = sum(one.n_open for own in part.known for one in own.values())
+        words = (
+            f": {counted(n_open, 'cell')} of minima open, refine by it again"
+            if part.known
+            else ": minima are not known"
+        )
     messages = [
         Message(
             "read",
@@ -293,7 +298,7 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
         If other figures are asked for, or the second pass has not seen all shards.
     """
     from deciban.engines.class_summary_parts import class_evaluation_of_part, class_sums_of
-    from deciban.engines.summary_parts import summary_of
+    from deciban.engines.summary_parts import require_seen, summary_of
     from deciban.evaluation.two_class import evaluation_of
 
     part = found.part
@@ -308,6 +313,7 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
             f"{said[0]}: says how trials are read, and {found.name} holds none, only their counts. Leave it out, or "
             "summarize the shards with it."
         )
+    require_seen(part, found.name)
     systems = part.question.systems
     made = list[Any]()
     for k, name in enumerate(systems):
@@ -315,7 +321,7 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
             sums, kind = class_sums_of(part, k), kind_called("classes")
             known = () if sums is None else np.flatnonzero(sums.summary.counts)
             kind.require_trials(np.asarray(known), part.question.classes)
-            made.append(class_evaluation_of_part(sums, name))
+            made.append(class_evaluation_of_part(sums, part.known[k] if part.known else {}, name))
         else:
             made.append(evaluation_of(summary_of(part, k, found.name), name=name))
     return Results(tuple(made), JoinReport(part.n_rows, 0, 0, 0), messages_of(found))
