@@ -175,7 +175,9 @@ def class_sums_of(part: ClassPart, system: int) -> ClassSums | None:
     counts, numbers = totals.counts, [one.numbers[system] for one in part.shards if one.numbers[system]]
     costs = {name: _mean_costs([one[name] for one in numbers]) for name in _COSTS}
     alike = [one.get("alike") for one in numbers]
-    same = alike[0] if all(one is not None and np.array_equal(one, alike[0]) for one in alike) else None
+    first = alike[0]
+    is_same = first is not None and all(one is not None and np.array_equal(one, first) for one in alike)
+    same = first if is_same else None
     checks = ScoreChecks(**totals.hold, alike=same, n_wrong=int(counts["n_wrong"][0]), first_wrong=None)
     summary = ClassSummary(
         figures=figures,
@@ -237,17 +239,18 @@ def class_evaluation_of_part(sums: ClassSums, known: Mapping[str, Refining], nam
     both = [(i, j) for i in range(1, n) for j in range(i)] if asked.has_pairs else []
     pairs = {(i, j): pavs.get(f"pair.{i}.{j}") for i, j in both}
     failed, happened = (np.asarray(asked.prior / summary.counts @ counts) for counts in sums.problems.in_bins)
-    odds = known["odds"].blocks if "odds" in pavs else (np.zeros(0),) * 4
+    none = np.zeros(0)
+    right, wrong, low, high = known["odds"].blocks if "odds" in pavs else (none, none, none, none)
     flat = np.full(n, 1.0 / n)
-    none = dict.fromkeys(("minimum", "after_offset_only", "after_scale_only", "scale"), math.nan)
+    unknown = dict.fromkeys(("minimum", "after_offset_only", "after_scale_only", "scale"), math.nan)
     total = mixed(summary.flat_surprise, flat) / math.log(2)
-    calibration = ClassCalibration(total=total, reference=math.log2(n), offset=np.full(n, np.nan), **none)
+    calibration = ClassCalibration(total=total, reference=math.log2(n), offset=np.full(n, np.nan), **unknown)
     subsets = None if sums.subsets is None else subset_costs_of(sums.subsets, summary.classes)
     shown = None if sums.shown is None else (sums.shown.loglik, sums.shown.label)
     whole = replace(
         summary,
         problems=CountedProblems(summary.counts, sums.problems, detectors, pairs),
-        posterior_odds=PooledOdds(*odds, happened, failed),
+        posterior_odds=PooledOdds(np.asarray(right), np.asarray(wrong), low, high, happened, failed),
         whole=WholeOnly(calibration, subsets, shown),
     )
     found = class_evaluation_of(whole, name=name)

@@ -87,7 +87,7 @@ def counted_part(
     cells, sums = [], []
     kind = np.dtype(question.scores)
     for system in range(len(question.systems)):
-        tally = tally_of(system, question.figures, kind, question.room, has_weights=question.has_weights)
+        tally = tally_of(system, question.of_two_classes, kind, question.room, has_weights=question.has_weights)
         tally.rows_per_batch = rows_at_once(source, engine, memory or MEMORY)
         tally = engine.run(tally, source.pieces)
         survey = tally.survey
@@ -174,7 +174,7 @@ class Refining:
 def survey_of(part: SummaryPart, system: int) -> Survey:
     """What the first pass adds up, as the engine has it."""
     sums, asked = part.sums(system), part.question
-    survey = survey_of_all(system, asked.figures, np.dtype(asked.scores), has_weights=asked.has_weights)
+    survey = survey_of_all(system, asked.of_two_classes, np.dtype(asked.scores), has_weights=asked.has_weights)
     survey.n, survey.costs, survey.posteriors = list(sums.n), list(sums.costs), list(sums.posteriors)
     survey.finite, survey.kept = sums.finite, None
     return survey
@@ -217,7 +217,7 @@ def summary_of(part: SummaryPart, system: int, name: str) -> Summary:
     cells, survey = told_apart(part.cells[system]), survey_of(part, system)
     require_two_classes(survey.n, name)
     if part.further is None or not part.is_refined:
-        require_bounded(part.question.figures)
+        require_bounded(part.question.of_two_classes)
         return bounded_summary(cells, survey)
     again, kept = part.further.again[system], part.further.kept[system]
     if kept.n_of_classes != cells.counts[:, again].sum(axis=1).tolist():

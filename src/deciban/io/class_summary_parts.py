@@ -189,8 +189,7 @@ class ClassPart:
                 shown = Shown(most_shown, arrays[f"{k}/shown/scores"], arrays[f"{k}/shown/label"])
             totals.append(ClassTotals(_below(arrays, f"{k}/counts/"), dict(hold), shown))
         shards = tuple(
-            ClassShard(*(one[name] for name in _ABOUT), (), _numbers(arrays, one["sha256"], len(totals)))
-            for one in about["shards"]
+            ClassShard(**one, sums=(), numbers=_numbers(arrays, one["sha256"], len(totals))) for one in about["shards"]
         )
         n_systems, further = range(len(totals)), None
         known = tuple({name: _refining(one) for name, one in _by_problem(arrays, f"{k}/known/")} for k in n_systems)

@@ -87,6 +87,12 @@ class Question:
         )
         return cls(figures, tuple(given["systems"]), given["scores"], given["room"], reading, given["weights"])
 
+    @property
+    def of_two_classes(self) -> TwoClassFigures:
+        """The figures, where scores are of two classes."""
+        assert isinstance(self.figures, TwoClassFigures)  # noqa: S101  # who asks knows
+        return self.figures
+
     def differences(self, other: Question) -> list[str]:
         """In words where another question is not this one."""
         if bool(self.classes) != bool(other.classes):

@@ -41,7 +41,7 @@ def summarize_command(
     deciban eval part-*.refined
     """
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.summaries import kind_of_shards, summarize_files
+    from deciban.workflows.summarizing import kind_of_shards, summarize_files
 
     require_writable(output)
     refuse_overwriting([output], [*shards, *filter(None, (key, refine))])
