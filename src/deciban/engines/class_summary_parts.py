@@ -138,8 +138,8 @@ class ClassRefining:
             self.sums.append(sums)
             self.counting.append(own)
 
-    def part(self, source: ShardSource, own: ShardRecord, engine: Engine) -> ClassPart:
-        """Look again at the segments of one shard.
+    def part(self, source: ShardSource, own: ShardRecord, engine: Engine, memory: int) -> ClassPart:
+        """Look again at the segments of one shard; see `deciban.engines.summary_parts.Refining.part`.
 
         Raises
         ------
@@ -148,6 +148,7 @@ class ClassRefining:
         """
         require_counted(own, self.whole.shards)
         cells, sides = list[dict[str, KeyCells]](), list[dict[str, Sides]]()
+        engine.make_room(source, memory // 2)
         for system, (sums, counting) in enumerate(zip(self.sums, self.counting, strict=True)):
             found: dict[str, KeyCells] = {}
             about = system, source.classes, False

@@ -9,7 +9,7 @@ under the ROC and the number of ties, which every single cell moves a little.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -32,18 +32,19 @@ from deciban.core.ranks.pruning import (
 )
 from deciban.core.ranks.score_cells import ScoreCells, merged_cells, of_both, with_finer
 from deciban.core.ranks.thresholds import limited_rows
+from deciban.engines.by_class import ascending
 from deciban.engines.counting import Survey, rehearsed
-from deciban.engines.weighted import WeightedSurvey, weighted_trials
+from deciban.engines.weighted import WeightedSurvey
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
 from deciban.evaluation.bounds import Unresolved, require_bounded
 from deciban.evaluation.curves import corners_to_draw
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.memory import LIBRARIES
-from deciban.io.shards.pieces import Piece, ShardSource, Wanted
+from deciban.io.shards.pieces import Piece, ShardSource
 from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes
-from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
+from deciban.types import BoolArray, FloatArray, ScoreArray
 
 BYTES_PER_CELL = 1600
 """What a cell takes, with those that wait to be merged and what merging needs."""
@@ -75,10 +76,16 @@ class CellTally(Locked, Work):
         Empty.
     windows : (low, high), optional
         Only trials in these ranges of scores are counted, and costs are not.
+
+    Attributes
+    ----------
+    most_waiting : int
+        Cells of each class that wait to be merged, in cells of the room that there is.
     """
 
     words = "counting in cells"
     rows_per_batch = 4_000_000
+    most_waiting = 3
 
     def __init__(self, survey: Survey, cells: ScoreCells, windows: tuple[FloatArray, FloatArray] | None = None) -> None:
         super().__init__()
@@ -88,18 +95,21 @@ class CellTally(Locked, Work):
 
     def empty(self) -> Self:
         """See `Work.empty`."""
-        none = ScoreCells.empty(self.cells.room, self.cells.cuts)
-        return type(self)(self.survey.empty(), none, self.windows)
+        found = type(self)(self.survey.empty(), ScoreCells.empty(self.cells.room, self.cells.cuts), self.windows)
+        found.most_waiting = self.most_waiting
+        return found
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        for c, (own, weights) in enumerate(_ascending(pieces, self.survey, adding=self.windows is None)):
+        for c, (own, weights) in enumerate(ascending(pieces, self.survey, adding=self.windows is None)):
             some, by = own, weights
             if self.windows is not None:
                 within = in_windows(own, self.windows)
                 some, by = own[within], None if weights is None else weights[within]
-            if len(some):
-                self._wait(c, self.cells.of_class(some, self._level(c, some), by))
+            step = max(self.cells.room, FEWEST_CELLS) if len(some) <= _FEW * self.cells.room else len(some)
+            for at in range(0, len(some), max(step, 1)):  # as many as may be cells of their own, or all in few cells
+                part, its = some[at : at + step], None if by is None else by[at : at + step]
+                self._wait(c, self.cells.of_class(part, self._level(c, part), its))
 
     def _level(self, c: int, scores: ScoreArray) -> int:
         """Bits of which there will be room for no more: of some trials where nothing is known yet."""
@@ -116,7 +126,7 @@ class CellTally(Locked, Work):
         with self.lock:
             self.waiting[c].append(found)
             self.levels[c] = min(self.levels[c], found.level)
-            if sum(one.n_cells for one in self.waiting[c]) <= 3 * self.cells.room:
+            if sum(one.n_cells for one in self.waiting[c]) <= self.most_waiting * self.cells.room:
                 return
             mine = self.waiting[c].copy()
             self.waiting[c].clear()
@@ -136,48 +146,14 @@ class CellTally(Locked, Work):
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
-        together = merged_cells([self.merged(), other.merged()])
-        return type(self)(self.survey + other.survey, together, self.windows)
+        found = self.empty()
+        found.survey, found.cells = self.survey + other.survey, merged_cells([self.merged(), other.merged()])
+        found.levels = [found.cells.level] * 2
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         self.merged()
         return super().__getstate__()
-
-
-def _ascending(
-    pieces: Sequence[Piece], survey: Survey, *, adding: bool
-) -> Iterator[tuple[ScoreArray, AnyArray | None]]:
-    """The scores of non-targets, then those of targets, ascending, with their weights if they have some."""
-    if not isinstance(survey, WeightedSurvey):
-        for own in _by_class(pieces, survey.system, survey.kind, survey if adding else None):
-            own.sort()
-            yield own, None
-        return
-    found = [weighted_trials(piece, survey.system, survey.kind) for piece in pieces]
-    if adding:
-        for one in found:
-            survey.add_weighted(*one)
-    for c in (False, True):
-        scores = np.concatenate([np.zeros(0, survey.kind), *(own[truth == c] for own, truth, _ in found)])
-        weights = np.concatenate([np.zeros(0), *(by[truth == c] for _, truth, by in found)])
-        order = np.argsort(scores)
-        yield scores[order], weights[order]
-
-
-def _by_class(pieces: Sequence[Piece], system: int, kind: Any, survey: Survey | None) -> tuple[ScoreArray, ScoreArray]:
-    """The scores of non-targets and those of targets, in one array that is filled from both ends."""
-    room = np.empty(sum(one.n_rows for one in pieces), kind)
-    begin, end = 0, len(room)
-    for piece in pieces:
-        chunk = piece.read(Wanted((system,), truth=True))
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        scores = chunk.scores[0].astype(kind, copy=False)
-        if survey is not None:
-            survey.add(scores, chunk.truth)
-        tar, non = scores[chunk.truth], scores[~chunk.truth]
-        room[begin : begin + len(non)], room[end - len(tar) : end] = non, tar
-        begin, end = begin + len(non), end - len(tar)
-    return room[:begin], room[end:]
 
 
 class Keep(Locked, Work):
@@ -206,7 +182,7 @@ class Keep(Locked, Work):
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
         scores, weights = list[ScoreArray](), list[FloatArray]()
-        for own, by in _ascending(pieces, self.survey, adding=False):
+        for own, by in ascending(pieces, self.survey, adding=False):
             within = in_windows(own, self.windows)
             scores.append(own[within])
             if by is not None:

@@ -32,6 +32,7 @@ from deciban.errors import FormatError, InputError
 from deciban.evaluation.bounds import require_bounded
 from deciban.evaluation.summary import Summary
 from deciban.io.class_summary_parts import ClassPart
+from deciban.io.memory import LIBRARIES
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.io.summary_parts import Further, SummaryPart
@@ -42,8 +43,14 @@ from deciban.trials.joining.join import require_two_classes
 ROOM = 1 << 18
 """Cells of a summary in a file, where nothing is said about memory: the same for all jobs."""
 
+MOST_ROOM = 1 << 19
+"""Finer cells of a further pass, at most."""
+
 MEMORY = 2_000_000_000
 """Bytes that jobs may take where nothing is said: not a share of what is free, as jobs on all machines must agree."""
+
+_BYTES_PER_CELL, _THRIFTY = 1200, 500
+"""What a cell takes, with those that wait to be merged and what merging needs: where some may wait, and where not."""
 
 
 def room_within(memory: int | None) -> int:
@@ -68,9 +75,7 @@ def identified(source: ShardSource, path: PathLike, key: PathLike | None = None)
     return ShardRecord(Path(path).name, source.n_rows, Path(path).stat().st_size, found.hexdigest(), ())
 
 
-def counted_part(
-    source: ShardSource, own: ShardRecord, question: Question, engine: Engine, memory: int | None = None
-) -> SummaryPart:
+def counted_part(source: ShardSource, own: ShardRecord, question: Question, engine: Engine, memory: int) -> SummaryPart:
     """Count the trials of one shard.
 
     Parameters
@@ -81,20 +86,40 @@ def counted_part(
         By what it is known: made before it is read, so that a change in between is seen.
     question : Question
     engine : Engine
-    memory : int, optional
+    memory : int
         Bytes that may be taken.
+
+    Raises
+    ------
+    InputError
+        If that is too little for the cells of a summary.
     """
     cells, sums = [], []
-    kind = np.dtype(question.scores)
+    kind, taken = np.dtype(question.scores), _memory_of_cells(question.room, memory, source.name)
+    engine.make_room(source, memory - taken)
     for system in range(len(question.systems)):
         tally = tally_of(system, question.of_two_classes, kind, question.room, has_weights=question.has_weights)
-        tally.rows_per_batch = rows_at_once(source, engine, memory or MEMORY)
+        tally.most_waiting = 3 if taken > question.room * _THRIFTY else 1
+        tally.rows_per_batch = rows_at_once(source, engine, memory - taken)
         tally = engine.run(tally, source.pieces)
         survey = tally.survey
         cells.append(tally.merged())
         costs, finite = (survey.costs[0], survey.costs[1]), survey.finite
         sums.append(Sums((survey.n[0], survey.n[1]), costs, tuple(survey.posteriors), finite))
     return SummaryPart(question, (replace(own, sums=tuple(sums)),), tuple(cells))
+
+
+def _memory_of_cells(room: int, memory: int, name: str) -> int:
+    """Bytes for the cells of a summary: more of them may wait to be merged where more may be taken."""
+    needed = room * _THRIFTY
+    if needed > memory * 3 // 4:
+        raise InputError(
+            f"memory: a summary of {name} counts trials in up to {room:,} cells, whatever their number, which "
+            f"takes {(needed * 4 / 3 + LIBRARIES) / 1e6:,.0f} MB with Python and its libraries. Allow that (memory=, "
+            "--memory)."
+        )
+    roomy = room * _BYTES_PER_CELL
+    return roomy if roomy <= memory // 2 else needed
 
 
 def require_counted(own: ShardRecord, shards: Sequence[ShardRecord]) -> None:
@@ -138,15 +163,23 @@ class Refining:
         again = tuple(map(rows_to_keep, self.cells, self.surveys))
         sizes = [int(cells.counts[:, some].sum()) for cells, some in zip(self.cells, again, strict=True)]
         self.n_scores = max(sizes, default=0)
-        self.keeps, self.room = self.n_scores <= self.most, room_in(self.memory)
+        self.keeps, self.room = self.n_scores <= self.most, min(room_in(self.memory), MOST_ROOM)
         if not self.keeps:
             again = tuple(
                 to_split(cells, some, self.room // FINER) for cells, some in zip(self.cells, again, strict=True)
             )
         self.again = again
 
-    def part(self, source: ShardSource, own: ShardRecord, engine: Engine) -> SummaryPart:
+    def part(self, source: ShardSource, own: ShardRecord, engine: Engine, memory: int) -> SummaryPart:
         """Look again at the trials of one shard.
+
+        Parameters
+        ----------
+        source : ShardSource
+        own : ShardRecord
+        engine : Engine
+        memory : int
+            Bytes that may be taken here.
 
         Raises
         ------
@@ -156,12 +189,15 @@ class Refining:
         whole = self.whole
         require_counted(own, whole.shards)
         kept, finer = list[KeptScores](), list[ScoreCells]()
+        taken = _memory_of_cells(whole.question.room if self.keeps else self.room, memory, source.name)
+        engine.make_room(source, memory - taken)
         for cells, some, survey in zip(self.cells, self.again, self.surveys, strict=True):
             windows = windows_of(cells, some)
             work: Any = Keep(survey, windows)
             if not self.keeps:
                 work = CellTally(survey.empty(), ScoreCells.empty(self.room, cells.cuts), windows)
-            work.rows_per_batch = rows_at_once(source, engine, self.memory)
+                work.most_waiting = 3 if taken > self.room * _THRIFTY else 1
+            work.rows_per_batch = rows_at_once(source, engine, memory - taken)
             work = engine.run(work, source.pieces) if some.any() else work
             if self.keeps:
                 kept.append(work.found())

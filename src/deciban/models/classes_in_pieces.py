@@ -32,6 +32,8 @@ class ClassesInPieces(InPieces):
         Where passes run.
     prior : array_like or None
         Of training; flat if it is None.
+    memory : int, optional
+        Bytes that may be taken, which limit the sample.
 
     Attributes
     ----------
@@ -40,13 +42,15 @@ class ClassesInPieces(InPieces):
     n_classes : int
     """
 
-    def __init__(self, source: ShardSource, engine: Engine, prior: ArrayLike | None) -> None:
+    def __init__(
+        self, source: ShardSource, engine: Engine, prior: ArrayLike | None, memory: int | None = None
+    ) -> None:
         if not source.classes:
             raise InputError(f"{source.name}: two classes, and the model is of many. Take one of two.")
         super().__init__(source, engine)
         self.classes, self.n_classes = source.classes, len(source.classes)
         self.prior = _validate_classes.prior(prior, self.n_classes)
-        self._parts = _ClassParts(self)
+        self._parts = _ClassParts(self, memory)
 
     @property
     def noting(self) -> Callable[[Chunk], Record]:
@@ -83,8 +87,8 @@ class ClassesInPieces(InPieces):
 class _ClassParts(PartsOfClassTrials):
     """Trials of a source."""
 
-    def __init__(self, data: ClassesInPieces) -> None:
-        self._data, self.prior, self.names = data, data.prior, data.classes
+    def __init__(self, data: ClassesInPieces, memory: int | None) -> None:
+        self._data, self.prior, self.names, self.memory = data, data.prior, data.classes, memory
 
     def each(self, look: Callable[[CountedTrials], F | None], *, first: bool = False) -> F:
         """See `PartsOfClassTrials.each`."""

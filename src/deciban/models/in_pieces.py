@@ -181,7 +181,7 @@ class _Parts(PartsOfTrials):
     """Trials that are made of the pieces of a source."""
 
     def __init__(self, data: TrialsInPieces, make: Callable[[Chunk], Trials]) -> None:
-        self._data, self._make = data, make
+        self._data, self._make, self.memory = data, make, data.memory
 
     def each(self, look: Callable[[Trials], F | None], *, first: bool = False) -> F:
         """See `PartsOfTrials.each`."""

@@ -102,7 +102,7 @@ def summarize_files(
     refining = None if whole is None else made(whole, memory)
     paths, messages = _shard_files(shards), list[Message]()
 
-    def parts(engine: Engine) -> Iterator[Any]:
+    def parts(engine: Engine, here: int) -> Iterator[Any]:
         for path in paths:
             source = _opened_shard(path, key, chosen)
             say(f"{'counting' if refining is None else 'refining'} {source.name}")
@@ -112,12 +112,12 @@ def summarize_files(
             if source.classes and refining is None:
                 yield counted_class_part(source, own, question, engine)
             elif refining is None:
-                yield counted_part(source, own, question, engine, memory)
+                yield counted_part(source, own, question, engine, here)
             else:
-                yield refining.part(source, own, engine)
+                yield refining.part(source, own, engine, here)
 
     with chosen.scale.engine() as engine:
-        found = merged_parts(parts(engine), list(map(display_name, paths)))
+        found = merged_parts(parts(engine, engine.bounded(chosen.scale.n_bytes)), list(map(display_name, paths)))
     write_summary(found, output)
     wrote = Message("wrote", display_name(output), f"a summary of {counted(len(paths), 'shard')}")
     return (*messages, *([] if refining is None else _way_in_words(refining, name)), wrote)

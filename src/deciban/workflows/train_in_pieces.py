@@ -61,7 +61,9 @@ def train_in_pieces(
     model.system_names = source.systems
     progress(f"training on {', '.join(source.systems)}")
     with options.scale.engine() as engine, missing_measures_are_known():
-        model.fit_pieces(source, engine, options.scale.n_bytes)
+        memory = engine.bounded(options.scale.n_bytes)
+        engine.make_room(source, memory, n_systems=len(source.systems))
+        model.fit_pieces(source, engine, memory)
     training = model.training_
     assert training is not None  # noqa: S101  # it has just been trained
     model.training_ = replace(training, systems=source.systems)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.core.training.drawn import Drawn
+from deciban.core.training.drawn import Drawn, sample_size
 from deciban.core.training.linear_trials import Trials
 from deciban.core.training.sums import Ends, F
 from deciban.core.training.verdicts import Amounts, Pair, undecided
@@ -26,7 +26,15 @@ DRAWN = 1 << 17
 
 
 class PartsOfTrials(ABC):
-    """Trials in parts, as a source gives them."""
+    """Trials in parts, as a source gives them.
+
+    Attributes
+    ----------
+    memory : int or None
+        Bytes that may be taken; left out, the sample is as large as it is good for.
+    """
+
+    memory: int | None = None
 
     _infinite: BoolArray | None = None
 
@@ -44,7 +52,7 @@ class PartsOfTrials(ABC):
 
     def undecided(self, alpha: float, beta: float) -> tuple[TrialsInParts, Amounts]:
         """Have a first look; see `deciban.core.training.verdicts.undecided`."""
-        found = self.each(_Taken(alpha, beta), first=True)
+        found = self.each(_Taken(alpha, beta, self.memory), first=True)
         self._infinite = found.infinite
         return TrialsInParts(self, found, (0.0, 0.0), (alpha, beta)), found.amounts
 
@@ -180,9 +188,11 @@ class _Taken:
 
     alpha: float
     beta: float
+    memory: int | None = None
 
     def __call__(self, trials: Trials) -> FirstLook:
-        return FirstLook.of(trials, self.alpha, self.beta)
+        size = sample_size(DRAWN, self.memory, 2 * (1 + trials.n_columns))
+        return FirstLook.of(trials, self.alpha, self.beta, size)
 
 
 @dataclass(frozen=True, slots=True)
