@@ -50,7 +50,7 @@ MEMORY = 2_000_000_000
 """Bytes that jobs may take where nothing is said: not a share of what is free, as jobs on all machines must agree."""
 
 _BYTES_PER_CELL, _THRIFTY = 1200, 500
-"""What a cell takes, with those that wait to be merged and what merging needs: where some may wait, and where not."""
+"""What a cell takes, with what merging needs: where others may wait to be merged, and where they may not."""
 
 
 def room_within(memory: int | None) -> int:
@@ -96,7 +96,7 @@ def counted_part(source: ShardSource, own: ShardRecord, question: Question, engi
     """
     cells, sums = [], []
     kind, taken = np.dtype(question.scores), _memory_of_cells(question.room, memory, source.name)
-    engine.make_room(source, memory - taken)
+    engine.make_room(source, memory, beside=taken)
     for system in range(len(question.systems)):
         tally = tally_of(system, question.of_two_classes, kind, question.room, has_weights=question.has_weights)
         tally.most_waiting = 3 if taken > question.room * _THRIFTY else 1
@@ -190,7 +190,7 @@ class Refining:
         require_counted(own, whole.shards)
         kept, finer = list[KeptScores](), list[ScoreCells]()
         taken = _memory_of_cells(whole.question.room if self.keeps else self.room, memory, source.name)
-        engine.make_room(source, memory - taken)
+        engine.make_room(source, memory, beside=taken)
         for cells, some, survey in zip(self.cells, self.again, self.surveys, strict=True):
             windows = windows_of(cells, some)
             work: Any = Keep(survey, windows)

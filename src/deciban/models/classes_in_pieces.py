@@ -42,9 +42,7 @@ class ClassesInPieces(InPieces):
     n_classes : int
     """
 
-    def __init__(
-        self, source: ShardSource, engine: Engine, prior: ArrayLike | None, memory: int | None = None
-    ) -> None:
+    def __init__(self, source: ShardSource, engine: Engine, prior: ArrayLike | None, memory: int | None = None) -> None:
         if not source.classes:
             raise InputError(f"{source.name}: two classes, and the model is of many. Take one of two.")
         super().__init__(source, engine)

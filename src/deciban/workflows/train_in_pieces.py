@@ -16,6 +16,7 @@ from deciban.models.mapped import mapped
 from deciban.models.score_model import ScoreModel, missing_measures_are_known
 from deciban.trials import JoinReport
 from deciban.types import Progress
+from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options
 from deciban.workflows.streaming import evaluate_in_pieces
 from deciban.workflows.trained import Trained
@@ -66,7 +67,8 @@ def train_in_pieces(
         model.fit_pieces(source, engine, memory)
     training = model.training_
     assert training is not None  # noqa: S101  # it has just been trained
-    model.training_ = replace(training, systems=source.systems)
+    more = kind_called(kind).record(model, options.reading, source.classes)
+    model.training_ = replace(training, systems=source.systems, results=dict(training.results) | more)
     rows, messages = _rows(source, model, options, progress)
     if n_lacking := training.results.get("n_without_quality"):
         n = sum(training.counts.values())
