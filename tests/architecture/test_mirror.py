@@ -115,7 +115,9 @@ FROM_ABOVE = {
     "trials/names/test_names.py": ["trials/names/codes.py", "trials/names/fingerprints.py"],
     "trials/test_lists.py": ["trials/origins.py"],
     "trials/test_tables.py": ["trials/criteria.py"],
-    "workflows/test_summaries.py": ["engines/summary_parts.py"],
+    "workflows/test_summaries.py": ["engines/summary_parts.py", "workflows/summarizing.py"],
+    "io/test_class_summary_parts.py": ["engines/class_summary_parts.py"],
+    "engines/test_weighted.py": ["core/ranks/kept_scores.py", "engines/by_class.py"],
 }
 
 NO_LOGIC = ["types.py"]

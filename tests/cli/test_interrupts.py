@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from deciban.cli import interrupts
+from deciban.io.summary_files import write_summary
+from support.summaries import part_of
 
 if sys.platform == "win32":
     pytest.skip("signals are of POSIX", allow_module_level=True)
@@ -54,6 +56,24 @@ COMMANDS = {
 @pytest.mark.parametrize("delay", [0.0, 0.02, 0.1, 0.2, 0.4, 0.8, 1.2])
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
 def test_ctrl_c_ends_it_with_one_line(big, arguments, delay):
+    assert_interrupted(big, arguments, delay)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "delay"),
+    [
+        (["summarize", "s.txt", "--key", "k.txt", "-o", "o.summary"], 0.5),
+        (["merge", "whole.summary", "-o", "o.summary"], 0.1),
+    ],
+    ids=["summarize", "merge"],
+)
+def test_ctrl_c_leaves_no_half_of_a_summary(big, arguments, delay):
+    part = part_of(np.arange(200_000.0), np.arange(200_000.0) - 0.5, "a", room=1 << 18)
+    write_summary(part, big / "whole.summary")
+    assert_interrupted(big, arguments, delay)
+
+
+def assert_interrupted(big, arguments, delay):
     before = sorted(one.name for one in big.iterdir())
     command = [sys.executable, "-c", _UP, *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=big) as process:

@@ -7,9 +7,11 @@ import sys
 import time
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from deciban import Scores, read_scores
+from deciban import Scores, merge_summaries, read_scores, summarize_files
 from deciban.io import write
 
 ENDINGS = [".txt", ".csv", ".txt.gz", ".csv.zst", ".h5", ".mat", ".parquet", ".arrow", ".npz"]
@@ -44,6 +46,24 @@ def test_a_full_disk_is_an_error_and_the_old_file_stays(ending, tmp_path, long_s
     small_file(resource.RLIM_INFINITY)
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_full_disk_leaves_no_half_of_a_summary(tmp_path, monkeypatch, long_scores, small_file):
+    monkeypatch.chdir(tmp_path)
+    label = np.arange(len(long_scores.score)) % 3 == 0
+    pq.write_table(pa.table({"score": long_scores.score, "label": label}), "s.parquet")
+    summarize_files("s.parquet", "first")
+    before = sorted(one.name for one in tmp_path.iterdir())
+    small_file(20_000)
+    for write_one in (
+        lambda: summarize_files("s.parquet", "new"),
+        lambda: merge_summaries(["first"], "new"),
+        lambda: summarize_files("s.parquet", "new", refine="first"),
+    ):
+        with pytest.raises(OSError, match=r"."):
+            write_one()
+    small_file(resource.RLIM_INFINITY)
+    assert sorted(one.name for one in tmp_path.iterdir()) == before
 
 
 _WRITE = """

@@ -17,7 +17,7 @@ def test_commands_of_the_page_run(tmp_path, deciban):
         label = rng.random(5000) < 0.1
         score = np.where(label, 2.0, -2.0) + rng.normal(0.0, 1.5, len(label))
         pq.write_table(pa.table({"score": score, "label": label}), tmp_path / f"part-{k}.parquet")
-    assert len(COMMANDS) == 7
+    assert len(COMMANDS) == 10
     for line in COMMANDS:
         printed = deciban(line, tmp_path)
         assert ("EER (ROCCH)" in printed) == line.startswith("deciban eval")

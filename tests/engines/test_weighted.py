@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deciban.core.ranks.pruning import told_apart
 from deciban.engines.counting import summarize_shards
 from deciban.engines.evaluating import evaluate_system, unknown_thresholds
+from deciban.engines.pruning import bounded_summary, refined, tally_of
 from deciban.engines.threads import Threads
 from deciban.engines.weighted import WeightedSurvey
-from deciban.errors import InputError, KeyMismatchError
+from deciban.errors import KeyMismatchError
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.two_class import evaluation_of
 from support.shards import source_of
@@ -35,6 +37,14 @@ def trials(seed):
     scores[rng.random(n) < 0.002] = rng.choice([-np.inf, np.inf])
     truth[:2] = [True, False]
     return rng, scores, truth
+
+
+@pytest.fixture(autouse=True, scope="module")
+def cells_cost_nothing():
+    """So that few scores are too many, and few cells are not."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("deciban.engines.pruning._BYTES_PER_KNOWN_CELL", 0)
+        yield
 
 
 def in_memory(scores, truth, weights):
@@ -122,13 +132,61 @@ def test_a_class_of_infinite_scores_alone():
         assert (found.eer, found.n_infinite, found.auc) == (whole.eer, whole.n_infinite, whole.auc)
 
 
-def test_what_weights_do_not_allow_is_refused():
+@given(SEEDS, st.sampled_from([30, 300]), st.sampled_from([192 * 400, 10**9]))
+def test_where_neither_class_fits_whole_weights_are_counted_to_the_bit(seed, room, memory):
+    rng, scores, truth = trials(seed)
+    weights = rng.integers(0, 4, len(scores))
+    weights[:2] = 1
+    cells, survey, source = tallied(scores, truth, weights, rng, room)
+    summary = refined(cells, survey, source, Threads(2), memory)
+    found, whole = evaluation_of(summary), in_memory(scores, truth, weights)
+    for name in EXACT:
+        if name not in found.bounds:
+            assert getattr(found, name) == getattr(whole, name), name
+    assert found.requested.eer_conventions == whole.requested.eer_conventions
+    assert found.requested.rates_at == whole.requested.rates_at
+    assert found.cllr == pytest.approx(whole.cllr, rel=1e-14)
+    assert np.array_equal(found.curves.hull_p_fa, whole.curves.hull_p_fa)
+    assert set(found.bounds) <= {"auc", "n_tied"}
+    for name, (low, high) in found.bounds.items():
+        assert low <= getattr(whole, name) <= high
+    assert found.is_weighted
+
+
+@given(SEEDS, st.sampled_from([30, 300]), st.sampled_from([192 * 400, 10**9]))
+def test_where_neither_class_fits_fractional_weights_are_added_up(seed, room, memory):
+    rng, scores, truth = trials(seed)
+    weights = rng.gamma(0.5, 2.0, len(scores)) + 1e-6
+    weights[:2] = 0.3
+    cells, survey, source = tallied(scores, truth, weights, rng, room)
+    found = evaluation_of(refined(cells, survey, source, Threads(2), memory))
+    bounded = evaluation_of(bounded_summary(cells, survey))
+    whole = in_memory(scores, truth, weights)
+    for name in ("n_tar", "n_non", "n_tied", "n_infinite", "eer", "auc", "cllr", "min_cllr", "prbep"):
+        for one in (found, bounded):
+            low, high = one.bounds.get(name, (None, None))
+            if low is None:
+                assert getattr(one, name) == pytest.approx(getattr(whole, name), rel=1e-12, abs=1e-12), name
+            else:
+                assert low - 1e-12 <= getattr(whole, name) <= high + 1e-12
+    for one, other in zip(found.operating_points, whole.operating_points, strict=True):
+        for name in ("act_dcf", "min_dcf", "p_miss", "p_fa"):
+            assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-12, abs=1e-12)
+
+
+def tallied(scores, truth, weights, rng, room):
+    source = source_of(scores, truth, rng, weights=weights)
+    tally = Threads(2).run(tally_of(0, FIGURES, scores.dtype, room, has_weights=True), source.pieces)
+    return told_apart(tally.merged()), tally.survey, source
+
+
+def test_memory_decides_which_way_is_taken():
     rng, scores, truth = trials(3)
     source = source_of(scores, truth, rng, weights=np.ones(len(scores)))
-    with pytest.raises(InputError, match="weights, approximate"):
-        summarize_shards(source, Threads(1), 10**8, approximate=True)
-    with pytest.raises(InputError, match="one class must fit in memory"):
-        summarize_shards(source, Threads(1), 1000)
+    ways = [evaluation_of(summarize_shards(source, Threads(1), memory)) for memory in (1000, 10**8)]
+    assert ways[0].eer == ways[1].eer == in_memory(scores, truth, np.ones(len(truth))).eer
+    bounded = evaluation_of(summarize_shards(source, Threads(1), 10**8, approximate=True, figures=TwoClassFigures()))
+    assert bounded.is_weighted
 
 
 def test_weights_that_leave_one_class_alone_are_refused_as_such():

@@ -7,16 +7,17 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from deciban.core.ranks.score_cells import ScoreCells
+from deciban.core.ranks.kept_scores import KeptScores
+from deciban.core.ranks.score_cells import ScoreCells, of_both
 from deciban.core.rules.expected import MeanCost
 from deciban.errors import FormatError
 from deciban.evaluation.requested import PosteriorCosts
 from deciban.evaluation.summary import TwoClassFigures
 from deciban.io.summary_files import is_summary_file, read_summary, write_summary
-from deciban.io.summary_parts import SummaryPart
+from deciban.io.summary_parts import Further, SummaryPart
 from deciban.io.summary_records import Question, ShardRecord, Sums
 from deciban.metrics.scores import ScoredTrials
-from support.summaries import part_of
+from support.summaries import further_of, part_of
 
 FIGURES = TwoClassFigures([0.1, (0.5, 10, 1)], at_thresholds={"there": 0.1}, posteriors_at=[0.1, 0.3], axis="log10")
 
@@ -26,20 +27,41 @@ FIGURES = TwoClassFigures([0.1, (0.5, 10, 1)], at_thresholds={"there": 0.1}, pos
 def test_files_come_back_bit_by_bit(tmp_path, kind, is_refined):
     part = part_of([1.5, 2.5, np.inf, 0.1], [-0.0, 0.1, -3.25], "a", kind=kind, figures=FIGURES)
     if is_refined:
-        kept = tuple(np.array(one, kind) for one in ([0.0, 0.1], [0.1, 1.5, 2.5, np.inf]))
-        part = replace(part, refined=("a",), kept=(kept,))
+        part = further_of(part, "a", [0.0, 0.1], [0.1, 1.5, 2.5, np.inf], kind)
     write_summary(part, tmp_path / "one")
     assert is_summary_file(tmp_path / "one")
     found = read_summary(tmp_path / "one")
-    assert (found.question, found.shards, found.refined) == (part.question, part.shards, part.refined)
+    assert (found.question, found.shards, found.is_refined) == (part.question, part.shards, part.is_refined)
     assert found.sha256 == part.sha256
     for name in ("starts", "counts", "low", "high", "mantissas"):
         assert getattr(found.cells[0], name).tobytes() == getattr(part.cells[0], name).tobytes()
-    for one, other in zip(*((both for pair in each.kept for both in pair) for each in (found, part)), strict=True):
+    for one, other in zip(*map(arrays_of, (found, part)), strict=True):
         assert one.dtype == other.dtype
         assert one.tobytes() == other.tobytes()
     write_summary(found, tmp_path / "two")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def arrays_of(part):
+    if part.further is None:
+        return []
+    return [*part.further.again, *(one for kept in part.further.kept for one in kept.arrays)]
+
+
+def test_weights_and_finer_cells_come_back(tmp_path):
+    part = part_of([1.5, 2.5, 1.5], [0.5, 1.5], "a", weights=[1.0, 0.1, 3e9, 2.0, 1e-7])
+    finer = ScoreCells.empty(9, part.cells[0].cuts)
+    own = finer.of_class(np.array([1.5, 2.5]), weights=np.array([0.1, 2.0**40]))
+    finer = of_both(finer.of_class(np.zeros(0)), own)
+    again = np.arange(part.cells[0].n_cells) == 1
+    kept = KeptScores((np.array([1.5]), np.array([1.5, 1.5])), (np.array([2.0]), np.array([1.0, 3e9])))
+    for further in (Further(5, (again,), ("b",), (), (finer,)), Further(5, (again,), ("b",), (kept,))):
+        one = replace(part, n_passes=3, further=further)
+        write_summary(one, tmp_path / "one")
+        found = read_summary(tmp_path / "one")
+        assert found.sha256 == one.sha256
+        assert (found.n_passes, found.unseen, found.further.most) == (3, ("a.parquet",), 5)
+        assert np.array_equal(found.cells[0].masses, part.cells[0].masses)
 
 
 def test_a_part_without_a_class_or_without_trials_comes_back(tmp_path):
@@ -89,8 +111,9 @@ def test_a_number_that_was_changed_is_seen(tmp_path, column):
         (lambda about: about["shards"][0].update(n_rows=5), "is damaged"),
         (lambda about: about["question"].update(systems=["other"]), "is damaged"),
         (lambda about: about["shards"][0]["sums"][0].update(costs="x"), "is damaged"),
-        (lambda about: about.pop("levels"), "is damaged"),
-        (lambda about: about.update(refined=["a"]), "is damaged"),
+        (lambda about: about.pop("cells"), "is damaged"),
+        (lambda about: about.update(passes=2), "is damaged"),
+        (lambda about: about.update(further={"most": 1, "seen": ["a"]}), "is damaged"),
     ],
 )
 def test_metadata_that_were_changed_are_seen(tmp_path, change, message):

@@ -1,8 +1,5 @@
 """Parts of summaries merge to the same bytes in any order and grouping, and refuse what does not belong together."""
 
-from dataclasses import replace
-
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +8,7 @@ from deciban.errors import InputError
 from deciban.evaluation.summary import TwoClassFigures
 from deciban.io.summary_files import write_summary
 from deciban.io.summary_parts import merged_parts
-from support.summaries import part_of
+from support.summaries import further_of, part_of
 
 _SCORES = st.lists(st.floats(-9, 9) | st.integers(-2, 2).map(float), max_size=12)
 
@@ -24,9 +21,16 @@ def merge(*parts):
     return merged_parts(parts, names(parts))
 
 
-@given(st.lists(st.tuples(_SCORES, _SCORES), min_size=4, max_size=4), st.permutations(range(4)))
-def test_merging_gives_the_same_bytes(tmp_path_factory, scores, order):
-    parts = [part_of(tar, non, f"{k}", room=15) for k, (tar, non) in enumerate(scores)]
+@given(
+    st.lists(st.tuples(_SCORES, _SCORES), min_size=4, max_size=4),
+    st.permutations(range(4)),
+    st.none() | st.lists(st.floats(1e-6, 1e6) | st.integers(1, 9).map(float), min_size=24, max_size=24),
+)
+def test_merging_gives_the_same_bytes(tmp_path_factory, scores, order, weights):
+    parts = []
+    for k, (tar, non) in enumerate(scores):
+        own = None if weights is None else weights[: len(tar) + len(non)]
+        parts.append(part_of(tar, non, f"{k}", room=15, weights=own))
     a, b, c, d = (parts[k] for k in order)
     folder = tmp_path_factory.mktemp("merged")
     found = []
@@ -50,8 +54,9 @@ def test_sums_are_those_of_all_shards():
         ({"figures": TwoClassFigures(fmr_at=[0.1])}, "fmr_at"),
         ({"kind": "float32"}, "scores float64 and float32"),
         ({"systems": ("other",)}, "systems .*system.* and .*other"),
-        ({"room": 9}, "room 50 and 9"),
-        ({"reading": (("log10", "True"),)}, "reading"),
+        ({"room": 9}, r"room for cells \(--memory\) 50 and 9"),
+        ({"reading": (("log10", "True"),)}, "log10 left out and True"),
+        ({"weights": [1.0, 2.0]}, "weights False and True"),
     ],
 )
 def test_answers_to_other_questions_are_refused(changed, words):
@@ -65,24 +70,20 @@ def test_a_shard_that_would_count_twice_is_named():
         merge(merge(one, two), three)
 
 
-def refined(part, sha256, scores):
-    return replace(part, refined=(sha256,), kept=((np.array(scores), np.array(scores)),))
-
-
 def test_refined_parts_merge_if_they_rest_on_the_same_counts():
     whole = merge(part_of([1.0], [0.0], "a"), part_of([2.0], [1.5], "b"))
-    one, two = refined(whole, "a", [1.0]), refined(whole, "b", [0.5, 2.0])
-    assert (one.unrefined, two.unrefined) == (("b.parquet",), ("a.parquet",))
+    one, two = further_of(whole, "a", [1.0], []), further_of(whole, "b", [0.5, 2.0], [])
+    assert (one.unseen, two.unseen) == (("b.parquet",), ("a.parquet",))
     found = merge(two, one)
-    assert (found.unrefined, found.kept[0][0].tolist()) == ((), [0.5, 1.0, 2.0])
+    assert (found.unseen, found.further.kept[0].scores[0].tolist()) == ((), [0.5, 1.0, 2.0])
     assert found.sha256 == merge(one, two).sha256
     with pytest.raises(InputError, match=r"1 shard would count twice: a.parquet \(part 0, part 1\)"):
         merge(one, one)
-    with pytest.raises(InputError, match="part 1: has seen one pass, part 0 two"):
+    with pytest.raises(InputError, match="part 1: is what pass 1 over its shards found, part 0 what pass 2 found"):
         merge(one, whole)
     other = merge(part_of([1.0], [0.0], "a"), part_of([2.5], [1.5], "b"))
     with pytest.raises(InputError, match="part 1: was refined by other counts than part 0"):
-        merge(one, refined(other, "b", [1.0]))
+        merge(one, further_of(other, "b", [1.0], []))
 
 
 def test_nothing_does_not_merge():

@@ -1,5 +1,6 @@
 """Arrays of jobs: summarize, merge, refine, evaluate, from Python and as commands."""
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,178 @@ def test_two_passes_give_what_all_trials_give(shards):
             assert low <= getattr(exact, figure) <= high
 
 
+@pytest.mark.usefixtures("few_cells")
+@pytest.mark.parametrize("weights", [None, "whole", "fractional"])
+def test_while_too_many_scores_can_matter_passes_follow(shards, weights, monkeypatch):
+    monkeypatch.setattr("deciban.engines.summary_parts.BYTES_PER_SCORE", 2 * 10**9 // 7000)
+    rng, how = np.random.default_rng(2), {"operating_points": [0.1]}
+    if weights is not None:
+        for name in shards:
+            w = rng.integers(0, 4, N) if weights == "whole" else rng.gamma(2.0, 1.0, N)
+            pq.write_table(pq.read_table(name).append_column("w", pa.array(w)), name)
+        how["weights"] = "w"
+    deciban.merge_summaries(counted(shards, **how), "pass1")
+    before, said = None, ""
+    for n in range(2, 9):
+        again = {"refine": f"pass{n - 1}"} | ({} if weights is None else {"weights": "w"})
+        parts = []
+        for name in shards:
+            said = deciban.summarize_files(name, f"{name}.{n}", **again)[-2].text
+            parts.append(f"{name}.{n}")
+        deciban.merge_summaries([parts[0], parts[2]], "some")
+        deciban.merge_summaries([parts[3], "some", parts[1]], f"pass{n}")
+        deciban.summarize_files(shards, "together", **again)
+        assert Path("together").read_bytes() == Path(f"pass{n}").read_bytes()
+        found = deciban.evaluate_files(f"pass{n}")
+        assert f"after {'two' if n == 2 else n} passes" in found.messages[0].text
+        if "are kept" in said:
+            break
+        assert "counted in finer cells" in said
+        low, high = found.systems[0].bounds.get("min_cllr", (0.0, 0.0))
+        assert before is None or not high or (before[0] <= low < high <= before[1])
+        before = low, high
+    assert n > 2, "one pass must not do"
+    options = {"operating_points": [0.1]} | ({} if weights is None else {"weights": "w"})
+    for one, exact in zip(found.systems, deciban.evaluate_files("*.parquet", **options).systems, strict=True):
+        for figure in ("eer", "min_cllr", "prbep", "cllr", "n_tar", "mean_min_dcf"):
+            expected = getattr(exact, figure)
+            close = pytest.approx(expected, rel=1e-12)
+            assert getattr(one, figure) == (close if weights == "fractional" or figure == "cllr" else expected), figure
+    with pytest.raises(InputError, match=f"refine: pass{n} was refined already"):
+        deciban.summarize_files(shards[0], "x", refine=f"pass{n}")
+
+
+@pytest.mark.usefixtures("few_cells")
+def test_jobs_that_may_keep_more_or_less_do_not_merge(shards, monkeypatch):
+    monkeypatch.setattr("deciban.engines.summary_parts.BYTES_PER_SCORE", 10**6)
+    deciban.merge_summaries(counted(shards[:2]), "all")
+    summarized(shards[0], "x", refine="all", memory="100MB")
+    summarized(shards[1], "y", refine="all")
+    with pytest.raises(InputError, match=r"y: up to 2,000 scores would have been kept there, and 40 in x"):
+        deciban.merge_summaries(["x", "y"], "z")
+    with pytest.raises(InputError, match="refine: x lacks 1 of 2 shards in pass 2: 1.parquet"):
+        deciban.summarize_files(shards[0], "z", refine="x")
+    with pytest.raises(InputError, match="pass 2 has not seen 1.parquet"):
+        deciban.evaluate_files("x")
+    summarized(shards[1], "y", refine="all", memory="100MB")
+    deciban.merge_summaries(["x", "y"], "z")
+    with pytest.raises(InputError, match="x: holds all shards after pass 2|these would count twice|do not add up"):
+        deciban.merge_summaries(["z", "x"], "w")
+    with pytest.raises(InputError, match="z: is what pass 2 over its shards found, all what pass 1 found"):
+        deciban.merge_summaries(["all", "z"], "w")
+    summarized(shards[2], "b", memory="100MB")
+    assert not Path("w").exists()
+
+
+def test_speakers_belong_to_the_question(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = [f"u{k}" for k in range(6)]
+    for at, shard in enumerate((names[:3], names[3:])):
+        table = {"enroll": [a for a in shard for _ in names], "test": names * 3, "score": np.arange(18.0) + at}
+        pq.write_table(pa.table(table), f"{at}.parquet")
+    Path("spk").write_text("".join(f"{name} s{k % 2}\n" for k, name in enumerate(names)))
+    Path("copy").write_text(Path("spk").read_text())
+    Path("other").write_text("".join(f"{name} s{k % 3}\n" for k, name in enumerate(names)))
+    summarized("0.parquet", "a", speakers="spk")
+    summarized("1.parquet", "b", speakers="copy")
+    summarized("1.parquet", "c", speakers="other")
+    deciban.merge_summaries(["a", "b"], "all")
+    expected = deciban.evaluate_files("?.parquet", speakers="spk", intervals=False).systems[0]
+    assert deciban.evaluate_files("all").systems[0].eer == expected.eer
+    with pytest.raises(InputError, match=r"c: answers another question than a: speakers \w+ and \w+"):
+        deciban.merge_summaries(["a", "c"], "all")
+    with pytest.raises(InputError, match="speakers \\w+ and left out"):
+        deciban.merge_summaries(["a", summarized_with_labels("d")], "all")
+
+
+def summarized_with_labels(output):
+    pq.write_table(pa.table({"score": [1.0, 2.0], "label": [True, False]}), "labelled.parquet")
+    return summarized("labelled.parquet", output)
+
+
+def test_many_classes_are_not_found_in_a_summary_of_two(shards):
+    summarized(shards[0], "a")
+    assert deciban.evaluate_files("a", kind="two-class").systems
+    with pytest.raises(InputError, match="kind: a is a summary of scores of two classes"):
+        deciban.evaluate_files("a", kind="classes")
+
+
+@pytest.fixture
+def segments(tmp_path, monkeypatch):
+    """Three shards of segments of three classes in the folder of the test; the first one lacks a class."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    for k in range(3):
+        label = rng.integers(0, 2 if k == 0 else 3, 300)
+        score = rng.normal(size=(300, 3)).round(2) + 2.0 * np.eye(3)[label]
+        table = {name: score[:, at] for at, name in enumerate("abc")}
+        pq.write_table(pa.table({**table, "class": ["abc"[at] for at in label]}), f"{k}.parquet")
+    return [f"{k}.parquet" for k in range(3)]
+
+
+@pytest.mark.parametrize("options", [{}, {"p_target": [0.1, 0.5], "prior": [0.5, 0.3, 0.2]}, {"p_out_of_set": 0.3}])
+def test_sums_of_many_classes_are_those_of_all_segments(segments, options):
+    deciban.merge_summaries(counted(segments, **options), "all")
+    found = deciban.evaluate_files("all")
+    (one,), (exact,) = found.systems, deciban.evaluate_files("?.parquet", intervals=False, **options).systems
+    for name in ("cllr", "cross_entropy", "brier", "error_rate"):
+        assert getattr(one, name) == pytest.approx(getattr(exact, name), rel=1e-14), name
+    for name in ("counts", "confusion", "class_error_rates"):
+        assert np.array_equal(getattr(one, name), getattr(exact, name)), name
+    assert [point.c_avg for point in one.points] == [point.c_avg for point in exact.points]
+    assert one.detection.cost == pytest.approx(exact.detection.cost, rel=1e-12)
+    assert one.detection.cllr == pytest.approx(exact.detection.cllr, rel=1e-13)
+    assert np.isnan(one.min_cllr)
+    if exact.subsets is not None:
+        assert one.subsets.value == pytest.approx(exact.subsets.value, rel=1e-12)
+    assert "summary of 3 shards, 900 rows, after one pass" in found.messages[0].text
+    assert "NaN" not in found.to_json()
+
+
+def test_further_passes_find_minima_of_many_classes(segments, monkeypatch):
+    monkeypatch.setattr("deciban.engines.class_summary_parts._FEWEST_CELLS", 500)
+    monkeypatch.setattr("deciban.engines.class_summary_parts._MOST_CELLS", 500)
+    deciban.merge_summaries(counted(segments), "pass1")
+    for n in range(2, 9):
+        parts = [summarized(name, f"{name}.{n}", refine=f"pass{n - 1}") for name in segments]
+        deciban.merge_summaries([parts[2], parts[0]], "some")
+        with (
+            pytest.raises(InputError, match="1 of 3 shards are missing: pass 2 has not seen 1.parquet")
+            if n == 2
+            else (contextlib.nullcontext())
+        ):
+            deciban.evaluate_files("some" if n == 2 else f"pass{n - 1}")
+        said = deciban.merge_summaries([parts[1], "some"], f"pass{n}")
+        summarized(segments, "together", refine=f"pass{n - 1}")
+        assert Path("together").read_bytes() == Path(f"pass{n}").read_bytes()
+        if "open" not in said[0].text:
+            break
+    (one,), (exact,) = (deciban.evaluate_files(name, intervals=False).systems for name in (f"pass{n}", "?.parquet"))
+    for name in ("min_cost", "eer", "min_cllr"):
+        assert getattr(one.detection, name) == pytest.approx(getattr(exact.detection, name), rel=1e-12), name
+    assert np.array_equal(one.pairwise.min_cllr, exact.pairwise.min_cllr)
+    assert np.allclose(one.curves.reliability.observed, exact.curves.reliability.observed, rtol=1e-12)
+    assert n > 2
+    with pytest.raises(InputError, match=f"refine: pass{n} was refined already"):
+        summarized(segments[0], "x", refine=f"pass{n}")
+    with pytest.raises(InputError, match="refine: a class has no segment in the summary"):
+        summarized(segments[0], "x", refine=summarized(segments[0], "y"))
+
+
+def test_what_summaries_of_many_classes_do_not_hold_is_refused(segments):
+    summarized(segments[1], "a")
+    for call, words in (
+        (lambda: deciban.evaluate_files("a", kind="two-class"), "kind: a is a summary of scores of many classes"),
+        (lambda: deciban.evaluate_files("a", p_target=0.2), "was made for another question: p_target"),
+        (lambda: deciban.summarize_files(segments[0], "b", groups=[["a", "b"], ["c"]]), "groups"),
+    ):
+        with pytest.raises(InputError, match=words):
+            call()
+    summarized(segments[0], "b")
+    with pytest.raises(InputError, match="class 'c': no segment is of it"):
+        deciban.evaluate_files("b")
+
+
 def test_few_trials_are_exact_after_one_pass(shards):
     counted(shards)
     found = deciban.evaluate_files("*.summary").systems
@@ -82,9 +255,9 @@ def test_few_trials_are_exact_after_one_pass(shards):
 def test_shards_that_are_missing_doubled_or_changed_are_named(shards):
     deciban.merge_summaries(counted(shards), "all")
     some = [summarized(name, f"{name}.refined", refine="all") for name in shards[:3]]
-    with pytest.raises(InputError, match="1 of 4 shards are missing: the second pass has not seen 3.parquet"):
+    with pytest.raises(InputError, match="1 of 4 shards are missing: pass 2 has not seen 3.parquet"):
         deciban.evaluate_files(some)
-    assert deciban.merge_summaries(some, "x")[1].text == "1 of 4 shards are missing in the second pass: 3.parquet"
+    assert deciban.merge_summaries(some, "x")[1].text == "1 of 4 shards are missing in pass 2: 3.parquet"
     with pytest.raises(InputError, match=r"would count twice: 0.parquet \(x, 0.parquet.refined\)"):
         deciban.merge_summaries(["x", some[0]], "y")
     with pytest.raises(InputError, match="would count twice"):

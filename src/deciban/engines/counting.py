@@ -18,7 +18,6 @@ from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.gaps import CutCounts, GapClass, unknown_class
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_others
 from deciban.engines.work import Engine, Locked, Work
-from deciban.errors import InputError
 from deciban.evaluation.requested import PosteriorCosts
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
@@ -213,7 +212,7 @@ def summarize_shards(
     KeyMismatchError, FormatError, OSError
         If all trials are of one class; or as reading does.
     InputError
-        If trials have weights and one pass should be enough, or neither class fits in memory.
+        If one pass should be enough for figures that have no bounds; or weights differ too much to be added up.
     """
     from deciban.engines.by_value import summarize_by_value
     from deciban.engines.crossing import with_crossing
@@ -227,9 +226,10 @@ def summarize_shards(
     keep_tar, of_rarer = share <= 0.5, min(share, 1.0 - share) * source.n_rows
     how: Any = {"system": system, "figures": asked, "also": also}
     if source.has_weights and not approximate:
-        return summarize_weighted(source, engine, memory, keep_tar=keep_tar, **how)
-    if approximate or of_rarer > most:
-        _refuse_weights(source)
+        weighted = summarize_weighted(source, engine, memory, keep_tar=keep_tar, **how)
+        if weighted is not None:
+            return weighted
+    if approximate or of_rarer > most or source.has_weights:
         return summarize_by_cells(source, engine, memory, approximate=approximate, **how)
     survey = Survey(system, keep_tar, asked, kind, most)
     found = summarize_by_value(source, engine, memory, survey, n_rarer=of_rarer, also=also)
@@ -256,14 +256,6 @@ def _summarize_around(
     counted = engine.run(around, source.pieces).counts
     own, others = SortedClass(kept, None, None), counted.without(kept).as_class()
     return survey.summary(own, others) if survey.keep_tar else survey.summary(others, own)
-
-
-def _refuse_weights(source: ShardSource) -> None:
-    if source.has_weights:
-        raise InputError(
-            f"weights, approximate: {source.name} has weights, and one pass knows no bounds of what is weighted. Let "
-            "all passes run (without approximate, --approximate), or leave weights out."
-        )
 
 
 def bytes_per_cut(itemsize: int) -> int:

@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from deciban.core.ranks.counts import corners
+from deciban.core.ranks.kept_scores import KeptScores
 from deciban.core.ranks.pruning import (
     are_open,
     around,
@@ -30,30 +31,32 @@ from deciban.core.ranks.pruning import (
     told_apart,
     windows_of,
 )
-from deciban.core.ranks.score_cells import ScoreCells, merged_cells, of_both
+from deciban.core.ranks.score_cells import ScoreCells, merged_cells, of_both, with_finer
 from deciban.core.ranks.thresholds import limited_rows
+from deciban.engines.by_class import ascending
 from deciban.engines.counting import FEWEST_ROWS, Survey, rehearsed
+from deciban.engines.weighted import WeightedSurvey
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
 from deciban.evaluation.bounds import Unresolved, require_bounded
 from deciban.evaluation.curves import corners_to_draw
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.memory import LIBRARIES
-from deciban.io.shards.pieces import Piece, ShardSource, Wanted
+from deciban.io.shards.pieces import Piece, ShardSource
 from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
-_BYTES_PER_CELL = 1600
+BYTES_PER_CELL = 1600
 """What a cell takes, with those that wait to be merged and what merging needs."""
 
 _BYTES_PER_KNOWN_CELL = 400
 """What a cell takes that was counted, with what is asked about it."""
 
-_FINER = 8
+FINER = 8
 """Cells in place of each that is split, where there is no room to split all of them."""
 
-_BYTES_PER_SCORE = 192
+BYTES_PER_SCORE = 192
 """What a score takes that is kept, with what is made of it; half of the memory is not free again after counting."""
 
 _FEW = 4
@@ -101,14 +104,15 @@ class CellTally(Locked, Work):
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        survey = None if self.windows is not None else self.survey
-        for c, own in enumerate(_by_class(pieces, self.survey.system, self.survey.kind, survey)):
-            own.sort()
-            some = own if self.windows is None else in_windows(own, self.windows)
+        for c, (own, weights) in enumerate(ascending(pieces, self.survey, adding=self.windows is None)):
+            some, by = own, weights
+            if self.windows is not None:
+                within = in_windows(own, self.windows)
+                some, by = own[within], None if weights is None else weights[within]
             step = max(self.cells.room, FEWEST_CELLS) if len(some) <= _FEW * self.cells.room else len(some)
             for at in range(0, len(some), max(step, 1)):  # as many as may be cells of their own, or all in few cells
-                part = some[at : at + step]
-                self._wait(c, self.cells.of_class(part, self._level(c, part)))
+                part, its = some[at : at + step], None if by is None else by[at : at + step]
+                self._wait(c, self.cells.of_class(part, self._level(c, part), its))
 
     def _level(self, c: int, scores: ScoreArray) -> int:
         """Bits of which there will be room for no more: of some trials where nothing is known yet."""
@@ -155,65 +159,57 @@ class CellTally(Locked, Work):
         return super().__getstate__()
 
 
-def _by_class(pieces: Sequence[Piece], system: int, kind: Any, survey: Survey | None) -> tuple[ScoreArray, ScoreArray]:
-    """The scores of non-targets and those of targets, in one array that is filled from both ends."""
-    room = np.empty(sum(one.n_rows for one in pieces), kind)
-    begin, end = 0, len(room)
-    for piece in pieces:
-        chunk = piece.read(Wanted((system,), truth=True))
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        scores = chunk.scores[0].astype(kind, copy=False)
-        if survey is not None:
-            survey.add(scores, chunk.truth)
-        tar, non = scores[chunk.truth], scores[~chunk.truth]
-        room[begin : begin + len(non)], room[end - len(tar) : end] = non, tar
-        begin, end = begin + len(non), end - len(tar)
-    return room[:begin], room[end:]
-
-
 class Keep(Locked, Work):
     """The scores in some ranges, of each class.
 
     Parameters
     ----------
-    system : int
+    survey : Survey
+        Of which system, and whether trials have weights.
     windows : (low, high)
         Lowest and highest score of every range.
-    kind : dtype
-        Of scores.
     """
 
     words = "keeping what can matter"
     rows_per_batch = 4_000_000
 
-    def __init__(self, system: int, windows: tuple[FloatArray, FloatArray], kind: Any) -> None:
+    def __init__(self, survey: Survey, windows: tuple[FloatArray, FloatArray]) -> None:
         super().__init__()
-        self._given = system, windows, kind
-        self.system, self.windows, self.kind = self._given
-        self.kept: tuple[list[ScoreArray], list[ScoreArray]] = ([], [])
+        self.survey, self.windows = survey.empty(), windows
+        self.kept: list[KeptScores] = []
 
     def empty(self) -> Self:
         """See `Work.empty`."""
-        return type(self)(*self._given)
+        return type(self)(self.survey, self.windows)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        own = _by_class(pieces, self.system, self.kind, None)
-        for kept, scores in zip(self.kept, own, strict=True):
-            scores.sort()
-            some = in_windows(scores, self.windows)
-            with self.lock:
-                kept.append(some)
+        scores, weights = list[ScoreArray](), list[FloatArray]()
+        for own, by in ascending(pieces, self.survey, adding=False):
+            within = in_windows(own, self.windows)
+            scores.append(own[within])
+            if by is not None:
+                weights.append(by[within])
+        found = KeptScores((scores[0], scores[1]), (weights[0], weights[1]) if weights else None)
+        with self.lock:
+            self.kept.append(found)
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
         found = self.empty()
-        found.kept = ([*self.kept[0], *other.kept[0]], [*self.kept[1], *other.kept[1]])
+        found.kept = [*self.kept, *other.kept]
         return found
 
-    def scores(self) -> list[ScoreArray]:
-        """Of non-targets and of targets, ascending."""
-        return [np.sort(np.concatenate([np.zeros(0, self.kind), *own])) for own in self.kept]
+    def found(self) -> KeptScores:
+        """All that was kept."""
+        none = KeptScores.none(self.survey.kind, has_weights=isinstance(self.survey, WeightedSurvey))
+        return KeptScores.merged([none, *self.kept])
+
+
+def survey_of_all(system: int, figures: TwoClassFigures, kind: Any, *, has_weights: bool) -> Survey:
+    """What adds up costs and keeps no score, empty."""
+    made = WeightedSurvey if has_weights else Survey
+    return made(system, True, figures, kind, 0)  # noqa: FBT003  # which class is kept does not matter
 
 
 def fixed_thresholds(figures: TwoClassFigures) -> FloatArray:
@@ -231,9 +227,17 @@ def fixed_thresholds(figures: TwoClassFigures) -> FloatArray:
     return np.unique(rehearsed(survey))
 
 
-def tally_of(system: int, figures: TwoClassFigures, kind: Any, room: int, also: FloatArray | None = None) -> CellTally:
+def tally_of(
+    system: int,
+    figures: TwoClassFigures,
+    kind: Any,
+    room: int,
+    also: FloatArray | None = None,
+    *,
+    has_weights: bool = False,
+) -> CellTally:
     """The first pass, empty; ``also`` are more thresholds at which counts are exact."""
-    survey = Survey(system, keep_tar=True, figures=figures, kind=kind, most=0)
+    survey = survey_of_all(system, figures, kind, has_weights=has_weights)
     cuts = np.concatenate((fixed_thresholds(figures), np.zeros(0) if also is None else also))
     return CellTally(survey, ScoreCells.empty(room, cuts))
 
@@ -266,7 +270,7 @@ def summarize_by_cells(
     if approximate:
         require_bounded(figures)
     kind = np.float64 if source.is_double else np.float32
-    tally = tally_of(system, figures, kind, room_in(memory), also)
+    tally = tally_of(system, figures, kind, room_in(memory), also, has_weights=source.has_weights)
     tally.rows_per_batch = rows_at_once(source, engine, memory)
     tally = engine.run(tally, source.pieces)
     require_two_classes(tally.survey.n, source.name)
@@ -278,34 +282,32 @@ def summarize_by_cells(
 
 def bounded_summary(cells: ScoreCells, survey: Survey) -> Summary:
     """What is known after the first pass."""
-    none = np.zeros(cells.n_cells, np.bool_)
-    nothing = [np.zeros(0, survey.kind)] * 2
-    tar, non = classes_of(cells, none, nothing)
-    best = SortedScores.of_sorted(*classes_of(cells, none, nothing, "best"))
+    none, nothing = np.zeros(cells.n_cells, np.bool_), np.zeros(0, survey.kind)
+    tar, non = classes_of(cells, none, (nothing, nothing))
+    best = SortedScores.of_sorted(*classes_of(cells, none, (nothing, nothing), "best"))
     return replace(survey.summary(tar, non), unresolved=_unresolved(cells, none, best))
 
 
 def refined(cells: ScoreCells, survey: Survey, source: ShardSource, engine: Engine, memory: int) -> Summary:
     """The summary of all trials, whose cells were counted, from further passes."""
-    room = max(cells.room, _FINER)  # there is no end if a cell cannot be split
-    most, rows = max(memory // _BYTES_PER_SCORE, 1), rows_at_once(source, engine, memory)
+    room = max(cells.room, FINER)  # there is no end if a cell cannot be split
+    most, rows = max(memory // BYTES_PER_SCORE, 1), rows_at_once(source, engine, memory)
     while True:
         kept = rows_to_keep(cells, survey)
         if (n_kept := int(cells.counts[:, kept].sum())) <= most:
             break
         _require_room(cells, n_kept, source, memory)
-        some = to_split(cells, kept, room // _FINER)
+        some = to_split(cells, kept, room // FINER)
         finer = CellTally(survey.empty(), ScoreCells.empty(room, cells.cuts), windows_of(cells, some))
         finer.rows_per_batch = rows
         finer = engine.run(finer, source.pieces)
-        cells = _replaced(cells, some, told_apart(finer.merged()))
-    keep = Keep(survey.system, windows_of(cells, kept), survey.kind)
+        cells = with_finer(cells, some, told_apart(finer.merged()))
+    keep = Keep(survey, windows_of(cells, kept))
     keep.rows_per_batch = rows
-    found = engine.run(keep, source.pieces)
-    return refined_by(cells, survey, kept, found.scores())
+    return refined_by(cells, survey, kept, engine.run(keep, source.pieces).found())
 
 
-def refined_by(cells: ScoreCells, survey: Survey, kept: BoolArray, scores: Sequence[ScoreArray]) -> Summary:
+def refined_by(cells: ScoreCells, survey: Survey, kept: BoolArray, scores: KeptScores) -> Summary:
     """The summary of all trials, whose cells were counted, with the scores of the cells that can matter.
 
     Parameters
@@ -315,16 +317,16 @@ def refined_by(cells: ScoreCells, survey: Survey, kept: BoolArray, scores: Seque
     survey : Survey
     kept : (n_cells,) array
         Which cells can matter.
-    scores : (non, tar)
-        Their scores, ascending.
+    scores : KeptScores
+        Theirs.
     """
-    tar, non = classes_of(cells, kept, scores)
+    tar, non = classes_of(cells, kept, scores.scores, weights=scores.weights)
     return replace(survey.summary(tar, non), unresolved=_unresolved(cells, kept, None))
 
 
 def room_in(memory: int) -> int:
     """For how many cells there is room."""
-    return int(np.clip(memory // _BYTES_PER_CELL, FEWEST_CELLS, MOST_CELLS))
+    return int(np.clip(memory // BYTES_PER_CELL, FEWEST_CELLS, MOST_CELLS))
 
 
 def rows_at_once(source: ShardSource, engine: Engine, memory: int) -> int:
@@ -341,7 +343,7 @@ def _require_room(cells: ScoreCells, n_kept: int, source: ShardSource, memory: i
         With what is enough.
     """
     if cells.n_cells * _BYTES_PER_KNOWN_CELL > memory:
-        enough = math.ceil((n_kept * _BYTES_PER_SCORE + LIBRARIES) / 1e6)
+        enough = math.ceil((n_kept * BYTES_PER_SCORE + LIBRARIES) / 1e6)
         raise InputError(
             f"memory: neither class of {source.name} fits, and of the cells in which they were counted "
             f"{cells.n_cells:,} have to be known. That is more than what is allowed holds: {enough:,} MB are "
@@ -351,7 +353,7 @@ def _require_room(cells: ScoreCells, n_kept: int, source: ShardSource, memory: i
 
 def rows_to_keep(cells: ScoreCells, survey: Survey) -> BoolArray:
     """Of which cells the scores are needed: for the hull, for thresholds and for the points that curves show."""
-    n_non, n_tar = cells.counts
+    n_non, n_tar = cells.masses
     found = holding_vertices(cells) | split_by(cells, rehearsed(survey))
     if not cells.n_cells or not n_tar.any() or not n_non.any():
         return found
@@ -366,20 +368,10 @@ def rows_to_keep(cells: ScoreCells, survey: Survey) -> BoolArray:
     return found
 
 
-def _replaced(cells: ScoreCells, some: BoolArray, finer: ScoreCells) -> ScoreCells:
-    rest = cells.take(~some)
-    order = np.argsort(np.concatenate((rest.starts, finer.starts)), kind="stable")
-    joined: Any = {
-        name: np.concatenate([getattr(rest, name), getattr(finer, name)], axis=-1)[..., order]
-        for name in ("starts", "counts", "low", "high", "mantissas")
-    }
-    return replace(finer, room=cells.room, **joined)
-
-
 def _unresolved(cells: ScoreCells, kept: BoolArray, best: SortedScores | None) -> Unresolved | None:
     some = are_open(cells) & ~kept
     if not some.any():
         return None
-    n_non, n_tar = cells.counts[:, some]
-    pairs = sum(int(a) * int(b) for a, b in zip(n_tar.tolist(), n_non.tolist(), strict=True))
-    return Unresolved(pairs, int(cells.counts[:, some].sum()), best)
+    n_non, n_tar = cells.masses[:, some]
+    pairs = sum(a * b for a, b in zip(n_tar.tolist(), n_non.tolist(), strict=True))
+    return Unresolved(pairs, (n_non.sum() + n_tar.sum()).item(), best)

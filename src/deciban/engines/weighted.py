@@ -19,7 +19,6 @@ from deciban.core.rules.expected import log_cost
 from deciban.engines.counting import Survey, finite_range, rehearsed, sum_of_posteriors
 from deciban.engines.crossing import with_crossing
 from deciban.engines.work import Engine, Work
-from deciban.errors import InputError
 from deciban.evaluation.requested import PosteriorCosts
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
@@ -46,7 +45,7 @@ class WeightedSurvey(Survey):
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
         for piece in pieces:
-            self.add_weighted(*_trials(piece, self.system, self.kind))
+            self.add_weighted(*weighted_trials(piece, self.system, self.kind))
 
     def add_weighted(self, scores: ScoreArray, truth: BoolArray, weights: CountArray) -> None:
         """Add trials with weights above 0; from any thread."""
@@ -118,7 +117,7 @@ class WeightedAround(Work):
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
         for piece in pieces:
-            scores, truth, weights = _trials(piece, self.system, self.counts.cuts.dtype)
+            scores, truth, weights = weighted_trials(piece, self.system, self.counts.cuts.dtype)
             some = truth == self.is_target
             self.counts.add(scores[some], weights[some])
 
@@ -136,8 +135,8 @@ def summarize_weighted(
     figures: TwoClassFigures,
     keep_tar: bool,
     also: FloatArray | None = None,
-) -> Summary:
-    """Summarize the weighted trials of one system; see `deciban.engines.counting.summarize_shards`.
+) -> Summary | None:
+    """Summarize the weighted trials of one system around the scores of the rarer class.
 
     Parameters
     ----------
@@ -153,21 +152,20 @@ def summarize_weighted(
     also : array, optional
         More thresholds at which trials are counted.
 
+    Returns
+    -------
+    Summary or None
+        See `deciban.engines.counting.summarize_shards`; None if neither class fits in memory.
+
     Raises
     ------
-    InputError
-        If neither class fits in memory.
     KeyMismatchError
         If all trials that count are of one class.
     """
     kind, most = np.float64 if source.is_double else np.float32, max(memory // _BYTES_PER_CUT, 1)
     survey = engine.run(WeightedSurvey(system, keep_tar, figures, kind, most), source.pieces)
     if survey.kept is None:
-        word = "targets" if keep_tar else "non-targets"
-        raise InputError(
-            f"weights: {source.name} has more than {most:,} {word}, the rarer class, and with weights one class must "
-            "fit in memory. Allow more (memory=, --memory), or leave weights out."
-        )
+        return None
     require_two_classes(survey.n, source.name)
     own = survey.kept_class()
     cuts = np.concatenate((own.scores, rehearsed(survey, also).astype(kind)))
@@ -177,8 +175,8 @@ def summarize_weighted(
     return with_crossing(found, source, engine, memory, system) if figures.eer_conventions else found
 
 
-def _trials(piece: Piece, system: int, kind: Any) -> tuple[ScoreArray, BoolArray, CountArray]:
-    """Scores, truth and weights of the trials that count."""
+def weighted_trials(piece: Piece, system: int, kind: Any) -> tuple[ScoreArray, BoolArray, CountArray]:
+    """Scores, truth and weights of the trials of a piece that count."""
     chunk: Chunk = piece.read(Wanted((system,), truth=True, weight=True))
     assert chunk.truth is not None and chunk.weight is not None  # noqa: S101, PT018  # they were asked for
     scores, counting = chunk.scores[0].astype(kind, copy=False), chunk.weight > 0

@@ -30,22 +30,26 @@ _ULPS = 16
 """By so many steps of a float bounds that come from sums are widened: rounding must not move a figure out of them."""
 
 
+_ROUNDING = 1e-12
+"""By this share of them, bounds of sums of fractional weights."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Unresolved:
     """Trials of both classes that share cells of scores.
 
     Attributes
     ----------
-    n_pairs : int
-        Pairs of a target and a non-target in one cell.
-    n_trials : int
+    n_pairs : int or float
+        Pairs of a target and a non-target in one cell, by their weights.
+    n_trials : int or float
         Trials in these cells.
     best : SortedScores or None
         All trials, with those of these cells in the best order; None if these cells touch neither hull nor curves.
     """
 
-    n_pairs: int
-    n_trials: int
+    n_pairs: int | float
+    n_trials: int | float
     best: SortedScores | None = None
 
 
@@ -104,9 +108,15 @@ def without_bounded(known: Uncertainty, bounds: Bounds) -> Uncertainty:
 
 def _of_pairs(summary: Summary, unresolved: Unresolved) -> Bounds:
     """Area under the ROC and number of ties: whole numbers, divided once."""
+    tied = summary.n_tied
+    if not all(isinstance(n, int) for n in (tied, summary.n_tar, summary.n_non)):  # fractional weights
+        share = unresolved.n_pairs / (2 * summary.n_tar * summary.n_non)
+        low, high = summary.table.auc() - share, summary.table.auc() + share
+        least, most = max(tied - unresolved.n_trials, 0.0), tied
+        slack = _ROUNDING * tied
+        return {"auc": (max(low - _ROUNDING, 0.0), min(high + _ROUNDING, 1.0)), "n_tied": (least - slack, most + slack)}
     right, n_pairs = summary.table.twice_right_pairs(), int(summary.n_tar) * int(summary.n_non)
     auc = tuple((right + sign * unresolved.n_pairs) / (2 * n_pairs) for sign in (-1, 1))
-    tied = int(summary.n_tied)
     return {"auc": (auc[0], auc[1]), "n_tied": (tied - unresolved.n_trials, tied)}
 
 

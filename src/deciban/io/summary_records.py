@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from deciban.core.rules.expected import MeanCost
+from deciban.evaluation.multiclass.figures import ClassFigures
 from deciban.evaluation.requested import PosteriorCosts
 from deciban.evaluation.summary import TwoClassFigures
 from deciban.messages import shortened
@@ -25,22 +26,40 @@ class Question:
         Of cells.
     reading : mapping of str to str
         What was said about reading that changes what numbers or labels mean.
+    has_weights : bool
+        Whether trials have weights.
+    classes : tuple of str
+        Of many classes; empty of two.
     """
 
-    figures: TwoClassFigures
+    figures: TwoClassFigures | ClassFigures
     systems: tuple[str, ...]
     scores: str
     room: int
     reading: tuple[tuple[str, str], ...] = ()
+    has_weights: bool = False
+    classes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON; numbers are hexadecimal, so that nothing is rounded."""
         figures = self.figures
+        if isinstance(figures, ClassFigures):
+            asked = {name: _in_hex(getattr(figures, name)) for name in _OF_CLASSES}
+            own = {name: getattr(self, name) for name in ("scores", "room")}
+            return {
+                **own,
+                "systems": list(self.systems),
+                "reading": dict(self.reading),
+                "weights": self.has_weights,
+                "classes": list(self.classes),
+                "figures": asked,
+            }
         return {
             "systems": list(self.systems),
             "scores": self.scores,
             "room": self.room,
             "reading": dict(self.reading),
+            "weights": self.has_weights,
             "figures": {
                 "operating_points": [_hexes((p.p_target, p.c_miss, p.c_fa)) for p in figures.operating_points],
                 "eer_conventions": figures.eer_conventions,
@@ -54,6 +73,11 @@ class Question:
     def from_dict(cls, given: Mapping[str, Any]) -> Question:
         """From JSON."""
         asked = given["figures"]
+        reading = tuple(sorted(given["reading"].items()))
+        if given.get("classes"):
+            of_classes = ClassFigures(**{name: _from_hex(one) for name, one in asked.items()})
+            about = tuple(given["systems"]), given["scores"], given["room"], reading, given["weights"]
+            return cls(of_classes, *about, tuple(given["classes"]))
         figures = TwoClassFigures(
             [tuple(_numbers(point)) for point in asked["operating_points"]],
             eer_conventions=asked["eer_conventions"],
@@ -61,21 +85,39 @@ class Question:
             axis=asked["axis"],
             **{name: _numbers(asked[name]) for name in _LISTS},
         )
-        reading = tuple(sorted(given["reading"].items()))
-        return cls(figures, tuple(given["systems"]), given["scores"], given["room"], reading)
+        return cls(figures, tuple(given["systems"]), given["scores"], given["room"], reading, given["weights"])
+
+    @property
+    def of_two_classes(self) -> TwoClassFigures:
+        """The figures, where scores are of two classes."""
+        assert isinstance(self.figures, TwoClassFigures)  # noqa: S101  # who asks knows
+        return self.figures
 
     def differences(self, other: Question) -> list[str]:
         """In words where another question is not this one."""
+        if bool(self.classes) != bool(other.classes):
+            kinds = ["classes" if one.classes else "two-class" for one in (self, other)]
+            return [f"kind {kinds[0]} and {kinds[1]}"]
         found = []
-        for name in ("systems", "scores", "room", "reading"):
+        for name in ("systems", "classes", "scores", "room", "has_weights"):
             one, two = getattr(self, name), getattr(other, name)
             if one != two:
-                found.append(f"{name} {_words(one)} and {_words(two)}")
-        for part in fields(TwoClassFigures):
+                found.append(f"{_CALLED.get(name, name)} {_words(one)} and {_words(two)}")
+        one, two = dict(self.reading), dict(other.reading)
+        found += [
+            f"{name} {one.get(name, _UNSAID)} and {two.get(name, _UNSAID)}"
+            for name in sorted({*one, *two})
+            if one.get(name) != two.get(name)
+        ]
+        for part in fields(self.figures):
             one, two = getattr(self.figures, part.name), getattr(other.figures, part.name)
             if one != two:
                 found.append(f"{part.name} {_words(one)} and {_words(two)}")
         return found
+
+
+_CALLED = {"room": "room for cells (--memory)", "has_weights": "weights"}
+_UNSAID = "left out"
 
 
 def _words(value: Any) -> str:
@@ -167,6 +209,28 @@ class ShardRecord:
 
 
 _LISTS = ("fnmr_at", "fmr_at", "posteriors_at", "factors")
+
+
+_OF_CLASSES = ("prior", "p_target", "p_out_of_set", "subsets", "pairs")
+
+
+def _in_hex(value: Any) -> Any:
+    """Figures as JSON: only floats are written otherwise."""
+    if isinstance(value, float):
+        return {"float": _hex(value)}
+    if isinstance(value, Mapping):
+        return {"mapping": {str(name): _in_hex(one) for name, one in value.items()}}
+    return [_in_hex(one) for one in value] if isinstance(value, tuple | list) else value
+
+
+def _from_hex(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_from_hex(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if "float" in value:
+        return float.fromhex(value["float"])
+    return {name: _from_hex(one) for name, one in value["mapping"].items()}
 
 
 def _hex(value: float) -> str:

@@ -98,7 +98,8 @@ def score_paths(files: OpenedFiles) -> list[Any]:
 def kind_of_opened(files: OpenedFiles, options: Options) -> KindName:
     """What they are about; see `deciban.workflows.kinds.kind_of`."""
     if isinstance(files, OpenedSummary):
-        return "two-class"
+        files.require_kind(options.kind)
+        return files.kind
     if isinstance(files, ShardSource):
         return "classes" if files.classes else "two-class"
     return kind_of(files.scores[0], files.key, options).name

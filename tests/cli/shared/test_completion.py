@@ -75,6 +75,10 @@ CASES = {
     "figures": ("deciban plan s.csv --figure min_c", plain(["min_cllr", "min_c_avg"])),
     "figures of a gate": ("deciban compare a b --fail-if-worse ee", plain(["eer"])),
     "which pairs": ("deciban compare a b --against f", plain(["first"])),
+    "shards": ("deciban summarize s", [("file", "s")]),
+    "what shards are refined by": ("deciban summarize s.parquet --refine a", [("file", "a")]),
+    "summaries": ("deciban merge a", [("file", "a")]),
+    "columns of shards": ("deciban summarize s.parquet --columns score=l", plain(["llr"])),
     "columns of nothing": ("deciban eval nowhere.csv --where g", []),
     "columns without a header": ("deciban eval plain.txt --columns score=", []),
 }

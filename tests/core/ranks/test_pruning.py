@@ -31,7 +31,8 @@ def cells_of(tar, non, room=6, cuts=()):
 
 def kept_scores(cells, kept, tar, non):
     windows = windows_of(cells, kept)
-    return [in_windows(np.sort(np.array(one)), windows) for one in (non, tar)]
+    both = [np.sort(np.array(one)) for one in (non, tar)]
+    return [one[in_windows(one, windows)] for one in both]
 
 
 @given(_SCORES, _SCORES, st.integers(1, 40))

@@ -31,8 +31,8 @@ def summarize_command(
     """Count the trials of shards of a data set, and write what is known of them to a small file.
 
     Files of all shards are merged (deciban merge) and evaluated (deciban eval): within certain bounds after one pass,
-    exactly after a second one with --refine. Each job reads its own shard, and nothing else; what one job is given may
-    be several shards.
+    exactly after a second one with --refine (or some more, where many scores can matter). Each job reads its own shard,
+    and nothing else; what one job is given may be several shards.
 
     \b
     deciban summarize part-0.parquet -o part-0.summary
@@ -41,19 +41,22 @@ def summarize_command(
     deciban eval part-*.refined
     """
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.summaries import summarize_files
+    from deciban.workflows.summarizing import kind_of_shards, summarize_files
 
     require_writable(output)
     refuse_overwriting([output], [*shards, *filter(None, (key, refine))])
-    asked.require_kind("two-class")
     asked.inputs(shards, key)
+    kind = kind_of_shards(list(shards), key, asked.options)
+    asked.require_kind(kind)
     arguments = {name: value for name, value in asked.options.arguments.items() if value is not None}
+    if kind == "classes":
+        arguments.pop("operating_points", None)
     with working() as say:
         messages = summarize_files(list(shards), output, key, refine=refine, progress=say, **arguments)
     tell(messages, quiet=quiet)
     if as_json:
         read = {"scores": shards, "key": [key], "summary": [refine]}
-        print_json({"kind": "two-class"}, files={**read, "output": [output]}, messages=messages)
+        print_json({"kind": kind}, files={**read, "output": [output]}, messages=messages)
 
 
 @click.command("merge", cls=SectionedCommand)
@@ -66,7 +69,7 @@ def merge_command(summaries: tuple[str, ...], *, quiet: bool, output: Path, as_j
     deciban merge part-*.summary -o all.summary
     """
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.summaries import merge_summaries
+    from deciban.workflows.summaries import merge_summaries, opened_summaries
 
     require_writable(output)
     refuse_overwriting([output], summaries)
@@ -74,4 +77,5 @@ def merge_command(summaries: tuple[str, ...], *, quiet: bool, output: Path, as_j
         messages = merge_summaries(list(summaries), output)
     tell(messages, quiet=quiet)
     if as_json:
-        print_json({"kind": "two-class"}, files={"summary": summaries, "output": [output]}, messages=messages)
+        files = {"summary": summaries, "output": [output]}
+        print_json({"kind": opened_summaries([output]).kind}, files=files, messages=messages)

@@ -18,7 +18,7 @@ from deciban.core.ranks.counts import corners, splitting
 from deciban.core.ranks.gaps import GapClass
 from deciban.core.ranks.hull import pool
 from deciban.core.ranks.score_cells import ScoreCells, bit_lengths, keys_of
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 Order: TypeAlias = Literal["tied", "best", "worst"]
 """Whether trials of a cell in which both classes are not told apart count as tied, or as ordered for or against us."""
@@ -26,9 +26,14 @@ Order: TypeAlias = Literal["tied", "best", "worst"]
 _BITS_AT_ONCE = 3
 """Bits by which the cells that are split together may differ in width."""
 
+_KEY_BITS = 64
+
 _LIMIT = 2**63
 _MARGIN = 1e-12
 """Where products pass 2**63, cells so close to the edge count as below it: keeping more than is needed is no error."""
+
+_LOST = 1e-10
+"""Of a sum of fractional weights, for one that was taken away again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +87,9 @@ def told_apart(cells: ScoreCells) -> ScoreCells:
     own_low = np.where(upper[at] == 1, low[1][at], low[0][at])
     second = is_second & is_split
     starts[second] = keys_of(own_low[second])
-    mantissas = cells.mantissas[:, :, at]
+    mantissas, weights = cells.mantissas[:, :, at], cells.weights[..., at]
     mantissas[np.broadcast_to(gone[:, None, :], mantissas.shape)] = 0
+    weights[np.broadcast_to(gone[:, None, None, :], weights.shape)] = 0
     return replace(
         cells,
         starts=starts,
@@ -91,6 +97,7 @@ def told_apart(cells: ScoreCells) -> ScoreCells:
         low=np.where(gone, np.inf, low[:, at]),
         high=np.where(gone, -np.inf, high[:, at]),
         mantissas=mantissas,
+        weights=weights,
     )
 
 
@@ -103,13 +110,16 @@ def are_open(cells: ScoreCells) -> BoolArray:
 
 def holding_vertices(cells: ScoreCells) -> BoolArray:
     """Which open cells can hold a vertex of the hull, or touch the end of a block."""
-    n_non, n_tar = cells.counts
+    n_non, n_tar = cells.masses
     is_open, starts = are_open(cells), pool(n_tar, n_non)
     block = np.zeros(cells.n_cells, np.int64)
     block[starts[1:]] = 1
     np.cumsum(block, out=block)
     (tar_before, non_upto), (tar, non) = _inside(n_tar, n_non, starts, block)
-    if int(n_tar.sum()) * int(n_non.sum()) < _LIMIT:
+    if n_tar.dtype != np.int64:
+        lost = _LOST * (n_tar.sum() * non + n_non.sum() * tar)  # what subtracting sums may have lost
+        below = tar_before * non < tar * non_upto * (1.0 + _MARGIN) + lost
+    elif int(n_tar.sum()) * int(n_non.sum()) < _LIMIT:
         below = tar_before * non < tar * non_upto
     else:
         below = tar_before.astype(np.float64) * non < tar.astype(np.float64) * non_upto * (1.0 + _MARGIN)
@@ -120,8 +130,8 @@ def holding_vertices(cells: ScoreCells) -> BoolArray:
 
 
 def _inside(
-    n_tar: IntArray, n_non: IntArray, starts: IntArray, block: IntArray
-) -> tuple[tuple[IntArray, IntArray], tuple[IntArray, IntArray]]:
+    n_tar: CountArray, n_non: CountArray, starts: IntArray, block: IntArray
+) -> tuple[tuple[CountArray, CountArray], tuple[CountArray, CountArray]]:
     """Targets below and non-targets up to each cell, in its block, and those of the whole block."""
     tar_before, non_upto = np.cumsum(n_tar) - n_tar, np.cumsum(n_non)
     tar_before -= tar_before[starts][block]
@@ -154,7 +164,7 @@ def around(cells: ScoreCells, rows: AnyArray) -> BoolArray:
 
 def crossing_rows(cells: ScoreCells) -> IntArray:
     """The cells in which misses become as frequent as false alarms, and what stands beside them."""
-    n_fa, n_miss = corners(cells.counts[1], cells.counts[0])
+    n_fa, n_miss = corners(*cells.masses[::-1])
     first = int(np.argmax(n_miss / n_miss[-1] >= n_fa / n_fa[0]))
     rows = np.arange(first - 3, first + 3)  # rates are rounded: one cell more on both sides
     return rows[(rows >= 0) & (rows < cells.n_cells)]
@@ -170,7 +180,11 @@ def ends_of_finite(cells: ScoreCells) -> IntArray:
 
 
 def classes_of(
-    cells: ScoreCells, kept: BoolArray, scores: Sequence[ScoreArray], order: Order = "tied"
+    cells: ScoreCells,
+    kept: BoolArray,
+    scores: Sequence[ScoreArray],
+    order: Order = "tied",
+    weights: Sequence[FloatArray] | None = None,
 ) -> tuple[CellClass, CellClass]:
     """Both classes as few weighted entries.
 
@@ -182,6 +196,8 @@ def classes_of(
         Of which cells the scores are known.
     scores : (non, tar)
         These scores, ascending.
+    weights : (non, tar), optional
+        Theirs, where trials have weights.
     order : {"tied", "best", "worst"}
         What is made of the other cells with both classes.
 
@@ -190,41 +206,50 @@ def classes_of(
     tar, non : CellClass
     """
     lowest, highest, is_open = cells.low.min(axis=0), cells.high.max(axis=0), are_open(cells) & ~kept
-    totals, found = cells.sums(), []
+    totals, masses, found = cells.sums(), cells.masses, []
     for c in (0, 1):
         place = lowest
         if order != "tied":
             place = np.where(is_open & (c == (order == "best")), highest, lowest)
-        found.append(_entries(cells, c, kept, place, totals[c], scores[c]))
+        known = None if weights is None else weights[c]
+        found.append(_entries(cells, c, kept, place, (masses[c], totals[c]), (scores[c], known)))
     return found[1], found[0]
 
 
 def _entries(
-    cells: ScoreCells, c: int, kept: BoolArray, place: FloatArray, totals: FloatArray, scores: ScoreArray
+    cells: ScoreCells,
+    c: int,
+    kept: BoolArray,
+    place: FloatArray,
+    held: tuple[CountArray, FloatArray],
+    known: tuple[ScoreArray, FloatArray | None],
 ) -> CellClass:
-    n, low, high = cells.counts[c], cells.low[c], cells.high[c]
+    """Trials that are known, one by one, and of all other cells one entry, or three where only one class is in it."""
+    n, low, high, (mass, totals), (scores, by) = cells.counts[c], cells.low[c], cells.high[c], held, known
     both = (cells.counts > 0).all(axis=0)
-    alone = (n > 0) & ~both & ~kept
-    tied = (n > 0) & both & ~kept
-    sizes = np.where(kept, n, np.where(alone, np.minimum(n, 3), tied))
-    ends = np.cumsum(sizes)
-    begins = ends - sizes
+    alone, tied = (n > 0) & ~both & ~kept, (n > 0) & both & ~kept
+    ends = np.cumsum(np.where(kept, n, np.where(alone, np.minimum(n, 3), tied)))
+    begins = np.concatenate((np.zeros(1, np.int64), ends[:-1])) if len(ends) else ends
     size = int(ends[-1]) if len(ends) else 0
-    own, weights, sums = np.empty(size, scores.dtype), np.ones(size, np.int64), np.empty(size)
-    unsure = np.zeros(size, np.bool_)
-    known = np.repeat(kept, sizes)
-    own[known] = sums[known] = scores
-    at = begins[tied]
-    own[at], weights[at], sums[at] = place[tied], n[tied], totals[tied]
-    own[begins[alone]] = sums[begins[alone]] = low[alone]
-    several = alone & (n > 1)
-    own[ends[several] - 1] = sums[ends[several] - 1] = high[several]
-    many = alone & (n > 2)
-    at, inner = begins[many] + 1, n[many] - 2
-    sums[at] = np.where(np.isinf(low[many]), low[many], totals[many] - _finite(low[many]) - _finite(high[many]))
+    own, weights, sums = np.empty(size, scores.dtype), np.ones(size, mass.dtype), np.empty(size)
+    unsure, at = np.zeros(size, np.bool_), np.repeat(kept, ends - begins)
+    own[at] = scores
+    weights[at] = 1 if by is None else by
+    sums[at] = scores * weights[at]
+    own[begins[tied]], weights[begins[tied]], sums[begins[tied]] = place[tied], mass[tied], totals[tied]
+    several, many = alone & (n > 1), alone & (n > 2)
+    end = np.where(several, 1, 0) if mass.dtype == np.int64 else mass / 4  # of one class, any shares are right
+    first = np.where(many, end, mass - np.where(several, end, 0))
+    for some, at, score, share in ((alone, begins, low, first), (several, ends - 1, high, end)):
+        own[at[some]], weights[at[some]], sums[at[some]] = score[some], share[some], score[some] * share[some]
+    hidden_weights = several & (mass != n)  # how much each of two trials weighs is not known
+    at, inner = begins[many] + 1, (mass - 2 * end)[many]
+    rest = totals[many] - _finite(low[many]) * end[many] - _finite(high[many]) * end[many]
+    sums[at] = np.where(np.isinf(low[many]), low[many], rest)
     own[at], weights[at] = np.clip(sums[at] / inner, low[many], high[many]), inner
-    unsure[at] = unsure[ends[many] - 1] = low[many] < high[many]
-    cumulated = np.concatenate((np.zeros(1, np.int64), np.cumsum(weights)))
+    unsure[at] = (low < high)[many]
+    unsure[ends[several] - 1] = ((low < high) & (many | hidden_weights))[several]
+    cumulated = np.concatenate((np.zeros(1, weights.dtype), np.cumsum(weights)))
     hidden = tied & (low < high)
     return CellClass(own, weights, cumulated, unsure, [], sums, (low[hidden], high[hidden]))
 
@@ -234,10 +259,10 @@ def _finite(values: FloatArray) -> FloatArray:
 
 
 def to_split(cells: ScoreCells, kept: BoolArray, most: int) -> BoolArray:
-    """Which of these cells are counted again in finer ones: all of them, or so many of the widest where they are more.
+    """Which of these cells are counted again in finer ones: all of them, or so many that are about as wide.
 
-    The widest ones are those whose scores share the fewest bits. As all that are chosen differ by few bits, as many
-    more bits of each are told as there is room for.
+    Width is how many bits scores do not share. As all that are chosen differ by few bits, more bits of each are told,
+    and no cell is put together again. Of all widths those are chosen at which most trials are.
 
     Parameters
     ----------
@@ -251,9 +276,11 @@ def to_split(cells: ScoreCells, kept: BoolArray, most: int) -> BoolArray:
     if len(rows) > most:
         ends = keys_of(cells.low[:, rows].min(axis=0)) ^ keys_of(cells.high[:, rows].max(axis=0))
         wide, n_trials = bit_lengths(ends), cells.counts[:, rows].sum(axis=0)
-        wide[wide + _BITS_AT_ONCE <= wide.max()] = 0
-        order = np.lexsort((-n_trials, wide == 0))
-        chosen = order[: max(min(most, int(np.count_nonzero(wide))), 1)]
+        upto = np.cumsum(np.bincount(wide, n_trials, minlength=_KEY_BITS + 1))
+        in_band = upto - np.concatenate((np.zeros(_BITS_AT_ONCE), upto[:-_BITS_AT_ONCE]))
+        widest = int(np.argmax(in_band))
+        chosen = np.flatnonzero((wide <= widest) & (wide > widest - _BITS_AT_ONCE))
+        chosen = chosen[np.argsort(-n_trials[chosen], kind="stable")][: max(most, 1)]
         found[:] = False
         found[rows[chosen]] = True
     return found
@@ -266,13 +293,12 @@ def windows_of(cells: ScoreCells, kept: BoolArray) -> tuple[FloatArray, FloatArr
     return cells.low.min(axis=0)[first], cells.high.max(axis=0)[last]
 
 
-def in_windows(scores: ScoreArray, windows: tuple[FloatArray, FloatArray]) -> ScoreArray:
-    """Those of ascending scores that are in one of the windows."""
+def in_windows(scores: ScoreArray, windows: tuple[FloatArray, FloatArray]) -> BoolArray:
+    """Which of ascending scores are in one of the windows."""
     low, high = (splitting(scores, edge) for edge in windows)
     begins, ends = np.searchsorted(scores, low, side="left"), np.searchsorted(scores, high, side="right")
     step = np.zeros(len(scores) + 1, np.int8)
     filled = ends > begins
     step[begins[filled]] += 1
     step[ends[filled]] -= 1
-    found: ScoreArray = scores[np.cumsum(step[:-1], dtype=np.int8).astype(np.bool_)]
-    return found
+    return np.cumsum(step[:-1], dtype=np.int8).astype(np.bool_)

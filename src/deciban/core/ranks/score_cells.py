@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.core.ranks.counts import splitting
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
+from deciban.core.ranks.exact_weights import aligned, digits_of, rounded_products, summed, whole_or_float
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 KeyArray = NDArray[np.uint64]
 
@@ -35,7 +36,7 @@ _MANTISSA = (1 << 52) - 1
 _AT_ONCE = 1 << 16
 """Scores of which cells are made at once."""
 
-_COLUMNS = "starts", "counts", "low", "high", "mantissas"
+_COLUMNS = "starts", "counts", "low", "high", "mantissas", "weights"
 
 _HALF = 26
 """A mantissa is added up in two parts of so many bits: both sums stay whole numbers below 2**63 up to 10**11 trials."""
@@ -86,6 +87,11 @@ class ScoreCells:
         Lowest and highest score of each class; ``inf`` and ``-inf`` where there is none.
     mantissas : (2, 2, n_cells) int64 array
         Of each class the sums of the upper and of the lower halves of mantissas.
+    weights : (2, 2, n_digits, n_cells) int64 array
+        Of trials with weights, by class: the digits of the sums of weights, and of weights times mantissas; see
+        `deciban.core.ranks.exact_weights`. No digit where every trial counts once.
+    lowest_digit : int
+        The place of the first of them.
     """
 
     room: int
@@ -96,6 +102,8 @@ class ScoreCells:
     low: FloatArray
     high: FloatArray
     mantissas: IntArray
+    weights: IntArray
+    lowest_digit: int = 0
 
     @classmethod
     def empty(cls, room: int, cuts: AnyArray | Sequence[float] = ()) -> ScoreCells:
@@ -103,20 +111,33 @@ class ScoreCells:
         own = np.unique(np.asarray(cuts, np.float64) + 0.0)
         return cls(room, own[~np.isnan(own)], _ALL, **_nothing(2))
 
-    def of_class(self, scores: ScoreArray, level: int = _ALL) -> ScoreCells:
+    def of_class(self, scores: ScoreArray, level: int = _ALL, weights: FloatArray | None = None) -> ScoreCells:
         """Trials of one class, whose scores ascend, in cells of at most so many bits, cut and limited as here.
 
-        All arrays have a row for this class alone; `of_both` puts two together.
+        All arrays have a row for this class alone; `of_both` puts two together. Weights are above 0.
+
+        Raises
+        ------
+        InputError
+            If weights differ too much to be added up exactly.
         """
         at_cuts = np.searchsorted(scores, splitting(scores, self.cuts))
-        steps = range(0, len(scores), _AT_ONCE)
-        parts = [self._of_some(scores[at : at + _AT_ONCE], at_cuts - at, level) for at in steps]
+        places = digits_of(weights)
+        parts = []
+        for at in range(0, len(scores), _AT_ONCE):
+            own = slice(at, at + _AT_ONCE)
+            some = None if weights is None else weights[own]
+            parts.append(self._of_some(scores[own], at_cuts - at, level, some, places))
         if not parts:
             return replace(self, level=level, **_nothing(1))
         found: Any = {name: np.concatenate(column, axis=-1) for name, *column in zip(_COLUMNS, *parts, strict=True)}
+        found["weights"], found["lowest_digit"] = aligned([(found["weights"], places.start)])
+        found["weights"] = found["weights"][0]
         return replace(self, level=level, **found)
 
-    def _of_some(self, scores: ScoreArray, at_cuts: IntArray, level: int) -> tuple[AnyArray, ...]:
+    def _of_some(
+        self, scores: ScoreArray, at_cuts: IntArray, level: int, weights: FloatArray | None, places: range
+    ) -> tuple[AnyArray, ...]:
         """Columns of few scores: all that is made of them stays in cache."""
         keys = keys_of(scores)
         is_first = np.empty(len(scores), np.bool_)
@@ -132,19 +153,37 @@ class ScoreCells:
             np.add.reduceat(mantissas & ((1 << _HALF) - 1), first, out=sums[0, 1])
         ends = np.append(first[1:], len(scores))
         low, high = scores[first].astype(np.float64) + 0.0, scores[ends - 1].astype(np.float64) + 0.0
-        return self.begin_of(keys[first], level), (ends - first)[None], low[None], high[None], sums
+        weighed = np.zeros((1, 2, 0, len(first)), np.int64)
+        if weights is not None:
+            products = rounded_products(weights, mantissas.astype(np.float64) * 2.0**-52)
+            weighed = np.stack([summed(one, first, places) for one in (weights, products)])[None]
+        return self.begin_of(keys[first], level), (ends - first)[None], low[None], high[None], sums, weighed
 
     @property
     def n_cells(self) -> int:
         """Number of cells."""
         return len(self.starts)
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether trials have weights."""
+        return bool(self.weights.shape[2])
+
+    @property
+    def masses(self) -> CountArray:
+        """Numbers of trials of each class, or their weights: whole numbers where all of these are, (2, n_cells)."""
+        return whole_or_float(self.weights[:, 0], self.lowest_digit) if self.is_weighted else self.counts
+
     def sums(self) -> FloatArray:
-        """Sum of the scores of each class in each cell, (2, n_cells); 0 where there is none."""
+        """Sum of the scores of each class in each cell, by their weights, (2, n_cells); 0 where there is none."""
         first = np.where(np.isfinite(self.low), self.low, 0.0)
         exponent = np.maximum((np.abs(first).view(np.int64) >> 52), 1)
         hidden = np.where(np.abs(first) >= np.finfo(np.float64).tiny, 2.0**52, 0.0)
-        whole = self.counts * hidden + self.mantissas[:, 0] * 2.0**_HALF + self.mantissas[:, 1]
+        if self.is_weighted:
+            products = whole_or_float(self.weights[:, 1], self.lowest_digit).astype(np.float64)
+            whole = self.masses * hidden + products * 2.0**52
+        else:
+            whole = self.counts * hidden + self.mantissas[:, 0] * 2.0**_HALF + self.mantissas[:, 1]
         with np.errstate(over="ignore"):
             found = np.copysign(np.ldexp(whole, exponent - 1075), first)
         return np.where(np.isinf(self.low) & (self.counts > 0), self.low, found)
@@ -158,6 +197,7 @@ class ScoreCells:
             low=self.low[:, some],
             high=self.high[:, some],
             mantissas=self.mantissas[:, :, some],
+            weights=self.weights[..., some],
         )
 
     def begin_of(self, keys: KeyArray, level: int) -> KeyArray:
@@ -174,8 +214,9 @@ class ScoreCells:
 
 def _nothing(n_classes: int) -> dict[str, Any]:
     none = np.zeros((n_classes, 0))
-    empty = (np.zeros(0, np.uint64), none.astype(np.int64), none, none, np.zeros((n_classes, 2, 0), np.int64))
-    return dict(zip(_COLUMNS, empty, strict=True))
+    mantissas, weights = np.zeros((n_classes, 2, 0), np.int64), np.zeros((n_classes, 2, 0, 0), np.int64)
+    empty = (np.zeros(0, np.uint64), none.astype(np.int64), none, none, mantissas, weights)
+    return {**dict(zip(_COLUMNS, empty, strict=True)), "lowest_digit": 0}
 
 
 def of_both(non: ScoreCells, tar: ScoreCells) -> ScoreCells:
@@ -189,7 +230,8 @@ def of_both(non: ScoreCells, tar: ScoreCells) -> ScoreCells:
     parts = []
     for c, one in enumerate((non, tar)):
         low, high = np.full_like(one.low, np.inf), np.full_like(one.high, -np.inf)
-        none = replace(one, counts=one.counts * 0, low=low, high=high, mantissas=one.mantissas * 0)
+        zeros = {name: getattr(one, name) * 0 for name in ("counts", "mantissas", "weights")}
+        none = replace(one, low=low, high=high, **zeros)
         both = (one, none) if c == 0 else (none, one)
         wide: Any = {name: np.concatenate([getattr(half, name) for half in both]) for name in _COLUMNS[1:]}
         parts.append(replace(one, **wide))
@@ -229,12 +271,34 @@ def merged_cells(parts: Sequence[ScoreCells]) -> ScoreCells:
         begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
 
     found: dict[str, Any] = {"starts": keys[begins]}
-    for name, how in zip(_COLUMNS[1:], (np.add, np.minimum, np.maximum, np.add), strict=True):
-        rows = np.concatenate([getattr(one, name) for one in parts], axis=-1)
+    weights, found["lowest_digit"] = aligned([(one.weights, one.lowest_digit) for one in parts])
+    for name, how in zip(_COLUMNS[1:], (np.add, np.minimum, np.maximum, np.add, np.add), strict=True):
+        columns = weights if name == "weights" else [getattr(one, name) for one in parts]
+        rows = np.concatenate(columns, axis=-1)
         if len(begins):
             rows = np.stack([how.reduceat(row[..., order], begins, axis=-1) for row in rows])
         found[name] = rows
     return replace(first, level=level, **found)
+
+
+def with_finer(cells: ScoreCells, some: BoolArray, finer: ScoreCells) -> ScoreCells:
+    """The same trials, those of some cells in finer ones, which take their places.
+
+    Parameters
+    ----------
+    cells : ScoreCells
+    some : (n_cells,) array
+        Of which cells the trials are in ``finer``.
+    finer : ScoreCells
+    """
+    rest = cells.take(~some)
+    order = np.argsort(np.concatenate((rest.starts, finer.starts)), kind="stable")
+    weights, digit = aligned([(one.weights, one.lowest_digit) for one in (rest, finer)])
+    joined: Any = {
+        name: np.concatenate([getattr(rest, name), getattr(finer, name)], axis=-1)[..., order] for name in _COLUMNS[:-1]
+    }
+    joined["weights"] = np.concatenate(weights, axis=-1)[..., order]
+    return replace(finer, room=cells.room, lowest_digit=digit, **joined)
 
 
 def _finest(starts: KeyArray, cells: ScoreCells, level: int) -> int:

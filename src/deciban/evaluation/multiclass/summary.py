@@ -35,7 +35,7 @@ from deciban.multiclass.recalibration import ClassCalibration, calibration_analy
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import CountArray, FloatArray, IntArray, Names, ScoreArray, Units, Weights
 
-_DRAWN = 1000
+DRAWN = 1000
 """Trials of a class, at most, that a plot shows one by one."""
 
 _PLACES = 141
@@ -332,7 +332,7 @@ def _accepted(trials: ScoredClasses, figures: ClassFigures, p_out_of_set: float)
 def shown_of(trials: ScoredClasses) -> Shown:
     """Trials of all kinds that a plot has room for, whatever the order in which they came; those of parts add up."""
     rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
-    return Shown.of(trials.loglik[rows], trials.label[rows], _DRAWN)
+    return Shown.of(trials.loglik[rows], trials.label[rows], DRAWN)
 
 
 def drawn_of(trials: ScoredClasses) -> tuple[ScoreArray, IntArray]:

@@ -1,0 +1,130 @@
+"""Sums of weights that do not depend on their order: whole numbers, one for each digit of a large base.
+
+A float64 is a whole number times a power of two. Cut into digits of 26 bits, weights are added up digit by digit,
+without carrying: sums are exact and the same in any order, up to 10**11 trials. Only the digits that occur are kept:
+one for whole weights, four or so for fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from deciban.errors import InputError
+from deciban.types import CountArray, FloatArray, IntArray
+
+_BITS = 26
+"""Of a digit."""
+
+_MANTISSA = 53
+"""Bits of a float64."""
+
+_MOST_DIGITS = 16
+
+_LARGEST = 2.0**53
+"""Floats hold whole numbers up to here."""
+
+
+def digits_of(weights: FloatArray | None) -> range:
+    """Places of all digits that positive weights can have.
+
+    Raises
+    ------
+    InputError
+        If these are too many.
+
+    Examples
+    --------
+    >>> digits_of(np.array([1.0, 3.0])), digits_of(None)
+    (range(-2, 1), range(0, 0))
+    """
+    if weights is None or not len(weights):
+        return range(0)
+    low, high = float(weights.min()), float(weights.max())
+    lowest, highest = (int(np.frexp(one)[1]) for one in (low, high))
+    places = range((lowest - _MANTISSA) // _BITS, (highest - 1) // _BITS + 1)
+    if len(places) > _MOST_DIGITS:
+        raise InputError(
+            f"weights: these are between {low:g} and {high:g}, and differ too much to be added up exactly. Leave out "
+            "trials that count for nothing (weight 0)."
+        )
+    return places
+
+
+def summed(weights: FloatArray, begins: IntArray, places: range) -> IntArray:
+    """Sums of the digits of weights over runs that begin at these positions, (n_digits, n_runs).
+
+    Examples
+    --------
+    >>> summed(np.array([1.0, 0.5, 2.0**26]), np.array([0, 2]), range(-1, 2)).tolist()
+    [[33554432, 0], [1, 0], [0, 1]]
+    """
+    found, rest = np.zeros((len(places), len(begins)), np.int64), weights.astype(np.float64)
+    for row, place in reversed(list(enumerate(places))):
+        digit = np.floor(np.ldexp(rest, -_BITS * place))
+        rest = rest - np.ldexp(digit, _BITS * place)
+        found[row] = np.add.reduceat(digit.astype(np.int64), begins)
+    return found
+
+
+def rounded_products(weights: FloatArray, shares: FloatArray) -> FloatArray:
+    """Weights times numbers from 0 to 1, rounded so that they have the digits of the weights and no further ones."""
+    mantissa, exponent = np.frexp(weights)
+    unit = np.ldexp(mantissa, _MANTISSA)
+    found: FloatArray = np.ldexp(np.rint(unit * shares), exponent - _MANTISSA)
+    return found
+
+
+def aligned(parts: Sequence[tuple[IntArray, int]]) -> tuple[list[IntArray], int]:
+    """Sums with the same digits, without those at the ends that are nowhere, and the place of the first.
+
+    Parameters
+    ----------
+    parts : sequence of ((..., n_digits, n) array, int)
+        Sums, and the place of the first digit of each.
+
+    Examples
+    --------
+    >>> some, place = aligned([(np.array([[0], [5]]), 0), (np.array([[7]]), 2)])
+    >>> [one.tolist() for one in some], place
+    ([[[5], [0]], [[0], [7]]], 1)
+    """
+    ends = list[int]()
+    for sums, first in parts:
+        own = np.flatnonzero(sums.any(axis=(*range(sums.ndim - 2), sums.ndim - 1)))
+        ends += [first + int(own[0]), first + int(own[-1]) + 1] if len(own) else []
+    low, high = (min(ends), max(ends)) if ends else (0, 0)
+    found = []
+    for sums, first in parts:
+        wide = np.zeros((*sums.shape[:-2], high - low, sums.shape[-1]), np.int64)
+        begin, end = max(first, low), min(first + sums.shape[-2], high)
+        if begin < end:
+            wide[..., begin - low : end - low, :] = sums[..., begin - first : end - first, :]
+        found.append(wide)
+    return found, low
+
+
+def whole_or_float(sums: IntArray, place: int) -> CountArray:
+    """What digits add up to: whole numbers (int64) where all are and float64 would hold their sum, else float64.
+
+    Parameters
+    ----------
+    sums : (..., n_digits, n) array
+    place : int
+        Of the first digit.
+
+    Returns
+    -------
+    (..., n) array
+
+    Examples
+    --------
+    >>> whole_or_float(np.array([[3], [1]]), 0), whole_or_float(np.array([[1 << 25], [1]]), -1)
+    (array([67108867]), array([1.5]))
+    """
+    total = np.zeros((*sums.shape[:-2], sums.shape[-1]))
+    for row in range(sums.shape[-2]):
+        total += np.ldexp(sums[..., row, :].astype(np.float64), _BITS * (place + row))
+    is_whole = not sums[..., : max(-place, 0), :].any() and float(total.sum()) <= _LARGEST
+    return total.astype(np.int64) if is_whole else total
