@@ -7,12 +7,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deciban import train_files
+from deciban import load_model, train_files
 from deciban.calibration import AffineCalibrator, GaussianCalibrator, MulticlassCalibrator
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
 from deciban.io.shards.opening import open_shards
-from deciban.workflows import streaming
+from deciban.workflows import apply, apply_in_pieces, streaming
 from support.commands import terminal
 
 
@@ -95,7 +95,6 @@ def test_the_model_that_is_given_stays_as_it_is(files):
     [
         ({"cross_validate": 5}, "cross_validate"),
         ({"select": True}, "select"),
-        ({"test_scores": ["other.parquet"]}, "test_scores"),
     ],
 )
 def test_what_needs_all_trials_in_memory_is_refused_before_anything_is_read(files, asked, name):
@@ -136,10 +135,85 @@ def test_commands_train_in_pieces_and_write_the_model(files, tmp_path, monkeypat
     assert [row["role"] for row in json.loads(out)["rows"]] == ["before", "calibration"]
 
 
+def test_other_trials_are_evaluated_in_pieces_as_in_memory(files, tmp_path, monkeypatch):
+    others = [tmp_path / "other" / name for name in "BA"]  # in another order, known by their names
+    for path, old in zip(others, files[::-1], strict=True):
+        path.mkdir(parents=True)
+        table = pq.read_table(old / "1.parquet")
+        pq.write_table(table.take(np.arange(1500)), path / "x.parquet", row_group_size=400)
+    asked = {"test_scores": others, "intervals": False}
+    whole = train_files(files, None, LinearFusion(), **asked)
+    monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
+    found = train_files(files, None, LinearFusion(), **asked)
+    of_memory = {row.name: row.eval for row in whole.rows if row.role in ("before", "single", "fusion")}
+    assert [row.name for row in found.rows] == ["A", "B", "fusion"]
+    for row in found.rows:
+        assert row.eval.name == row.name
+        assert row.eval.n_tar + row.eval.n_non == 1500
+    assert found.rows[2].eval.cllr == pytest.approx(of_memory["fusion"].cllr, rel=1e-9)
+    assert found.rows[2].eval.min_cllr == pytest.approx(of_memory["fusion"].min_cllr, rel=1e-9)
+    assert found.rows[0].eval.eer == of_memory["A"].eer
+    assert any(line.startswith("other  trials") for line in found.message_lines)
+
+
 @pytest.mark.usefixtures("too_large")
-def test_llrs_of_pieces_are_written_by_apply(files, tmp_path, monkeypatch, capsysbinary):
+def test_other_trials_may_lack_weights_and_units(tmp_path):
+    rng = np.random.default_rng(3)
+    truth = np.arange(600) % 3 == 0
+    scores = np.where(truth, 1.0, -1.0) + rng.normal(size=600)
+    table = pa.table({"trial": [f"t{k}" for k in range(600)], "score": scores, "label": truth})
+    pq.write_table(table, tmp_path / "other.parquet", row_group_size=200)
+    table = table.append_column("much", [rng.integers(1, 4, 600)]).append_column("who", [rng.integers(0, 40, 600)])
+    pq.write_table(table, tmp_path / "dev.parquet", row_group_size=250)
+    asked = {"weights": "much", "units": "who", "test_scores": [tmp_path / "other.parquet"]}
+    found = train_files(tmp_path / "dev.parquet", None, AffineCalibrator(), **asked)
+    assert found.model.training_.results["weights_from"] == "much"
+    assert [row.eval.n_tar for row in found.rows] == [200, 200]
+    told = "\n".join(found.message_lines)
+    assert "no weights as of the trials of training; these trials count alike" in told
+    assert "no units as of the trials of training; these trials have no intervals" in told
+    with pytest.raises(InputError, match="has two classes, and the trials of training have classes a, b"):
+        train_files(
+            open_shards(_classes(tmp_path, "ab"), kind="classes"), test_scores=[tmp_path / "other.parquet"]
+        )
+
+
+def _classes(folder, names):
+    label = np.arange(40) % len(names)
+    columns = {name: np.where(label == k, 1.0, 0.0) for k, name in enumerate(names)}
+    pq.write_table(pa.table({"class": [names[k] for k in label], **columns}), folder / "classes.parquet")
+    return folder / "classes.parquet"
+
+
+@pytest.fixture
+def small_memory(monkeypatch, too_large):
+    """The same, also where llrs are written."""
+    monkeypatch.setattr(apply, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(apply_in_pieces, "memory_of", lambda *_: 1 << 60)
+
+
+@pytest.mark.usefixtures("small_memory")
+def test_commands_write_llrs_piece_by_piece_to_a_folder(files, tmp_path, monkeypatch, capsysbinary):
+    output, llrs, run = tmp_path / "model.json", tmp_path / "llrs", terminal(monkeypatch, capsysbinary)
+    code, _, messages = run("calibrate", files[0], "-o", output, "--llrs", f"{llrs}/", "--no-intervals")
+    assert code == 0, messages
+    assert sorted(one.name for one in llrs.iterdir()) == ["0.parquet", "1.parquet", "2.parquet"]
+    model = load_model(output)
+    scores, llr = (pq.read_table(one / "2.parquet")["score"].to_numpy() for one in (files[0], llrs))
+    np.testing.assert_array_equal(llr, model.transform(scores))
+    assert pq.read_table(llrs / "1.parquet")["trial"].to_pylist()[:2] == ["1-0", "1-1"]
+
+
+@pytest.mark.usefixtures("small_memory")
+@pytest.mark.parametrize(("llrs", "words"), [("llr.csv", "names a file"), ("there", "is the name of a folder")])
+def test_llrs_that_cannot_be_written_are_refused_before_training(
+    files, tmp_path, monkeypatch, capsysbinary, llrs, words
+):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "x").touch()
     output, run = tmp_path / "model.json", terminal(monkeypatch, capsysbinary)
-    code, _, messages = run("calibrate", files[0], "-o", output, "--llrs", tmp_path / "llr.csv")
+    monkeypatch.setattr(AffineCalibrator, "fit_pieces", None)
+    code, _, messages = run("calibrate", files[0], "-o", output, "--llrs", tmp_path / llrs)
     assert code != 0
-    assert "llrs: needs all trials in memory" in messages
+    assert words in messages
     assert not output.exists()

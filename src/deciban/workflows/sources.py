@@ -42,7 +42,7 @@ _SAME = (
         "log10",
         "by_order",
     ),
-    *("weights", "classes"),
+    *("weights", "weights_required", "classes"),
 )
 """Options that are called the same in both ways of reading."""
 
@@ -114,7 +114,7 @@ def _units(how_sure: HowSure) -> dict[str, Any]:
             "units: 'trials' takes every trial for a unit, and these are too many for the memory. Name a column or a "
             "file of units, or leave intervals out (intervals=False, --no-intervals)."
         )
-    return {"units": naming.parts, "units_apart": naming.apart}
+    return {"units": naming.parts, "units_apart": naming.apart, "units_required": how_sure.units_required}
 
 
 def _in_nats(scores: AnyArray, classes: Sequence[str], *, reading: Reading) -> AnyArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,15 +16,25 @@ from deciban.models.mapped import mapped
 from deciban.models.score_model import ScoreModel, missing_measures_are_known
 from deciban.trials import JoinReport
 from deciban.types import Progress
+from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options
+from deciban.workflows.others_in_pieces import evaluated_others
 from deciban.workflows.streaming import evaluate_in_pieces
 from deciban.workflows.trained import Trained
 
 _KINDS = {"classes": "many classes", "two-class": "two classes"}
 
+Others = tuple[ShardSource, Options]
+"""Other trials, and by which options they are evaluated."""
+
 
 def train_in_pieces(
-    source: ShardSource, model: ScoreModel, options: Options, progress: Progress, *, asked: Mapping[str, Any]
+    source: ShardSource,
+    model: ScoreModel,
+    options: Options,
+    progress: Progress,
+    *,
+    others: Others | None = None,
 ) -> Trained:
     """Train a model on a source, and evaluate its systems and what the model makes of them.
 
@@ -36,8 +46,8 @@ def train_in_pieces(
     options : Options
     progress : function
         Called with a few words at every step.
-    asked : mapping of str to value
-        What else was asked for that needs all trials in memory.
+    others : pair of ShardSource and Options, optional
+        Other trials of these systems, on which everything is evaluated as well.
 
     Returns
     -------
@@ -46,54 +56,74 @@ def train_in_pieces(
     Raises
     ------
     InputError
-        As ``fit`` of the model; if something is asked for that needs all trials in memory, or the trials are of
-        another kind than the model.
+        As ``fit`` of the model; or if the trials are of another kind than the model.
     FormatError, OSError
         As reading does.
     """
-    _refuse(source, asked)
     kind = "classes" if source.classes else "two-class"
     if model.scores_kind != kind:
         raise InputError(
             f"{type(model).__name__}: is a model of {_KINDS[model.scores_kind]}, and {source.name} holds scores of "
             f"{_KINDS[kind]}. Take a model of these."
         )
+    _train(model, source, options, progress)
+    progress("evaluating")
+    rows, messages = _rows(source, model, options, progress)
+    if others is not None:
+        found, told = evaluated_others(model, *others, progress)
+        rows = [replace(row, eval=replace(one, name=row.name)) for row, one in zip(rows, found, strict=True)]
+        messages += told
+    assert model.training_ is not None  # noqa: S101  # it has just been trained
+    if n_lacking := model.training_.results.get("n_without_quality"):
+        n = sum(model.training_.counts.values())
+        words = f"{n_lacking:,} of {counted(n, 'trial')} without quality measures are fused by scores alone"
+        messages.append(Message("note", "", words))
+    report = source.report or JoinReport(source.n_rows, 0, 0, 0)
+    chosen = tuple(range(len(source.systems)))
+    return Trained(model, chosen, tuple(rows), None, None, None, report, tuple(messages))
+
+
+def _train(model: ScoreModel, source: ShardSource, options: Options, progress: Progress) -> None:
+    """Train a model, and add to its record what numbers do not know: names of systems, columns, units."""
     model.system_names = source.systems
     progress(f"training on {', '.join(source.systems)}")
     with options.scale.engine() as engine, missing_measures_are_known():
         model.fit_pieces(source, engine, options.scale.n_bytes)
-    training = model.training_
+    training, reading = model.training_, options.reading
     assert training is not None  # noqa: S101  # it has just been trained
-    model.training_ = replace(training, systems=source.systems)
-    rows, messages = _rows(source, model, options, progress)
-    if n_lacking := training.results.get("n_without_quality"):
-        n = sum(training.counts.values())
-        words = f"{n_lacking:,} of {counted(n, 'trial')} without quality measures are fused by scores alone"
-        messages = (*messages, Message("note", "", words))
+    more = {} if reading.weights is None else {"weights_from": reading.weights}
+    more |= kind_called(model.scores_kind).record(model, reading, source.classes)
+    model.training_ = replace(training, systems=source.systems, results={**training.results, **more})
     if options.how_sure.units is not None:
         model.no_errors = "the trials are read in pieces, and standard errors need all of them in memory"
-    report = JoinReport(source.n_rows, 0, 0, 0)
-    chosen = tuple(range(len(source.systems)))
-    return Trained(model, chosen, rows, None, None, None, report, messages)
 
 
 def _rows(
     source: ShardSource, model: ScoreModel, options: Options, progress: Progress
-) -> tuple[tuple[FigureRow, ...], tuple[Any, ...]]:
+) -> tuple[Sequence[FigureRow], list[Message]]:
     """The systems as they are, and what the model makes of them, on the trials of training."""
-    if source.classes:
-        words = "not evaluated: many classes in pieces are trained on and not evaluated yet"
-        return (), (*source.messages, Message("note", source.name, words))
     before = evaluate_in_pieces(source, options, progress)
     (name,) = names_apart([model.row_name(source.systems)], source.systems)
     after = evaluate_in_pieces(mapped(source, model, name), options, progress)
     role: Role = "fusion" if model.is_fusion else "calibration"
     rows = [FigureRow(name=one.name, role="before", dev=one) for one in before.systems]
-    return (*rows, FigureRow(name=name, role=role, dev=after.systems[0])), before.messages
+    return [*rows, FigureRow(name=name, role=role, dev=after.systems[0])], list(before.messages)
 
 
-def _refuse(source: ShardSource, asked: Mapping[str, Any]) -> None:
-    """Refuse what needs all trials in memory."""
+def refuse_asked(source: ShardSource, asked: Mapping[str, Any]) -> None:
+    """Refuse what needs all trials in memory.
+
+    Parameters
+    ----------
+    source : ShardSource
+    asked : mapping of str to value
+        By the names of arguments.
+
+    Raises
+    ------
+    InputError
+        If something was asked for.
+    """
     for name, value in asked.items():
         if value:
             raise InputError(
