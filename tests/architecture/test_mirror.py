@@ -81,7 +81,11 @@ FROM_ABOVE = {
     "losses/test_rules.py": ["losses/terms.py"],
     "metrics/test_thresholds.py": ["core/ranks/thresholds.py"],
     "metrics/test_hostile.py": ["_validate/arrays.py", "_validate/mistaken.py", "errors.py"],
-    "models/test_classes_in_pieces.py": ["core/training/class_parts.py", "models/labelled_classes.py"],
+    "models/test_classes_in_pieces.py": [
+        "calibration/multiclass/feature_looks.py",
+        "core/training/class_parts.py",
+        "models/labelled_classes.py",
+    ],
     "models/test_in_pieces.py": ["core/training/linear_parts.py", "core/training/verdicts.py", "engines/looking.py"],
     "models/test_loading.py": ["_version.py", "models/model.py"],
     "multiclass/test_detection.py": ["multiclass/decision_errors.py", "multiclass/tables.py"],

@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 from deciban.calibration import (
     AffineCalibrator,
     BetaCalibrator,
+    BoundCalibrator,
+    Chain,
+    ElubCalibrator,
     GaussianCalibrator,
     PavCalibrator,
     ScaleCalibrator,
@@ -288,7 +291,7 @@ def test_models_that_need_all_trials_in_memory_say_so():
     rng = np.random.default_rng(13)
     scores, truth = systems(rng, n=100, n_systems=1)
     source = source_of(scores[:, 0], truth, rng)
-    for model in (GaussianCalibrator(), SubsetFusion(missing="subset")):
+    for model in (ElubCalibrator(), Chain(AffineCalibrator(), ElubCalibrator()), SubsetFusion(missing="subset")):
         with pytest.raises(InputError, match=r"needs all trials in memory, and arrays is read in pieces\. Allow more"):
             model.fit_pieces(source, Threads(), MEMORY)
 
@@ -301,3 +304,72 @@ def test_a_calibration_takes_one_system_of_two_classes():
     many = source_of(scores, truth.astype(int), rng, classes=("a", "b"))
     with pytest.raises(InputError, match="many classes, and the model is of two"):
         AffineCalibrator().fit_pieces(many, Threads(), MEMORY)
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    shared=st.booleans(),
+    weights=st.sampled_from([None, "whole", "any"]),
+    shift=st.sampled_from([0.0, -1e7, 1e300]),
+)
+@settings(max_examples=12, deadline=None)
+def test_gaussians_are_those_of_memory_for_any_pieces(seed, shared, weights, shift):
+    rng = np.random.default_rng(seed)
+    truth = np.arange(400) % 4 == 0
+    scores = np.where(truth, 1.5, -1.0) + rng.normal(size=400) * np.where(truth, 1.0, 2.0)
+    scores = (scores * (1e299 if shift > 1e200 else 1.0)).round(2) + shift
+    scores[0] = shift + 1e3 * (scores[1] - shift)  # an outlier
+    weight = {None: None, "whole": rng.integers(0, 4, 400), "any": rng.uniform(0.1, 2.0, 400)}[weights]
+    model = GaussianCalibrator(shared_variance=shared, p_target=0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DecibanWarning)
+        here = type(model)(**model.settings).fit(scores, truth, sample_weight=weight)
+        sources = [source_of(scores, truth, rng, n_pieces=n, weights=weight) for n in (1, 7, 30)]
+        there = [type(model)(**model.settings).fit_pieces(one, Threads(2), MEMORY) for one in sources]
+    for one in there:
+        assert one.training_.fingerprint == here.training_.fingerprint
+        assert one.training_.results["status"] == here.training_.results["status"]
+        for name in model.parameter_schema:
+            own = getattr(one, f"{name}_"), getattr(here, f"{name}_")
+            np.testing.assert_allclose(*own, rtol=1e-15, atol=1e-15 * (scores.max() / 2 - scores.min() / 2))
+        np.testing.assert_allclose(one.training_.results["objective"], here.training_.results["objective"], rtol=1e-14)
+
+
+def test_gaussians_in_pieces_refuse_what_they_refuse_in_memory():
+    rng = np.random.default_rng(16)
+    truth = np.arange(60) % 2 == 0
+    for model, scores in (
+        (GaussianCalibrator(), np.where(truth, 1.0, 0.0)),
+        (GaussianCalibrator(shared_variance=False), np.where(truth, 1.0, rng.normal(size=60))),
+    ):
+        here, there = refusals(model, scores[:, None], truth, rng)
+        assert here == there
+        assert "no variance" in here
+    scores = rng.normal(size=60)
+    scores[7] = np.inf
+    with pytest.raises(InputError, match=r"1 of \d+ are infinite, the first is trial \d+ of piece \d\. Gaussian"):
+        GaussianCalibrator().fit_pieces(source_of(scores, truth, rng), Threads(), MEMORY)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (AffineCalibrator(p_target=0.1), BoundCalibrator(low=-1.0, high=2.0)),
+        (GaussianCalibrator(), ScaleCalibrator()),
+        (PavCalibrator(smoothing=1.0), AffineCalibrator(), BoundCalibrator(high=0.5)),
+    ],
+)
+def test_chains_train_each_step_on_what_the_one_before_makes(steps):
+    rng = np.random.default_rng(17)
+    scores, truth = systems(rng, n=3000, n_systems=1)
+    copies = [[type(one)(**one.settings) for one in steps] for _ in range(2)]
+    here = Chain(*copies[0]).fit(scores[:, 0], truth)
+    there = Chain(*copies[1]).fit_pieces(source_of(scores[:, 0], truth, rng), Apart(), MEMORY)
+    for one, other in zip(there.steps, here.steps, strict=True):
+        for name in one.parameter_schema:
+            np.testing.assert_allclose(getattr(one, f"{name}_"), getattr(other, f"{name}_"), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(there.transform(scores[:50, 0]), here.transform(scores[:50, 0]), rtol=1e-8, atol=1e-10)
+    assert there.training_.fingerprint == here.training_.fingerprint
+    assert there.training_.counts == here.training_.counts
+    one, other = (m.training_.results for m in (there, here))
+    assert one["objective"] == pytest.approx(other["objective"], rel=1e-12)

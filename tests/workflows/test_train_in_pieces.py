@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban import load_model, train_files
-from deciban.calibration import AffineCalibrator, GaussianCalibrator, MulticlassCalibrator
+from deciban.calibration import AffineCalibrator, MulticlassCalibrator
 from deciban.errors import InputError
-from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
+from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion, SubsetFusion
 from deciban.io.shards.opening import open_shards
 from deciban.workflows import apply, apply_in_pieces, streaming
 from support.commands import terminal
@@ -90,13 +90,7 @@ def test_the_model_that_is_given_stays_as_it_is(files):
     assert not model.is_fitted
 
 
-@pytest.mark.parametrize(
-    ("asked", "name"),
-    [
-        ({"cross_validate": 5}, "cross_validate"),
-        ({"select": True}, "select"),
-    ],
-)
+@pytest.mark.parametrize(("asked", "name"), [({"cross_validate": 5}, "cross_validate"), ({"select": True}, "select")])
 def test_what_needs_all_trials_in_memory_is_refused_before_anything_is_read(files, asked, name):
     with pytest.raises(InputError, match=rf"^{name}: needs all trials in memory, and .* is read in pieces"):
         train_files(open_shards(files), None, LinearFusion(), **asked)
@@ -105,8 +99,8 @@ def test_what_needs_all_trials_in_memory_is_refused_before_anything_is_read(file
 def test_models_of_another_kind_are_refused(files):
     with pytest.raises(InputError, match="is a model of many classes, and .* holds scores of two classes"):
         train_files(open_shards(files), None, MulticlassFusion())
-    with pytest.raises(InputError, match="GaussianCalibrator: needs all trials in memory"):
-        train_files(open_shards(files[0]), None, GaussianCalibrator())
+    with pytest.raises(InputError, match="SubsetFusion: needs all trials in memory"):
+        train_files(open_shards(files), None, SubsetFusion())
 
 
 def test_many_classes(tmp_path):
@@ -173,9 +167,7 @@ def test_other_trials_may_lack_weights_and_units(tmp_path):
     assert "no weights as of the trials of training; these trials count alike" in told
     assert "no units as of the trials of training; these trials have no intervals" in told
     with pytest.raises(InputError, match="has two classes, and the trials of training have classes a, b"):
-        train_files(
-            open_shards(_classes(tmp_path, "ab"), kind="classes"), test_scores=[tmp_path / "other.parquet"]
-        )
+        train_files(open_shards(_classes(tmp_path, "ab"), kind="classes"), test_scores=[tmp_path / "other.parquet"])
 
 
 def _classes(folder, names):
@@ -186,8 +178,9 @@ def _classes(folder, names):
 
 
 @pytest.fixture
-def small_memory(monkeypatch, too_large):
+def small_memory(monkeypatch):
     """The same, also where llrs are written."""
+    monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
     monkeypatch.setattr(apply, "memory_of", lambda *_: 1 << 60)
     monkeypatch.setattr(apply_in_pieces, "memory_of", lambda *_: 1 << 60)
 

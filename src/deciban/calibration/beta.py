@@ -188,7 +188,7 @@ class _Ends:
     model: BetaCalibrator
 
     def __call__(self, trials: Labelled | Chunk) -> Ends:
-        data = trials if isinstance(trials, Labelled) else Labelled.of_piece(trials)
+        data = Labelled.of_look(trials)
         _require_possible(self.model._columns(data.score), data)  # noqa: SLF001
         counting = data.score if data.weight is None else data.score[data.weight > 0]
         truth = data.is_target if data.weight is None else data.is_target[data.weight > 0]

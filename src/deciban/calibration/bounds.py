@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,12 +14,15 @@ from deciban._validate import arrays as _validate
 from deciban._validate.probabilities import tell_of_two
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.resampling.units import TrialUnits
+from deciban.core.training.sums import Sums
+from deciban.engines.work import Engine
 from deciban.errors import InputError, warn
+from deciban.io.shards.pieces import Chunk, ShardSource
 from deciban.metrics import SortedScores
 from deciban.models.labelled import Labelled
 from deciban.models.loading import model_of
 from deciban.models.model import Plain, content_of
-from deciban.models.two_class import Calibrator, outcome
+from deciban.models.two_class import Calibrator, outcome_of
 from deciban.models.uncertainty import ParameterCovariance, Uncertainty
 from deciban.types import FloatArray
 
@@ -51,6 +55,7 @@ class BoundCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "bound"
+    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, *, low: float | None = None, high: float | None = None) -> None:
@@ -69,8 +74,8 @@ class BoundCalibrator(Calibrator):
             raise InputError(f"low, high: the lower bound {low:g} is above the upper one, {high:g}.")
         return low, high
 
-    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
-        return _results(data, *self._checked())
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
+        return _results(data, self, *self._checked())
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         return np.asarray(np.clip(scores, *self._checked()))
@@ -135,7 +140,7 @@ class ElubCalibrator(Calibrator):
                 f"ElubCalibrator: the {' and the '.join(sides)} bound is 0: there the llrs do worse than saying "
                 "nothing. They may not be calibrated, or trials are too few."
             )
-        return _results(data, self.low_, self.high_)
+        return _results(data, self, self.low_, self.high_)
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         return np.asarray(np.clip(scores, self.low_, self.high_))
@@ -249,10 +254,22 @@ def _misleading(amount: float) -> float:
     return _validate.in_range(amount, "n_misleading", 1.0, 1e100, "At least 1 misleading llr is added to each class")
 
 
-def _results(data: Labelled, low: float, high: float) -> dict[str, Plain]:
-    below, above = int(np.count_nonzero(data.score < low)), int(np.count_nonzero(data.score > high))
-    status = f"of {len(data.score):,} llrs {below:,} were below the lower bound and {above:,} above the upper one"
-    return outcome(*data.by_class(np.clip(data.score.astype(np.float64, copy=False), low, high)), status)
+def _results(data: Any, model: Calibrator, low: float, high: float) -> dict[str, Plain]:
+    n, below, above = (int(one) for one in data.look(_Beyond(low, high)).total)
+    status = f"of {n:,} llrs {below:,} were below the lower bound and {above:,} above the upper one"
+    return outcome_of(data, model.transform, status)
+
+
+@dataclass(frozen=True, slots=True)
+class _Beyond:
+    """A look at trials that counts them, and those with scores beyond bounds."""
+
+    low: float
+    high: float
+
+    def __call__(self, trials: Labelled | Chunk) -> Sums:
+        score = Labelled.of_look(trials).score
+        return Sums.of(np.array([len(score), (score < self.low).sum(), (score > self.high).sum()]))
 
 
 class Chain(Calibrator):
@@ -284,6 +301,7 @@ class Chain(Calibrator):
     """
 
     kind: ClassVar[str] = "chain"
+    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {"steps": {"type": "array", "minItems": 1}}
 
     def __init__(self, *steps: Any) -> None:
@@ -304,16 +322,22 @@ class Chain(Calibrator):
         """Whether all steps are."""
         return bool(self.steps) and all(step.is_fitted for step in self.steps)
 
-    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
         if not self.steps:
             raise InputError("steps: a chain needs at least one calibrator.")
-        values = data.score.astype(np.float64, copy=False)
-        statuses = []
+        given, statuses = data, []
         for step in self.steps:
-            values = step.fit_transform(values, data.is_target, sample_weight=data.weight)
+            given = given.through(step)
             status = step.training_.results.get("status") if step.training_ else None
             statuses.append(f"{step.kind}: {status}")
-        return outcome(*data.by_class(values), ". ".join(statuses))
+        return outcome_of(given, _as_it_is, ". ".join(statuses))
+
+    def fit_pieces(self, source: ShardSource, engine: Engine, memory: int) -> Self:
+        """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
+        for step in self.steps:
+            if not step.fits_pieces:  # which it says, before others take their passes
+                step.fit_pieces(source, engine, memory)
+        return super().fit_pieces(source, engine, memory)
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         for step in self.steps:
@@ -343,3 +367,7 @@ class Chain(Calibrator):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.steps))})"
+
+
+def _as_it_is(llr: FloatArray) -> FloatArray:
+    return llr

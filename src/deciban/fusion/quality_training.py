@@ -62,7 +62,7 @@ class MeasuredFusion(Fusion):
         if not source.quality:
             raise InputError(f"{type(self).__name__}: needs quality measures, and {source.name} has none.")
         data.quality = source.quality
-        lacking: _Lacking = data.noted(_Lacked(self.combine, symmetric))
+        lacking: _Lacking = data.look(_Lacked(self.combine, symmetric))
         n_measures = dict(lacking.n_measures)
         terms = _terms_in_pieces(data, self.combine, n_measures, symmetric=symmetric)
         backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)

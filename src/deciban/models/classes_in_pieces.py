@@ -86,9 +86,9 @@ class _ClassParts(PartsOfClassTrials):
     def __init__(self, data: ClassesInPieces) -> None:
         self._data, self.prior, self.names = data, data.prior, data.classes
 
-    def each(self, look: Callable[[CountedTrials], F | None], *, first: bool = False) -> F:
+    def each(self, look: Callable[[CountedTrials], F | None]) -> F:
         """See `PartsOfClassTrials.each`."""
-        found: F = (self._data.noted if first else self._data.look)(_Counted(self.prior, look))
+        found: F = self._data.look(_Counted(self.prior, look))
         return found
 
 
@@ -116,6 +116,6 @@ class _Recorded:
 
     def __call__(self, chunk: Chunk) -> Record:
         assert chunk.truth is not None  # noqa: S101  # it was asked for
-        columns = np.stack(chunk.scores, axis=1).reshape(len(chunk.truth), -1)
+        columns = np.stack(chunk.scores, axis=1).reshape(len(chunk.truth), len(chunk.scores) * self.n_classes)
         digits = digits_of(columns, chunk.truth, float_weight(chunk)) if len(chunk.truth) else 0
         return Record(tuple(np.bincount(chunk.truth, minlength=self.n_classes).tolist()), digits)

@@ -18,6 +18,7 @@ from deciban.engines.looking import both, found_in
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
+from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
 from deciban.types import FloatArray, ScoreArray
 
@@ -105,20 +106,24 @@ class InPieces(ABC):
     """Which quality measures are looked at, too."""
 
     def look(self, look: Callable[[Chunk], Any]) -> Any:
-        """What a look at all pieces finds: one pass."""
-        systems = tuple(range(len(self.source.systems)))
-        wanted = Wanted(systems, truth=True, weight=self.source.has_weights, quality=self.quality)
-        return found_in(self.source, self.engine, wanted, look)
-
-    def noted(self, look: Callable[[Chunk], Any]) -> Any:
-        """The same, and what the record of training keeps of all trials, unless that is known already."""
+        """What a look at all pieces finds: one pass; the first also notes what the record of training keeps."""
         if self._record is not None:
-            return self.look(look)
-        found = self.look(_Noted(look, self.noting))
+            return self._look(look)
+        found = self._look(_Noted(look, self.noting))
         record = None if found is None else found.record
         self.require_all(record)
         self._record = record
         return found.found
+
+    def _look(self, look: Callable[[Chunk], Any]) -> Any:
+        systems = tuple(range(len(self.source.systems)))
+        wanted = Wanted(systems, truth=True, weight=self.source.has_weights, quality=self.quality)
+        return found_in(self.source, self.engine, wanted, look)
+
+    @property
+    def n_trials(self) -> int:
+        """How many there are, once they have been looked at."""
+        return 0 if self._record is None else sum(self._record.counts)
 
     def _training(self, counted: Sequence[str], results: Mapping[str, Plain]) -> Training:
         """The record of a training on these trials, with what is counted of them."""
@@ -165,10 +170,16 @@ class TrialsInPieces(InPieces):
         """The same, made of each piece in any way that can be pickled."""
         return _Parts(self, make)
 
+    def through(self, model: Any) -> TrialsInPieces:
+        """Train a calibrator on them; the same trials with what it makes of their scores."""
+        model.learn(self)
+        (name,) = self.source.systems
+        return TrialsInPieces(mapped(self.source, model, name), self.engine, self.memory)
+
     @property
     def pav(self) -> Pav:
         """PAV blocks of the scores of the first system."""
-        self.noted(_nothing)
+        self.look(_nothing)
         return summarize_shards(self.source, self.engine, self.memory).pav
 
     def training(self, results: Mapping[str, Plain]) -> Training:
@@ -183,9 +194,9 @@ class _Parts(PartsOfTrials):
     def __init__(self, data: TrialsInPieces, make: Callable[[Chunk], Trials]) -> None:
         self._data, self._make = data, make
 
-    def each(self, look: Callable[[Trials], F | None], *, first: bool = False) -> F:
+    def each(self, look: Callable[[Trials], F | None]) -> F:
         """See `PartsOfTrials.each`."""
-        found: F = (self._data.noted if first else self._data.look)(_Made(self._make, look))
+        found: F = self._data.look(_Made(self._make, look))
         return found
 
 

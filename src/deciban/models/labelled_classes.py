@@ -41,10 +41,17 @@ class LabelledClasses:
     classes: _validate_classes.Names
 
     @classmethod
-    def of_piece(cls, chunk: Chunk, prior: FloatArray) -> LabelledClasses:
-        """The trials of a piece of a source of one system; classes may be missing."""
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        return cls(chunk.scores[0], chunk.truth, len(prior), prior, chunk.weight, None)
+    def of_look(cls, trials: LabelledClasses | Chunk, prior: FloatArray) -> LabelledClasses:
+        """What a look is had at: these, or a piece of a source of one system, in which classes may be missing."""
+        if isinstance(trials, LabelledClasses):
+            return trials
+        assert trials.truth is not None  # noqa: S101  # it was asked for
+        return cls(trials.scores[0], trials.truth, len(prior), prior, trials.weight, None)
+
+    @property
+    def n_trials(self) -> int:
+        """How many there are."""
+        return len(self.label)
 
     @property
     def float_weight(self) -> FloatArray | None:

@@ -81,7 +81,7 @@ def _opened(scores: Sequence[Any], key: Any, options: Options) -> tuple[ShardSou
 
 def evaluated_others(
     model: ScoreModel, others: ShardSource, options: Options, progress: Progress | None
-) -> tuple[list[Any], list[Message]]:
+) -> tuple[list[Any], list[Any]]:
     """Evaluate other trials: the systems as they are in the order of training, and what the model makes of them.
 
     Returns

@@ -128,15 +128,9 @@ def train_files(
     files = opened(named, key, chosen)
     if isinstance(files, ShardSource):
         refuse_asked(files, {"cross_validate": cross_validate, "select": select})
-        return _in_pieces(
-            files,
-            model,
-            chosen,
-            say,
-            quality=(quality, quality if test_quality is None else test_quality),
-            combining=(measures, combine),
-            test=(test_scores, test_key),
-        )
+        of_both = quality, quality if test_quality is None else test_quality
+        how: Any = {"combining": (measures, combine), "other": (test_scores, test_key)}
+        return _in_pieces(files, model, chosen, say, quality=of_both, **how)
     files = in_memory(files, "training")
     test_scores = _test_paths(files, test_scores, test_key)
     made = _copied(_default(files, chosen, quality) if model is None else model, with_quality=quality is not None)
@@ -159,7 +153,7 @@ def train_files(
     every = None
     if test_scores is not None:
         other = measured if test_quality is None else read_measures(test_quality)
-        how: Any = {"model": made, "quality": other, "trained": True, "progress": progress}
+        how = {"model": made, "quality": other, "trained": True, "progress": progress}
         others = ScoreFiles.of(test_scores, test_key, chosen.reading, read.classes or None)
         every = SystemTrials.read(others, chosen.lenient().lenient_on_units().of_systems(read.joined.renamed), **how)
         every = every.ordered_as(read.systems, len(read.systems)) if made.is_fusion else every
@@ -185,15 +179,15 @@ def _in_pieces(
     *,
     quality: tuple[QualityFiles | None, QualityFiles | None],
     combining: tuple[Selected | None, Combined | None],
-    test: tuple[Paths | None, PathLike | None],
+    other: tuple[Paths | None, PathLike | None],
 ) -> Trained:
     """Train on trials in pieces; ``quality`` are the measures of these trials and of others."""
     made = _default_in_pieces(source, quality[0]) if model is None else model
     made = _copied(made, with_quality=quality[0] is not None)
-    _require_scores_of(*test)
+    _require_scores_of(*other)
     others = None
-    if test[0] is not None:
-        found, own = open_others(*test, options, source, is_fusion=made.is_fusion)
+    if other[0] is not None:
+        found, own = open_others(*other, options, source, is_fusion=made.is_fusion)
         others = _measured(found, made, options, quality[1], (None, None))[0], own
     source, made = _measured(source, made, options, quality[0], combining)
     return train_in_pieces(source, made, options, say, others=others)

@@ -29,12 +29,7 @@ Others = tuple[ShardSource, Options]
 
 
 def train_in_pieces(
-    source: ShardSource,
-    model: ScoreModel,
-    options: Options,
-    progress: Progress,
-    *,
-    others: Others | None = None,
+    source: ShardSource, model: ScoreModel, options: Options, progress: Progress, *, others: Others | None = None
 ) -> Trained:
     """Train a model on a source, and evaluate its systems and what the model makes of them.
 
@@ -100,7 +95,7 @@ def _train(model: ScoreModel, source: ShardSource, options: Options, progress: P
 
 def _rows(
     source: ShardSource, model: ScoreModel, options: Options, progress: Progress
-) -> tuple[Sequence[FigureRow], list[Message]]:
+) -> tuple[Sequence[FigureRow], list[Any]]:
     """The systems as they are, and what the model makes of them, on the trials of training."""
     before = evaluate_in_pieces(source, options, progress)
     (name,) = names_apart([model.row_name(source.systems)], source.systems)

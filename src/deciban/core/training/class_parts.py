@@ -40,21 +40,19 @@ class PartsOfClassTrials(ABC):
     names: Names
 
     @abstractmethod
-    def each(self, look: Callable[[CountedTrials], F | None], *, first: bool = False) -> F:
+    def each(self, look: Callable[[CountedTrials], F | None]) -> F:
         """What a look at each part finds, added up: one pass.
 
         Parameters
         ----------
         look : callable
             Can be pickled. It finds None where there is nothing.
-        first : bool
-            Whether nobody has looked before, so that a source may take notes of its own.
         """
 
     @cached_property
     def first(self) -> FirstClassLook:
         """What the first look finds."""
-        return self.each(_Taken(self.called), first=True)
+        return self.each(_Taken(self.called))
 
     @property
     def called(self) -> Called:

@@ -31,20 +31,18 @@ class PartsOfTrials(ABC):
     _infinite: BoolArray | None = None
 
     @abstractmethod
-    def each(self, look: Callable[[Trials], F | None], *, first: bool = False) -> F:
+    def each(self, look: Callable[[Trials], F | None]) -> F:
         """What a look at each part finds, added up: one pass.
 
         Parameters
         ----------
         look : callable
             Can be pickled. It finds None where there is nothing.
-        first : bool
-            Whether nobody has looked before, so that a source may take notes of its own.
         """
 
     def undecided(self, alpha: float, beta: float) -> tuple[TrialsInParts, Amounts]:
         """Have a first look; see `deciban.core.training.verdicts.undecided`."""
-        found = self.each(_Taken(alpha, beta), first=True)
+        found = self.each(_Taken(alpha, beta))
         self._infinite = found.infinite
         return TrialsInParts(self, found, (0.0, 0.0), (alpha, beta)), found.amounts
 
