@@ -13,6 +13,7 @@ from deciban.calibration import (
 )
 from deciban.core.training import class_parts
 from deciban.engines.threads import Threads
+from deciban.engines.units import UnitNames, UnitsOfPieces
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import MulticlassFusion
 from models.test_in_pieces import Counting
@@ -193,3 +194,33 @@ def test_back_ends_in_pieces_refuse_what_they_refuse_in_memory():
     systems[0][5, 1] = np.inf
     with pytest.raises(InputError, match=r"NaN or infinite, the first is trial \d+ of piece \d\. Gaussian models need"):
         GaussianBackend().fit_pieces(pieces_of(systems, label, rng), Threads(), MEMORY)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MulticlassCalibrator(),
+        MulticlassScaleCalibrator(ridge=0.2),
+        MulticlassShiftCalibrator(),
+        MulticlassCalibrator(prior=[0.5, 0.3, 0.2, 0.0]),
+        MulticlassFusion(),
+        MulticlassFusion(ridge=0.1, offsets=False),
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_standard_errors_by_units_are_those_of_memory(model, weighted):
+    rng = np.random.default_rng(9)
+    systems, label = trials(rng, n=2000, n_systems=2 if model.is_fusion else 1)
+    systems[0][:5] = -np.inf  # certain trials count in their class alone
+    systems[0][np.arange(5), label[:5]] = 0.0
+    units, weight = rng.integers(0, 60, 2000), rng.integers(0, 3, 2000) if weighted else None
+    given = np.moveaxis(systems, 0, 1) if model.is_fusion else systems[0]
+    here = type(model)(**model.settings).fit(given, label, sample_weight=weight, classes=NAMES, units=units)
+    known = {"units": units, "weights": weight, "classes": NAMES, "n_pieces": 9}
+    known["systems"] = ("A", "B")[: len(systems)]
+    source = source_of(systems if model.is_fusion else systems[0], label, rng, **known)
+    own = UnitsOfPieces(Threads().run(UnitNames(), source.pieces).units)
+    there = type(model)(**model.settings).fit_pieces(source, Apart(), MEMORY, units=own)
+    assert there.uncertainty_.words == here.uncertainty_.words
+    scale = np.abs(here.parameter_covariance_).max()
+    np.testing.assert_allclose(there.parameter_covariance_, here.parameter_covariance_, atol=1e-9 * scale)

@@ -20,6 +20,8 @@ from deciban.calibration import (
 )
 from deciban.core.training import linear_parts
 from deciban.engines.threads import Threads
+from deciban.engines.unit_survey import LookAtUnits
+from deciban.engines.units import UnitNames, UnitsOfPieces
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion, SubsetFusion
 from deciban.io.shards.pieces import ShardSource
@@ -373,3 +375,55 @@ def test_chains_train_each_step_on_what_the_one_before_makes(steps):
     assert there.training_.counts == here.training_.counts
     one, other = (m.training_.results for m in (there, here))
     assert one["objective"] == pytest.approx(other["objective"], rel=1e-12)
+
+
+MODELS_WITH_ERRORS = {
+    "affine": AffineCalibrator(p_target=0.1),
+    "affine, penalty": AffineCalibrator(alpha=2.0, ridge=0.3),
+    "shift": ShiftCalibrator(),
+    "scale, penalty": ScaleCalibrator(ridge=0.1),
+    "beta": BetaCalibrator(scores="log_odds"),
+    "gaussian": GaussianCalibrator(p_target=0.3),
+    "gaussian, separate": GaussianCalibrator(shared_variance=False),
+    "fusion": LinearFusion(p_target=0.1),
+    "fusion, penalty": LinearFusion(ridge=0.2),
+}
+
+
+@pytest.mark.filterwarnings("ignore:GaussianCalibrator. the map turns")
+@pytest.mark.usefixtures("small_sample")
+@pytest.mark.parametrize("name", MODELS_WITH_ERRORS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_standard_errors_by_units_are_those_of_memory(name, weighted):
+    rng, model = np.random.default_rng(18), MODELS_WITH_ERRORS[name]
+    scores, truth = systems(rng, n=5000, n_systems=2)
+    given = scores if model.is_fusion else scores[:, 0]
+    if not name.startswith("gaussian"):  # certain trials count in their class alone
+        scores[np.flatnonzero(truth)[:5], 0], scores[np.flatnonzero(~truth)[:5], 0] = np.inf, -np.inf
+    units = rng.integers(0, 80, (5000, 2))
+    weight = rng.integers(0, 3, 5000) if weighted else None
+    if weighted:
+        units[weight == 0] = 99  # a unit of trials that do not count
+    here = type(model)(**model.settings).fit(given, truth, sample_weight=weight, units=units)
+    known = {"systems": names(2)} if model.is_fusion else {}
+    found = []
+    for n_pieces, engine in ((4, Apart()), (25, Threads(2))):
+        source = source_of(given.T, truth, rng, n_pieces=n_pieces, units=units, weights=weight, **known)
+        one = engine.run(LookAtUnits(), source.pieces).facts[0].units
+        own = type(model)(**model.settings).fit_pieces(source, engine, MEMORY, units=UnitsOfPieces(one))
+        assert own.uncertainty_.words == here.uncertainty_.words
+        np.testing.assert_allclose(own.errors_in_order, here.errors_in_order, rtol=1e-9)
+        scale = np.abs(here.parameter_covariance_).max()
+        np.testing.assert_allclose(own.parameter_covariance_, here.parameter_covariance_, atol=1e-9 * scale)
+        found.append(own.parameter_covariance_)
+    np.testing.assert_allclose(*found, atol=1e-12 * scale)
+
+
+def test_maps_without_a_formula_say_that_they_have_no_standard_errors_in_pieces():
+    rng = np.random.default_rng(19)
+    scores, truth = systems(rng, n=400, n_systems=1)
+    source = source_of(scores[:, 0], truth, rng, units=np.arange(400) % 9)
+    units = UnitsOfPieces(Threads().run(UnitNames(), source.pieces).units)
+    with pytest.warns(DecibanWarning, match="no standard errors: this form of map has no formula for them, and a jack"):
+        model = PavCalibrator().fit_pieces(source, Threads(), MEMORY, units=units)
+    assert model.uncertainty_ is None

@@ -15,6 +15,7 @@ from deciban._validate.probabilities import tell_of_two
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import Sums
+from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError, warn
 from deciban.io.shards.pieces import Chunk, ShardSource
@@ -80,7 +81,7 @@ class BoundCalibrator(Calibrator):
     def _transform(self, scores: FloatArray) -> FloatArray:
         return np.asarray(np.clip(scores, *self._checked()))
 
-    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:  # noqa: ARG002  # nothing was trained
+    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:  # noqa: ARG002  # nothing was trained
         return ParameterCovariance.of(np.zeros((units.n_units, 0)), units)
 
     def _slopes_of(self, scores: FloatArray) -> FloatArray:
@@ -332,12 +333,14 @@ class Chain(Calibrator):
             statuses.append(f"{step.kind}: {status}")
         return outcome_of(given, _as_it_is, ". ".join(statuses))
 
-    def fit_pieces(self, source: ShardSource, engine: Engine, memory: int) -> Self:
+    def fit_pieces(
+        self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
+    ) -> Self:
         """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
         for step in self.steps:
             if not step.fits_pieces:  # which it says, before others take their passes
                 step.fit_pieces(source, engine, memory)
-        return super().fit_pieces(source, engine, memory)
+        return super().fit_pieces(source, engine, memory, units=units)
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         for step in self.steps:

@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deciban._validate import arrays as _validate
+from deciban.core.resampling.covariance import require_several
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import MeanCost
-from deciban.core.training.influences import moment_influences
+from deciban.core.training.influences import MomentSums, Spread
 from deciban.core.training.sums import Ends
 from deciban.errors import InputError, TrialError, warn
 from deciban.io.shards.pieces import Chunk
@@ -102,7 +103,7 @@ class GaussianCalibrator(Calibrator):
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         p_target = self._checked()
         ranges: _Ranges = data.look(_find_ranges)
-        (mean_non, sd_non), (mean_tar, sd_tar) = _moments(data, ranges)
+        (_, mean_non, sd_non), (_, mean_tar, sd_tar) = _moments(data, ranges)
         self.mean_tar_, self.mean_non_ = mean_tar, mean_non
         if self.shared_variance:
             if sd_tar == sd_non == 0.0:
@@ -129,9 +130,11 @@ class GaussianCalibrator(Calibrator):
         """The order of ``parameter_covariance_``."""
         return "mean_tar", "mean_non", "sd_tar", "sd_non"
 
-    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:
-        score = data.score.astype(np.float64, copy=False)
-        means, variances = moment_influences(score, data.is_target, data.float_weight, units)
+    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
+        require_several(units)
+        non, tar = _moments(data, data.look(_find_ranges))
+        (found,) = data.moments_by_unit(MomentSums(non, tar), units).parts
+        means, variances = found[:, :2], found[:, 2:]
         if self.shared_variance:
             variances[:] = (variances @ [1.0 - self.p_target, self.p_target])[:, None]
         sds = variances / (2.0 * np.array([self.sd_non_, self.sd_tar_]))
@@ -268,19 +271,24 @@ class _SumsOfPowers:
         return powers
 
 
-def _moments(data: Any, ranges: _Ranges) -> list[tuple[float, float]]:
-    """Mean and standard deviation of each class, right for any magnitude and shift; 0 if all scores are the same."""
+def _moments(data: Any, ranges: _Ranges) -> list[Spread]:
+    """How much each class counts, with mean and standard deviation; right for any magnitude and shift.
+
+    The deviation is 0 if all scores are the same.
+    """
     low, high = ranges.ends.low, ranges.ends.high
     # Relative to their range numbers neither overflow nor underflow, and a common shift takes no digits.
     middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
     unit = np.where(half > 0.0, half, 1.0)
 
-    def means(mean: tuple[float, ...], power: int) -> tuple[float, ...]:
-        look = _SumsOfPowers(tuple(middle.tolist()), tuple(unit.tolist()), mean, power)
-        found: _Powers = data.look(look)
-        return tuple(one.value for one in found.sums)
+    def sums(mean: tuple[float, ...], power: int) -> tuple[MeanCost, MeanCost]:
+        found: _Powers = data.look(_SumsOfPowers(tuple(middle.tolist()), tuple(unit.tolist()), mean, power))
+        return found.sums
 
-    mean = means((0.0, 0.0), 1)
-    squares = means(mean, 2)
-    each = zip(low.tolist(), middle.tolist(), half.tolist(), mean, squares, strict=True)
-    return [(m + size * x, size * math.sqrt(v)) if size > 0.0 else (first, 0.0) for first, m, size, x, v in each]
+    first = sums((0.0, 0.0), 1)
+    second = sums(tuple(one.value for one in first), 2)
+    found = []
+    for k, size in enumerate(half.tolist()):
+        mean = float(middle[k] + size * first[k].value) if size > 0.0 else float(low[k])
+        found.append((first[k].weight, mean, size * math.sqrt(second[k].value)))
+    return found

@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
 from deciban.core.classes.certainty import CountedTrials
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.class_parts import PartsOfClassTrials
 from deciban.core.training.multiclass_training import ClassFit, train_parts
 from deciban.core.training.sums import F
+from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk, ShardSource
@@ -32,6 +34,8 @@ class ClassesInPieces(InPieces):
         Where passes run.
     prior : array_like or None
         Of training; flat if it is None.
+    units : UnitsOfPieces, optional
+        Whose draw makes what is trained uncertain.
 
     Attributes
     ----------
@@ -40,13 +44,15 @@ class ClassesInPieces(InPieces):
     n_classes : int
     """
 
-    def __init__(self, source: ShardSource, engine: Engine, prior: ArrayLike | None) -> None:
+    def __init__(
+        self, source: ShardSource, engine: Engine, prior: ArrayLike | None, units: UnitsOfPieces | None = None
+    ) -> None:
         if not source.classes:
             raise InputError(f"{source.name}: two classes, and the model is of many. Take one of two.")
-        super().__init__(source, engine)
+        super().__init__(source, engine, units)
         self.classes, self.n_classes = source.classes, len(source.classes)
         self.prior = _validate_classes.prior(prior, self.n_classes)
-        self._parts = _ClassParts(self)
+        self.counted: PartsOfClassTrials = _ClassParts(self)
 
     @property
     def noting(self) -> Callable[[Chunk], Record]:
@@ -63,17 +69,17 @@ class ClassesInPieces(InPieces):
     def amounts(self) -> FloatArray:
         """How much the trials of each class count."""
         found = np.zeros(self.n_classes)
-        found[self.prior > 0.0] = self._parts.first.amounts.total
+        found[self.prior > 0.0] = self.counted.first.amounts.total
         return found
 
     def tell_nothing(self) -> int:
         """See `deciban.models.multiclass.LabelledClasses.tell_nothing`."""
-        first = self._parts.first
+        first = self.counted.first
         return first.n_left if first.alike[0] and not first.has_infinite else 0
 
     def train(self, **form: Any) -> ClassFit:
         """See `deciban.core.training.multiclass_training.train_classes`."""
-        return train_parts(self._parts, **form)
+        return train_parts(self.counted, **form)
 
     def training(self, results: Mapping[str, Plain]) -> Training:
         """The record of a training on these trials."""
@@ -91,6 +97,28 @@ class _ClassParts(PartsOfClassTrials):
         found: F = self._data.look(_Counted(self.prior, look))
         return found
 
+    def each_by_unit(self, look: Callable[[CountedTrials, TrialUnits], F], units: TrialUnits) -> F:  # noqa: ARG002
+        """See `PartsOfClassTrials.each_by_unit`; pieces know their units."""
+        found: F = self._data.look_by_unit(_CountedByUnit(self.prior, look))
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _CountedByUnit:
+    """A look at the trials of a piece that count, with their units."""
+
+    prior: FloatArray
+    look: Callable[[CountedTrials, TrialUnits], Any]
+
+    def __call__(self, chunk: Chunk, units: TrialUnits) -> Any:
+        counted = _counted(chunk, self.prior)
+        return counted.each_by_unit(self.look, units) if len(counted.trials) else None
+
+
+def _counted(chunk: Chunk, prior: FloatArray) -> CountedTrials:
+    assert chunk.truth is not None  # noqa: S101  # it was asked for
+    return CountedTrials.of(np.stack(chunk.scores, axis=1), chunk.truth, prior, float_weight(chunk))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Counted:
@@ -103,8 +131,7 @@ class _Counted:
         assert chunk.truth is not None  # noqa: S101  # it was asked for
         if not len(chunk.truth):
             return None
-        systems = np.stack(chunk.scores, axis=1)
-        counted = CountedTrials.of(systems, chunk.truth, self.prior, float_weight(chunk))
+        counted = _counted(chunk, self.prior)
         return self.look(counted) if len(counted.trials) else None
 
 

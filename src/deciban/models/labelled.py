@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.ranks.hull import Pav
+from deciban.core.resampling.units import TrialUnits
+from deciban.core.training.influences import MomentSums, UnitSums
 from deciban.core.training.linear_trials import Trials
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk
@@ -77,6 +79,10 @@ class Labelled(LabelledTrials):
     def look(self, look: Callable[[Labelled], Any]) -> Any:
         """What a look at them finds."""
         return look(self)
+
+    def moments_by_unit(self, look: MomentSums, units: TrialUnits) -> UnitSums:
+        """Sums over the trials of each unit."""
+        return look(self.score.astype(np.float64, copy=False), self.is_target, self.float_weight, units)
 
     def through(self, model: Any) -> Labelled:
         """Train a calibrator on them; the same trials with what it makes of their scores."""

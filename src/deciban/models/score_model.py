@@ -16,6 +16,7 @@ from deciban._validate import arrays as _validate
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores
+from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import DecibanWarning, InputError, warn
 from deciban.io.shards.pieces import ShardSource
@@ -201,13 +202,22 @@ class ScoreModel(Model):
     def fit(self, *args: Any, **kwargs: Any) -> Self:
         """Train on labelled trials."""
 
-    def fit_pieces(self, source: ShardSource, engine: Engine, memory: int) -> Self:  # noqa: ARG002
+    def fit_pieces(
+        self,
+        source: ShardSource,
+        engine: Engine,  # noqa: ARG002  # whoever can needs them
+        memory: int,  # noqa: ARG002
+        *,
+        units: UnitsOfPieces | None = None,  # noqa: ARG002
+    ) -> Self:
         """Train on trials in pieces, whatever their number, where passes run: what `fit` finds in memory.
 
         Parameters
         ----------
         source, engine, memory
             As of `deciban.engines.counting.summarize_shards`.
+        units : UnitsOfPieces, optional
+            With them training finds out how sure it is, as `fit` does, by one more pass.
 
         Raises
         ------

@@ -19,15 +19,16 @@ from deciban.core.training.influences import linear_influences
 from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.linear_training import LinearFit, train_trials
 from deciban.core.training.linear_trials import Trials
+from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError, warn
 from deciban.io.shards.pieces import Chunk, ShardSource
 from deciban.models.in_pieces import TrialsInPieces
 from deciban.models.labelled import Labelled
 from deciban.models.model import Plain, Training
-from deciban.models.score_model import LabelledTrials, ParameterRow, ScoreModel
+from deciban.models.score_model import ParameterRow, ScoreModel
 from deciban.models.uncertainty import JackknifeMaps, Uncertainty, bare_copy, checked_units
-from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray
 
 
 class Calibrator(ScoreModel):
@@ -74,14 +75,19 @@ class Calibrator(ScoreModel):
         self._learn_uncertainty(own, lambda own: self._uncertainty(data if counts.all() else data.take(counts), own))
         return self
 
-    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:
+    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
         """How sure training is, by a jackknife, as there is no formula.
 
         Raises
         ------
         InputError
-            If these units cannot tell.
+            If these units cannot tell, or trials are in pieces.
         """
+        if isinstance(data, TrialsInPieces):
+            raise InputError(
+                "this form of map has no formula for them, and a jackknife needs all trials in memory, which are read "
+                "in pieces"
+            )
         bare = bare_copy(self)
 
         def trained_on(rows: BoolArray) -> Calibrator:
@@ -91,13 +97,16 @@ class Calibrator(ScoreModel):
 
         return JackknifeMaps.of(trained_on, units)
 
-    def fit_pieces(self, source: ShardSource, engine: Engine, memory: int) -> Self:
+    def fit_pieces(
+        self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
+    ) -> Self:
         """Train on the trials of a source of one system; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
         if not self.fits_pieces:
             return super().fit_pieces(source, engine, memory)
-        data = TrialsInPieces(source, engine, memory)
+        data = TrialsInPieces(source, engine, memory, units)
         data.require_one_system(type(self).__name__)
         self.learn(data)
+        self._learn_uncertainty(None if units is None else units.units, lambda own: self._uncertainty(data, own))
         return self
 
     def learn(self, data: TrialsInPieces) -> None:
@@ -268,13 +277,7 @@ class TrainedByRule(ScoreModel):
         return fit
 
     def _influences(
-        self,
-        columns: Sequence[ScoreArray] | ScoreArray,
-        trials: LabelledTrials,
-        units: TrialUnits,
-        weights: FloatArray,
-        offset: float,
-        **form: Any,
+        self, given: Trials | PartsOfTrials, units: TrialUnits, weights: FloatArray, offset: float, **form: Any
     ) -> FloatArray:
         """Influence of each unit on weights of columns and the offset, (n_units, n_columns + 1).
 
@@ -284,8 +287,6 @@ class TrainedByRule(ScoreModel):
             As in `linear_influences`.
         """
         alpha, beta, log_odds, ridge = self._rule()
-        base = form.pop("base", None)
-        given = Trials.of(columns, trials.is_target, weights=trials.float_weight, base=base)
         return linear_influences(given, units, weights, offset, (alpha, beta, log_odds), ridge=ridge, **form)
 
     def _note(self, fit: LinearFit) -> None:

@@ -8,12 +8,13 @@ from typing import Any
 
 from deciban.analysis import FigureRow
 from deciban.analysis.fused_systems import Role
+from deciban.engines.units import UnitsOfPieces
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
 from deciban.io.shards.pieces import ShardSource
 from deciban.messages import Message, counted
 from deciban.models.mapped import mapped
-from deciban.models.score_model import ScoreModel, missing_measures_are_known
+from deciban.models.score_model import ScoreModel, missing_measures_are_known, reasons_are_shown
 from deciban.trials import JoinReport
 from deciban.types import Progress
 from deciban.workflows.kinds import kind_called
@@ -21,6 +22,7 @@ from deciban.workflows.options import Options
 from deciban.workflows.others_in_pieces import evaluated_others
 from deciban.workflows.streaming import evaluate_in_pieces
 from deciban.workflows.trained import Trained
+from deciban.workflows.units_in_pieces import UnitsOfSource, units_of_source
 
 _KINDS = {"classes": "many classes", "two-class": "two classes"}
 
@@ -61,9 +63,9 @@ def train_in_pieces(
             f"{type(model).__name__}: is a model of {_KINDS[model.scores_kind]}, and {source.name} holds scores of "
             f"{_KINDS[kind]}. Take a model of these."
         )
-    _train(model, source, options, progress)
+    units = _train(model, source, options, progress)
     progress("evaluating")
-    rows, messages = _rows(source, model, options, progress)
+    rows, messages = _rows(source, model, options, progress, units)
     if others is not None:
         found, told = evaluated_others(model, *others, progress)
         rows = [replace(row, eval=replace(one, name=row.name)) for row, one in zip(rows, found, strict=True)]
@@ -78,28 +80,32 @@ def train_in_pieces(
     return Trained(model, chosen, tuple(rows), None, None, None, report, tuple(messages))
 
 
-def _train(model: ScoreModel, source: ShardSource, options: Options, progress: Progress) -> None:
-    """Train a model, and add to its record what numbers do not know: names of systems, columns, units."""
+def _train(model: ScoreModel, source: ShardSource, options: Options, progress: Progress) -> UnitsOfSource:
+    """Train a model, and add to its record what numbers do not know: names of systems, columns.
+
+    Returns the units of the trials, by which it knows how sure it is.
+    """
     model.system_names = source.systems
-    progress(f"training on {', '.join(source.systems)}")
-    with options.scale.engine() as engine, missing_measures_are_known():
-        model.fit_pieces(source, engine, options.scale.n_bytes)
+    with options.scale.engine() as engine, missing_measures_are_known(), reasons_are_shown():
+        units = units_of_source(source, engine, options.how_sure, kind_called(model.scores_kind))
+        progress(f"training on {', '.join(source.systems)}")
+        known = None if units.units is None else UnitsOfPieces(units.units, units.by_name)
+        model.fit_pieces(source, engine, options.scale.n_bytes, units=known)
     training, reading = model.training_, options.reading
     assert training is not None  # noqa: S101  # it has just been trained
     more = {} if reading.weights is None else {"weights_from": reading.weights}
     more |= kind_called(model.scores_kind).record(model, reading, source.classes)
     model.training_ = replace(training, systems=source.systems, results={**training.results, **more})
-    if options.how_sure.units is not None:
-        model.no_errors = "the trials are read in pieces, and standard errors need all of them in memory"
+    return units
 
 
 def _rows(
-    source: ShardSource, model: ScoreModel, options: Options, progress: Progress
+    source: ShardSource, model: ScoreModel, options: Options, progress: Progress, units: UnitsOfSource
 ) -> tuple[Sequence[FigureRow], list[Any]]:
     """The systems as they are, and what the model makes of them, on the trials of training."""
-    before = evaluate_in_pieces(source, options, progress)
+    before = evaluate_in_pieces(source, options, progress, units=units)
     (name,) = names_apart([model.row_name(source.systems)], source.systems)
-    after = evaluate_in_pieces(mapped(source, model, name), options, progress)
+    after = evaluate_in_pieces(mapped(source, model, name), options, progress, units=units)
     role: Role = "fusion" if model.is_fusion else "calibration"
     rows = [FigureRow(name=one.name, role="before", dev=one) for one in before.systems]
     return [*rows, FigureRow(name=name, role=role, dev=after.systems[0])], list(before.messages)

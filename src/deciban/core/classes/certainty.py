@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deciban._validate.arrays import all_finite
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.separation import reachable
+from deciban.core.training.sums import F
 from deciban.errors import InputError, TrialError
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
@@ -41,6 +43,21 @@ class CountedTrials:
     def possible(self) -> IntArray:
         """The classes of positive prior, (n_possible,), by the positions that the user knows."""
         return np.flatnonzero(self.is_possible)
+
+    @property
+    def possible_prior(self) -> FloatArray:
+        """The prior of these classes."""
+        return self.prior
+
+    @property
+    def left(self) -> ClassTrials:
+        """The trials that infinite scores do not decide."""
+        is_open = ~decided(self.trials)[0]
+        return self.trials if is_open.all() else self.trials.take(np.flatnonzero(is_open))
+
+    def each_by_unit(self, look: Callable[[CountedTrials, TrialUnits], F], units: TrialUnits) -> F:
+        """What a look at them finds, with their units, out of those of all trials that the user knows."""
+        return look(self, units if self.numbers is None else units.take(self.numbers))
 
     @classmethod
     def of(cls, systems: ScoreArray, label: IntArray, prior: FloatArray, weights: FloatArray | None) -> CountedTrials:

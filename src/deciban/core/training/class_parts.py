@@ -14,10 +14,11 @@ from deciban._validate.arrays import all_finite
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, parted, require_rivals, rivals_of
 from deciban.core.classes.loglik import are_alike
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.drawn import Drawn
 from deciban.core.training.sums import F, Sums
-from deciban.types import BoolArray, FloatArray, ScoreArray
+from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
 _DRAWN, _NUMBERS = 1 << 18, 1 << 24
 """Trials of all classes that the sample holds, and how many numbers at most."""
@@ -49,6 +50,25 @@ class PartsOfClassTrials(ABC):
             Can be pickled. It finds None where there is nothing.
         """
 
+    @abstractmethod
+    def each_by_unit(self, look: Callable[[CountedTrials, TrialUnits], F], units: TrialUnits) -> F:
+        """The same of the trials that count, with their units; see `CountedTrials`."""
+
+    @property
+    def possible(self) -> IntArray:
+        """The classes of positive prior, by the positions that the user knows."""
+        return np.flatnonzero(self.prior > 0.0)
+
+    @property
+    def possible_prior(self) -> FloatArray:
+        """The prior of these classes."""
+        return self.prior[self.prior > 0.0]
+
+    @property
+    def left(self) -> ClassTrialsInParts:
+        """The trials that infinite scores do not decide."""
+        return self.undecided(offset=False)[0]
+
     @cached_property
     def first(self) -> FirstClassLook:
         """What the first look finds."""
@@ -57,11 +77,11 @@ class PartsOfClassTrials(ABC):
     @property
     def called(self) -> Called:
         """What messages call a class, given its position among those that count."""
-        return Called(tuple(np.flatnonzero(self.prior > 0.0).tolist()), self.names)
+        return Called(tuple(self.possible.tolist()), self.names)
 
     def undecided(self, *, offset: bool) -> tuple[ClassTrialsInParts, float]:
         """See `deciban.core.classes.certainty.undecided`."""
-        first, prior = self.first, self.prior[self.prior > 0.0]
+        first, prior = self.first, self.possible_prior
         if first.has_infinite:
             require_rivals(first.rivals, self.called, offset=offset)
         class_weights = prior / first.amounts.total

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.drawn import Drawn
 from deciban.core.training.linear_trials import Trials
 from deciban.core.training.sums import Ends, F
@@ -29,6 +30,7 @@ class PartsOfTrials(ABC):
     """Trials in parts, as a source gives them."""
 
     _infinite: BoolArray | None = None
+    _first: tuple[Pair, FirstLook] | None = None
 
     @abstractmethod
     def each(self, look: Callable[[Trials], F | None]) -> F:
@@ -40,9 +42,15 @@ class PartsOfTrials(ABC):
             Can be pickled. It finds None where there is nothing.
         """
 
+    @abstractmethod
+    def each_by_unit(self, look: Callable[[Trials, TrialUnits], F], units: TrialUnits) -> F:
+        """What a look at the trials that count, with their units, finds in each part, added up; see `Trials`."""
+
     def undecided(self, alpha: float, beta: float) -> tuple[TrialsInParts, Amounts]:
-        """Have a first look; see `deciban.core.training.verdicts.undecided`."""
-        found = self.each(_Taken(alpha, beta))
+        """Have a first look, once; see `deciban.core.training.verdicts.undecided`."""
+        if self._first is None or self._first[0] != (alpha, beta):
+            self._first = (alpha, beta), self.each(_Taken(alpha, beta))
+        found = self._first[1]
         self._infinite = found.infinite
         return TrialsInParts(self, found, (0.0, 0.0), (alpha, beta)), found.amounts
 
