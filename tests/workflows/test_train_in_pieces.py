@@ -61,9 +61,11 @@ def test_quality_measures_from_files_by_the_names_of_trials(tmp_path, monkeypatc
     scores = np.where(truth, 1.0, -1.0) + 3.0 * noise + rng.normal(size=4000)
     path = tmp_path / "A.parquet"
     unique = np.unique([f"{a} {b}" for a, b in zip(enroll, test, strict=True)], return_index=True)[1]
-    table = pa.table({"enroll": enroll, "test": test, "score": scores, "label": truth}).take(np.sort(unique))
+    who = rng.integers(0, 40, 4000)
+    columns = {"enroll": enroll, "test": test, "score": scores, "label": truth, "who": who}
+    table = pa.table(columns).take(np.sort(unique))
     pq.write_table(table, path, row_group_size=900)
-    asked = {"quality": tmp_path / "quality.txt", "measures": ["1"]}
+    asked = {"quality": tmp_path / "quality.txt", "measures": ["1"], "units": "who"}
     whole = train_files(path, None, QualityFusion(), **asked)
     monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
     found = train_files(path, None, QualityFusion(), **asked)
@@ -71,6 +73,9 @@ def test_quality_measures_from_files_by_the_names_of_trials(tmp_path, monkeypatc
     np.testing.assert_allclose(found.model.quality_weights_, whole.model.quality_weights_, rtol=1e-7, atol=1e-9)
     assert found.model.training_.fingerprint == whole.model.training_.fingerprint
     assert found.after.cllr == pytest.approx(whole.after.cllr, rel=1e-8)
+    for one, other in ((found.model, whole.model), (found.model.backoff_, whole.model.backoff_)):
+        np.testing.assert_allclose(one.errors_in_order, other.errors_in_order, rtol=1e-5)
+        assert one.uncertainty_.words == other.uncertainty_.words
     with pytest.raises(InputError, match="no quality measures of trial for any trial"):
         train_files(path, None, QualityFusion(), quality={"trial": tmp_path / "quality.txt"})
 
@@ -175,6 +180,21 @@ def _classes(folder, names):
     columns = {name: np.where(label == k, 1.0, 0.0) for k, name in enumerate(names)}
     pq.write_table(pa.table({"class": [names[k] for k in label], **columns}), folder / "classes.parquet")
     return folder / "classes.parquet"
+
+
+def test_units_that_are_named_give_standard_errors_and_intervals_of_llrs(tmp_path, monkeypatch):
+    rng = np.random.default_rng(4)
+    who, truth = rng.integers(0, 30, 900), rng.random(900) < 0.3
+    scores = np.where(truth, 1.0, -1.0) + 0.5 * rng.normal(size=30)[who] + rng.normal(size=900)
+    table = pa.table({"trial": [f"t{k}" for k in range(900)], "score": scores, "label": truth, "speaker": who})
+    pq.write_table(table, tmp_path / "dev.parquet", row_group_size=250)
+    whole = train_files(tmp_path / "dev.parquet", None, AffineCalibrator(), units="speaker")
+    monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
+    found = train_files(tmp_path / "dev.parquet", None, AffineCalibrator(), units="speaker")
+    assert found.model.uncertainty_.words == whole.model.uncertainty_.words
+    np.testing.assert_allclose(found.model.errors_in_order, whole.model.errors_in_order, rtol=1e-9)
+    np.testing.assert_allclose(found.model.interval([0.0, 2.0]), whole.model.interval([0.0, 2.0]), rtol=1e-9)
+    assert found.model.training_lines()[1:] == whole.model.training_lines()[1:]
 
 
 @pytest.fixture
