@@ -86,7 +86,12 @@ FROM_ABOVE = {
         "core/training/class_parts.py",
         "models/labelled_classes.py",
     ],
-    "models/test_in_pieces.py": ["core/training/linear_parts.py", "core/training/verdicts.py", "engines/looking.py"],
+    "models/test_in_pieces.py": [
+        "core/training/linear_parts.py",
+        "core/training/parts.py",
+        "core/training/verdicts.py",
+        "engines/looking.py",
+    ],
     "models/test_loading.py": ["_version.py", "models/model.py"],
     "multiclass/test_detection.py": ["multiclass/decision_errors.py", "multiclass/tables.py"],
     "multiclass/test_hostile.py": ["_validate/classes.py"],

@@ -427,3 +427,17 @@ def test_maps_without_a_formula_say_that_they_have_no_standard_errors_in_pieces(
     with pytest.warns(DecibanWarning, match="no standard errors: this form of map has no formula for them, and a jack"):
         model = PavCalibrator().fit_pieces(source, Threads(), MEMORY, units=units)
     assert model.uncertainty_ is None
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("scale", [1e307, 4.4e307])
+def test_scores_near_the_largest_float_overflow_without_warnings(scale):
+    rng = np.random.default_rng(20)
+    scores, truth = systems(rng, n=2000, n_systems=1)
+    scores = np.clip(scores, -3.8, 3.8) * scale
+    scores[0] = 1.7e308
+    for model in (AffineCalibrator(alpha=2.0, ridge=0.1), GaussianCalibrator(), PavCalibrator()):
+        here = type(model)(**model.settings).fit(scores[:, 0], truth)
+        there = type(model)(**model.settings).fit_pieces(source_of(scores[:, 0], truth, rng), Threads(), MEMORY)
+        for name in model.parameter_schema:
+            np.testing.assert_allclose(getattr(there, f"{name}_"), getattr(here, f"{name}_"), rtol=1e-7)

@@ -10,18 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
-from deciban.core.classes.certainty import CountedTrials
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.classes.certainty import CountedTrials, which_count
 from deciban.core.training.class_parts import PartsOfClassTrials
 from deciban.core.training.multiclass_training import ClassFit, train_parts
-from deciban.core.training.sums import F
 from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk, ShardSource
-from deciban.models.in_pieces import InPieces, Record, float_weight
+from deciban.models.in_pieces import InPieces, PartsOfPieces, Record, float_weight
 from deciban.models.model import Plain, Training, digits_of
-from deciban.types import FloatArray
+from deciban.types import BoolArray, FloatArray
 
 
 class ClassesInPieces(InPieces):
@@ -86,53 +84,28 @@ class ClassesInPieces(InPieces):
         return self._training(self.classes, results)
 
 
-class _ClassParts(PartsOfClassTrials):
+class _ClassParts(PartsOfPieces[CountedTrials], PartsOfClassTrials):
     """Trials of a source."""
 
     def __init__(self, data: ClassesInPieces) -> None:
-        self._data, self.prior, self.names = data, data.prior, data.classes
-
-    def each(self, look: Callable[[CountedTrials], F | None]) -> F:
-        """See `PartsOfClassTrials.each`."""
-        found: F = self._data.look(_Counted(self.prior, look))
-        return found
-
-    def each_by_unit(self, look: Callable[[CountedTrials, TrialUnits], F], units: TrialUnits) -> F:  # noqa: ARG002
-        """See `PartsOfClassTrials.each_by_unit`; pieces know their units."""
-        found: F = self._data.look_by_unit(_CountedByUnit(self.prior, look))
-        return found
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _CountedByUnit:
-    """A look at the trials of a piece that count, with their units."""
-
-    prior: FloatArray
-    look: Callable[[CountedTrials, TrialUnits], Any]
-
-    def __call__(self, chunk: Chunk, units: TrialUnits) -> Any:
-        counted = _counted(chunk, self.prior)
-        return counted.each_by_unit(self.look, units) if len(counted.trials) else None
-
-
-def _counted(chunk: Chunk, prior: FloatArray) -> CountedTrials:
-    assert chunk.truth is not None  # noqa: S101  # it was asked for
-    return CountedTrials.of(np.stack(chunk.scores, axis=1), chunk.truth, prior, float_weight(chunk))
+        super().__init__(data, _Counted(data.prior))
+        self.prior, self.names = data.prior, data.classes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Counted:
-    """A look at the trials of a piece that count."""
+    """Makes of a piece the trials that count."""
 
     prior: FloatArray
-    look: Callable[[CountedTrials], Any]
 
-    def __call__(self, chunk: Chunk) -> Any:
+    def rows(self, chunk: Chunk) -> BoolArray:
+        """Which rows of the piece they are of."""
         assert chunk.truth is not None  # noqa: S101  # it was asked for
-        if not len(chunk.truth):
-            return None
-        counted = _counted(chunk, self.prior)
-        return self.look(counted) if len(counted.trials) else None
+        return which_count(chunk.truth, self.prior, float_weight(chunk))
+
+    def __call__(self, chunk: Chunk) -> CountedTrials:
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        return CountedTrials.of(np.stack(chunk.scores, axis=1), chunk.truth, self.prior, float_weight(chunk))
 
 
 @dataclass(frozen=True, slots=True)

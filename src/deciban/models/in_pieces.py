@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.influences import MomentSums, UnitSums
 from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.linear_trials import Trials
+from deciban.core.training.parts import Parts, T
 from deciban.core.training.sums import F
 from deciban.engines.counting import summarize_shards
 from deciban.engines.looking import both, found_in
@@ -26,14 +27,17 @@ from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
+Made_co = TypeVar("Made_co", covariant=True)
+"""What is made of a piece."""
+
 Form: TypeAlias = Callable[[Sequence[ScoreArray]], tuple[Sequence[ScoreArray], ScoreArray | None]]
 """What makes columns to train on, and what is added to the llr as it is, out of the scores of systems."""
 
 
-class MakesTrials(Protocol):
+class Makes(Protocol[Made_co]):
     """Makes trials to train on of a piece; can be pickled."""
 
-    def __call__(self, chunk: Chunk, /) -> Trials:
+    def __call__(self, chunk: Chunk, /) -> Made_co:
         """The trials."""
 
     def rows(self, chunk: Chunk, /) -> BoolArray | slice:
@@ -195,9 +199,9 @@ class TrialsInPieces(InPieces):
             self._parts[form] = self.made_by(_Formed(form))
         return self._parts[form]
 
-    def made_by(self, make: MakesTrials) -> PartsOfTrials:
+    def made_by(self, make: Makes[Trials]) -> PartsOfTrials:
         """The same, made of each piece in any way that can be pickled."""
-        return _Parts(self, make)
+        return _TrialParts(self, make)
 
     def through(self, model: Any) -> TrialsInPieces:
         """Train a calibrator on them; the same trials with what it makes of their scores."""
@@ -222,21 +226,25 @@ class TrialsInPieces(InPieces):
         return replace(found, counts={name: found.counts[name] for name in ("n_tar", "n_non")})
 
 
-class _Parts(PartsOfTrials):
-    """Trials that are made of the pieces of a source."""
+class PartsOfPieces(Parts[T]):
+    """What is made of the pieces of a source."""
 
-    def __init__(self, data: TrialsInPieces, make: MakesTrials) -> None:
+    def __init__(self, data: InPieces, make: Makes[T]) -> None:
         self._data, self._make = data, make
 
-    def each(self, look: Callable[[Trials], F | None]) -> F:
-        """See `PartsOfTrials.each`."""
+    def each(self, look: Callable[[T], F | None]) -> F:
+        """See `Parts.each`."""
         found: F = self._data.look(_Made(self._make, look))
         return found
 
-    def each_by_unit(self, look: Callable[[Trials, TrialUnits], F], units: TrialUnits) -> F:  # noqa: ARG002
-        """See `PartsOfTrials.each_by_unit`; pieces know their units."""
+    def each_by_unit(self, look: Callable[[T, TrialUnits], F], units: TrialUnits) -> F:  # noqa: ARG002
+        """See `Parts.each_by_unit`; pieces know their units."""
         found: F = self._data.look_by_unit(_MadeByUnit(self._make, look))
         return found
+
+
+class _TrialParts(PartsOfPieces[Trials], PartsOfTrials):
+    """Trials of two classes that are made of the pieces of a source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +267,8 @@ class _Formed:
 class _Made:
     """A look at the trials that are made of a piece."""
 
-    make: Callable[[Chunk], Trials]
-    look: Callable[[Trials], Any]
+    make: Makes[Any]
+    look: Callable[[Any], Any]
 
     def __call__(self, chunk: Chunk) -> Any:
         if chunk.truth is None or not len(chunk.truth):
@@ -273,8 +281,8 @@ class _Made:
 class _MadeByUnit:
     """A look at the trials that are made of a piece, with their units."""
 
-    make: MakesTrials
-    look: Callable[[Trials, TrialUnits], Any]
+    make: Makes[Any]
+    look: Callable[[Any, TrialUnits], Any]
 
     def __call__(self, chunk: Chunk, units: TrialUnits) -> Any:
         trials = self.make(chunk)

@@ -39,6 +39,9 @@ class CountedTrials:
     is_possible: BoolArray
     numbers: IntArray | None
 
+    def __len__(self) -> int:
+        return len(self.trials)
+
     @property
     def possible(self) -> IntArray:
         """The classes of positive prior, (n_possible,), by the positions that the user knows."""
@@ -62,8 +65,7 @@ class CountedTrials:
     @classmethod
     def of(cls, systems: ScoreArray, label: IntArray, prior: FloatArray, weights: FloatArray | None) -> CountedTrials:
         """From checked log-likelihoods (n_trials, n_systems, n_classes); every class of positive prior occurs."""
-        possible, numbers = prior > 0.0, None
-        counts = possible[label] if weights is None else possible[label] & (weights > 0.0)
+        possible, numbers, counts = prior > 0.0, None, which_count(label, prior, weights)
         if not counts.all():
             numbers = np.flatnonzero(counts)
             systems, label = systems[numbers], label[numbers]
@@ -74,6 +76,12 @@ class CountedTrials:
         with np.errstate(divide="ignore"):  # a part of all trials may lack a class
             class_weights = prior / trials.amounts
         return cls(replace(trials, class_weights=class_weights), prior, possible, numbers)
+
+
+def which_count(label: IntArray, prior: FloatArray, weights: FloatArray | None) -> BoolArray:
+    """Trials of positive weight of classes of positive prior, (n_trials,)."""
+    counts: BoolArray = (prior > 0.0)[label]
+    return counts if weights is None else counts & (weights > 0.0)
 
 
 def decided(trials: ClassTrials) -> tuple[BoolArray, BoolArray]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -14,10 +12,10 @@ from deciban._validate.arrays import all_finite
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, parted, require_rivals, rivals_of
 from deciban.core.classes.loglik import are_alike
-from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.drawn import Drawn
-from deciban.core.training.sums import F, Sums
+from deciban.core.training.parts import LooksAtParts, Parts
+from deciban.core.training.sums import Sums
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
 _DRAWN, _NUMBERS = 1 << 18, 1 << 24
@@ -27,8 +25,8 @@ _LEAST = 40
 """Trials of each class that it holds, if there are so many."""
 
 
-class PartsOfClassTrials(ABC):
-    """Trials of many classes in parts, as a source gives them.
+class PartsOfClassTrials(Parts[CountedTrials]):
+    """Trials of many classes in parts.
 
     Attributes
     ----------
@@ -39,20 +37,6 @@ class PartsOfClassTrials(ABC):
 
     prior: FloatArray
     names: Names
-
-    @abstractmethod
-    def each(self, look: Callable[[CountedTrials], F | None]) -> F:
-        """What a look at each part finds, added up: one pass.
-
-        Parameters
-        ----------
-        look : callable
-            Can be pickled. It finds None where there is nothing.
-        """
-
-    @abstractmethod
-    def each_by_unit(self, look: Callable[[CountedTrials, TrialUnits], F], units: TrialUnits) -> F:
-        """The same of the trials that count, with their units; see `CountedTrials`."""
 
     @property
     def possible(self) -> IntArray:
@@ -102,7 +86,7 @@ class Called:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassTrialsInParts:
+class ClassTrialsInParts(LooksAtParts):
     """Trials to train on, in parts: what is asked of `ClassTrials` as a whole.
 
     Attributes
@@ -121,9 +105,6 @@ class ClassTrialsInParts:
     class_weights: FloatArray
     factor: FloatArray
     reach: float = np.inf
-
-    size = 1
-    """Second derivatives cost next to nothing beside reading, as with few trials."""
 
     def __len__(self) -> int:
         return self.first.n_left
@@ -167,11 +148,11 @@ class ClassTrialsInParts:
         stand_for = np.divide(self.amounts, drawn, out=np.ones(len(drawn)), where=drawn > 0.0)
         return replace(some, class_weights=self.class_weights * stand_for, reach=self.reach)
 
-    def each(self, look: Callable[[ClassTrials], F]) -> F:
-        """What a look at all of them finds: one pass."""
+    @property
+    def left_of(self) -> _Undecided:
+        """See `HasParts`."""
         factor = self.factor if np.any(self.factor != 1.0) else None
-        found: F = self.given.each(_Undecided(look, self.class_weights, factor, self.reach, self.given.called))
-        return found
+        return _Undecided(self.class_weights, factor, self.reach, self.given.called)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -270,20 +251,17 @@ class _Taken:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Undecided:
-    """A look at the trials of a part that are to be trained on."""
+    """Makes of a part the trials that are to be trained on."""
 
-    look: Callable[[ClassTrials], Any]
     class_weights: FloatArray
     factor: FloatArray | None
     reach: float
     name: Called
 
-    def __call__(self, counted: CountedTrials) -> Any:
+    def __call__(self, counted: CountedTrials) -> ClassTrials:
         left = counted.trials
         if not all_finite(left.systems):
             left, _ = parted(counted, self.name)
-        if not len(left):
-            return None
         if self.factor is not None:
             left = left.scaled(self.factor)
-        return self.look(replace(left, class_weights=self.class_weights, reach=self.reach))
+        return replace(left, class_weights=self.class_weights, reach=self.reach)

@@ -7,18 +7,16 @@ looks of the search itself: value, gradient and Hessian, each of a part, by the 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.drawn import Drawn
 from deciban.core.training.linear_trials import Trials
-from deciban.core.training.sums import Ends, F
+from deciban.core.training.parts import LooksAtParts, Parts
+from deciban.core.training.sums import Ends
 from deciban.core.training.verdicts import Amounts, Pair, undecided
 from deciban.types import BoolArray
 
@@ -26,25 +24,11 @@ DRAWN = 1 << 17
 """Trials of each class that the sample holds, if there are so many."""
 
 
-class PartsOfTrials(ABC):
-    """Trials in parts, as a source gives them."""
+class PartsOfTrials(Parts[Trials]):
+    """Trials of two classes in parts."""
 
     _infinite: BoolArray | None = None
     _first: tuple[Pair, FirstLook] | None = None
-
-    @abstractmethod
-    def each(self, look: Callable[[Trials], F | None]) -> F:
-        """What a look at each part finds, added up: one pass.
-
-        Parameters
-        ----------
-        look : callable
-            Can be pickled. It finds None where there is nothing.
-        """
-
-    @abstractmethod
-    def each_by_unit(self, look: Callable[[Trials, TrialUnits], F], units: TrialUnits) -> F:
-        """What a look at the trials that count, with their units, finds in each part, added up; see `Trials`."""
 
     def undecided(self, alpha: float, beta: float) -> tuple[TrialsInParts, Amounts]:
         """Have a first look, once; see `deciban.core.training.verdicts.undecided`."""
@@ -60,7 +44,7 @@ class PartsOfTrials(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class TrialsInParts:
+class TrialsInParts(LooksAtParts):
     """Trials to train on, in parts: what is asked of `Trials` as a whole.
 
     Attributes
@@ -76,9 +60,6 @@ class TrialsInParts:
     first: FirstLook
     class_weights: Pair
     rule: Pair
-
-    size = 1
-    """Second derivatives cost next to nothing beside reading, as with few trials."""
 
     def __len__(self) -> int:
         return sum(self.first.amounts.left)
@@ -122,10 +103,10 @@ class TrialsInParts:
         non, tar = (weight * all_of_them / drawn for weight, all_of_them, drawn in shares)
         return replace(some, class_weights=(non, tar))
 
-    def each(self, look: Callable[[Trials], F]) -> F:
-        """What a look at all of them finds: one pass."""
-        found: F = self.given.each(_Undecided(look, self.class_weights, self.rule, self.reach))
-        return found
+    @property
+    def left_of(self) -> _Undecided:
+        """See `HasParts`."""
+        return _Undecided(self.class_weights, self.rule, self.reach)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,15 +174,12 @@ class _Taken:
 
 @dataclass(frozen=True, slots=True)
 class _Undecided:
-    """A look at the trials of a part that are to be trained on."""
+    """Makes of a part the trials that are to be trained on."""
 
-    look: Callable[[Trials], Any]
     class_weights: Pair
     rule: Pair
     reach: float
 
-    def __call__(self, trials: Trials) -> Any:
+    def __call__(self, trials: Trials) -> Trials:
         left, _ = undecided(trials, *self.rule)
-        if not len(left):
-            return None
-        return self.look(replace(left, class_weights=self.class_weights, reach=self.reach))
+        return replace(left, class_weights=self.class_weights, reach=self.reach)
