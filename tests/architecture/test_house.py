@@ -33,6 +33,7 @@ PUBLIC_MODULES = [
     "deciban.trials",
     "deciban.io",
     "deciban.plots",
+    "deciban.rules",
     "deciban.workflows",
     "deciban.report",
     "deciban.sklearn",

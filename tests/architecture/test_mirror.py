@@ -81,6 +81,13 @@ FROM_ABOVE = {
     "losses/test_rules.py": ["losses/terms.py"],
     "metrics/test_thresholds.py": ["core/ranks/thresholds.py"],
     "metrics/test_hostile.py": ["_validate/arrays.py", "_validate/mistaken.py", "errors.py"],
+    "rules/test_delivered.py": ["rules/channels.py"],
+    "rules/test_scoring.py": [
+        "decisions/expected.py",
+        "rules/decisions.py",
+        "rules/families.py",
+        "rules/weightings.py",
+    ],
     "models/test_classes_in_pieces.py": [
         "calibration/multiclass/feature_looks.py",
         "core/training/class_parts.py",

@@ -162,25 +162,25 @@ def weight_rules(vector: FloatArray) -> Iterator[tuple[BoolArray, str]]:
     yield (vector > 0) & ((vector < 1e-100) | (vector > 1e100)), "weights are 0 or within [1e-100, 1e100]"
 
 
-def truth(values: ArrayLike, n_trials: int) -> BoolArray:
-    """Return ``is_target`` as booleans; 0 and 1 are taken for them, other labels are not.
+def truth(values: ArrayLike, n_trials: int, name: str = "is_target") -> BoolArray:
+    """Return ``is_target``, or what else is true or false, as booleans; 0 and 1 are taken for them, other labels not.
 
     Raises
     ------
     InputError
         If there is not one per trial, or one is neither.
     """
-    vector = _vector(values, "is_target")
+    vector = _vector(values, name)
     if len(vector) != n_trials:
-        raise InputError(f"is_target: {len(vector)} labels for {n_trials} trials. Give one label per trial.")
+        raise InputError(f"{name}: {len(vector)} labels for {n_trials} trials. Give one label per trial.")
     if vector.dtype == np.bool_:
         return vector
     if vector.dtype.kind not in "iufO":
-        raise InputError(f"is_target: expected booleans, got {vector.dtype} values such as {_short(vector[0])}.")
+        raise InputError(f"{name}: expected booleans, got {vector.dtype} values such as {_short(vector[0])}.")
     wrong = np.flatnonzero((vector != 0) & (vector != 1))
     if len(wrong):
         raise InputError(
-            f"is_target: expected booleans or 0 and 1, got {_short(vector[wrong[0]])} at index {wrong[0]}. Compare "
+            f"{name}: expected booleans or 0 and 1, got {_short(vector[wrong[0]])} at index {wrong[0]}. Compare "
             "first, for example label == 'target'."
         )
     return np.asarray(vector == 1)
@@ -210,7 +210,7 @@ def both_classes(is_target: BoolArray, weight: CountArray | None, name: str = "s
     """
     for rows, kind in ((is_target, "target"), (~is_target, "non-target")):
         if not rows.any():
-            raise InputError(f"is_target: none of the {len(rows)} trials is a {kind}. Training needs both classes.")
+            raise InputError(f"is_target: none of the {len(rows)} trials is a {kind}. Both classes are needed.")
         if weight is not None and not weight[rows].any():
             raise InputError(f"{name}: all {kind} trials have weight 0. Both classes must count.")
 

@@ -95,6 +95,25 @@ def of_classes(table: ScoreArray, name: str) -> FloatArray:
     return checked
 
 
+def distributions(values: ArrayLike, name: str) -> FloatArray:
+    """Return rows of probabilities of two or more classes that sum to 1, to 1e-6, as float64.
+
+    Raises
+    ------
+    InputError
+    """
+    table = _validate.matrix(values, name, "class").astype(np.float64, copy=False)
+    if table.shape[1] < 2:
+        raise InputError(f"{name}: shape {table.shape}. There are at least two classes.")
+    wrong = np.flatnonzero(~((table >= 0).all(axis=1) & (np.abs(table.sum(axis=1) - 1.0) <= 1e-6)))
+    if len(wrong):
+        raise InputError(
+            f"{name}: {len(wrong)} of {len(table)} rows are no probabilities that sum to 1, the first is row "
+            f"{wrong[0]}: {table[wrong[0]].tolist()}. Of log-likelihoods deciban.multiclass.posterior makes some."
+        )
+    return table
+
+
 def _refuse_outside(table: FloatArray, name: str) -> None:
     wrong = np.flatnonzero(~((table >= 0.0) & (table <= 1.0)).all(axis=1))
     if not len(wrong):

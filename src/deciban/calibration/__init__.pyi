@@ -11,8 +11,9 @@ from deciban.calibration.gaussian import GaussianCalibrator as GaussianCalibrato
 from deciban.calibration.multiclass.affine import MulticlassCalibrator as MulticlassCalibrator
 from deciban.calibration.multiclass.affine import MulticlassScaleCalibrator as MulticlassScaleCalibrator
 from deciban.calibration.multiclass.affine import MulticlassShiftCalibrator as MulticlassShiftCalibrator
+from deciban.calibration.multiclass.detectors import DetectionAffineTransformation as DetectionAffineTransformation
+from deciban.calibration.multiclass.detectors import DetectionPavTransformation as DetectionPavTransformation
 from deciban.calibration.multiclass.gaussian import GaussianBackend as GaussianBackend
-from deciban.calibration.multiclass.pav import DetectionPavTransformation as DetectionPavTransformation
 from deciban.calibration.multiclass.transformations import ClassScaleTransformation as ClassScaleTransformation
 from deciban.calibration.multiclass.transformations import MatrixTransformation as MatrixTransformation
 from deciban.calibration.pav import PavCalibrator as PavCalibrator

@@ -88,7 +88,7 @@ class AffineCalibrator(TrainedByRule, Calibrator):
             )
         else:
             return results_of(fit)
-        warn(f"{type(self).__name__}: {words}.")
+        warn(f"{self.told_as or type(self).__name__}: {words}.")
         return results_of(fit)
 
     @property

@@ -90,8 +90,6 @@ class PavCalibrator(Calibrator):
     parameter_schema: ClassVar[dict[str, Any]] = {"low": _NUMBERS, "high": _NUMBERS, "llr": _NUMBERS}
 
     llr_: FloatArray
-    told_as: str | None = None
-    """What warnings call it; by default by its class."""
 
     def __init__(
         self, *, interpolation: Literal["linear", "step"] = "linear", smoothing: float = 0.0, bound: float | None = None

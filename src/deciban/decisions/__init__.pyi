@@ -3,6 +3,8 @@ from deciban.decisions.actions import effective_prior as effective_prior
 from deciban.decisions.application import Application as Application
 from deciban.decisions.application import combine_applications as combine_applications
 from deciban.decisions.application import error_costs as error_costs
+from deciban.decisions.expected import expected_costs as expected_costs
+from deciban.decisions.expected import minimizing_actions as minimizing_actions
 from deciban.decisions.probabilities import llr_from_probability as llr_from_probability
 from deciban.decisions.risks import bayes_decisions as bayes_decisions
 from deciban.decisions.risks import decision_counts as decision_counts

@@ -68,7 +68,7 @@ def bayes_threshold(p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> 
     return OperatingPoint(p_target, c_miss, c_fa).threshold + 0.0  # not -0.0
 
 
-_TIE = 2.0**-46
+TIE = 2.0**-46
 """Expected costs that agree to this relative difference (1.4e-14) are equal.
 
 What separates them is then the rounding of logarithms, exponentials and sums, which would decide a tie by chance.
@@ -116,7 +116,7 @@ def least_cost_actions(loglik: ScoreArray, costs: FloatArray, prior: FloatArray)
             if (small := np.flatnonzero(least < _SMALL)).size:
                 expected[:, small] = _scaled(avoidable, relative(loglik, small + start, columns))
                 least = expected.min(axis=0)
-            least *= 1.0 + _TIE
+            least *= 1.0 + TIE
         actions[rows] = (expected <= least).argmax(axis=0)  # the first that is true
     return actions
 

@@ -25,6 +25,7 @@ from deciban.core.ranks.pruning import (
     holding_vertices,
     in_windows,
     split_by,
+    to_split,
     told_apart,
     windows_of,
 )
@@ -32,9 +33,11 @@ from deciban.core.ranks.score_cells import ScoreCells, merged_cells, of_both
 from deciban.core.ranks.thresholds import limited_rows
 from deciban.engines.counting import Survey, rehearsed
 from deciban.engines.work import Engine, Locked, Work
+from deciban.errors import InputError
 from deciban.evaluation.bounds import Unresolved, require_bounded
 from deciban.evaluation.curves import corners_to_draw
 from deciban.evaluation.summary import Summary, TwoClassFigures
+from deciban.io.memory import LIBRARIES
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes
@@ -43,16 +46,20 @@ from deciban.types import BoolArray, FloatArray, ScoreArray
 _BYTES_PER_CELL = 1600
 """What a cell takes, with those that wait to be merged and what merging needs."""
 
+_BYTES_PER_KNOWN_CELL = 400
+"""What a cell takes that was counted, with what is asked about it."""
+
+_FINER = 8
+"""Cells in place of each that is split, where there is no room to split all of them."""
+
 _BYTES_PER_SCORE = 192
 """What a score takes that is kept, with what is made of it; half of the memory is not free again after counting."""
 
 _FEW = 4
 """So many scores for each cell that there is room for are worth a look at some of them first."""
 
-_BYTES_PER_ROW = 128
-"""What rows may take, in several threads, beside all else."""
-
-FEWEST_CELLS, MOST_CELLS = 1 << 14, 1 << 20
+FEWEST_ROWS, MOST_ROWS = 1 << 16, 1 << 22
+FEWEST_CELLS, MOST_CELLS = 1 << 12, 1 << 20
 
 
 class CellTally(Locked, Work):
@@ -245,9 +252,8 @@ def summarize_by_cells(
     if approximate:
         require_bounded(figures)
     kind = np.float64 if source.is_double else np.float32
-    room = int(np.clip(memory // _BYTES_PER_CELL, FEWEST_CELLS, MOST_CELLS))
-    tally = tally_of(system, figures, kind, room, also)
-    tally.rows_per_batch = _rows(memory)
+    tally = tally_of(system, figures, kind, room_in(memory), also)
+    tally.rows_per_batch = rows_at_once(source, engine, memory)
     tally = engine.run(tally, source.pieces)
     require_two_classes(tally.survey.n, source.name)
     cells, survey = told_apart(tally.merged()), tally.survey
@@ -267,19 +273,19 @@ def bounded_summary(cells: ScoreCells, survey: Survey) -> Summary:
 
 def refined(cells: ScoreCells, survey: Survey, source: ShardSource, engine: Engine, memory: int) -> Summary:
     """The summary of all trials, whose cells were counted, from further passes."""
-    room, most = cells.room, max(memory // _BYTES_PER_SCORE, 1)
+    room, most, rows = cells.room, max(memory // _BYTES_PER_SCORE, 1), rows_at_once(source, engine, memory)
     while True:
         kept = rows_to_keep(cells, survey)
-        if int(cells.counts[:, kept].sum()) <= most:
+        if (n_kept := int(cells.counts[:, kept].sum())) <= most:
             break
-        windows, level = windows_of(cells, kept), cells.level
-        finer = CellTally(survey.empty(), ScoreCells.empty(room, cells.cuts), windows)
-        finer.rows_per_batch = _rows(memory)
+        _require_room(cells, n_kept, source, memory)
+        some = to_split(cells, kept, room // _FINER)
+        finer = CellTally(survey.empty(), ScoreCells.empty(room, cells.cuts), windows_of(cells, some))
+        finer.rows_per_batch = rows
         finer = engine.run(finer, source.pieces)
-        cells = _replaced(cells, kept, told_apart(finer.merged()))
-        room *= 4 if cells.level <= level else 1  # there was no room for finer ones
+        cells = _replaced(cells, some, told_apart(finer.merged()))
     keep = Keep(survey.system, windows_of(cells, kept), survey.kind)
-    keep.rows_per_batch = _rows(memory)
+    keep.rows_per_batch = rows
     found = engine.run(keep, source.pieces)
     return refined_by(cells, survey, kept, found.scores())
 
@@ -301,9 +307,31 @@ def refined_by(cells: ScoreCells, survey: Survey, kept: BoolArray, scores: Seque
     return replace(survey.summary(tar, non), unresolved=_unresolved(cells, kept, None))
 
 
-def _rows(memory: int) -> int:
-    """How many rows are sorted at once."""
-    return int(np.clip(memory // _BYTES_PER_ROW, 1 << 18, 1 << 22))
+def room_in(memory: int) -> int:
+    """For how many cells there is room."""
+    return int(np.clip(memory // _BYTES_PER_CELL, FEWEST_CELLS, MOST_CELLS))
+
+
+def rows_at_once(source: ShardSource, engine: Engine, memory: int) -> int:
+    """How many rows a thread sorts at once: all of them take a quarter of the memory, if pieces allow it."""
+    return int(np.clip(memory // (4 * engine.n_at_once * source.bytes_per_row()), FEWEST_ROWS, MOST_ROWS))
+
+
+def _require_room(cells: ScoreCells, n_kept: int, source: ShardSource, memory: int) -> None:
+    """Refuse cells that are too many already, where still more are needed.
+
+    Raises
+    ------
+    InputError
+        With what is enough.
+    """
+    if cells.n_cells * _BYTES_PER_KNOWN_CELL > memory:
+        enough = n_kept * _BYTES_PER_SCORE + LIBRARIES
+        raise InputError(
+            f"memory: neither class of {source.name} fits, and of the cells in which they were counted "
+            f"{cells.n_cells:,} have to be known. That is more than what is allowed holds: {enough / 1e6:,.0f} MB are "
+            "enough (memory=, --memory)."
+        )
 
 
 def rows_to_keep(cells: ScoreCells, survey: Survey) -> BoolArray:

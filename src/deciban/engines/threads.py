@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 from deciban.engines.work import Engine, W
-from deciban.io.shards.pieces import Piece, batches
+from deciban.errors import InputError
+from deciban.io.memory import LIBRARIES
+from deciban.io.shards.pieces import Piece, ShardSource, batches
 from deciban.steps import teller
 
 
@@ -24,6 +26,20 @@ class Threads(Engine):
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = self.n_at_once = n_threads or len(os.sched_getaffinity(0))
 
+    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1) -> None:
+        """See `Engine.make_room`: half of the memory is for rows, the other half for what is counted."""
+        if not source.pieces:
+            return
+        largest = max(source.pieces, key=lambda one: one.n_rows)
+        needed = largest.n_rows * source.bytes_per_row(n_systems)
+        if needed > memory // 2:
+            raise InputError(
+                f"memory: {largest.name} has {largest.n_rows:,} rows, which are read at once. With what is counted of "
+                f"them, and Python and its libraries, they take {(2 * needed + LIBRARIES) / 1e6:,.0f} MB: allow that "
+                "(memory=, --memory), or write smaller row groups."
+            )
+        self.n_at_once = min(self.n_threads, memory // (2 * needed))
+
     def run(self, work: W, pieces: Sequence[Piece]) -> W:
         """See `Engine.run`."""
         tell = teller(sum(one.n_rows for one in pieces), "rows")
@@ -36,7 +52,7 @@ class Threads(Engine):
                 done += sum(one.n_rows for one in batch)
                 tell(done)
 
-        with ThreadPoolExecutor(self.n_threads) as pool:
+        with ThreadPoolExecutor(self.n_at_once) as pool:
             futures = [pool.submit(take, batch) for batch in batches(pieces, work.rows_per_batch)]
             try:
                 finished, _ = wait(futures, return_when=FIRST_EXCEPTION)

@@ -8,14 +8,23 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.resampling.cells import Cells
+from deciban.core.resampling.cell_sums import SumsOfUnits
+from deciban.core.resampling.cells import Cells, CellTotals, cells_of
+from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.multipliers import poisson_weights
+from deciban.core.resampling.replicates import BLOCK, FiguresOfTables, Replicated, block_size, of_both_classes
 from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits
+from deciban.engines.score_places import scores_along
 from deciban.engines.speakers import SpeakersByName, counting
 from deciban.engines.work import Engine, Locked, Work
-from deciban.evaluation.unit_trials import N_GROUPS, TrialsByUnit
+from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
-from deciban.types import CountArray, IntArray
+from deciban.metrics import SortedScores
+from deciban.types import CountArray, FloatArray, IntArray
+
+_BYTES_PER_SUM = 64
+"""Of sums of both classes in a cell and a replicate, with what is made of them."""
 
 
 class UnitNames(Locked, Work):
@@ -82,6 +91,27 @@ class UnitsOfPieces:
         return replace(own, codes=tuple(place[side] for side in own.codes), keys=self.units.keys)
 
 
+def trials_of(piece: Piece, system: int, by_name: SpeakersByName | None = None) -> UnitTrials:
+    """The trials of a piece that count, with their units.
+
+    Parameters
+    ----------
+    piece : Piece
+    system : int
+    by_name : SpeakersByName, optional
+        The units of names, where pieces do not say those of trials.
+    """
+    named = by_name is not None
+    chunk = counting(piece.read(Wanted((system,), truth=True, units=not named, weight=True, names=named)))
+    own = chunk.units if by_name is None else by_name.units_of(chunk)
+    assert own is not None and chunk.truth is not None  # noqa: S101, PT018  # they were asked for
+    scores, weight = chunk.scores[0], chunk.weight
+    (tar, of_tar, w_tar), (non, of_non, w_non) = (
+        (scores[some], own.take(some), None if weight is None else weight[some]) for some in (chunk.truth, ~chunk.truth)
+    )
+    return UnitTrials((tar, non), (of_tar, of_non), (w_tar, w_non))
+
+
 class UnitTally(Locked, Work):
     """Trials of both classes by unit and cell.
 
@@ -102,6 +132,7 @@ class UnitTally(Locked, Work):
         self.system, self.cells, self.keys, self.by_name = system, cells, keys, by_name
         self.group: IntArray = groups_of_units(keys, N_GROUPS)
         self.counts: tuple[UnitCounts, UnitCounts] | None = None
+        self.totals: tuple[CellTotals, CellTotals] | None = None
 
     def empty(self) -> Self:
         """See `Work.empty`."""
@@ -109,30 +140,101 @@ class UnitTally(Locked, Work):
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        named = self.by_name is not None
-        wanted = Wanted((self.system,), truth=True, units=not named, weight=True, names=named)
         for piece in pieces:
-            chunk = counting(piece.read(wanted))
-            own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
-            assert own is not None and chunk.truth is not None  # noqa: S101, PT018  # they were asked for
-            place = np.searchsorted(self.keys, own.keys)
-            units = replace(own, codes=tuple(place[side] for side in own.codes), keys=self.keys)
-            found = []
-            for some in (chunk.truth, ~chunk.truth):
-                weight = None if chunk.weight is None else chunk.weight[some]
-                found.append(UnitCounts.of(chunk.scores[0][some], units.take(some), self.cells, self.group, weight))
+            trials, found, totals = trials_of(piece, self.system, self.by_name), [], []
+            for scores, own, weights in zip(trials.scores, trials.units, trials.weights, strict=True):
+                place = np.searchsorted(self.keys, own.keys)
+                units = replace(own, codes=tuple(place[side] for side in own.codes), keys=self.keys)
+                totals.append(CellTotals.of(scores, self.cells.of(scores), self.cells.n_cells, weights))
+                found.append(UnitCounts.of(scores, units, self.cells, self.group, weights, in_cells=totals[-1].counts))
             with self.lock:
                 self.counts = _sum(self.counts, (found[0], found[1]))
+                self.totals = _sum(self.totals, (totals[0], totals[1]))
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
         found = self.empty()
         found.counts = self.counts if other.counts is None else _sum(self.counts, other.counts)
+        found.totals = self.totals if other.totals is None else _sum(self.totals, other.totals)
         return found
 
 
-def _sum(one: tuple[UnitCounts, UnitCounts] | None, other: tuple[UnitCounts, UnitCounts]) -> Any:
+def _sum(one: Any, other: Any) -> Any:
     return other if one is None else (one[0] + other[0], one[1] + other[1])
+
+
+class ReplicateTally(Locked, Work):
+    """Sums of the weights of trials in cells, of both classes, in some replicates of the bootstrap.
+
+    Weights follow from seed, replicate and key of a unit, so that nothing is shared between batches.
+
+    Parameters
+    ----------
+    system : int
+    cells : Cells
+    seed : int
+    numbers : range
+        Of the replicates.
+    by_name : SpeakersByName, optional
+        The units of names, where pieces do not say those of trials.
+    """
+
+    words = "counting replicates"
+
+    def __init__(
+        self, system: int, cells: Cells, seed: int, numbers: range, by_name: SpeakersByName | None = None
+    ) -> None:
+        super().__init__()
+        self._given = system, cells, seed, numbers, by_name
+        self.system, self.cells, self.seed, self.numbers, self.by_name = self._given
+        self.sums: list[CountArray] = [np.zeros((cells.n_cells, len(numbers)), np.int64) for _ in range(2)]
+        self.n_bytes = 2 * self.sums[0].nbytes
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)(*self._given)
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        parts = [trials_of(one, self.system, self.by_name) for one in pieces]
+        trials = UnitTrials.merged([replace(one, units=_only_used(one.units)) for one in parts])
+        step = block_size(trials.about.n_units)
+        for c, sums in enumerate(trials.sums(self.cells)):
+            if not len(trials.scores[c]):
+                continue
+            for first in range(0, len(self.numbers), step):
+                numbers = self.numbers[first : first + step]
+                found = sums.of(poisson_weights(trials.about.keys, self.seed, np.array(numbers)))
+                with self.lock:
+                    if found.dtype != np.int64:
+                        self.sums[c] = self.sums[c].astype(np.float64, copy=False)
+                    self.sums[c][:, first : first + step] += found
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        return state if any(one.any() for one in self.sums) else {**state, "sums": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if self.sums is None:  # an empty one is sent to every worker
+            self.sums = self.empty().sums
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        found = self.empty()
+        found.sums = [a + b for a, b in zip(self.sums, other.sums, strict=True)]
+        return found
+
+
+def _only_used(units: tuple[TrialUnits, TrialUnits]) -> tuple[TrialUnits, TrialUnits]:
+    """The units of both classes without those that no trial has."""
+    used = np.zeros(units[0].n_units, np.bool_)
+    for own in units:
+        for side in own.codes:
+            used[side] = True
+    place = np.cumsum(used) - 1
+    tar, non = (replace(one, codes=tuple(place[side] for side in one.codes), keys=one.keys[used]) for one in units)
+    return tar, non
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +250,8 @@ class UnitsInPieces(TrialsByUnit):
         All units, of no trial.
     by_name : SpeakersByName, optional
         The units of names, where pieces do not say those of trials.
+    memory : int
+        Bytes that may be taken.
     """
 
     source: ShardSource
@@ -155,6 +259,7 @@ class UnitsInPieces(TrialsByUnit):
     system: int
     units: TrialUnits
     by_name: SpeakersByName | None = None
+    memory: int = 1 << 30
 
     @classmethod
     def of(cls, source: ShardSource, engine: Engine, system: int) -> UnitsInPieces | None:
@@ -169,13 +274,39 @@ class UnitsInPieces(TrialsByUnit):
         """See `TrialsByUnit.about`."""
         return self.units
 
-    def counts(
-        self,
-        cells: Cells,
-        in_cells: tuple[CountArray, CountArray],  # noqa: ARG002  # where gaps hide scores these are no exact numbers
-    ) -> tuple[UnitCounts, UnitCounts]:
-        """See `TrialsByUnit.counts`."""
-        work = UnitTally(self.system, cells, self.units.keys, self.by_name)
-        found = self.engine.run(work, self.source.pieces).counts
-        assert found is not None  # noqa: S101  # there are pieces
-        return found
+    def cells(self, ranks: SortedScores, wanted: FloatArray) -> Cells:
+        """Cells of the same trials in memory."""
+        n_units = self.about.n_units
+        along = scores_along(self.source, self.engine, self.memory, self.system, ranks, n_units)
+        return cells_of(ranks.table, ranks.pav, wanted, n_units, along)
+
+    def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
+        """See `TrialsByUnit.counted`."""
+        cells = self.cells(ranks, wanted)
+        found = self.engine.run(UnitTally(self.system, cells, self.units.keys, self.by_name), self.source.pieces)
+        assert found.counts is not None and found.totals is not None  # noqa: S101, PT018  # there are pieces
+        costs = LinearCosts.of_totals(*found.totals, ranks.pav, ranks.rocch, cells)
+        return TrialsInCells(costs, *found.counts)
+
+    @property
+    def _table_is_enough(self) -> bool:
+        """Whether counts by unit and cell say all that replicates need."""
+        return len(self.units.codes) == 1
+
+    def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
+        """See `TrialsByUnit.replicated`: a pass for as many replicates as there is room for."""
+        if self._table_is_enough:
+            sums = SumsOfUnits(counted.tar.counts), SumsOfUnits(counted.non.counts)
+            return replicated_by(sums, figures_of, counted, self.units.keys, asked)
+        whole, found = (counted.costs.n_tar, counted.costs.n_non), list[Replicated]()
+        room = self.memory // (_BYTES_PER_SUM * counted.cells.n_cells * self.engine.n_at_once)
+        at_once = max(room // BLOCK, 1) * BLOCK
+        for first in range(0, asked.bootstrap, at_once):
+            numbers = range(first, min(first + at_once, asked.bootstrap))
+            work = ReplicateTally(self.system, counted.cells, asked.seed, numbers, self.by_name)
+            tar, non = self.engine.run(work, self.source.pieces).sums
+            for start in range(0, len(numbers), BLOCK):
+                some = slice(start, start + BLOCK)
+                found.append(of_both_classes(figures_of, (tar[:, some], non[:, some]), whole))
+        figures, has_both = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return figures, has_both

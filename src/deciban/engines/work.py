@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self, TypeVar
 
-from deciban.io.shards.pieces import Piece
+from deciban.io.shards.pieces import Piece, ShardSource
 
 W = TypeVar("W", bound="Work")
 
@@ -70,6 +70,23 @@ class Engine(ABC):
     def bounded(self, memory: int) -> int:
         """Bytes that work may take where it runs, of those that it may take here."""
         return memory
+
+    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1) -> None:  # noqa: B027
+        """Work on no more pieces of a source at once than the memory holds.
+
+        Parameters
+        ----------
+        source : ShardSource
+        memory : int
+            Bytes that may be taken for trials.
+        n_systems : int
+            So many are read together.
+
+        Raises
+        ------
+        InputError
+            If it does not hold a single one.
+        """
 
     def close(self) -> None:  # noqa: B027  # most have nothing to end
         """End what was begun for it: processes, connections."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from scipy import special
 
+from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.scales import Scale, bounds_on_scale, t_quantile, with_unseen
 from deciban.evaluation.uncertainty import CurveInfluences, Uncertainty
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
+    from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.results import Evaluation
 
@@ -22,9 +25,12 @@ _SCALES: dict[str, Scale] = {"tar_above": "logit", "non_above": "logit", "pav": 
 """Scales on which curves are nearly normal; that of the others is logarithmic."""
 
 
-def reach_of(known: Uncertainty) -> float:
-    """Standard errors on both sides: quantile of t with ``n_units - 1`` degrees of freedom at the level."""
-    return t_quantile(known.level, known.n_units - 1)
+def reach_of(known: Uncertainty, n_units: int | None = None) -> float:
+    """Standard errors on both sides: quantile of t with ``n_units - 1`` degrees of freedom at the level.
+
+    Units are all there are, or so many.
+    """
+    return t_quantile(known.level, (known.n_units if n_units is None else max(n_units, 2)) - 1)
 
 
 def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
@@ -55,13 +61,52 @@ def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
     errors = None if known is None else known.curves.get(name)
     if known is None or errors is None or len(errors) != len(values):
         return None
-    scale = _SCALES.get(name, "log")
-    at_end = (values == 0.0) | ((values == 1.0) & (scale == "logit"))  # of the scale: nothing was seen that moves it
-    reach = np.where(at_end & (scale != "identity"), 0.0, reach_of(known) * errors)
-    bounds = bounds_on_scale(values, values, reach, scale)
+    bounds = _bounds(values, reach_of(known) * errors, _SCALES.get(name, "log"))
     own: Any = one
     axis, curve = getattr(own.curves, "prior_log_odds", None), known.curve_influences.get(name)
     return bounds if curve is None or axis is None else _with_unseen(curve, axis, known.level, values, bounds)
+
+
+def _bounds(values: FloatArray, reach: FloatArray, scale: Scale) -> Band:
+    at_end = (values == 0.0) | ((values == 1.0) & (scale == "logit"))  # of the scale: nothing was seen that moves it
+    return bounds_on_scale(values, values, np.where(at_end & (scale != "identity"), 0.0, reach), scale)
+
+
+def detector_bands(one: ClassEvaluation, target: int) -> tuple[Band, Band] | None:
+    """Bands around the actual and the least Bayes error rates of a class against the rest.
+
+    Parameters
+    ----------
+    one : ClassEvaluation
+    target : int
+        Row of the curves.
+
+    Returns
+    -------
+    (low, high), (low, high) or None
+        At every prior of the curves; None where units are not known.
+
+    Examples
+    --------
+    >>> from deciban import evaluate_classes
+    >>> loglik = [[2.0, 0.0], [0.5, 0.0], [-0.5, 0.0], [0.2, 0.0], [-1.0, 0.0], [-2.0, 0.0]]
+    >>> one = evaluate_classes(loglik, [0, 0, 0, 1, 1, 1], units=["ann", "bob", "cid", "dan", "eve", "fay"])
+    >>> (low, high), _ = detector_bands(one, 0)
+    >>> bool((low <= one.curves.act_error[0]).all() and (one.curves.act_error[0] <= high).all())
+    True
+    """
+    known, curves, name = one.uncertainty, one.curves, one.classes[one.detection.target[target]]
+    found = []
+    for what, ceiling in (("act_error", math.inf), ("min_error", default_error(curves.detector_log_odds))):
+        unseen = None if known is None else known.unseen.get(("detectors", name, what))
+        if known is None or unseen is None:
+            return None
+        values = getattr(curves, what)[target]
+        reach = reach_of(known, unseen.n_units) * known.curves["detectors", name, what]
+        rise, fall = (np.interp(curves.detector_log_odds, unseen.log_odds, way) for way in unseen.reach(known.level))
+        low, high = with_unseen(values, _bounds(values, reach, "log"), (np.maximum(values - fall, 0.0), values + rise))
+        found.append((low, np.minimum(high, np.maximum(ceiling, values))))
+    return found[0], found[1]
 
 
 def _with_unseen(curve: CurveInfluences, axis: FloatArray, level: float, values: FloatArray, bounds: Band) -> Band:

@@ -45,22 +45,21 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     if summary.units is None:
         return None
     about = summary.units.about
-    cells = cells_of(summary.table, summary.pav, _wanted(summary, found), about.n_units)
-    costs = LinearCosts(summary.ranks.tar, summary.ranks.non, summary.pav, summary.rocch, cells)
-    tar, non = summary.units.counts(cells, (costs.n_tar, costs.n_non))
-    by_class = np.stack([one.totals > 0 for one in (tar, non)])
-    n_units, seen = int(by_class.any(axis=0).sum()), tuple(by_class.sum(axis=1).tolist())
+    counted = summary.units.counted(summary.ranks, _wanted(summary, found))
+    costs, tar, non = counted.costs, counted.tar, counted.non
+    n_units, seen = counted.n_seen
     if max(seen) < 2:
         return None
-    figures = list(FiguresOfEvaluation(summary, found, costs, (seen[0], seen[1])))
+    figures = list(FiguresOfEvaluation(summary, found, costs, seen))
     stacked = np.stack([one.costs_by(costs.best) for one in figures], axis=-1)[:, 0]
     minima = _moving_minima(figures, stacked, costs)
     without = None
     if minima and resampling.optimism is not False:
         without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs)
-    is_kept = about.n_units * len(figures) <= _KEPT if resampling.keep is None else resampling.keep
+    keep = resampling.keep if counted.singles is None else False  # rows of tables are no units
+    is_kept = about.n_units * len(figures) <= _KEPT if keep is None else keep
     sums = InfluenceSquares([one.name for one in figures], about.n_units, keep=is_kept)
-    keep_every = _kept_places(found, about.n_units, resampling.keep)
+    keep_every = _kept_places(found, about.n_units, keep)
     bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without)
     are_many = about.n_units > Bands.MOST_UNITS
     for part, (of_tar, of_non) in in_blocks((tar, non), stacked.shape[2] + (0 if are_many else bands.width)):
@@ -83,9 +82,9 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         influences=sums.influences,
         curves=bands.standard_errors(n_units),
         level=resampling.level,
-        curve_influences=bands.influences((seen[0], seen[1])),
+        curve_influences=bands.influences(seen),
     )
-    return with_bootstrap(known, summary.units, figures, (tar, non), cells, resampling)
+    return with_bootstrap(known, summary.units, figures, counted, resampling)
 
 
 def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it

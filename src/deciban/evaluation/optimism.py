@@ -111,12 +111,11 @@ class WithoutGroups:
 
     def thresholds(self, log_odds: FloatArray) -> ThresholdsWithoutGroups:
         """The best thresholds at priors."""
-        llr = self.best.llr[self.best.block]
-        at = np.stack([np.searchsorted(of_cells, -log_odds, side="left") for of_cells in llr])
+        at = self.best.positions(log_odds)
         rejected = [
             np.take_along_axis(cumulated(counts.T), at.T, axis=0).sum(axis=1) / counts.sum() for counts in self.own
         ]
-        return ThresholdsWithoutGroups(self.group, at, (rejected[0], rejected[1]), self.totals, llr.shape[1])
+        return ThresholdsWithoutGroups(self.group, at, (rejected[0], rejected[1]), self.totals, self.best.block.shape[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

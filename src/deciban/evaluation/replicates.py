@@ -1,4 +1,4 @@
-"""Replicates of the figures of two classes: weights of units, sums in cells, hulls and means."""
+"""Replicates of the figures of two classes from sums in cells: hulls and means."""
 
 from __future__ import annotations
 
@@ -9,18 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deciban.core.resampling.best import BestDecisions
-from deciban.core.resampling.cell_sums import cell_sums
-from deciban.core.resampling.cells import Cells
-from deciban.core.resampling.multipliers import Multipliers
-from deciban.core.resampling.replicates import replicates_of
-from deciban.core.resampling.unit_counts import UnitCounts
 from deciban.evaluation.bootstrap import Bootstrap
 from deciban.evaluation.uncertainty import Figure, Uncertainty
-from deciban.types import BoolArray, CountArray, FloatArray
+from deciban.types import CountArray, FloatArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.linear_figures import LinearFigure
-    from deciban.evaluation.unit_trials import Resampling, TrialsByUnit, UnitTrials
+    from deciban.evaluation.unit_trials import Resampling, TrialsByUnit, TrialsInCells
 
 
 class ReplicatedFigures:
@@ -70,33 +65,11 @@ def _areas(tar: FloatArray, non: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("rc,rc->r", tar, np.cumsum(non, axis=1) - non / 2))
 
 
-class _Draws:
-    """Figures of a block of replicates from the weights of units."""
-
-    def __init__(
-        self, figures: ReplicatedFigures, trials: UnitTrials, cells: Cells, counts: tuple[UnitCounts, UnitCounts]
-    ) -> None:
-        self.figures = figures
-        self.whole = [one.in_cells for one in counts]
-        self.sums = [
-            cell_sums(units, cells.of(scores), cells.n_cells, weights, own.counts)
-            for units, own, scores, weights in zip(trials.units, counts, trials.scores, trials.weights, strict=True)
-        ]
-
-    def __call__(self, weights: Multipliers) -> tuple[FloatArray, BoolArray]:
-        tables = [np.ascontiguousarray(one.of(weights).T) for one in self.sums]
-        has_both = np.logical_and.reduce([one.any(axis=1) for one in tables])
-        for table, whole in zip(tables, self.whole, strict=True):
-            table[~has_both] = whole  # shapes stay, so that no sum depends on what else is in the block
-        return self.figures.of(*tables), has_both
-
-
 def with_bootstrap(
     known: Uncertainty,
     trials: TrialsByUnit,
     figures: Sequence[LinearFigure],
-    counts: tuple[UnitCounts, UnitCounts],
-    cells: Cells,
+    counted: TrialsInCells,
     resampling: Resampling,
 ) -> Uncertainty:
     """What is known of the figures of an evaluation, with a bootstrap if one is asked for.
@@ -108,17 +81,15 @@ def with_bootstrap(
     trials : TrialsByUnit
     figures : sequence of LinearFigure
         All figures of the evaluation, in cells.
-    counts : (UnitCounts, UnitCounts)
-        Of both classes, in these cells.
-    cells : Cells
+    counted : TrialsInCells
+        The trials in these cells.
     resampling : Resampling
     """
     if not resampling.bootstrap:
         return known
-    replicated, asked = ReplicatedFigures(figures), {"seed": resampling.seed, "n_replicates": resampling.bootstrap}
-    draws = _Draws(replicated, trials.in_memory("bootstrap"), cells, counts)
-    found, has_both = replicates_of(draws, trials.about.keys, **asked)
-    whole = replicated.of(*(one.in_cells[None] for one in counts))[0]
+    replicated = ReplicatedFigures(figures)
+    found, has_both = trials.replicated(replicated.of, counted, resampling)
+    whole = replicated.of(counted.costs.n_tar[None], counted.costs.n_non[None])[0]
     replicates = dict(zip(replicated.names, zip(found.T, whole.tolist(), strict=True), strict=True))
     minima = [one.name for one in figures if one.least is not None]
     return replace(known, bootstrap=Bootstrap.of(replicates, has_both, known.estimates, resampling, minima))

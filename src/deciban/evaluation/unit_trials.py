@@ -5,18 +5,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.cells import Cells
+from deciban.core.resampling.cells import Cells, cells_of
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, joined_units, merged_units
-from deciban.core.resampling.units import TrialUnits, together
+from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.unit_counts import Table, UnitCounts, groups_of_units, joined_units, merged_units
+from deciban.core.resampling.units import Keys, TrialUnits, together
 from deciban.errors import InputError
-from deciban.types import CountArray, ScoreArray, Units, Weights
+from deciban.types import CountArray, FloatArray, ScoreArray, Units, Weights
+
+if TYPE_CHECKING:
+    from deciban.core.resampling.cell_sums import CellSums
+    from deciban.core.resampling.multipliers import Multipliers
+    from deciban.core.resampling.replicates import FiguresOfTables, Replicated
+    from deciban.metrics import SortedScores
 
 Pair: TypeAlias = tuple[ArrayLike, ArrayLike]
 
@@ -64,6 +71,38 @@ class Resampling:
             checked_replicates(self.bootstrap, self.seed)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TrialsInCells:
+    """Trials of both classes by unit and cell.
+
+    Attributes
+    ----------
+    costs : LinearCosts
+        Of cells with borders at all thresholds that were wanted.
+    tar, non : UnitCounts
+    singles : (int, int), optional
+        How many of each class there are, where every trial is a unit and rows of the counts stand for many of them.
+    """
+
+    costs: LinearCosts
+    tar: UnitCounts
+    non: UnitCounts
+    singles: tuple[int, int] | None = None
+
+    @property
+    def cells(self) -> Cells:
+        """The cells."""
+        return self.costs.cells
+
+    @property
+    def n_seen(self) -> tuple[int, tuple[int, int]]:
+        """Units with trials of any class, and of each."""
+        if self.singles is not None:
+            return sum(self.singles), self.singles
+        of_tar, of_non = (one.totals > 0 for one in (self.tar, self.non))
+        return int((of_tar | of_non).sum()), (int(of_tar.sum()), int(of_non.sum()))
+
+
 class TrialsByUnit(ABC):
     """Trials of both classes with their units, wherever they are: what is counted by unit once thresholds are known."""
 
@@ -73,8 +112,29 @@ class TrialsByUnit(ABC):
         """The units: their keys, what one is called, and how they were found."""
 
     @abstractmethod
-    def counts(self, cells: Cells, in_cells: tuple[CountArray, CountArray]) -> tuple[UnitCounts, UnitCounts]:
-        """Count targets and non-targets by unit and cell; ``in_cells`` are the trials (or weight) of each class."""
+    def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
+        """Count targets and non-targets by unit and cell.
+
+        Parameters
+        ----------
+        ranks : SortedScores
+            Of these trials.
+        wanted : (n,) array
+            Thresholds at which counts must be exact.
+        """
+
+    @abstractmethod
+    def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
+        """Figures of replicates of the bootstrap, and which replicates have trials of both classes.
+
+        Parameters
+        ----------
+        figures_of : function
+            From tables of targets and of non-targets, (n_tables, n_cells), to figures, (n_tables, n_figures).
+        counted : TrialsInCells
+            What `counted` gave.
+        asked : Resampling
+        """
 
     def in_memory(self, what: str) -> UnitTrials:
         """The trials themselves.
@@ -147,14 +207,64 @@ class UnitTrials(TrialsByUnit):
         """See `TrialsByUnit.in_memory`."""
         return self
 
-    def counts(self, cells: Cells, in_cells: tuple[CountArray, CountArray]) -> tuple[UnitCounts, UnitCounts]:
-        """See `TrialsByUnit.counts`."""
-        group = groups_of_units(self.units[0].keys, N_GROUPS)
+    def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
+        """See `TrialsByUnit.counted`."""
+        cells = cells_of(ranks.table, ranks.pav, wanted, self.about.n_units)
+        costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
+        costs.one_trial = (_mean_weight(self.weights[0]), _mean_weight(self.weights[1]))
+        group, in_cells = groups_of_units(self.units[0].keys, N_GROUPS), (costs.n_tar, costs.n_non)
         tar, non = (
             UnitCounts.of(scores, units, cells, group, weights, in_cells=known)
             for scores, units, weights, known in zip(self.scores, self.units, self.weights, in_cells, strict=True)
         )
+        return TrialsInCells(costs, tar, non)
+
+    def sums(self, cells: Cells, tables: tuple[Table, Table] | None = None) -> tuple[CellSums, CellSums]:
+        """What adds up weights of units in cells, of targets and of non-targets; see `cell_sums`.
+
+        Parameters
+        ----------
+        cells : Cells
+        tables : pair, optional
+            The same trials by unit and cell, if somebody has counted them.
+        """
+        from deciban.core.resampling.cell_sums import cell_sums  # few ask for it
+
+        tar, non = (
+            cell_sums(units, cells.of(scores), cells.n_cells, weights, table)
+            for scores, units, weights, table in zip(
+                self.scores, self.units, self.weights, tables or (None, None), strict=True
+            )
+        )
         return tar, non
+
+    def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
+        """See `TrialsByUnit.replicated`."""
+        sums = self.sums(counted.cells, (counted.tar.counts, counted.non.counts))
+        return replicated_by(sums, figures_of, counted, self.about.keys, asked)
+
+
+def replicated_by(
+    sums: tuple[CellSums, CellSums],
+    figures_of: FiguresOfTables,
+    counted: TrialsInCells,
+    keys: Keys,
+    asked: Resampling,
+) -> Replicated:
+    """See `TrialsByUnit.replicated`: of units whose weights can be drawn at once, with what adds them up in cells."""
+    from deciban.core.resampling.replicates import of_both_classes, replicates_of
+
+    whole = counted.costs.n_tar, counted.costs.n_non
+
+    def drawn(weights: Multipliers) -> Replicated:
+        return of_both_classes(figures_of, (sums[0].of(weights), sums[1].of(weights)), whole)
+
+    return replicates_of(drawn, keys, seed=asked.seed, n_replicates=asked.bootstrap)
+
+
+def _mean_weight(weights: CountArray | None) -> float:
+    """What a trial counts that counts; 1 where weights are whole numbers."""
+    return 1.0 if weights is None or weights.dtype == np.int64 else float(weights.sum() / np.count_nonzero(weights))
 
 
 def units_of_classes(

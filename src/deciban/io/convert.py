@@ -13,7 +13,7 @@ from deciban.errors import FormatError, KeyMismatchError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents, Written, field_of
 from deciban.io.formats import Format, formats
-from deciban.io.memory import allowed_memory, memory_of
+from deciban.io.memory import memory_for_trials, memory_of
 from deciban.io.reader import read_contents
 from deciban.io.source import PathLike, require_one_stream
 from deciban.io.units import in_other_units, is_submission, notes_on_submissions, require_class_units
@@ -94,7 +94,7 @@ def convert(
     require_class_units(write_as)
     require_one_stream([source, key])
     refuse_overwriting([target], [source, key])
-    if memory_of([source]) > allowed_memory(memory):
+    if memory_of([source]) > memory_for_trials(memory):
         from deciban.io.convert_in_pieces import Converted, convert_in_pieces  # most files fit
 
         how = Converted(what, probabilities, detection_llr, write_as)

@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from deciban.errors import InputError
-from deciban.io.source import TwoFiles, files_of, is_open_file
+from deciban.errors import FormatError, InputError
+from deciban.io.library_errors import only_format_errors
+from deciban.io.source import Source, TwoFiles, files_of, is_open_file
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
-LEAST = 64 * 10**6
+LIBRARIES = 60 * 10**6
+"""Bytes that Python and its libraries take."""
+
+LEAST = 100 * 10**6
 """Bytes below which nothing of use can be done in pieces."""
 
-_TIMES_ITS_SIZE = {True: 5, False: 2}
-"""How much memory reading a file and sorting its scores takes, of binary and of text files."""
+_TIMES_ITS_SIZE = {"text": 3, "packed": 16, "binary": 14}
+"""How often what a file takes is taken to read it and sort its scores: of text, of what is compressed, of the rest."""
+
+_BYTES_PER_ROW, _TIMES_ITS_COLUMNS = 52, 6
+"""The same of a Parquet file: for every row, and how often what its columns take."""
+
+_WIDTHS = {"BOOLEAN": 1 / 8, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
+"""Bytes that a value takes where it is read: text is a number of a dictionary."""
+
+_TIGHT = 512 * 10**6
+"""Bytes for trials below which memory that was freed is given back at once: that costs time, and fragments cost more."""
+
+_MMAP_THRESHOLD = -3  # what mallopt calls it
+_LARGE_BLOCK = 1 << 18
 
 
 def allowed_memory(memory: str | int | None) -> int:
-    """Bytes that may be taken.
+    """Bytes that may be taken in all, by Python and its libraries, too.
 
     Parameters
     ----------
@@ -31,7 +50,7 @@ def allowed_memory(memory: str | int | None) -> int:
     Raises
     ------
     InputError
-        If it is no size, or below 64 MB.
+        If it is no size, or below 100 MB.
 
     Examples
     --------
@@ -48,8 +67,35 @@ def allowed_memory(memory: str | int | None) -> int:
     if found is None:
         raise InputError(f"memory: got {memory!r}. Write a size, such as 2GB, 500MB or a number of bytes.")
     if found < LEAST:
-        raise InputError(f"memory: got {memory!r}. The least that work in pieces needs is {LEAST // 10**6} MB.")
+        raise InputError(
+            f"memory: got {memory!r}. The least that work in pieces needs is {LEAST // 10**6} MB, of which Python and "
+            f"its libraries take {LIBRARIES // 10**6}."
+        )
     return found
+
+
+def memory_for_trials(memory: str | int | None) -> int:
+    """What of the allowed bytes is left for trials and what is made of them.
+
+    Examples
+    --------
+    >>> memory_for_trials("2GB")
+    1940000000
+    """
+    return allowed_memory(memory) - LIBRARIES
+
+
+def give_back_at_once(memory: int) -> None:
+    """Where little memory may be taken for trials, have large blocks that are freed go back to the system.
+
+    Allocators keep what was freed in case it is wanted again: twice what is in use, with several threads.
+    """
+    if memory >= _TIGHT:
+        return
+    with suppress(OSError, AttributeError):  # where the C library is another one
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_BLOCK)
+    if (arrow := sys.modules.get("pyarrow")) is not None:
+        arrow.set_memory_pool(arrow.system_memory_pool())
 
 
 def free_memory() -> int:
@@ -66,16 +112,37 @@ def free_memory() -> int:
 
 
 def memory_of(scores: Sequence[Any], key: Any = None) -> int:
-    """Bytes that it takes to read these files as a whole, about; 0 for what is no file."""
+    """Bytes that it takes to read these files as a whole, about; 0 for what is no file.
+
+    Of Parquet the footers say how many rows there are, and how wide: files may be as small as you like.
+    """
     paths = [one for one in [*scores, *([] if key is None else [key])] if not isinstance(one, TwoFiles)]
     found = 0
     for path in paths:
         for one in [] if is_open_file(path) or str(path) == "-" else files_of(path):
             parts = [part for part in Path(one).rglob("*") if part.is_file()] if Path(one).is_dir() else [Path(one)]
-            found += sum(_times(part) * part.stat().st_size for part in parts if part.is_file())
+            found += sum(_needed(part) for part in parts if part.is_file())
     return found
 
 
-def _times(path: Path) -> int:
+def _needed(path: Path) -> int:
+    source, size = Source(path), path.stat().st_size
     with path.open("rb") as stream:
-        return _TIMES_ITS_SIZE[b"\0" in stream.read(4096)]
+        head = stream.read(4096)
+    if head.startswith(b"PAR1"):
+        with suppress(FormatError):  # what is damaged will be told when it is read
+            return _needed_by_parquet(path)
+    if not source.is_plain:
+        return _TIMES_ITS_SIZE["packed"] * size
+    return _TIMES_ITS_SIZE["binary" if b"\0" in head else "text"] * size
+
+
+def _needed_by_parquet(path: Path) -> int:
+    import pyarrow.parquet as pq
+
+    with only_format_errors(str(path), "Parquet"):
+        footer = pq.read_metadata(path)
+        widths = [footer.schema.column(at) for at in range(footer.num_columns)]
+        decoded = footer.num_rows * sum(_WIDTHS.get(one.physical_type, one.length) for one in widths)
+        written = sum(footer.row_group(at).total_byte_size for at in range(footer.num_row_groups))
+    return int(footer.num_rows * _BYTES_PER_ROW + _TIMES_ITS_COLUMNS * max(decoded, written))

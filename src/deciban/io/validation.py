@@ -11,7 +11,7 @@ import numpy as np
 
 from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
-from deciban.io.memory import allowed_memory, memory_of
+from deciban.io.memory import memory_for_trials, memory_of
 from deciban.io.reader import read_contents, text_faults
 from deciban.io.renaming import read_renaming
 from deciban.io.source import PathLike, require_one_stream
@@ -88,7 +88,7 @@ def validate(
     """
     require_one_stream([submission, trials])
     renaming = read_renaming(ids)
-    if memory_of([submission, trials]) > allowed_memory(memory):
+    if memory_of([submission, trials]) > memory_for_trials(memory):
         from deciban.io.validation_in_pieces import validate_in_pieces  # most files fit
 
         given: Any = {"format": format, "columns": columns, "labels": labels}

@@ -18,7 +18,7 @@ from deciban.errors import FormatError, InputError
 from deciban.io.atomic import ScratchFolder
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import Options
-from deciban.io.memory import allowed_memory
+from deciban.io.memory import memory_for_trials
 from deciban.io.shards.contents import contents_in_pieces, is_readable_in_pieces, plain_text_files
 from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
 from deciban.io.shards.how import HowToRead
@@ -189,7 +189,7 @@ def validate_in_pieces(
             for one in (scored, listed):
                 words = f"{renaming.words} changed {counted(one.n_changed, 'name')} of {display_name(one.source)}"
                 messages.append(Message("ids", "", words))
-        faults = _faults(scored, listed, folder.path, any_order=any_order, memory=allowed_memory(memory))
+        faults = _faults(scored, listed, folder.path, any_order=any_order, memory=memory_for_trials(memory))
         return tuple(messages), tuple(faults)
     finally:
         folder.remove()

@@ -7,11 +7,17 @@ from deciban.metrics.costs import calibration_loss as calibration_loss
 from deciban.metrics.costs import dr30 as dr30
 from deciban.metrics.costs import min_bayes_error as min_bayes_error
 from deciban.metrics.costs import min_dcf as min_dcf
+from deciban.metrics.decided import DecisionErrors as DecisionErrors
+from deciban.metrics.decided import decision_dcf as decision_dcf
+from deciban.metrics.decided import decision_errors as decision_errors
+from deciban.metrics.decided import errors_needed as errors_needed
+from deciban.metrics.decided import trial_costs as trial_costs
 from deciban.metrics.decomposition import ScoreParts as ScoreParts
 from deciban.metrics.decomposition import brier as brier
 from deciban.metrics.decomposition import score_parts as score_parts
 from deciban.metrics.evidence import MisleadingEvidence as MisleadingEvidence
 from deciban.metrics.evidence import misleading_evidence as misleading_evidence
+from deciban.metrics.gaussian import GaussianScores as GaussianScores
 from deciban.metrics.intervals import influences as influences
 from deciban.metrics.intervals import interval as interval
 from deciban.metrics.mixtures import c_primary as c_primary

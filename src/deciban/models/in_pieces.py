@@ -191,7 +191,7 @@ class TrialsInPieces(InPieces):
         for k, kind in ((1, "target"), (0, "non-target")):
             if record is None or not record.counts[k]:
                 n = 0 if record is None else sum(record.counts)
-                raise InputError(f"is_target: none of the {n} trials is a {kind}. Training needs both classes.")
+                raise InputError(f"is_target: none of the {n} trials is a {kind}. Both classes are needed.")
 
     def linear(self, form: Form) -> PartsOfTrials:
         """Trials to train weights of columns on."""

@@ -25,6 +25,7 @@ _HOMES = {
     "chain": "deciban.calibration:Chain",
     "class-matrix": "deciban.calibration:MatrixTransformation",
     "class-scale": "deciban.calibration:ClassScaleTransformation",
+    "detection-affine": "deciban.calibration:DetectionAffineTransformation",
     "detection-pav": "deciban.calibration:DetectionPavTransformation",
     "elub": "deciban.calibration:ElubCalibrator",
     "gaussian": "deciban.calibration:GaussianCalibrator",

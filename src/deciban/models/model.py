@@ -139,6 +139,9 @@ class Model(ABC):
     fit_call: ClassVar[str] = "fit(scores, is_target)"
     """What messages advise to call first."""
 
+    told_as: str | None = None
+    """What warnings call it; by default by its class."""
+
     training_: Training | None = None
 
     uncertainty_: Uncertainty | None = None

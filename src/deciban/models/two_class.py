@@ -293,7 +293,7 @@ class TrainedByRule(ScoreModel):
         """Keep the objective that was reached, and warn if it is not the optimum."""
         self.objective_ = fit.objective
         if not fit.converged:
-            warn(f"{type(self).__name__}: {fit.status}.")
+            warn(f"{self.told_as or type(self).__name__}: {fit.status}.")
 
 
 def results_of(fit: Fit) -> dict[str, Plain]:

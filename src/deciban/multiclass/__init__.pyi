@@ -8,6 +8,9 @@ from deciban.multiclass.costs import brier as brier
 from deciban.multiclass.costs import cllr as cllr
 from deciban.multiclass.costs import cross_entropy as cross_entropy
 from deciban.multiclass.costs import information_delivered as information_delivered
+from deciban.multiclass.decided import decision_c_avg as decision_c_avg
+from deciban.multiclass.decided import error_rate_weighting as error_rate_weighting
+from deciban.multiclass.decided import recalibrated_c_avg as recalibrated_c_avg
 from deciban.multiclass.decision_errors import c_avg as c_avg
 from deciban.multiclass.decision_errors import class_error_rates as class_error_rates
 from deciban.multiclass.decision_errors import confusion as confusion

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
+from deciban._validate import probabilities as _validate_probabilities
 from deciban.core.classes.counts import chosen, log_weights, tally
 from deciban.core.classes.loglik import difference, row_blocks
 from deciban.core.rules.dirichlet import dirichlet_cost as _dirichlet_cost
@@ -108,7 +109,7 @@ def eta_rule(posterior: ArrayLike, *, eta: ArrayLike) -> FloatArray:
     array([[1., 0., 2.],
            [1., 2., 0.]])
     """
-    table = _posteriors(posterior)
+    table = _validate_probabilities.distributions(posterior, "posterior")
     n, n_classes = table.shape
     point = _meeting_point(eta, n_classes)
     cost = np.tile(1.0 / ((n_classes - 1) * point), (n, 1))
@@ -224,7 +225,7 @@ def dirichlet_rule(posterior: ArrayLike, *, concentration: ArrayLike) -> FloatAr
     array([[0.475, 1.075, 1.45 ],
            [0.   , 2.5  , 2.5  ]])
     """
-    table = _posteriors(posterior)
+    table = _validate_probabilities.distributions(posterior, "posterior")
     n, n_classes = table.shape
     shapes, columns = _concentration(concentration, n_classes), np.arange(n_classes)
     cost = np.empty(table.shape)
@@ -277,16 +278,3 @@ def _concentration(values: ArrayLike, n_classes: int) -> FloatArray:
             f"{_LEAST_PAIR:g}. Of three or more classes every two must reach that: at 1 all costs are infinite."
         )
     return shapes
-
-
-def _posteriors(values: ArrayLike) -> FloatArray:
-    table = _validate.matrix(values, "posterior", "class").astype(np.float64, copy=False)
-    if table.shape[1] < 2:
-        raise InputError(f"posterior: shape {table.shape}. There are at least two classes.")
-    wrong = np.flatnonzero(~((table >= 0).all(axis=1) & (np.abs(table.sum(axis=1) - 1.0) <= 1e-6)))
-    if len(wrong):
-        raise InputError(
-            f"posterior: {len(wrong)} of {len(table)} rows are no probabilities that sum to 1, the first is row "
-            f"{wrong[0]}: {table[wrong[0]].tolist()}. For log-likelihoods there is deciban.multiclass.posterior."
-        )
-    return table

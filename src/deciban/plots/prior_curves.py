@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.special import entr, expit
 
+from deciban.core.ranks.operating import default_error
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
 from deciban.evaluation.curve_bands import band_of
@@ -161,11 +162,6 @@ def ece(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
         _shade(drawing, "cross_entropy")
     draw_reference(drawing, drawing.reach, _prior_entropy)
     return _framed(drawing, top, "Empirical cross-entropy (bits)")
-
-
-def default_error(log_odds: FloatArray) -> FloatArray:
-    """Bayes error rate of llr 0, the smaller of both priors."""
-    return np.asarray(expit(-np.abs(log_odds)))
 
 
 def _prior_entropy(log_odds: FloatArray) -> FloatArray:

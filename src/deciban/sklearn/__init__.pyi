@@ -10,6 +10,7 @@ from deciban.sklearn.estimator import LlrEstimator as LlrEstimator
 from deciban.sklearn.estimator import ScoreCalibrator as ScoreCalibrator
 from deciban.sklearn.fusions import LinearFusion as LinearFusion
 from deciban.sklearn.multiclass.calibrators import ClassScaleTransformation as ClassScaleTransformation
+from deciban.sklearn.multiclass.calibrators import DetectionAffineTransformation as DetectionAffineTransformation
 from deciban.sklearn.multiclass.calibrators import DetectionPavTransformation as DetectionPavTransformation
 from deciban.sklearn.multiclass.calibrators import GaussianBackend as GaussianBackend
 from deciban.sklearn.multiclass.calibrators import MatrixTransformation as MatrixTransformation

@@ -169,10 +169,26 @@ def units_of_trials(trials: Trials, counting: BoolArray | None = None, *, noun: 
 
 def _keys_of_names(trials: Trials) -> Keys:
     """A number for every trial, made of those of its names."""
-    first, *others = (_keys(names)[_codes(trials, at)] for at, names in enumerate(trials.names))
+    return keys_of_trials([_keys(names)[_codes(trials, at)] for at, names in enumerate(trials.names)])
+
+
+def keys_of_trials(sides: Sequence[Keys]) -> Keys:
+    """A number for every trial, made of those of the names of its sides.
+
+    Examples
+    --------
+    >>> ann, bob = keys_of(["ann"]), keys_of(["bob"])
+    >>> bool(keys_of_trials([ann, bob]) == keys_of_trials([bob, ann]))
+    False
+    """
+    first, *others = sides
     for other in others:
         first = mixed_bits(first ^ mixed_bits(other))
     return first
+
+
+EACH_TRIAL = "each a unit by itself as was asked for: intervals are too narrow where trials share speakers"
+"""What is said of trials that are units."""
 
 
 @dataclass(frozen=True, eq=False)

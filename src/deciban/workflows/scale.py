@@ -9,7 +9,7 @@ from typing import Any
 
 from deciban.engines.work import Engine
 from deciban.errors import InputError
-from deciban.io.memory import allowed_memory
+from deciban.io.memory import allowed_memory, give_back_at_once, memory_for_trials
 from deciban.io.source import PathLike
 
 
@@ -20,8 +20,8 @@ class Scale:
     Attributes
     ----------
     memory : str or int, optional
-        Bytes that may be taken, as ``"2GB"``, ``"500MB"`` or a number; what would take more is read in pieces. Left
-        out, half of what is free.
+        Bytes that may be taken in all, as ``"2GB"``, ``"500MB"`` or a number; what would take more is read in pieces.
+        Left out, half of what is free.
     approximate : bool
         Whether one pass is enough: figures of ranks come with the bounds that they are certainly within.
     dask : str or distributed.Client, optional
@@ -38,8 +38,8 @@ class Scale:
 
     Examples
     --------
-    >>> Scale(memory="2GB").n_bytes, Scale(memory="1.5 GiB").n_bytes
-    (2000000000, 1610612736)
+    >>> Scale(memory="2GB").n_bytes
+    1940000000
     """
 
     memory: str | int | None = None
@@ -56,8 +56,8 @@ class Scale:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes that may be taken."""
-        return allowed_memory(self.memory)
+        """Bytes that trials may take: what is allowed, less what Python and its libraries take."""
+        return memory_for_trials(self.memory)
 
     @property
     def is_asked(self) -> bool:
@@ -99,13 +99,14 @@ class Scale:
         return [one for one in self.speaker_files if isinstance(one, str | os.PathLike)]
 
     def engine(self) -> Engine:
-        """Where passes run: a context, in which it is used.
+        """Where passes run, as thriftily with memory as is asked for: a context, in which it is used.
 
         Raises
         ------
         ClusterError, InputError
             If there is no such cluster.
         """
+        give_back_at_once(self.n_bytes)
         if self.dask is None:
             from deciban.engines.threads import Threads
 

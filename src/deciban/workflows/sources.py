@@ -13,7 +13,7 @@ from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import TwoFiles, is_open_file
 from deciban.messages import Message
 from deciban.types import AnyArray
-from deciban.workflows.how_sure import HowSure
+from deciban.workflows.how_sure import TRIALS, HowSure
 from deciban.workflows.kinds import AnyKind, Kind, kind_called
 from deciban.workflows.kinds.class_units import in_nats
 from deciban.workflows.options import Options, Reading
@@ -99,21 +99,12 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
 
 
 def _units(how_sure: HowSure) -> dict[str, Any]:
-    """What names the units, if intervals are wanted.
-
-    Raises
-    ------
-    InputError
-        If every trial is to be one: there would be as many as trials.
-    """
+    """What names the units, if intervals are wanted."""
     naming = how_sure.naming
     if naming is None or not how_sure.intervals:
         return {"find_speakers": how_sure.intervals}
     if naming.each_trial:
-        raise InputError(
-            "units: 'trials' takes every trial for a unit, and these are too many for the memory. Name a column or a "
-            "file of units, or leave intervals out (intervals=False, --no-intervals)."
-        )
+        return {"units": TRIALS}
     return {"units": naming.parts, "units_apart": naming.apart, "units_required": how_sure.units_required}
 
 

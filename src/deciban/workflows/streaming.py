@@ -142,6 +142,7 @@ def evaluate_in_pieces(
     say, found = progress or (lambda _words: None), list[Any]()
     kind = kind_called(kind_of_opened(source, options))
     with options.scale.engine() as engine:
+        engine.make_room(source, options.scale.n_bytes)
         if units is None:
             units = units_of_source(source, engine, options.how_sure, kind)
         else:

@@ -21,7 +21,7 @@ from deciban.trials import IdMap, Trials
 from deciban.trials.frozen import as_text
 from deciban.trials.lists import PAIR, ROW
 from deciban.trials.names.codes import encode, positions
-from deciban.trials.units import UnitColumn, side_of, units_of_columns, units_of_trials
+from deciban.trials.units import EACH_TRIAL, UnitColumn, side_of, units_of_columns, units_of_trials
 from deciban.types import AnyArray, BoolArray, CountArray
 from deciban.workflows.how_sure import COLUMN, HowSure, UnitNaming, UnitsLike, is_file
 from deciban.workflows.key_columns import complete_column
@@ -126,8 +126,7 @@ def units_and_messages(
 def _named(trials: Trials, naming: UnitNaming, counting: BoolArray | None) -> TrialUnits:
     """Units as the user named them."""
     if naming.each_trial:
-        words = "each a unit by itself as was asked for: intervals are too narrow where trials share speakers"
-        return units_of_trials(trials, counting, noun="trial", source=words)
+        return units_of_trials(trials, counting, noun="trial", source=EACH_TRIAL)
     finder = _Finder(trials, counting)
     if naming.apart or len(naming.parts) == 2:
         finder.require_two_sides(naming)

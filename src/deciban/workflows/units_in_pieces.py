@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from deciban.core.resampling.unit_notes import common_in_words
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.speakers import SpeakersByName
+from deciban.engines.trial_units import SinglesInPieces, TrialSurvey
 from deciban.engines.unit_survey import LookAtUnits, UnitFacts, UnitsFound
 from deciban.engines.units import UnitsInPieces
 from deciban.engines.work import Engine
@@ -30,6 +31,8 @@ class UnitsOfSource:
         Of no trial; None where there are no intervals.
     by_name : SpeakersByName or None
     messages : tuple of Message
+    singles : TrialSurvey or None
+        What is known where every trial is a unit.
     """
 
     source: ShardSource
@@ -37,12 +40,15 @@ class UnitsOfSource:
     units: TrialUnits | None
     by_name: SpeakersByName | None
     messages: tuple[Message, ...]
+    singles: TrialSurvey | None = None
 
-    def of_system(self, system: int) -> UnitsInPieces | None:
-        """The trials of a system with their units."""
+    def of_system(self, system: int, memory: int) -> UnitsInPieces | None:
+        """The trials of a system with their units, of which so many bytes may be taken."""
         if self.units is None:
             return None
-        return UnitsInPieces(self.source, self.engine, system, self.units, self.by_name)
+        if self.singles is not None:
+            return SinglesInPieces.of_survey(self.source, self.engine, system, self.singles, memory)
+        return UnitsInPieces(self.source, self.engine, system, self.units, self.by_name, memory)
 
 
 def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind: AnyKind) -> UnitsOfSource:
@@ -63,6 +69,10 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     """
     if not how_sure.intervals:
         return UnitsOfSource(source, engine, None, None, ())
+    if source.are_units:
+        survey = engine.run(TrialSurvey(), source.pieces)
+        units, messages = units_and_messages(survey.units, (), all_alike=max(survey.n) < 2, shared=lambda: "")
+        return UnitsOfSource(source, engine, units, None, messages, survey)
     if source.has_units:
         found = UnitsFound(engine.run(LookAtUnits(), source.pieces).facts[0])
     else:

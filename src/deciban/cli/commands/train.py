@@ -216,6 +216,7 @@ MULTICLASS_METHODS = {
     "class-scale": "ClassScaleTransformation",
     "class-matrix": "MatrixTransformation",
     "pav": "DetectionPavTransformation",
+    "one-against-rest": "DetectionAffineTransformation",
 }
 """Calibrations, transformations and the back-end of many classes, as ``--method`` calls them."""
 

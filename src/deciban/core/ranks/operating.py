@@ -118,6 +118,11 @@ def effective_log_odds(
         return np.asarray(log_odds + (np.log(c_miss) - np.log(c_fa)))
 
 
+def default_error(log_odds: FloatArray) -> FloatArray:
+    """Error rate of decisions without scores at prior log odds in nats: the smaller of both priors."""
+    return np.asarray(expit(-np.abs(log_odds)))
+
+
 def detection_cost(
     p_miss: FloatArray,
     p_fa: FloatArray,

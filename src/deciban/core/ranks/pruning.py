@@ -17,11 +17,14 @@ import numpy as np
 from deciban.core.ranks.counts import corners, splitting
 from deciban.core.ranks.gaps import GapClass
 from deciban.core.ranks.hull import pool
-from deciban.core.ranks.score_cells import ScoreCells, keys_of
+from deciban.core.ranks.score_cells import ScoreCells, bit_lengths, keys_of
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 Order: TypeAlias = Literal["tied", "best", "worst"]
 """Whether trials of a cell in which both classes are not told apart count as tied, or as ordered for or against us."""
+
+_BITS_AT_ONCE = 3
+"""Bits by which the cells that are split together may differ in width."""
 
 _LIMIT = 2**63
 _MARGIN = 1e-12
@@ -228,6 +231,32 @@ def _entries(
 
 def _finite(values: FloatArray) -> FloatArray:
     return np.where(np.isinf(values), 0.0, values)
+
+
+def to_split(cells: ScoreCells, kept: BoolArray, most: int) -> BoolArray:
+    """Which of these cells are counted again in finer ones: all of them, or so many of the widest where they are more.
+
+    The widest ones are those whose scores share the fewest bits. As all that are chosen differ by few bits, as many
+    more bits of each are told as there is room for.
+
+    Parameters
+    ----------
+    cells : ScoreCells
+    kept : (n_cells,) array
+        Those that are too large.
+    most : int
+        For so many there is room to become a few cells each.
+    """
+    found, rows = kept.copy(), np.flatnonzero(kept)
+    if len(rows) > most:
+        ends = keys_of(cells.low[:, rows].min(axis=0)) ^ keys_of(cells.high[:, rows].max(axis=0))
+        wide, n_trials = bit_lengths(ends), cells.counts[:, rows].sum(axis=0)
+        wide[wide + _BITS_AT_ONCE <= wide.max()] = 0
+        order = np.lexsort((-n_trials, wide == 0))
+        chosen = order[: max(min(most, int(np.count_nonzero(wide))), 1)]
+        found[:] = False
+        found[rows[chosen]] = True
+    return found
 
 
 def windows_of(cells: ScoreCells, kept: BoolArray) -> tuple[FloatArray, FloatArray]:

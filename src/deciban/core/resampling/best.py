@@ -104,6 +104,10 @@ class BestDecisions:
         tar, non = (np.add.reduceat(n * one, self.first) for n, one in zip((self.n_tar, self.n_non), own, strict=True))
         return np.asarray(tar / self._of_table(self.n_tar) + non / self._of_table(self.n_non))
 
+    def positions(self, log_odds: FloatArray) -> IntArray:
+        """Number of cells below the best threshold at prior log odds of unit costs, (n_tables, n_priors)."""
+        return np.stack([np.searchsorted(of_cells, -log_odds, side="left") for of_cells in self.llr[self.block]])
+
     def _of_table(self, counts: CountArray) -> CountArray:
         """Sum of blocks in each table."""
         return np.asarray(np.add.reduceat(counts, self.first))

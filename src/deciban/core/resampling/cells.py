@@ -107,11 +107,13 @@ class Cells:
         return places.astype(np.int64)
 
 
-def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> Cells:
+def cells_of(
+    table: CountTable, pav: Pav, wanted: FloatArray, n_units: int, along: FloatArray | None = None
+) -> Cells:
     """Cells with borders at all thresholds that are wanted, at all vertices of the hull, and along both classes.
 
     Where there are few scores, every one has a cell of its own and nothing is rounded. Of classes of which only some
-    trials are known one by one, borders stand at these alone.
+    trials are known one by one, borders stand at these alone, unless they are given.
 
     Parameters
     ----------
@@ -121,27 +123,108 @@ def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> C
         Thresholds at which counts must be exact.
     n_units : int
         The more units, the fewer cells.
+    along : (n,) array, optional
+        Borders along both classes: all scores, or those at `places_along`, where few of them are.
     """
-    room = int(np.clip(_ROOM / max(n_units, 1) ** 1.5, _FEWEST, _MOST))
-    distinct = [one.scores for one in (table.tar, table.non)]
-    if sum(map(len, distinct)) <= room:
-        borders = np.concatenate([one.certain_scores.astype(np.float64) for one in (table.tar, table.non)])
-    else:
-        borders = np.concatenate([_quantiles(one, room // 2) for one in (table.tar, table.non)])
-    ends = [-_LARGEST, _LARGEST] if any(len(one) and np.isinf(one[[0, -1]]).any() for one in distinct) else []
-    borders = np.concatenate((borders, wanted, pav.low, ends))
+    classes = (table.tar, table.non)
+    if along is None:
+        room = room_for(n_units)
+        is_few = sum(len(one.scores) for one in classes) <= room
+        along = np.concatenate(
+            [one.certain_scores.astype(np.float64) if is_few else _quantiles(one, room // 2) for one in classes]
+        )
+    has_infinite = any(len(one.scores) and np.isinf(one.scores[[0, -1]]).any() for one in classes)
+    borders = np.concatenate((along, wanted, pav.low, [-_LARGEST, _LARGEST] if has_infinite else []))
     borders = np.clip(borders[~np.isnan(borders)], -_LARGEST, _LARGEST)
     return Cells(np.unique(borders))
 
 
+def room_for(n_units: int) -> int:
+    """So many scores of both classes can each have a cell.
+
+    Examples
+    --------
+    >>> room_for(100), room_for(1000)
+    (4096, 132)
+    """
+    return int(np.clip(_ROOM / max(n_units, 1) ** 1.5, _FEWEST, _MOST))
+
+
+def places_along(total: float, n_places: int) -> FloatArray:
+    """How many trials (or weight) of a class lie below places that are evenly spaced on an axis of a DET plot."""
+    found: FloatArray = ndtr(np.linspace(-_WIDEST, _WIDEST, max(n_places, 2))) * total
+    return found
+
+
 def _quantiles(trials: SortedClass, n_places: int) -> FloatArray:
     """Scores of a class that are evenly spaced on an axis of a DET plot."""
-    lines = ndtr(np.linspace(-_WIDEST, _WIDEST, max(n_places, 2))) * trials.total
+    lines = places_along(trials.total, n_places)
     at = lines.astype(np.int64) if trials.cumulated is None else np.searchsorted(trials.cumulated[1:], lines)
     found, certain = trials.scores[np.clip(at, 0, len(trials.scores) - 1)], trials.certain_scores
     if len(certain) < len(trials.scores):
         found = certain[np.maximum(np.searchsorted(certain, found, side="right") - 1, 0)]
     return found.astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellTotals:
+    """The trials of a class in every cell; ``a + b`` are those of both.
+
+    Attributes
+    ----------
+    counts : (n_cells,) array
+        Trials, or their weight.
+    sums : (n_cells,) array
+        Of scores, by their weights.
+    lowest : (n_cells,) array
+        Score; inf where there is none.
+    n_trials : int
+        That count.
+    """
+
+    counts: CountArray
+    sums: FloatArray
+    lowest: FloatArray
+    n_trials: int
+
+    @classmethod
+    def of(cls, scores: ScoreArray, cell: IntArray, n_cells: int, weights: CountArray | None = None) -> CellTotals:
+        """Add up checked trials, all of which count.
+
+        Examples
+        --------
+        >>> CellTotals.of(np.array([3.0, 1.0, 2.0]), np.array([1, 0, 1]), 3).means.tolist()
+        [1.0, 2.5, 0.0]
+        """
+        counts: CountArray = np.bincount(cell, weights, n_cells)
+        if weights is not None and weights.dtype == np.int64:
+            counts = np.zeros(n_cells, np.int64)
+            np.add.at(counts, cell, weights)
+        doubles = scores.astype(np.float64, copy=False)
+        lowest = np.full(n_cells, np.inf)
+        np.minimum.at(lowest, cell, doubles)
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = np.bincount(cell, doubles if weights is None else doubles * weights, n_cells)
+        return cls(counts, sums, lowest, len(scores))
+
+    def __add__(self, other: CellTotals) -> CellTotals:
+        """Merge with other trials in the same cells."""
+        lowest = np.minimum(self.lowest, other.lowest)
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = self.sums + other.sums
+        return CellTotals(self.counts + other.counts, sums, lowest, self.n_trials + other.n_trials)
+
+    @property
+    def means(self) -> FloatArray:
+        """Mean score, see `mean_scores`; 0 where there is no trial."""
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            means = self.sums / self.counts
+        return np.where(self.counts > 0, np.where(np.isfinite(means), means, self.lowest), 0.0)
+
+    @property
+    def mean_weight(self) -> float:
+        """What a trial counts: 1 where weights are whole numbers."""
+        return 1.0 if self.counts.dtype == np.int64 else float(self.counts.sum() / self.n_trials)
 
 
 def in_cells(trials: SortedClass, cells: Cells) -> tuple[CountArray, FloatArray]:

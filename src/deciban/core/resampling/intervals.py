@@ -6,10 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 from scipy import special
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.scales import Scale, bounds_on_scale, t_quantile, with_unseen
+from deciban.types import FloatArray
 
 ROUNDING = 1e-13
 """Share of a figure, or of the greatest influence on it, below which a difference is that of sums in another order."""
@@ -105,12 +107,8 @@ class NothingSeen:
         >>> found.n_units, found.above, found.below
         (10, 0.25, 0.05)
         """
-        few = min(n_units)
-        parts = [cls.of_rate(rate, n) for rate, n in zip(rates, n_units, strict=True)]
-        factors = [weight * few / n for weight, n in zip(weights, n_units, strict=True)]
-        above = max(factor * one.above for factor, one in zip(factors, parts, strict=True))
-        below = sum(factor * one.below for factor, one in zip(factors, parts, strict=True))
-        return cls(few, above, below, is_part=True)
+        above, below = unseen_of_sum(*(np.array(one, np.float64) for one in (rates, weights, n_units)))
+        return cls(min(n_units), float(above), float(below), is_part=True)
 
     def times(self, factor: float) -> NothingSeen:
         """Of the figure times a positive factor."""
@@ -139,6 +137,24 @@ class NothingSeen:
             known = self.above > 0.0 and (value == 0.0 or math.isfinite(self.above))
             rise = self.above * share if known else 0.0
         return max(value - self.below * share, 0.0), min(value + rise, self.ceiling)
+
+
+def unseen_of_sum(rates: FloatArray, weights: FloatArray, n_units: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """How far weighted sums of error rates rise and fall by what no unit shows; see `NothingSeen.of_sum`.
+
+    Parameters
+    ----------
+    rates, weights : (n_rates, ...) arrays
+    n_units : (n_rates,) array
+
+    Returns
+    -------
+    above, below : (...) arrays
+        If the share of units that do is 1, of as few units as move any of the rates.
+    """
+    factors = (weights.T * n_units.min() / n_units).T
+    above = np.where(rates <= ROUNDING, factors, 0.0).max(axis=0)
+    return above, np.where(rates >= 1.0 - ROUNDING, factors, 0.0).sum(axis=0)
 
 
 @dataclass(frozen=True, slots=True)

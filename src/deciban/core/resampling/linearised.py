@@ -8,13 +8,14 @@ that of two means.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import Pav, Rocch
 from deciban.core.resampling.best import BestDecisions, beta_costs_of, brier_costs_of, dcf_weights, log_costs_of
-from deciban.core.resampling.cells import Cells, in_cells
+from deciban.core.resampling.cells import Cells, CellTotals, in_cells
 from deciban.types import FloatArray, IntArray
 
 
@@ -34,6 +35,16 @@ class LinearCosts:
         self.pav, self.rocch, self.cells = pav, rocch, cells
         (self.n_tar, self.tar_means), (self.n_non, self.non_means) = (in_cells(one, cells) for one in (tar, non))
         self.one_trial = (_mean_weight(tar), _mean_weight(non))
+
+    @classmethod
+    def of_totals(cls, tar: CellTotals, non: CellTotals, pav: Pav, rocch: Rocch, cells: Cells) -> Self:
+        """The same of trials that were added up in these cells."""
+        found = cls.__new__(cls)
+        found.pav, found.rocch, found.cells = pav, rocch, cells
+        found.n_tar, found.n_non = tar.counts, non.counts
+        found.tar_means, found.non_means = tar.means, non.means
+        found.one_trial = (tar.mean_weight, non.mean_weight)
+        return found
 
     @cached_property
     def best(self) -> BestDecisions:

@@ -12,7 +12,7 @@ import numpy as np
 from deciban.core.resampling.multipliers import Multipliers, poisson_weights
 from deciban.core.resampling.units import Keys
 from deciban.steps import teller
-from deciban.types import BoolArray, FloatArray
+from deciban.types import BoolArray, CountArray, FloatArray
 
 BLOCK, _FEWEST = 256, 16
 """Replicates at once, and where there are very many units. Blocks are always drawn whole: what a replicate is does not
@@ -23,11 +23,43 @@ _WEIGHTS = 1 << 26
 
 _THREADS = 4
 
-FiguresOf: TypeAlias = Callable[[Multipliers], tuple[FloatArray, BoolArray]]
-"""From weights (n_units, n_replicates) to figures (n_replicates, n_figures), and which replicates have them."""
+Replicated: TypeAlias = tuple[FloatArray, BoolArray]
+"""Figures (n_replicates, n_figures), and which replicates have them: rows of others mean nothing."""
+
+FiguresOf: TypeAlias = Callable[[Multipliers], Replicated]
+"""From weights (n_units, n_replicates)."""
+
+FiguresOfTables: TypeAlias = Callable[[CountArray, CountArray], FloatArray]
+"""From tables of targets and of non-targets (n_tables, n_cells) to figures (n_tables, n_figures)."""
 
 
-def replicates_of(figures_of: FiguresOf, keys: Keys, *, seed: int, n_replicates: int) -> tuple[FloatArray, BoolArray]:
+def of_both_classes(
+    figures_of: FiguresOfTables, sums: tuple[CountArray, CountArray], whole: tuple[CountArray, CountArray]
+) -> Replicated:
+    """Figures of a block of replicates from the sums of weights in cells.
+
+    Parameters
+    ----------
+    figures_of : function
+    sums : pair of (n_cells, n_replicates) arrays
+        Of targets and of non-targets.
+    whole : pair of (n_cells,) arrays
+        All trials, which stand in for replicates without a class: shapes stay, so that no sum depends on what else is
+        in the block.
+    """
+    tables = [np.ascontiguousarray(one.T) for one in sums]
+    has_both: BoolArray = np.logical_and.reduce([one.any(axis=1) for one in tables])
+    for table, own in zip(tables, whole, strict=True):
+        table[~has_both] = own
+    return figures_of(tables[0], tables[1]), has_both
+
+
+def block_size(n_units: int) -> int:
+    """How many replicates are drawn at once."""
+    return max(min(BLOCK, _WEIGHTS // max(n_units, 1)), _FEWEST)
+
+
+def replicates_of(figures_of: FiguresOf, keys: Keys, *, seed: int, n_replicates: int) -> Replicated:
     """Draw replicates.
 
     Parameters
@@ -44,11 +76,11 @@ def replicates_of(figures_of: FiguresOf, keys: Keys, *, seed: int, n_replicates:
         Where not, a class has no weight at all and figures do not exist: these rows mean nothing.
     """
 
-    def block(first: int) -> tuple[FloatArray, BoolArray]:
+    def block(first: int) -> Replicated:
         return figures_of(poisson_weights(keys, seed, np.arange(first, first + size)))
 
-    size = max(min(BLOCK, _WEIGHTS // max(len(keys), 1)), _FEWEST)
-    tell, found = teller(n_replicates, "replicates"), list[tuple[FloatArray, BoolArray]]()
+    size = block_size(len(keys))
+    tell, found = teller(n_replicates, "replicates"), list[Replicated]()
     tell(0)
     with ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS)) as pool:
         try:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban.core.resampling.cells import Cells
-from deciban.core.resampling.units import Keys, TrialUnits
+from deciban.core.resampling.units import Keys, TrialUnits, mixed_bits
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 Table: TypeAlias = Any
@@ -28,6 +28,9 @@ _FEW = 1 << 30
 
 _WIDE = 256
 """Units from which a table is cumulated faster row by row."""
+
+MOST_DEALT = 1 << 20
+"""Units that are dealt out to groups of equal size."""
 
 _FILLED = 0.1
 """Share of entries that are not 0 from which rows are handled as arrays."""
@@ -85,8 +88,8 @@ class UnitCounts:
         n_groups = int(group.max(initial=0)) + 1
         kind: Any = np.int64 if weights is None or weights.dtype == np.int64 else np.float64
         in_table = np.int32 if weights is None and len(scores) < _FEW else kind  # half the memory, and never full
-        tally, by_unit = _Tally(units.n_units, cells.n_cells, in_table), units.codes
-        once, inside = _Tally(1, cells.n_cells, kind), _Tally(n_groups, cells.n_cells, kind)
+        tally, by_unit = Tally(units.n_units, cells.n_cells, in_table), units.codes
+        once, inside = Tally(1, cells.n_cells, kind), Tally(n_groups, cells.n_cells, kind)
         dealt = group.astype(np.min_scalar_type(n_groups))
         step = _SLAB if tally.is_dense else max(_SLAB, units.n_units)
         for first in range(0, len(scores), step):
@@ -110,7 +113,7 @@ class UnitCounts:
 
     def __add__(self, other: UnitCounts) -> UnitCounts:
         """Merge with the counts of other trials of the same units, in the same cells."""
-        kind = self.in_cells.dtype
+        kind = np.result_type(self.in_cells, other.in_cells)
         found = {name: getattr(self, name) + getattr(other, name) for name in ("in_cells", "inside")}
         return replace(self, counts=self.counts.astype(kind) + other.counts.astype(kind), **found)
 
@@ -166,7 +169,7 @@ class UnitCounts:
         return left if left.dtype == np.int64 else np.where(left > 1e-9 * self.in_cells, left, 0.0)
 
 
-class _Tally:
+class Tally:
     """Adds up trials by unit and cell, in an array or, where there are many of both, a sparse matrix.
 
     In an array the units of a cell lie side by side: what is done cell by cell is done for all of them at once.
@@ -270,14 +273,29 @@ def sums_of_rows(table: Table) -> FloatArray:
 def groups_of_units(keys: Keys, n_groups: int) -> IntArray:
     """Deal units out to groups of equal size, in the order of their keys: names alone decide, not their order.
 
+    Of very many units each goes to a group by itself, which needs no list of all; sizes differ by chance then.
+
     Examples
     --------
     >>> groups_of_units(np.array([5, 3, 9, 1], np.uint64), 2).tolist()
     [0, 1, 1, 0]
     """
+    if len(keys) > MOST_DEALT:
+        return groups_of_keys(keys, n_groups)
     found = np.empty(len(keys), np.int64)
     found[np.argsort(keys, kind="stable")] = np.arange(len(keys)) % max(min(n_groups, len(keys)), 1)
     return found
+
+
+def groups_of_keys(keys: Keys, n_groups: int) -> IntArray:
+    """The group of every unit where there are more than `MOST_DEALT`: its key alone decides.
+
+    Examples
+    --------
+    >>> np.bincount(groups_of_keys(np.arange(1000, dtype=np.uint64), 2)).sum().item()
+    1000
+    """
+    return (mixed_bits(keys) % np.uint64(n_groups)).astype(np.int64)
 
 
 def merged_units(parts: Sequence[TrialUnits]) -> list[TrialUnits]:

@@ -90,6 +90,23 @@ class TrialUnits:
         return replace(self, codes=tuple(place[side] for side in self.codes), keys=self.keys[used])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class UnlistedUnits(TrialUnits):
+    """Units of no trial, too many to be listed: nothing is known but how many there are.
+
+    Attributes
+    ----------
+    n : int
+    """
+
+    n: int = 0
+
+    @property
+    def n_units(self) -> int:
+        """See `TrialUnits.n_units`."""
+        return self.n
+
+
 def together(named: Sequence[tuple[ArrayLike, str]], **about: str) -> list[TrialUnits]:
     """Units of several sets of trials, such as targets and non-targets: the same name is the same unit in all.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from scipy.special import expit, logit
 
+from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.best import BestDecisions
 from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.class_means import ClassMeans
@@ -20,10 +21,11 @@ from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure
 from deciban.evaluation.multiclass.class_figures import ClassFigure
+from deciban.evaluation.multiclass.detector_bands import DetectorBands
 from deciban.evaluation.multiclass.summands import InTurn
 from deciban.evaluation.multiclass.target_errors import TargetErrors, critical_priors_of
 from deciban.evaluation.optimism import chosen_without
-from deciban.evaluation.uncertainty import CurveInfluences
+from deciban.evaluation.uncertainty import CurveInfluences, Figure, UnseenErrors
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Detectors
 from deciban.types import FloatArray, IntArray
@@ -43,7 +45,7 @@ DETECTOR_FIGURES = ("eer", "cost", "min_cost", "cllr", "min_cllr", "calibration_
 class DetectorInfluences:
     """What each trial costs in detectors, one after the other, and on average at each prior of a target.
 
-    Iterating gives the figures of each detector; `points` and `curves` are complete afterwards.
+    Iterating gives the figures of each detector; `points`, `curves` and what goes with these are complete afterwards.
 
     Parameters
     ----------
@@ -71,6 +73,7 @@ class DetectorInfluences:
         self.unseen: dict[int, NothingSeen] = {}
         self.least_shift = np.zeros(len(self.p_target))
         self.squares = np.zeros(0)
+        self._bands = DetectorBands(found, means, seen)
         self.keeps_curve, self.kept_curve, self.curve_unseen = False, np.zeros((0, 0)), np.zeros((2, 0, 2))
 
     @property
@@ -97,12 +100,14 @@ class DetectorInfluences:
             self._actual(detectors, places)
             for target, scores in enumerate(detectors):
                 if target < self.n_targets:
-                    one = OneDetector(detectors, target, scores, logit(self.p_target[places]), self.means)
+                    log_odds, thresholds = logit(self.p_target[places]), self._bands.thresholds[: None if first == 0 else 0]
+                    one = OneDetector(detectors, target, scores, log_odds, thresholds, self.means)
                     least = one.minima(self.left_out)
                     for k, (costs, shift) in zip(places, least[2:], strict=True):
                         self.least[k] += costs / self.n_targets
                         self.least_shift[k] += (shift or 0.0) / self.n_targets
                     if first == 0:
+                        self._bands.add(one, self.left_out)
                         yield self._figures(one, least)
             del detectors
 
@@ -195,12 +200,17 @@ class DetectorInfluences:
                 shift=float(np.mean(shifts)) if shifts else None,
             )
 
-    def curves(self, n_units: int) -> dict[str, FloatArray]:
-        """Standard errors of C_avg at the priors of its curve; none of an open set in merged parts."""
+    def curves(self, n_units: int) -> dict[Figure, FloatArray]:
+        """Standard errors of the curves of detectors, and of C_avg, but for an open set in merged parts."""
         if not len(self.squares):
-            return {}
+            return self._bands.curves
         errors = np.sqrt(self.squares * n_units / (n_units - 1))
-        return {"c_avg": np.interp(self.summary.places, self._axis, errors)}
+        return {"c_avg": np.interp(self.summary.places, self._axis, errors), **self._bands.curves}
+
+    @property
+    def unseen_on_curves(self) -> dict[Figure, UnseenErrors]:
+        """What the curves of detectors could become by errors that no unit shows."""
+        return self._bands.unseen
 
     @property
     def curve_influences(self) -> dict[str, CurveInfluences]:
@@ -226,11 +236,19 @@ class OneDetector:
         Of this detector.
     log_odds : (n_points,) array
         Of priors of the target.
+    thresholds : (n,) array
+        Others at which trials must be told apart.
     means : ClassMeans
     """
 
     def __init__(
-        self, detectors: Detectors, target: int, scores: SortedScores, log_odds: FloatArray, means: ClassMeans
+        self,
+        detectors: Detectors,
+        target: int,
+        scores: SortedScores,
+        log_odds: FloatArray,
+        thresholds: FloatArray,
+        means: ClassMeans,
     ) -> None:
         self.target, self.log_odds, self.scores = target, log_odds, scores
         self.llr, self.own = detectors.llrs.values[target], detectors.llrs.slices[target]
@@ -240,7 +258,8 @@ class OneDetector:
         self.share[self.own] = 1.0
         self.is_target = np.zeros(len(self.llr), np.bool_)
         self.is_target[self.own] = True
-        self.cells = cells_of(scores.table, scores.pav, -log_odds, means.units.n_units)
+        wanted = np.concatenate((-log_odds, thresholds))
+        self.cells = cells_of(scores.table, scores.pav, wanted, means.units.n_units)
         self.linear = LinearCosts(scores.tar, scores.non, scores.pav, scores.rocch, self.cells)
         self.cell = self.cells.of(self.llr)
 
@@ -279,12 +298,12 @@ class OneDetector:
         if left_out is None:
             return [(self.of_trials(one.costs_by(self.linear.best)[:, 0]), None) for one in figures]
         whole = (self.linear.n_tar, self.linear.n_non)
-        shifts, costs = chosen_without(figures, self.linear, whole, self._left(left_out))
+        shifts, costs = chosen_without(figures, self.linear, whole, self.left(left_out))
         found = [left_out.held_out(of_class, self.cell) for of_class in costs]
         per_trial = np.where(self.is_target[:, None], found[0], found[1] * self.share[:, None])
         return list(zip(per_trial.T, shifts.tolist(), strict=True))
 
-    def _left(self, left_out: LeftOut) -> tuple[FloatArray, FloatArray]:
+    def left(self, left_out: LeftOut) -> tuple[FloatArray, FloatArray]:
         """Targets and non-targets in cells without each group; trials count as they do in the scores."""
         n_cells, totals = self.cells.n_cells, (self.scores.non.total, self.scores.tar.total)
         place, n_groups = self.cell + n_cells * self.is_target, left_out.n_groups
@@ -296,4 +315,4 @@ class OneDetector:
 
 def _least_cost(log_odds: float, best: BestDecisions) -> FloatArray:
     """Detection costs at the best threshold, not normalized."""
-    return best.dcf(log_odds) * float(expit(-abs(log_odds)))
+    return best.dcf(log_odds) * float(default_error(np.float64(log_odds)))

@@ -176,4 +176,5 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
         level=resampling.level,
         bootstrap=None if replicates is None else replicates.bootstrap(estimates),
         curve_influences=detectors.curve_influences,
+        unseen=detectors.unseen_on_curves,
     )

@@ -20,7 +20,7 @@ from deciban.io.shards.pieces import Chunk, Piece, Wanted
 from deciban.io.shards.quality import QualityOf
 from deciban.io.shards.rows import Rows
 from deciban.io.shards.truth import SpeakersAgree, Truth, plain
-from deciban.io.shards.units import UnitsOf
+from deciban.io.shards.units import EachTrial, UnitsOf
 from deciban.trials.criteria import texts_alike
 from deciban.trials.frozen import as_text
 from deciban.trials.tables import LOG_10
@@ -47,7 +47,7 @@ class Layout:
         Rows are left out that have no such values.
     weights : str, optional
         Column that says how much trials count.
-    units : UnitsOf, optional
+    units : UnitsOf or EachTrial, optional
     log10 : bool
         Whether scores of two classes are common logarithms.
     sides : mapping of str to str
@@ -65,7 +65,7 @@ class Layout:
     classes: tuple[str, ...] = ()
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     weights: str | None = None
-    units: UnitsOf | None = None
+    units: UnitsOf | EachTrial | None = None
     log10: bool = False
     converted: Converted | None = None
     sides: Mapping[str, str] = field(default_factory=dict)
@@ -92,8 +92,8 @@ class Layout:
         found += self.sides.values() if wanted.quality and self.quality is not None else ()
         return list(dict.fromkeys(found))
 
-    def chunk(self, table: pa.Table, wanted: Wanted, rows: Rows) -> Chunk:
-        """The trials of rows, whose columns were read into a table.
+    def chunk(self, table: pa.Table, wanted: Wanted, rows: Rows, start: int = 0) -> Chunk:
+        """The trials of rows, whose columns were read into a table; ``start`` is the number of the first of them.
 
         Raises
         ------
@@ -110,7 +110,7 @@ class Layout:
         with placed(rows, () if self.weights is None else (self.weights,)):
             weight = self._weights(table) if wanted.weight and self.weights is not None else None
         with placed(rows, self._of_units):
-            units = self._units(table) if wanted.units and self.has_units else None
+            units = self._units(table, start) if wanted.units and self.has_units else None
         names = keys_of_sides(table, [*self.named.values()]) if wanted.names and self.named else None
         quality = self.quality.of(table, self.sides, wanted.quality) if wanted.quality and self.quality else None
         if not self.where:
@@ -170,9 +170,9 @@ class Layout:
         is_whole = values.sum() <= _LARGEST and np.array_equal(values, np.rint(values))
         return values.astype(np.int64) if is_whole else values
 
-    def _units(self, table: pa.Table) -> TrialUnits:
+    def _units(self, table: pa.Table, start: int) -> TrialUnits:
         if self.units is not None:
-            return self.units.of(table)
+            return self.units.of(table, start)
         assert isinstance(self.truth, SpeakersAgree)  # noqa: S101  # it has units
         return self.truth.who.units(*self.truth.speakers(table))
 
@@ -216,10 +216,13 @@ class TrialRows(Piece):
     ----------
     rows : Rows
     layout : Layout
+    start : int
+        Number of the first of them among all rows.
     """
 
     rows: Rows
     layout: Layout
+    start: int = 0
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -233,7 +236,7 @@ class TrialRows(Piece):
 
     def read(self, wanted: Wanted) -> Chunk:
         """See `Piece.read`."""
-        return self.layout.chunk(self.rows.table(self.layout.columns(wanted)), wanted, self.rows)
+        return self.layout.chunk(self.rows.table(self.layout.columns(wanted)), wanted, self.rows, self.start)
 
 
 def require_values(where: Mapping[str, Sequence[str]], rows: Sequence[Rows], names: Sequence[str], name: str) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.units import Keys, TrialUnits, keys_of, mixed_bits
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.arrays.checked import as_scores
 from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only, refuse_nan
@@ -17,6 +17,7 @@ from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.io.shards.speakers import WhoIsWho
 from deciban.messages import Message
 from deciban.trials.tables import LOG_10
+from deciban.trials.units import EACH_TRIAL, keys_of_trials
 from deciban.types import AnyArray, BoolArray
 
 
@@ -36,6 +37,34 @@ class Speakers:
 
 
 @dataclass(frozen=True, slots=True)
+class EachCell:
+    """Every trial is a unit, known by the names of its row and column; where there are none, by its place.
+
+    Attributes
+    ----------
+    names : tuple of uint64 arrays
+        Numbers of the names of rows, and of columns where each cell is a trial; empty where there are none.
+    """
+
+    names: tuple[Keys, ...]
+
+    @classmethod
+    def of_matrix(cls, matrix: Matrix, *, is_classes: bool) -> Self:
+        """Of the cells of a matrix, or of its rows where columns are classes."""
+        names = () if matrix.names is None else matrix.names[: 1 if is_classes else 2]
+        return cls(tuple(keys_of(np.array(one.to_pylist(), np.object_)) for one in names))
+
+    def of(self, start: int, stop: int, n_columns: int) -> TrialUnits:
+        """The units of all cells of some rows."""
+        if self.names:
+            rows, columns = np.repeat(self.names[0][start:stop], n_columns), self.names[1:]
+            keys = keys_of_trials([rows, *(np.tile(one, stop - start) for one in columns)])
+        else:
+            keys = mixed_bits(np.arange(start * n_columns, stop * n_columns))
+        return TrialUnits((np.arange(len(keys)),), keys, "trial", EACH_TRIAL)
+
+
+@dataclass(frozen=True, eq=False)
 class Block(Piece):
     """Some rows of matrices.
 
@@ -51,6 +80,8 @@ class Block(Piece):
     log10 : bool
     classes : tuple of str
         Of many classes, a row is a trial.
+    trials : EachCell or None
+        Where every trial is a unit.
     """
 
     name: str
@@ -62,6 +93,7 @@ class Block(Piece):
     log10: bool
     classes: tuple[str, ...] = ()
     converted: Any = None
+    trials: EachCell | None = None
 
     def read(self, wanted: Wanted) -> Chunk:
         """See `Piece.read`."""
@@ -123,6 +155,10 @@ class Block(Piece):
         return truth.ravel() if chosen is None else truth[chosen]
 
     def _units(self, chosen: BoolArray | None) -> TrialUnits | None:
+        if self.trials is not None:
+            n_columns = self.n_rows // max(self.stop - self.start, 1)
+            found = self.trials.of(self.start, self.stop, n_columns)
+            return found if chosen is None else found.take(chosen.ravel()).only_used()
         if not isinstance(self.truth, Speakers):
             return None
         n_rows, n_columns = self.stop - self.start, len(self.truth.test)
@@ -165,8 +201,11 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
     classes = _class_names(first, key, how)
     truth = _truth(first, key, who, how, is_classes=bool(classes))
     per_row = 1 if classes or len(first.shape) == 1 else first.shape[1]
+    about: Any = {"converted": how.converted}
+    if how.units is not None:
+        about["trials"] = EachCell.of_matrix(first, is_classes=bool(classes))
     pieces = tuple(
-        Block(name, (stop - start) * per_row, start, stop, tuple(systems), truth, how.log10, classes, how.converted)
+        Block(name, (stop - start) * per_row, start, stop, tuple(systems), truth, how.log10, classes, **about)
         for name, start, stop in blocks_of(first)
     )
     if not sum(one.n_rows for one in pieces):
@@ -197,7 +236,8 @@ def _source(
         systems=tuple(names),
         classes=classes,
         is_double=not single or how.converted is not None,
-        has_units=who is not None,
+        has_units=who is not None or how.units is not None,
+        are_units=how.units is not None,
         log10=how.log10 and not classes,
         messages=tuple(messages),
         paths=tuple(one.path for one in systems if one.path is not None),
@@ -216,7 +256,7 @@ def _same_names(one: Matrix, other: Matrix) -> bool:
 
 def _refuse_options(how: HowToRead) -> None:
     for name in ("where", "weights", "columns", "key_columns", "units"):
-        if getattr(how, name) is not None:
+        if getattr(how, name) is not None and not (name == "units" and how.units == "trials"):
             raise InputError(f"{name}: is about columns, and a matrix has none. Leave it out, or bring a table.")
 
 

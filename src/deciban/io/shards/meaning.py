@@ -19,7 +19,7 @@ from deciban.io.shards.layout import Layout, require_values
 from deciban.io.shards.rows import RowTable
 from deciban.io.shards.speakers import WhoIsWho
 from deciban.io.shards.truth import ClassColumn, EqualColumns, LabelColumn, SpeakersAgree, Truth
-from deciban.io.shards.units import UnitsOf
+from deciban.io.shards.units import EachTrial, UnitsOf
 from deciban.trials.frames.to_frames import description
 
 KindOfScores = Literal["two-class", "classes"]
@@ -179,7 +179,7 @@ def _places(roles: Roles, column: str, classes: Sequence[str], how: HowToRead) -
     return {str(number): places[name] for number, name in enumerate(how.classes)}
 
 
-def units_in(roles: Roles, how: HowToRead) -> UnitsOf | None:
+def units_in(roles: Roles, how: HowToRead) -> UnitsOf | EachTrial | None:
     """Where the units stand that a user named; None if there are none, and need not be.
 
     Raises
@@ -189,6 +189,8 @@ def units_in(roles: Roles, how: HowToRead) -> UnitsOf | None:
     """
     if how.units is None:
         return None
+    if how.units == "trials":
+        return EachTrial(tuple(roles.sides.values()))
     sides = {side: name for side, name in roles.sides.items() if side != "side"}
     names = [name for name, role in roles.by_column.items() if name in sides.values() or role.startswith(CONDITION)]
     try:

@@ -35,16 +35,24 @@ def keys_of_sides(table: pa.Table, columns: Sequence[str]) -> tuple[Keys, Keys]:
     >>> bool(enroll[1] == test[1]), bool(enroll[0] == test[0])
     (True, False)
     """
-    found = []
-    for name in columns:
-        column = as_text(plain(table.column(name)).combine_chunks())
-        empty = pc.fill_null(pc.equal(pc.cast(column, pa.string()), ""), fill_value=True)
-        if pc.any(empty).as_py():
-            raise RowError(f"column {name} is empty, and names a side of trials", pc.index(empty, value=True).as_py())
-        codes, names = encode(column)
-        found.append(keys_of(np.array(names.to_pylist(), np.object_))[codes])
-    enroll, test, *channel = found
+    enroll, test, *channel = (keys_in(table, name) for name in columns)
     return enroll, channel_keys(test, channel[0]) if channel else test
+
+
+def keys_in(table: pa.Table, name: str) -> Keys:
+    """A number for every name in a column, the same for the same name; see `deciban.core.resampling.units.keys_of`.
+
+    Raises
+    ------
+    RowError
+        If a row has no name.
+    """
+    column = as_text(plain(table.column(name)).combine_chunks())
+    empty = pc.fill_null(pc.equal(pc.cast(column, pa.string()), ""), fill_value=True)
+    if pc.any(empty).as_py():
+        raise RowError(f"column {name} is empty, and names a side of trials", pc.index(empty, value=True).as_py())
+    codes, names = encode(column)
+    return keys_of(np.array(names.to_pylist(), np.object_))[codes]
 
 
 def channel_keys(test: Keys, channel: Keys) -> Keys:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 from deciban.errors import FormatError, InputError
@@ -20,6 +21,7 @@ from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, systems_
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.shards.rows import Rows, RowTable
 from deciban.io.shards.speakers import WhoIsWho
+from deciban.io.shards.units import EachTrial
 from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport
 
@@ -123,13 +125,15 @@ def _source_of_tables(
     messages.append(Message("key", truth.table.name, words))
     if is_alone and truth.sides:
         messages.append(Message("note", truth.table.name, _COPIES))
+    starts = accumulate((one.n_rows for one in made.rows), initial=0)
     return ShardSource(
         name=", ".join(dict.fromkeys(one.name for one in tables)),
-        pieces=tuple(TrialRows(one, made.layout) for one in made.rows),
+        pieces=tuple(TrialRows(one, made.layout, start) for one, start in zip(made.rows, starts, strict=False)),
         systems=tuple(systems_in(scores, is_classes=is_classes)),
         classes=layout.classes,
         is_double=made.is_double or (how.converted is not None and is_classes),
         has_units=layout.has_units,
+        are_units=isinstance(layout.units, EachTrial),
         has_weights=layout.weights is not None,
         sides=tuple(layout.named),
         log10=layout.log10,

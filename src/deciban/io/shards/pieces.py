@@ -19,6 +19,10 @@ from deciban.trials.joining.matching import JoinReport
 from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray
 
 
+_BYTES_BESIDE = 4
+"""What labels of a row take, as they are read and as they are told apart."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What is read of every trial; what is not wanted is not read.
@@ -127,6 +131,8 @@ class ShardSource:
         Whether scores are float64; else all of them are float32.
     has_units, has_weights : bool
         Whether pieces can say them.
+    are_units : bool
+        Whether every trial is a unit by itself.
     sides : tuple of str
         Sides by whose names pieces can say who is in a trial: enrolment and test, perhaps with a channel.
     quality : tuple of str
@@ -149,6 +155,7 @@ class ShardSource:
     classes: tuple[str, ...] = ()
     is_double: bool = True
     has_units: bool = False
+    are_units: bool = False
     has_weights: bool = False
     sides: tuple[str, ...] = ()
     quality: tuple[str, ...] = ()
@@ -169,6 +176,16 @@ class ShardSource:
     def n_rows(self) -> int:
         """Rows of all pieces."""
         return sum(one.n_rows for one in self.pieces)
+
+    def bytes_per_row(self, n_systems: int = 1) -> int:
+        """What a row takes while the scores of so many systems are read, decoded, put in order and added up, about.
+
+        Examples
+        --------
+        >>> ShardSource("trials", (), ("A", "B"), is_double=False).bytes_per_row()
+        16
+        """
+        return _BYTES_BESIDE + 3 * n_systems * max(len(self.classes), 1) * (8 if self.is_double else 4)
 
 
 @dataclass(frozen=True, eq=False)

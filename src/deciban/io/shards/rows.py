@@ -22,6 +22,9 @@ from deciban.io.source import PathLike
 _MOST_OPEN = 8
 """Files that a thread keeps open: what it reads next is mostly in the one that it read last."""
 
+_BUFFER = 1 << 20
+"""Bytes of a column of a Parquet file that are read at once."""
+
 _OPEN = threading.local()
 
 
@@ -176,7 +179,8 @@ class ParquetRows(FileRows):
         import pyarrow.parquet as pq
 
         def make() -> Any:
-            return pq.ParquetFile(self.path, read_dictionary=list(self.text))
+            how: Any = {"buffer_size": _BUFFER, "pre_buffer": False}  # else it keeps all that was ever read of it
+            return pq.ParquetFile(self.path, read_dictionary=list(self.text), **how)
 
         opened = kept_open(self.path, self.stamp, self.name, make)
         if not columns:

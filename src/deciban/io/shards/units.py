@@ -13,17 +13,18 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.units import TrialUnits, mixed_bits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.contents import RowError
 from deciban.io.read import read_id_map
+from deciban.io.shards.names import keys_in
 from deciban.io.shards.truth import plain
 from deciban.io.source import display_name
 from deciban.messages import counted
 from deciban.trials import IdMap
 from deciban.trials.frozen import as_text
 from deciban.trials.names.codes import encode, positions
-from deciban.trials.units import UnitColumn, units_of_columns
+from deciban.trials.units import EACH_TRIAL, UnitColumn, keys_of_trials, units_of_columns
 
 _COLUMN = "column:"
 
@@ -91,7 +92,7 @@ class UnitsOf:
         columns, maps, called_by = zip(*found, strict=True)
         return cls(columns, maps, called_by, apart)
 
-    def of(self, table: pa.Table) -> TrialUnits:
+    def of(self, table: pa.Table, start: int) -> TrialUnits:  # noqa: ARG002  # columns say it
         """The units of rows.
 
         Raises
@@ -118,6 +119,40 @@ class UnitsOf:
         words = " and ".join(dict.fromkeys(self.called))
         words += ", those of one side apart from those of the other" if self.apart else ""
         return units_of_columns(found, apart=self.apart, noun="unit", source=f"by {words}")
+
+
+@dataclass(frozen=True, slots=True)
+class EachTrial:
+    """Every row is a unit, known by its names; where there are none, by its number among all rows.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        With the names of its sides.
+    """
+
+    columns: tuple[str, ...]
+
+    def of(self, table: pa.Table, start: int) -> TrialUnits:
+        """The units of rows, the first of which has the number ``start``.
+
+        Raises
+        ------
+        RowError
+            If a row has no name.
+
+        Examples
+        --------
+        >>> table = pa.table({"a": ["x", "x"], "b": ["y", "z"]})
+        >>> EachTrial(("a", "b")).of(table, 0).n_units, EachTrial(()).of(table, 7).noun
+        (2, 'trial')
+        """
+        n_rows = table.num_rows
+        if self.columns:
+            keys = keys_of_trials([keys_in(table, name) for name in self.columns])
+        else:
+            keys = mixed_bits(np.arange(start, start + n_rows))
+        return TrialUnits((np.arange(n_rows),), keys, "trial", EACH_TRIAL)
 
 
 def _map(part: Any, name: str, names: Sequence[str]) -> tuple[IdMap, str]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from deciban.core.ranks.operating import default_error
 from deciban.errors import InputError
 from deciban.evaluation.curve_bands import band_of
 from deciban.evaluation.multiclass.result import ClassEvaluation
@@ -15,7 +16,7 @@ from deciban.multiclass import SubsetCosts
 from deciban.plots.axes import GREY, HALO, NAME_WIDTH, Canvas, Mark, Style, in_percent, readable
 from deciban.plots.files import families_for
 from deciban.plots.multiclass.cells import ClassDrawable, class_systems_of, systems_before
-from deciban.plots.prior_curves import BEFORE, default_error, draw_reference, top_of, write_priors
+from deciban.plots.prior_curves import BEFORE, draw_reference, top_of, write_priors
 from deciban.types import FloatArray
 
 _SIZE = (6.0, 4.0)

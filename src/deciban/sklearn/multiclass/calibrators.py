@@ -311,6 +311,46 @@ class MatrixTransformation(ClassEstimator):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class DetectionAffineTransformation(ClassEstimator):
+    """Logistic regression of one class against the rest; see `deciban.calibration.DetectionAffineTransformation`.
+
+    Parameters
+    ----------
+    prior : (n_classes,) array_like, optional
+        How the other classes share in "all others", all above 0, in the ascending order of labels; flat if not given.
+    ridge : float
+        Penalty on the scale of each detector, for standardized scores.
+    decision_prior : (n_classes,) array_like, optional
+        Prior of `predict_proba` and `predict`; ``prior`` if not given.
+
+    Attributes
+    ----------
+    model_ : deciban.calibration.DetectionAffineTransformation
+        With ``detectors_`` and ``detection_llr``.
+    classes_, n_features_in_, feature_names_in_
+        As in `ClassEstimator`.
+
+    Notes
+    -----
+    ``X`` is that of `MulticlassCalibrator`. Each detector answers its own question; their posteriors are forced to sum
+    to 1.
+
+    Examples
+    --------
+    >>> X = [[2, 0, -1], [1, 0.5, 0], [0.5, 1, 0], [0, 2, 0], [1, 0.5, 0.5], [0, 0, 1], [0, 0.4, 1.5], [0, 1, 0]]
+    >>> transformation = DetectionAffineTransformation(ridge=0.01)
+    >>> transformation = transformation.fit(X, ["de", "de", "de", "en", "en", "fr", "fr", "fr"])
+    >>> transformation.predict([[1.0, 0.0, 0.0]])
+    array(['de'], dtype='<U2')
+    """
+
+    model_class = calibration.DetectionAffineTransformation
+
+    prior: ArrayLike | None = None
+    ridge: float = 0.0
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class DetectionPavTransformation(ClassEstimator):
     """PAV of each detection log-likelihood ratio; see `deciban.calibration.DetectionPavTransformation`.
 

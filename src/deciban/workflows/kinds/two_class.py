@@ -174,8 +174,8 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
         resampling = options.how_sure.resampling(units.units)
         asked: Any = {"figures": checked_figures(options.figures), "approximate": options.scale.approximate}
-        asked["by_unit"] = None if resampling is None else (units.of_system(system), resampling)
         memory = engine.bounded(options.scale.n_bytes)
+        asked["by_unit"] = None if resampling is None else (units.of_system(system, memory), resampling)
         return replace(evaluate_system(source, engine, memory, system=system, **asked), name=name)
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:

@@ -8,7 +8,13 @@ import pytest
 
 import deciban
 from deciban import multiclass
-from deciban.calibration import DetectionPavTransformation, MulticlassCalibrator, PavCalibrator
+from deciban.calibration import (
+    AffineCalibrator,
+    DetectionAffineTransformation,
+    DetectionPavTransformation,
+    MulticlassCalibrator,
+    PavCalibrator,
+)
 from deciban.errors import DecibanWarning, FormatError, InputError
 from support.many_classes import problem
 
@@ -189,4 +195,39 @@ def test_one_map_of_all_classes_is_better_on_other_trials():
     train, test = (loglik[:400], label[:400]), (loglik[400:], label[400:])
     one, each = MulticlassCalibrator().fit(*train), DetectionPavTransformation().fit(*train)
     costs = [multiclass.cllr(model.transform(test[0]), test[1]) for model in (one, each)]
+    assert costs[0] < costs[1]
+
+
+def test_one_against_the_rest_is_logistic_regression_of_each_detector():
+    """Of two classes it is the affine map of the differences; of more each detector is trained at its prior."""
+    loglik, label = trials(300, 2, apart=1.0)
+    many, two = DetectionAffineTransformation().fit(loglik, label), AffineCalibrator()
+    two.fit(loglik[:, 0] - loglik[:, 1], label == 0)
+    np.testing.assert_allclose(many.detection_llr(loglik)[:, 0], two.transform(loglik[:, 0] - loglik[:, 1]), atol=1e-7)
+    loglik, label = trials()
+    found = DetectionAffineTransformation(prior=PRIOR).fit(loglik, label)
+    llr = multiclass.detection_llrs(loglik, prior=PRIOR)
+    for k, detector in enumerate(found.detectors_):
+        share = np.array(PRIOR) / (1.0 - PRIOR[k]) / np.bincount(label)
+        share[k] = 1.0 / np.count_nonzero(label == k)
+        own = AffineCalibrator(p_target=PRIOR[k]).fit(llr[:, k], label == k, sample_weight=share[label])
+        assert (detector.scale_, detector.offset_) == pytest.approx((own.scale_, own.offset_), rel=1e-6)
+
+
+def test_one_against_the_rest_is_written_and_read(tmp_path):
+    loglik, label = trials()
+    model = DetectionAffineTransformation(ridge=0.01).fit(loglik, label)
+    model.save(tmp_path / "model.json")
+    np.testing.assert_array_equal(
+        deciban.load_model(tmp_path / "model.json").transform(loglik), model.transform(loglik)
+    )
+
+
+def test_one_scale_for_all_is_better_than_one_against_the_rest_on_other_trials():
+    """Thesis figure 8.4: where all classes are off by one scale and offsets, they are best calibrated together."""
+    loglik, label = trials(2000, 6, apart=1.5)
+    costs = []
+    for model in (MulticlassCalibrator(), DetectionAffineTransformation()):
+        model.fit(0.3 * loglik[:1000], label[:1000])
+        costs.append(multiclass.cllr(model.transform(0.3 * loglik[1000:]), label[1000:]))
     assert costs[0] < costs[1]

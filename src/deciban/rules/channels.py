@@ -1,0 +1,182 @@
+"""The prior at which a recognizer tells most: its capacity as a channel from classes to scores (thesis 7.7.4)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit, logsumexp
+
+from deciban._validate.probabilities import tell_of_two
+from deciban.core.by_value import ByValue
+from deciban.core.classes.loglik import relative, row_blocks
+from deciban.core.rules.expected import cross_entropy
+from deciban.core.rules.proper import softplus
+from deciban.metrics.scores import SortedScores
+from deciban.multiclass.tables import ScoredClasses
+from deciban.types import FloatArray, Names, Weights
+
+_FURTHEST, _PLACES = 25.0, 101
+"""Prior log odds among which the best is looked for, and how many at first."""
+
+_NOTHING = 1e-13
+"""Nats that rounding may make of nothing."""
+
+_FEW_CLASSES = 16
+"""Up to so many, each class is favoured once."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Capacity(ByValue):
+    """The most that a recognizer tells at any prior.
+
+    Attributes
+    ----------
+    bits : float
+        Information delivered at that prior; 0 if it tells nothing at any.
+    prior : (n_classes,) array
+        Of two classes target, then non-target; flat where nothing is told.
+    """
+
+    bits: float
+    prior: FloatArray
+
+
+def capacity(
+    tar: ArrayLike,
+    non: ArrayLike,
+    *,
+    recalibrated: bool = True,
+    tar_weights: Weights = None,
+    non_weights: Weights = None,
+) -> Capacity:
+    """The most information that log-likelihood ratios deliver at any prior: channel capacity (thesis 7.7.4).
+
+    Parameters
+    ----------
+    tar, non : (n_tar,) and (n_non,) array_like
+        Scores of target and non-target trials; larger favours target. Infinite scores are legal.
+    recalibrated : bool
+        Whether after the best increasing map, as in the thesis, or as log-likelihood ratios as they are, in nats.
+    tar_weights, non_weights : array_like, optional
+        Weight of each trial, at least 0; whole numbers count like copies of the trial.
+
+    Returns
+    -------
+    Capacity
+        ``max over p of entropy(p) - cross-entropy(p)`` in bits, and where it is.
+
+    Raises
+    ------
+    InputError
+        If a class is empty or holds NaN.
+
+    Examples
+    --------
+    >>> found = capacity([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])
+    >>> round(found.bits, 4), found.prior.round(2)
+    (0.6667, array([0.5, 0.5]))
+    """
+    scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
+    if not recalibrated:
+        tell_of_two(tar, non)
+    trials = scores.recalibrated if recalibrated else scores.trials
+
+    def delivered(log_odds: float) -> float:
+        return _entropy(log_odds) - cross_entropy(trials.tar, trials.non, log_odds)
+
+    places = np.linspace(-_FURTHEST, _FURTHEST, _PLACES)
+    values = np.array([delivered(x) for x in places.tolist()])
+    best = int(np.argmax(values))
+    if values[best] < _NOTHING:
+        return Capacity(0.0, np.array([0.5, 0.5]))
+    low, high = places[max(best - 1, 0)], places[min(best + 1, _PLACES - 1)]
+    found = minimize_scalar(
+        lambda x: -delivered(float(x)), bounds=(low, high), method="bounded", options={"xatol": 1e-9}
+    )
+    at = float(found.x) if -found.fun > values[best] else float(places[best])
+    return Capacity(max(-float(found.fun), float(values[best])) / math.log(2), np.array([expit(at), expit(-at)]))
+
+
+def _entropy(log_odds: float) -> float:
+    """Shannon entropy in nats of a prior of two classes."""
+    p = float(expit(log_odds))
+    both = softplus(np.array([-log_odds, log_odds]))
+    return float(p * both[0] + (1.0 - p) * both[1])
+
+
+def class_capacity(
+    loglik: ArrayLike, label: ArrayLike, *, sample_weight: Weights = None, classes: Names = None
+) -> Capacity:
+    """The most information that log-likelihoods of many classes deliver at any prior, as they are.
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array_like
+        Log-likelihoods in nats; only differences within a row matter. Infinite values are legal.
+    label : (n_trials,) array_like
+        True classes: positions from 0, or names if ``classes`` are given.
+    sample_weight : (n_trials,) array_like, optional
+        Weight of each trial within its class, at least 0.
+    classes : sequence of str, optional
+        Names of the columns.
+
+    Returns
+    -------
+    Capacity
+        ``max over priors of sum_i prior_i mean_{trials of i} log2 (likelihood_i / sum_j prior_j likelihood_j)``.
+        Classes that are best left out have a prior near 0.
+
+    Raises
+    ------
+    InputError
+        If there is NaN, a label is no class, or a class has no trial.
+
+    Notes
+    -----
+    Of calibrated log-likelihoods this is a concave function of the prior; of others it may have several maxima, and the
+    best of those is taken that are reached from the flat prior and from priors with one class favoured.
+
+    Examples
+    --------
+    >>> found = class_capacity([[2.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.5, 1.5]], [0, 1, 2])
+    >>> round(found.bits, 4), found.prior.round(3)
+    (1.0184, array([0.347, 0.292, 0.361]))
+    """
+    trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
+    n = trials.n_classes
+    trials.prior(None)
+    starts = [np.zeros(n), *(2.0 * np.eye(n) if n <= _FEW_CLASSES else [])]
+    best, at = 0.0, np.full(n, 1.0 / n)
+    for start in starts:
+        found = minimize(_told, start, args=(trials,), jac=True, method="L-BFGS-B", bounds=[(-40.0, 40.0)] * n)
+        if np.isfinite(found.fun) and -found.fun > best:
+            best, at = -float(found.fun), np.exp(found.x - logsumexp(found.x))
+    return Capacity(best / math.log(2), at)
+
+
+def _told(logits: FloatArray, trials: ScoredClasses) -> tuple[float, FloatArray]:
+    """What is not told, in nats less a constant: minus the information, and its derivative by log priors."""
+    log_prior = logits - logsumexp(logits)
+    prior, n = np.exp(log_prior), trials.n_classes
+    columns, total, by_class = np.arange(n), 0.0, np.zeros(n)
+    for k in range(n):
+        rows, gain, shares = trials.rows(k), 0.0, np.zeros(n)
+        weights = trials.weights_of(rows)
+        weight = np.ones(len(rows)) if weights is None else weights.astype(np.float64)
+        for part in row_blocks(len(rows), n):
+            llr = relative(trials.loglik, rows[part], columns)
+            mean = logsumexp(llr + log_prior[:, None], axis=0)
+            with np.errstate(under="ignore", invalid="ignore"):
+                gain += float(weight[part] @ (llr[k] - mean))
+                shares += np.exp(llr + log_prior[:, None] - mean) @ weight[part]
+        gain, shares = gain / weight.sum(), shares / weight.sum()
+        total += prior[k] * gain
+        by_class[k] += prior[k] * gain
+        by_class -= prior[k] * shares
+    # By log priors that add up to 1 by normalization: what all have in common is taken off.
+    slope = by_class - prior * by_class.sum()
+    return -total, -slope

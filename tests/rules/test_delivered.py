@@ -1,0 +1,107 @@
+"""Information delivered and lost, capacity: against the figures of other modules, and channels that are known."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from scipy.stats import entropy
+
+from deciban import InputError, metrics, multiclass
+from deciban.multiclass.tables import ScoredClasses
+from deciban.rules import (
+    Beta,
+    Logarithmic,
+    Quadratic,
+    ThresholdWeights,
+    capacity,
+    class_capacity,
+    class_information,
+    expected_cost,
+    information,
+)
+from deciban.rules.channels import _told
+from support.class_trials import random_trials
+
+RNG = np.random.default_rng(5)
+TAR, NON = RNG.normal(1.5, 2.0, 80), RNG.normal(-1.0, 1.5, 300)
+
+
+@pytest.mark.parametrize("p", [0.5, 0.01])
+def test_two_classes_are_told_what_cross_entropy_leaves(p):
+    found = information(TAR, NON, p_target=p)
+    nats = [f(TAR, NON, p_target=p) for f in (metrics.cross_entropy, metrics.min_cross_entropy)]
+    assert found.entropy == pytest.approx(entropy([p, 1 - p], base=2))
+    assert (found.cost, found.minimum) == pytest.approx(tuple(x / math.log(2) for x in nats), rel=1e-12)
+    assert found.entropy == pytest.approx(found.delivered + found.lost_by_calibration + found.lost_by_discrimination)
+    assert found.available == pytest.approx(found.entropy - found.minimum)
+
+
+def test_other_rules_in_their_units():
+    found = information(TAR, NON, rule=Beta(2.0, 0.7), p_target=0.2, tar_weights=np.arange(80) % 3)
+    given = {"alpha": 2.0, "beta": 0.7, "p_target": 0.2, "tar_weights": np.arange(80) % 3}
+    assert found.cost == pytest.approx(metrics.scoring_rule_cost(TAR, NON, **given), rel=1e-12)
+    assert found.minimum == pytest.approx(metrics.min_scoring_rule_cost(TAR, NON, **given), rel=1e-12)
+    points = information(TAR, NON, rule=ThresholdWeights([0.3], [0.7]), p_target=0.5)
+    dcf = metrics.act_dcf(TAR, NON, p_target=0.5, c_miss=1 / 0.3, c_fa=1 / 0.7, normalize=False)
+    assert points.cost == pytest.approx(0.7 * dcf, rel=1e-12)
+    assert str(points).startswith("tells")
+
+
+def test_many_classes_are_two_with_two_columns_and_flat_and_other_priors():
+    llr = np.concatenate((TAR, NON))
+    loglik, label = np.stack((llr, np.zeros(380)), axis=1), np.repeat([0, 1], [80, 300])
+    for rule in (Logarithmic(2), Quadratic(), Beta(2.0, 0.7)):
+        many = expected_cost(loglik, label, rule=rule, prior=[0.2, 0.8])
+        assert many == pytest.approx(information(TAR, NON, rule=rule, p_target=0.2).cost, rel=1e-12)
+    loglik, label = random_trials(4, 60)
+    prior = [0.1, 0.2, 0.0, 0.7]
+    found = class_information(loglik, label, prior=prior)
+    assert found.delivered == pytest.approx(multiclass.information_delivered(loglik, label, prior=prior), rel=1e-12)
+    assert found.minimum == pytest.approx(multiclass.calibration_analysis(loglik, label, prior=prior).minimum, rel=1e-9)
+    assert class_information(loglik, label, rule=Quadratic()).minimum is None
+
+
+def test_capacity_of_known_channels():
+    """A binary symmetric channel with a tenth of errors; an erasure channel; one that tells nothing."""
+    symmetric = capacity([1] * 9 + [0], [0] * 9 + [1])
+    assert symmetric.bits == pytest.approx(1.0 - entropy([0.1, 0.9], base=2), rel=1e-9)
+    assert symmetric.prior == pytest.approx([0.5, 0.5], abs=1e-6)
+    z_channel = capacity([1] * 5 + [0] * 5, [0] * 10)  # log2(1 + (1 - p) p^(p / (1 - p))) with p = 1/2, at 2/5
+    assert z_channel.bits == pytest.approx(math.log2(1.25), rel=1e-9)
+    assert z_channel.prior == pytest.approx([0.4, 0.6], abs=1e-4)
+    nothing = capacity([0.0], [0.0])
+    assert (nothing.bits, nothing.prior.tolist()) == (0.0, [0.5, 0.5])
+
+
+def test_capacity_is_the_most_at_any_prior():
+    for recalibrated in (True, False):
+        found = capacity(TAR, NON, recalibrated=recalibrated)
+        told = [information(TAR, NON, prior_log_odds=x) for x in np.linspace(-4, 4, 401)]
+        best = max(one.available if recalibrated else one.delivered for one in told)
+        assert best - 1e-9 <= found.bits <= best + 1e-4
+
+
+def test_capacity_of_many_classes():
+    """A symmetric channel of four; one class that looks like another is left out."""
+    p = np.full((4, 4), 0.1) + 0.6 * np.eye(4)
+    label = np.repeat(np.arange(4), 10)
+    symbol = np.concatenate([np.repeat(np.arange(4), (10 * row).round().astype(int)) for row in p])
+    found = class_capacity(np.log(p.T)[symbol], label)
+    assert found.bits == pytest.approx(2.0 - entropy(p[0], base=2), rel=1e-9)
+    assert found.prior == pytest.approx([0.25] * 4, abs=1e-4)
+    loglik = np.array([[3.0, 0.0, 1.4], [0.0, 3.0, 1.4], [1.0, 1.0, 1.0]])
+    assert class_capacity(loglik, [0, 1, 2]).prior[2] < 1e-4
+
+
+def test_slopes_of_what_is_told_are_its_derivatives():
+    trials = ScoredClasses.of_metric(*random_trials(3, 50), None, None)
+    at = np.array([0.3, -0.5, 0.1])
+    assert check_grad(lambda x: _told(x, trials)[0], lambda x: _told(x, trials)[1], at) < 1e-6
+
+
+def test_rules_about_other_classes_are_refused():
+    with pytest.raises(InputError, match="rule: about 2 classes, but the scores have 3"):
+        expected_cost(np.zeros((3, 3)), [0, 1, 2], rule=Beta(1, 1))
+    with pytest.raises(InputError, match="prior"):
+        information(TAR, NON)
