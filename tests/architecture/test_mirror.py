@@ -95,9 +95,10 @@ FROM_ABOVE = {
     ],
     "models/test_in_pieces.py": [
         "core/training/linear_parts.py",
-        "core/training/parts.py",
+        "core/training/looks_at_parts.py",
         "core/training/verdicts.py",
         "engines/looking.py",
+        "models/told_elsewhere.py",
     ],
     "models/test_loading.py": ["_version.py", "models/model.py"],
     "multiclass/test_detection.py": ["multiclass/decision_errors.py", "multiclass/tables.py"],

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -18,7 +16,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores
 from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
-from deciban.errors import DecibanWarning, InputError, warn
+from deciban.errors import InputError, warn
 from deciban.io.shards.pieces import ShardSource
 from deciban.models.model import Model
 from deciban.models.uncertainty import Bounds, JackknifeMaps, ParameterCovariance, Uncertainty
@@ -101,22 +99,6 @@ def tell_missing(model: str, present: BoolArray, consequence: str) -> None:
 def tell_lacking(model: str, n_lacking: int, n: int, where: str, consequence: str) -> None:
     """Warn that trials lack a measure."""
     warn(f"{model}: {n_lacking} of {n} trials lack quality measures{where}: {consequence}.")
-
-
-@contextmanager
-def reasons_are_shown() -> Iterator[None]:
-    """Without the warning that there are no standard errors, where `ScoreModel.uncertainty_lines` says why."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r".*: no standard errors: ", DecibanWarning)
-        yield
-
-
-@contextmanager
-def missing_measures_are_known() -> Iterator[None]:
-    """Without that warning, where it is told already how many trials lack measures."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r".* trials lack quality measures", DecibanWarning)
-        yield
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from deciban.evaluation.results import names_apart
 from deciban.io.shards.pieces import ShardSource
 from deciban.messages import Message, counted
 from deciban.models.mapped import mapped
-from deciban.models.score_model import ScoreModel, missing_measures_are_known, reasons_are_shown
+from deciban.models.score_model import ScoreModel
+from deciban.models.told_elsewhere import missing_measures_are_known, reasons_are_shown
 from deciban.trials import JoinReport
 from deciban.types import Progress
 from deciban.workflows.kinds import kind_called

@@ -14,7 +14,7 @@ from deciban.core.classes.certainty import CountedTrials, parted, require_rivals
 from deciban.core.classes.loglik import are_alike
 from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.drawn import Drawn
-from deciban.core.training.parts import LooksAtParts, Parts
+from deciban.core.training.looks_at_parts import LooksAtParts, Parts
 from deciban.core.training.sums import Sums
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 

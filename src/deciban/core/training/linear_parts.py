@@ -15,7 +15,7 @@ import numpy as np
 
 from deciban.core.training.drawn import Drawn
 from deciban.core.training.linear_trials import Trials
-from deciban.core.training.parts import LooksAtParts, Parts
+from deciban.core.training.looks_at_parts import LooksAtParts, Parts
 from deciban.core.training.sums import Ends
 from deciban.core.training.verdicts import Amounts, Pair, undecided
 from deciban.types import BoolArray
