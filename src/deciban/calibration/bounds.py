@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate.probabilities import tell_of_two
-from deciban.core.ranks.counts import SortedClass
+from deciban.calibration.elub_search import upper_bound, upper_bound_in_pieces
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import Sums
-from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Engine
 from deciban.errors import InputError, warn
-from deciban.io.shards.pieces import Chunk, ShardSource
+from deciban.io.shards.pieces import Chunk
 from deciban.metrics import SortedScores
 from deciban.models.labelled import Labelled
 from deciban.models.loading import model_of
@@ -76,7 +74,7 @@ class BoundCalibrator(Calibrator):
         return low, high
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
-        return _results(data, self, *self._checked())
+        return _results(data, self._transform, *self._checked())
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         return np.asarray(np.clip(scores, *self._checked()))
@@ -124,6 +122,7 @@ class ElubCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "elub"
+    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {
         "low": {"type": "number", "maximum": 0},
         "high": {"type": "number", "minimum": 0},
@@ -133,15 +132,20 @@ class ElubCalibrator(Calibrator):
         self.n_misleading = n_misleading
         _misleading(n_misleading)
 
-    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
-        self.low_, self.high_ = _bounds(SortedScores(**data.as_sets(data.score)), self.n_misleading)
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
+        if isinstance(data, Labelled):
+            self.low_, self.high_ = _bounds(SortedScores(**data.as_sets(data.score)), self.n_misleading)
+        else:
+            amount = _misleading(self.n_misleading)
+            low, self.high_ = (upper_bound_in_pieces(data, amount, sign=sign) for sign in (-1, 1))
+            self.low_ = -low + 0.0
         if self.low_ == 0.0 or self.high_ == 0.0:
             sides = [side for side, bound in (("lower", self.low_), ("upper", self.high_)) if bound == 0.0]
             warn(
                 f"ElubCalibrator: the {' and the '.join(sides)} bound is 0: there the llrs do worse than saying "
                 "nothing. They may not be calibrated, or trials are too few."
             )
-        return _results(data, self, self.low_, self.high_)
+        return _results(data, self._transform, self.low_, self.high_)
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         return np.asarray(np.clip(scores, self.low_, self.high_))
@@ -222,23 +226,7 @@ def _bounds(scores: SortedScores, n_misleading: float) -> tuple[float, float]:
         tar_weights=scores.non.weights,
         non_weights=scores.tar.weights,
     )
-    return -_upper(mirrored.tar, mirrored.non, amount) + 0.0, _upper(scores.tar, scores.non, amount)
-
-
-def _upper(tar: SortedClass, non: SortedClass, amount: float) -> float:
-    """Where above 0 the normalized Bayes error rate first exceeds 1.
-
-    Between neighbouring llrs the errors are constant and the rate increases with the threshold: it passes 1 where
-    ``exp(t) (n_fa + k) / (N + k) = 1 - (n_miss + k) / (T + k) = (T - n_miss) / (T + k)``.
-    """
-    both = np.concatenate((tar.scores, non.scores)).astype(np.float64, copy=False)
-    ends = np.append(np.unique(both[(both > 0.0) & (both < np.inf)]), np.inf)
-    begins = np.insert(ends[:-1], 0, 0.0)
-    n_hit, n_fa = tar.at_or_above(ends), non.at_or_above(ends)
-    with np.errstate(divide="ignore"):
-        crossing = np.log(n_hit / (tar.total + amount)) - np.log((n_fa + amount) / (non.total + amount))
-    first = int(np.argmax(crossing < ends))  # at the last end, infinity, it is always so
-    return float(max(crossing[first], begins[first]))
+    return -upper_bound(mirrored.tar, mirrored.non, amount) + 0.0, upper_bound(scores.tar, scores.non, amount)
 
 
 def _in_both_units(low: float, high: float) -> str:
@@ -255,10 +243,10 @@ def _misleading(amount: float) -> float:
     return _validate.in_range(amount, "n_misleading", 1.0, 1e100, "At least 1 misleading llr is added to each class")
 
 
-def _results(data: Any, model: Calibrator, low: float, high: float) -> dict[str, Plain]:
+def _results(data: Any, transform: Callable[[FloatArray], FloatArray], low: float, high: float) -> dict[str, Plain]:
     n, below, above = (int(one) for one in data.look(_Beyond(low, high)).total)
     status = f"of {n:,} llrs {below:,} were below the lower bound and {above:,} above the upper one"
-    return outcome_of(data, model.transform, status)
+    return outcome_of(data, transform, status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,15 +320,6 @@ class Chain(Calibrator):
             status = step.training_.results.get("status") if step.training_ else None
             statuses.append(f"{step.kind}: {status}")
         return outcome_of(given, _as_it_is, ". ".join(statuses))
-
-    def fit_pieces(
-        self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
-    ) -> Self:
-        """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
-        for step in self.steps:
-            if not step.fits_pieces:  # which it says, before others take their passes
-                step.fit_pieces(source, engine, memory)
-        return super().fit_pieces(source, engine, memory, units=units)
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         for step in self.steps:
