@@ -40,6 +40,7 @@ from deciban.trials import Scores as Scores
 from deciban.trials import align as align
 from deciban.workflows import apply_files as apply_files
 from deciban.workflows import compare_files as compare_files
+from deciban.workflows import decide_files as decide_files
 from deciban.workflows import evaluate_files as evaluate_files
 from deciban.workflows import merge_summaries as merge_summaries
 from deciban.workflows import plan_files as plan_files

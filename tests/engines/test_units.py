@@ -1,26 +1,32 @@
-"""Intervals of trials in pieces are those of the same trials in memory."""
+"""Intervals and replicates of trials in pieces are those of the same trials in memory."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deciban.core.resampling.cell_sums import cell_sums
 from deciban.core.resampling.cells import Cells
-from deciban.engines.counting import summarize_shards
+from deciban.core.resampling.multipliers import poisson_weights
+from deciban.engines import units as engine_units
+from deciban.engines.evaluating import evaluate_system
 from deciban.engines.threads import Threads
-from deciban.engines.units import UnitsInPieces, UnitTally
-from deciban.errors import InputError
-from deciban.evaluation import evaluate
-from deciban.evaluation.two_class import evaluation_of
-from deciban.evaluation.unit_trials import Resampling
-from support.shards import source_of
+from deciban.engines.units import ReplicateTally, UnitsInPieces, UnitTally, trials_of
+from deciban.evaluation import TwoClassFigures, evaluate
+from deciban.evaluation.unit_trials import Resampling, UnitTrials
+from support.how_sure import assert_equally_sure
+from support.shards import Apart, source_of
+
+FIGURES = TwoClassFigures(
+    [0.01, 0.5], eer_conventions=True, fnmr_at=[0.1], at_thresholds={"x": 0.3}, posteriors_at=[0.2]
+)
 
 
-def speakers(seed):
+def speakers(seed, most=900):
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(200, 900))
+    n = int(rng.integers(200, most))
     units = rng.integers(0, rng.integers(5, 40), (n, 2))
     truth = units[:, 0] == units[:, 1]
     truth[:2] = [True, False]
@@ -28,19 +34,42 @@ def speakers(seed):
     return rng, scores, truth, units
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_intervals_are_those_of_memory(seed):
-    rng, scores, truth, units = speakers(seed)
-    source, engine = source_of(scores, truth, rng, units=units), Threads(2)
-    found = UnitsInPieces.of(source, engine, 0)
-    summary = replace(summarize_shards(source, engine, 10**8), units=found)
-    streamed = evaluation_of(summary, resampling=Resampling())
-    whole = evaluate(scores[truth], scores[~truth], tar_units=units[truth], non_units=units[~truth])
-    for figure in ("eer", "cllr", "min_cllr", "act_dcf", "min_dcf", "auc", "calibration_loss"):
-        one, other = streamed.interval(figure), whole.interval(figure)
-        # Cells of costs are others where only the ends of gaps are known; thresholds are the same.
-        assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-3, abs=1e-6)
-        assert one.n_units == other.n_units
+def some_weights(rng, n, kind):
+    """None, whole ones or fractions, some of them 0, in which some pieces are whole."""
+    if kind == 0:
+        return None
+    weights = rng.integers(0, 4, n) if kind == 1 else np.where(rng.random(n) < 0.5, 1.0, rng.random(n))
+    weights[:2] = 1
+    return weights
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 2), st.booleans(), st.booleans())
+@settings(max_examples=8)
+def test_intervals_and_replicates_are_those_of_memory(seed, kind, are_tied, one_sided):
+    """Of ties, infinite scores, weights, one unit or two, one process or several."""
+    rng, scores, truth, units = speakers(seed, 6000)
+    scores = np.round(scores, 1) if are_tied else scores.astype(np.float32)
+    scores[2:6] = [np.inf, -np.inf, np.inf, -np.inf]
+    units, weights = units[:, 0] if one_sided else units, some_weights(rng, len(scores), kind)
+    source, engine = source_of(scores, truth, rng, units=units, weights=weights), Apart(2) if are_tied else Threads(2)
+    asked = Resampling(bootstrap=20, seed=3)
+    by_unit = UnitsInPieces.of(source, engine, 0), asked
+    found = evaluate_system(source, engine, 10**8, figures=FIGURES, by_unit=by_unit)
+    given = {} if weights is None else {"tar_weights": weights[truth], "non_weights": weights[~truth]}
+    given |= {"tar_units": units[truth], "non_units": units[~truth], "bootstrap": 20, "seed": 3}
+    assert_equally_sure(found, evaluate(scores[truth], scores[~truth], operating_points=FIGURES, **given))
+
+
+def test_where_neither_class_fits_intervals_are_those_of_memory():
+    rng, scores, truth, units = speakers(8, 6000)
+    truth = rng.random(len(truth)) < 0.4
+    source, engine = source_of(scores, truth, rng, units=units), Threads(1)
+    by_unit = UnitsInPieces.of(source, engine, 0), Resampling(bootstrap=10)
+    found = evaluate_system(source, engine, 20_000, by_unit=by_unit)
+    whole = evaluate(scores[truth], scores[~truth], tar_units=units[truth], non_units=units[~truth], bootstrap=10)
+    for name in ("eer", "min_cllr", "cllr", "min_dcf", "act_dcf"):
+        mine, theirs = found.interval(name), whole.interval(name)
+        assert (mine.low, mine.high) == pytest.approx((theirs.low, theirs.high), rel=1e-10)
 
 
 def test_counts_of_parts_add_up():
@@ -56,12 +85,54 @@ def test_counts_of_parts_add_up():
     assert (work.empty() + right).counts[0].total == right.counts[0].total
 
 
-def test_a_bootstrap_needs_the_trials_themselves():
-    rng, scores, truth, units = speakers(4)
-    source, engine = source_of(scores, truth, rng, units=units), Threads(1)
-    summary = replace(summarize_shards(source, engine, 10**8), units=UnitsInPieces.of(source, engine, 0))
-    with pytest.raises(InputError, match="bootstrap: needs all trials in memory"):
-        evaluation_of(summary, resampling=Resampling(bootstrap=10))
+def test_pieces_of_whole_weights_do_not_round_those_of_others():
+    """Weights of a piece that happen to be whole are counted as such."""
+    rng, scores, truth, units = speakers(5)
+    weights = np.where(np.arange(len(scores)) % 2 == 0, 1.0, 0.25)
+    source = source_of(scores, truth, rng, units=units, weights=weights)
+    first = source.pieces[0]
+    pieces = (replace(first, weight=np.ones(first.n_rows, np.int64)), *source.pieces[1:])
+    expected = sum(float(one.weight.sum()) for one in pieces)
+    keys = UnitsInPieces.of(source, Threads(1), 0).about.keys
+    tar, non = Threads(1).run(UnitTally(0, Cells(np.zeros(1)), keys), pieces).counts
+    assert tar.total + non.total == pytest.approx(expected, rel=1e-12)
+    both = sum(float(one.weight[one.units.codes[0] != one.units.codes[1]].sum()) for one in pieces)
+    assert tar.totals.sum() + non.totals.sum() == pytest.approx(expected + both, rel=1e-12)
+
+
+@pytest.mark.parametrize("one_sided", [True, False])
+def test_sums_of_replicates_are_those_of_all_trials_at_once(monkeypatch, one_sided):
+    monkeypatch.setattr(engine_units, "_SLICE", 50)
+    rng, scores, truth, units = speakers(6)
+    source = source_of(scores, truth, rng, units=units[:, 0] if one_sided else units)
+    cells = Cells(np.array([-1.0, 0.0, 1.0]))
+    found = Threads(2).run(ReplicateTally(0, cells, 7, range(300, 620), 100), source.pieces)
+    whole = UnitTrials.merged([trials_of(one, 0) for one in source.pieces])
+    weights = poisson_weights(whole.about.keys, 7, np.arange(300, 620))
+    for sums, own, of_class in zip(found.sums, whole.units, whole.scores, strict=True):
+        expected = cell_sums(own, cells.of(of_class), 4).of(weights)
+        np.testing.assert_array_equal(sums, expected)
+        assert sums.dtype == np.int64
+
+
+def test_a_pass_counts_as_many_replicates_as_there_is_room_for():
+    """What a replicate is does not depend on it."""
+    rng, scores, truth, units = speakers(9)
+    source, n_passes = source_of(scores, truth, rng, units=units), []
+
+    class Counted(Threads):
+        def run(self, work, pieces):
+            n_passes.append(isinstance(work, ReplicateTally))
+            return super().run(work, pieces)
+
+    engine, values = Counted(1), []
+    for memory in (10**3, 10**9):
+        n_passes.clear()
+        by_unit = replace(UnitsInPieces.of(source, engine, 0), memory=memory), Resampling(bootstrap=300, seed=1)
+        found = evaluate_system(source, engine, 10**8, by_unit=by_unit)
+        values.append((sum(n_passes), found.uncertainty.bootstrap.values["min_cllr"]))
+    assert [n for n, _ in values] == [2, 1]
+    np.testing.assert_array_equal(values[0][1], values[1][1])
 
 
 def test_without_units_there_are_none():

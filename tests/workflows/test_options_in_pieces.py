@@ -14,6 +14,7 @@ from deciban.workflows import Figures, HowSure, Reading
 from deciban.workflows.options import Options
 from deciban.workflows.sources import open_source
 from deciban.workflows.streaming import evaluate_in_pieces
+from support.how_sure import assert_equally_sure
 
 N = 400
 
@@ -119,11 +120,13 @@ FIGURES = {
 }
 
 HOW_SURE = {
-    "units": ["enroll,test", "product", "speaker", "@spk", "product:speaker,test"],
+    "units": ["enroll,test", "product", "speaker", "@spk", "product:speaker,test", "trials"],
     "level": [0.8],
     "intervals": [False],
     "optimism": [False],
     "keep": [True],
+    "bootstrap": [20],
+    "seed": [3],
 }
 
 
@@ -141,11 +144,9 @@ def compared(found, whole):
         assert one.requested.rates_at == other.requested.rates_at
         assert one.requested.at_thresholds == other.requested.at_thresholds
         assert (one.uncertainty is None) == (other.uncertainty is None)
-        for figure in ("eer", "cllr", "min_dcf") if one.uncertainty is not None else ():
-            mine, theirs = one.interval(figure), other.interval(figure)
-            assert mine.n_units == theirs.n_units
-            assert mine.level == theirs.level
-            assert (mine.low, mine.high) == pytest.approx((theirs.low, theirs.high), rel=5e-3, abs=1e-4)
+        if one.uncertainty is not None:
+            assert one.uncertainty.level == other.uncertainty.level
+            assert_equally_sure(one, other)
     assert _of_units(found) == _of_units(whole)
 
 
@@ -159,7 +160,7 @@ def test_every_option_is_told_what_it_means_in_pieces():
     assert told == {one.name for one in fields(Reading)}
     of_classes = {"prior", "p_target", "p_out_of_set", "subsets", "pairs", "groups"}
     assert {*FIGURES} | of_classes == {one.name for one in fields(Figures)}
-    assert {*HOW_SURE, "bootstrap", "seed", "units_required"} == {one.name for one in fields(HowSure)}
+    assert {*HOW_SURE, "units_required"} == {one.name for one in fields(HowSure)}
 
 
 @pytest.mark.parametrize(
@@ -201,14 +202,30 @@ def test_that_copies_were_not_looked_for_is_said(files):
     assert not notes("scores", "key")
 
 
-def test_a_bootstrap_is_refused(files):
-    with pytest.raises(InputError, match="bootstrap"):
-        in_pieces(files, "whole", bootstrap=10)
+@pytest.mark.parametrize("option", [{"units": "trials"}, {"units": "speaker"}, {}])
+@pytest.mark.parametrize("weights", [None, "weight"])
+def test_replicates_are_those_of_memory(files, option, weights):
+    option = {**option, "bootstrap": 20, "seed": 5, "weights": weights}
+    compared(in_pieces(files, "whole", **option), evaluate_files(files / "whole", **option))
 
 
-def test_every_trial_as_a_unit_is_refused(files):
-    with pytest.raises(InputError, match="'trials' takes every trial for a unit"):
-        in_pieces(files, "whole", units="trials")
+@pytest.mark.parametrize("columns", [("trial",), ("enroll", "test", "side"), ()])
+@pytest.mark.parametrize("where", [None, {"room": "large"}])
+def test_trials_are_known_by_their_names_or_by_their_rows(tmp_path, columns, where):
+    """As in memory, however rows are cut, and whichever of them are asked for."""
+    rng = np.random.default_rng(9)
+    truth = rng.random(N) < 0.3
+    made = {
+        "trial": [f"x{one}" for one in rng.permutation(N)],
+        "enroll": [f"m{one // 20}" for one in range(N)],
+        "test": [f"t{one % 20 // 2}" for one in range(N)],
+        "side": [str(one % 2) for one in range(N)],
+    }
+    given = {"score": np.where(truth, 1.0, -1.0) + rng.normal(0.0, 1.5, N), "label": truth}
+    given["room"] = np.where(rng.random(N) < 0.6, "large", "small")
+    _write(pa.table({**{name: made[name] for name in columns}, **given}), tmp_path / "whole")
+    option = {"units": "trials", "bootstrap": 20, "where": where}
+    compared(in_pieces(tmp_path, "whole", **option), evaluate_files(tmp_path / "whole", **option))
 
 
 @pytest.mark.parametrize("option", [{"memory": "64MB"}, {"approximate": True}, {"dask": "local:2"}])

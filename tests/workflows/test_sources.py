@@ -32,7 +32,6 @@ def folder(tmp_path):
     [
         ({"ids": "basename"}, "ids: other names to compare trials by need all trials in memory"),
         ({"probabilities": 0.5}, "probabilities: probabilities need all trials in memory"),
-        ({"units": "trials"}, "units: 'trials' takes every trial for a unit"),
         ({"posterior_prior": "flat"}, "posterior_prior: for scores of many classes"),
         ({"names": ["A", "B"]}, "names: 2 for 1 systems"),
     ],

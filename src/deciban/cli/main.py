@@ -31,6 +31,7 @@ COMMANDS = {
     "calibrate": ("deciban.cli.commands.train", "Train a map from scores to log-likelihood ratios: a model file."),
     "fuse": ("deciban.cli.commands.train", "Train a fusion of several systems, and tell what each is worth."),
     "apply": ("deciban.cli.commands.apply", "Put the log-likelihood ratios of a model in place of scores."),
+    "decide": ("deciban.cli.commands.decide", "Take the action of least expected cost in every trial."),
     "plot": ("deciban.cli.commands.evaluate", "Draw one plot of score files as SVG, PNG or PDF."),
     "summarize": ("deciban.cli.commands.summaries", "Count the trials of one shard of many: a file that merges."),
     "merge": ("deciban.cli.commands.summaries", "Merge such files into one, to be evaluated or refined by."),

@@ -3,6 +3,13 @@ from deciban.decisions.actions import effective_prior as effective_prior
 from deciban.decisions.application import Application as Application
 from deciban.decisions.application import combine_applications as combine_applications
 from deciban.decisions.application import error_costs as error_costs
+from deciban.decisions.cost_regions import Region as Region
+from deciban.decisions.cost_regions import ever_best as ever_best
+from deciban.decisions.cost_regions import explained as explained
+from deciban.decisions.cost_regions import regions as regions
+from deciban.decisions.deciding import Decisions as Decisions
+from deciban.decisions.deciding import DecisionTally as DecisionTally
+from deciban.decisions.deciding import decide as decide
 from deciban.decisions.expected import expected_costs as expected_costs
 from deciban.decisions.expected import minimizing_actions as minimizing_actions
 from deciban.decisions.probabilities import llr_from_probability as llr_from_probability

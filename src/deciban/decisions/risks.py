@@ -60,7 +60,7 @@ def bayes_decisions(loglik: ArrayLike, *, costs: ArrayLike, prior: Priors = None
     array([1, 0, 0])
     """
     application = Application(costs, prior)
-    return least_cost_actions(_class_scores(loglik, application), application.costs, application.prior)
+    return least_cost_actions(checked_loglik(loglik, application), application.costs, application.prior)
 
 
 def empirical_risk(
@@ -109,7 +109,7 @@ def empirical_risk(
     0.09999999999999999
     """
     application = Application(costs, prior)
-    decision = least_cost_actions(_class_scores(loglik, application), application.costs, application.prior)
+    decision = least_cost_actions(checked_loglik(loglik, application), application.costs, application.prior)
     counts = _counts(decision, label, application, classes, sample_weight, needed=True)
     return _risk(counts, application, normalize=normalize)
 
@@ -207,7 +207,7 @@ def decision_counts(
            [1, 1]])
     """
     application = Application(costs, prior)
-    decision = least_cost_actions(_class_scores(loglik, application), application.costs, application.prior)
+    decision = least_cost_actions(checked_loglik(loglik, application), application.costs, application.prior)
     return _counts(decision, label, application, classes, sample_weight, needed=False)
 
 
@@ -240,7 +240,7 @@ def default_risk(*, costs: ArrayLike, prior: Priors = None) -> float:
     return Application(costs, prior).default_risk
 
 
-def _class_scores(loglik: ArrayLike, application: Application) -> ScoreArray:
+def checked_loglik(loglik: ArrayLike, application: Application) -> ScoreArray:
     """Return checked log-likelihoods of the classes of an application; log-likelihood ratios become two columns."""
     table = _validate.array(loglik, "loglik")
     if table.ndim == 1:

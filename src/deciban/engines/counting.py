@@ -46,8 +46,8 @@ class Survey(Locked, Work):
 
     def __init__(self, system: int, keep_tar: bool, figures: TwoClassFigures, kind: Any, most: int) -> None:  # noqa: FBT001
         super().__init__()
-        self._given = system, keep_tar, figures, kind, most
-        self.system, self.keep_tar, self.figures, self.kind, self.most = self._given
+        self.given = system, keep_tar, figures, kind, most
+        self.system, self.keep_tar, self.figures, self.kind, self.most = self.given
         self.kept: list[ScoreArray] | None = []
         self.n = [0, 0]
         """Non-targets and targets."""
@@ -57,7 +57,7 @@ class Survey(Locked, Work):
 
     def empty(self) -> Self:
         """See `Work.empty`."""
-        return type(self)(*self._given)
+        return type(self)(*self.given)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
@@ -66,13 +66,15 @@ class Survey(Locked, Work):
             assert chunk.truth is not None  # noqa: S101  # it was asked for
             self.add(chunk.scores[0].astype(self.kind, copy=False), chunk.truth)
 
-    def add(self, scores: ScoreArray, truth: BoolArray) -> None:
-        """Add trials; from any thread."""
+    def add(self, scores: ScoreArray, truth: BoolArray, *, with_costs: bool = True) -> None:
+        """Add trials; from any thread. Without costs they cost nothing, unless they are costs of posteriors."""
         kept = np.flatnonzero(truth if self.keep_tar else ~truth)
         some = scores[kept]
         n_kept, n_others = len(some), len(scores) - len(some)
         sign = -1 if self.keep_tar else 1
-        own, other = log_cost((some, None), 0.0, sign=sign), log_cost_of_others(scores, kept, sign=-sign)
+        own, other = MeanCost(0.0, 0.0, n_kept), MeanCost(0.0, 0.0, n_others)
+        if with_costs:
+            own, other = log_cost((some, None), 0.0, sign=sign), log_cost_of_others(scores, kept, sign=-sign)
         posteriors = [PosteriorCosts.of(self._classes(scores, truth), p) for p in self.figures.posteriors_at]
         low, high = finite_range(scores)
         with self.lock:
@@ -198,6 +200,7 @@ def summarize_shards(
     InputError
         If trials have weights and one pass should be enough, or neither class fits in memory.
     """
+    from deciban.engines.by_value import summarize_by_value
     from deciban.engines.crossing import with_crossing
     from deciban.engines.pruning import summarize_by_cells
     from deciban.engines.weighted import summarize_weighted
@@ -212,19 +215,31 @@ def summarize_shards(
     if approximate or of_rarer > most:
         _refuse_weights(source)
         return summarize_by_cells(source, engine, memory, approximate=approximate, **how)
-    survey = engine.run(Survey(system, keep_tar, asked, kind, most), source.pieces)
-    if survey.kept is None:  # the first trials are not like the others
+    survey = Survey(system, keep_tar, asked, kind, most)
+    found = summarize_by_value(source, engine, memory, survey, n_rarer=of_rarer, also=also)
+    if found is None:
+        found = _summarize_around(source, engine, memory, survey, also)
+    if found is None:  # the first trials are not like the others
         return summarize_by_cells(source, engine, memory, **how)
+    return with_crossing(found, source, engine, memory, system) if asked.eer_conventions else found
+
+
+def _summarize_around(
+    source: ShardSource, engine: Engine, memory: int, survey: Survey, also: FloatArray | None
+) -> Summary | None:
+    """In two passes; None if the rarer class, which may be the other one, does not fit."""
+    survey = engine.run(survey, source.pieces)
+    if survey.kept is None:
+        return None
     require_two_classes(survey.n, source.name)
-    kept = np.sort(np.concatenate([np.zeros(0, kind), *survey.kept]))
+    kept = np.sort(np.concatenate([np.zeros(0, survey.kind), *survey.kept]))
     survey.kept = None  # there need not be two
-    counts = CutCounts(np.concatenate((kept, rehearsed(survey, also).astype(kind))))
+    counts = CutCounts(np.concatenate((kept, rehearsed(survey, also).astype(survey.kind))))
     rows = (memory - counts.n_bytes) // (4 * kept.itemsize * engine.n_at_once)
-    around = Around(system, counts, int(np.clip(rows, 1 << 20, 1 << 26)))
+    around = Around(survey.system, counts, int(np.clip(rows, 1 << 20, 1 << 26)))
     counted = engine.run(around, source.pieces).counts
     own, others = SortedClass(kept, None, None), counted.without(kept).as_class()
-    found = survey.summary(own, others) if keep_tar else survey.summary(others, own)
-    return with_crossing(found, source, engine, memory, system) if asked.eer_conventions else found
+    return survey.summary(own, others) if survey.keep_tar else survey.summary(others, own)
 
 
 def _refuse_weights(source: ShardSource) -> None:

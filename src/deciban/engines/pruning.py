@@ -73,10 +73,16 @@ class CellTally(Locked, Work):
         Empty.
     windows : (low, high), optional
         Only trials in these ranges of scores are counted, and costs are not.
+
+    Attributes
+    ----------
+    most_waiting : int
+        Cells of each class that wait to be merged, in cells of the room that there is.
     """
 
     words = "counting in cells"
     rows_per_batch = 4_000_000
+    most_waiting = 3
 
     def __init__(self, survey: Survey, cells: ScoreCells, windows: tuple[FloatArray, FloatArray] | None = None) -> None:
         super().__init__()
@@ -86,8 +92,9 @@ class CellTally(Locked, Work):
 
     def empty(self) -> Self:
         """See `Work.empty`."""
-        none = ScoreCells.empty(self.cells.room, self.cells.cuts)
-        return type(self)(self.survey.empty(), none, self.windows)
+        found = type(self)(self.survey.empty(), ScoreCells.empty(self.cells.room, self.cells.cuts), self.windows)
+        found.most_waiting = self.most_waiting
+        return found
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
@@ -95,8 +102,10 @@ class CellTally(Locked, Work):
         for c, own in enumerate(_by_class(pieces, self.survey.system, self.survey.kind, survey)):
             own.sort()
             some = own if self.windows is None else in_windows(own, self.windows)
-            if len(some):
-                self._wait(c, self.cells.of_class(some, self._level(c, some)))
+            step = max(self.cells.room, FEWEST_CELLS) if len(some) <= _FEW * self.cells.room else len(some)
+            for at in range(0, len(some), max(step, 1)):  # as many as may be cells of their own, or all in few cells
+                part = some[at : at + step]
+                self._wait(c, self.cells.of_class(part, self._level(c, part)))
 
     def _level(self, c: int, scores: ScoreArray) -> int:
         """Bits of which there will be room for no more: of some trials where nothing is known yet."""
@@ -113,7 +122,7 @@ class CellTally(Locked, Work):
         with self.lock:
             self.waiting[c].append(found)
             self.levels[c] = min(self.levels[c], found.level)
-            if sum(one.n_cells for one in self.waiting[c]) <= 3 * self.cells.room:
+            if sum(one.n_cells for one in self.waiting[c]) <= self.most_waiting * self.cells.room:
                 return
             mine = self.waiting[c].copy()
             self.waiting[c].clear()
@@ -133,8 +142,10 @@ class CellTally(Locked, Work):
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
-        together = merged_cells([self.merged(), other.merged()])
-        return type(self)(self.survey + other.survey, together, self.windows)
+        found = self.empty()
+        found.survey, found.cells = self.survey + other.survey, merged_cells([self.merged(), other.merged()])
+        found.levels = [found.cells.level] * 2
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         self.merged()

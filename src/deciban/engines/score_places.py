@@ -86,7 +86,7 @@ class KeepWithin(_ByClass):
 
     def add(self, c: int, scores: ScoreArray, weights: CountArray | None) -> None:
         """See `_ByClass.add`."""
-        low, high = self.ranges[c]
+        low, high = (ends.astype(np.float64) for ends in self.ranges[c])
         if not len(low):
             return
         whole = SortedClass.of(scores, weights)
@@ -153,7 +153,7 @@ class CountBelow(_ByClass):
         """See `_ByClass.add`."""
         if not (len(self.cuts[c]) and len(scores)):
             return
-        found = SortedClass.of(scores, weights).below(self.cuts[c])
+        found = SortedClass.of(scores, weights).below(self.cuts[c].astype(np.float64))
         with self.lock:
             self.below[c] = self.below[c] + found
 
@@ -233,10 +233,7 @@ class _Search:
         if not len(cuts):
             return
         at = np.searchsorted(below, self.goals, side="left")  # the first cut with enough below
-        for side, place, inside in (
-            ("low", at - 1, at > 0),
-            ("high", at, at < len(cuts)),
-        ):
+        for side, place, inside in (("low", at - 1, at > 0), ("high", at, at < len(cuts))):
             score, n = cuts[np.clip(place, 0, len(cuts) - 1)], below[np.clip(place, 0, len(cuts) - 1)]
             mine, count = (self.low, self.before) if side == "low" else (self.high, self.upto)
             better = inside & ((score > mine) if side == "low" else (score < mine))
@@ -288,7 +285,7 @@ def scores_along(
     kind, most = np.float64 if source.is_double else np.float32, max(memory // _BYTES_PER_SCORE, _FEWEST_KEPT)
     is_weighted = source.has_weights
     if sum(len(one.scores) if is_weighted else one.total for one in classes) <= room:
-        whole = np.array([-np.inf], kind), np.array([np.inf], kind)
+        whole: Ranges = (np.array([-np.inf], kind), np.array([np.inf], kind))
         found = engine.run(KeepWithin(system, kind, (whole, whole), room), source.pieces).gathered()
         if found is not None:
             return np.concatenate([one.scores.astype(np.float64) for one in found])
@@ -304,8 +301,8 @@ def scores_along(
         n_ranges = sum(len(one.open) for one in searches)
         cuts = [one.cuts(max(_CUTS // n_ranges, _FEWEST_CUTS)) for one in searches]
         below = engine.run(CountBelow(system, kind, (cuts[0], cuts[1])), source.pieces).below
-        for one, own, n in zip(searches, cuts, below, strict=True):
-            one.narrow(own, n)
+        for one, at, n in zip(searches, cuts, below, strict=True):
+            one.narrow(at, n)
     return np.concatenate([one.found for one in searches])
 
 

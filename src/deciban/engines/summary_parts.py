@@ -10,11 +10,12 @@ import numpy as np
 
 from deciban.core.ranks.pruning import told_apart, windows_of
 from deciban.engines.counting import Survey
-from deciban.engines.pruning import Keep, bounded_summary, refined_by, rows_to_keep, tally_of
+from deciban.engines.pruning import Keep, bounded_summary, refined_by, rows_at_once, rows_to_keep, tally_of
 from deciban.engines.work import Engine
 from deciban.errors import FormatError, InputError
 from deciban.evaluation.bounds import require_bounded
 from deciban.evaluation.summary import Summary
+from deciban.io.memory import LIBRARIES
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.io.summary_parts import SummaryPart
@@ -25,6 +26,9 @@ from deciban.trials.joining.join import require_two_classes
 ROOM = 1 << 18
 """Cells of a summary in a file: the same for all jobs."""
 
+_BYTES_PER_CELL, _THRIFTY = 1200, 500
+"""What a cell takes, with those that wait to be merged and what merging needs: where some may wait, and where none do."""
+
 
 def identified(path: PathLike, n_rows: int, sums: Sequence[Sums] = ()) -> ShardRecord:
     """The record of a file, by its content."""
@@ -33,7 +37,9 @@ def identified(path: PathLike, n_rows: int, sums: Sequence[Sums] = ()) -> ShardR
     return ShardRecord(Path(path).name, n_rows, Path(path).stat().st_size, sha256, tuple(sums))
 
 
-def counted_part(source: ShardSource, path: PathLike, question: Question, engine: Engine) -> SummaryPart:
+def counted_part(
+    source: ShardSource, path: PathLike, question: Question, engine: Engine, memory: int
+) -> SummaryPart:
     """Count the trials of one shard.
 
     Parameters
@@ -44,10 +50,21 @@ def counted_part(source: ShardSource, path: PathLike, question: Question, engine
         Its file.
     question : Question
     engine : Engine
+    memory : int
+        Bytes that may be taken.
+
+    Raises
+    ------
+    InputError
+        If that is too little for the cells of a summary.
     """
-    cells, sums = [], []
+    cells, sums, own = [], [], _memory_of_cells(question, memory, source.name)
+    engine.make_room(source, memory - own)
     for system in range(len(question.systems)):
-        tally = engine.run(tally_of(system, question.figures, np.dtype(question.scores), question.room), source.pieces)
+        tally = tally_of(system, question.figures, np.dtype(question.scores), question.room)
+        tally.most_waiting = 3 if own > question.room * _THRIFTY else 1
+        tally.rows_per_batch = rows_at_once(source, engine, memory - own)
+        tally = engine.run(tally, source.pieces)
         survey = tally.survey
         cells.append(tally.merged())
         costs, finite = (survey.costs[0], survey.costs[1]), survey.finite
@@ -55,7 +72,22 @@ def counted_part(source: ShardSource, path: PathLike, question: Question, engine
     return SummaryPart(question, (identified(path, source.n_rows, sums),), tuple(cells))
 
 
-def refined_part(source: ShardSource, path: PathLike, whole: SummaryPart, engine: Engine) -> SummaryPart:
+def _memory_of_cells(question: Question, memory: int, name: str) -> int:
+    """Bytes for the cells of a summary: more of them may wait to be merged where more may be taken."""
+    needed = question.room * _THRIFTY
+    if needed > memory * 3 // 4:
+        raise InputError(
+            f"memory: a summary of {name} counts trials in up to {question.room:,} cells, whatever their number, which "
+            f"takes {(needed * 4 / 3 + LIBRARIES) / 1e6:,.0f} MB with Python and its libraries. Allow that (memory=, "
+            "--memory)."
+        )
+    roomy = question.room * _BYTES_PER_CELL
+    return roomy if roomy <= memory // 2 else needed
+
+
+def refined_part(
+    source: ShardSource, path: PathLike, whole: SummaryPart, engine: Engine, memory: int
+) -> SummaryPart:
     """Keep the scores of one shard in the cells that can matter.
 
     Parameters
@@ -77,10 +109,14 @@ def refined_part(source: ShardSource, path: PathLike, whole: SummaryPart, engine
         why = "has changed since it was counted" if same else "was not counted"
         raise InputError(f"{own.name}: {why}: its content is none of the summary to refine by. Summarize it first.")
     kind, kept = np.dtype(whole.question.scores), []
+    own = _memory_of_cells(whole.question, memory, source.name)
+    engine.make_room(source, memory - own)
     for system, cells in enumerate(whole.cells):
         apart = told_apart(cells)
         windows = windows_of(apart, rows_to_keep(apart, survey_of(whole, system)))
-        non, tar = engine.run(Keep(system, windows, kind), source.pieces).scores()
+        keep = Keep(system, windows, kind)
+        keep.rows_per_batch = rows_at_once(source, engine, memory - own)
+        non, tar = engine.run(keep, source.pieces).scores()
         kept.append((non + kind.type(0.0), tar + kind.type(0.0)))
     return SummaryPart(whole.question, whole.shards, whole.cells, (own.sha256,), tuple(kept))
 

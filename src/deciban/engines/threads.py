@@ -23,6 +23,8 @@ class Threads(Engine):
         As many as there are processors, if left out.
     """
 
+    shares_memory = True
+
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = self.n_at_once = n_threads or len(os.sched_getaffinity(0))
 

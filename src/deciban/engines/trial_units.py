@@ -155,9 +155,7 @@ class SingleTally(Locked, Work):
         """See `Work.take`."""
         for piece in pieces:
             trials, n_cells, totals = trials_of(piece, self.system), self.cells.n_cells, list[CellTotals]()
-            for c, (scores, units, weights) in enumerate(
-                zip(trials.scores, trials.units, trials.weights, strict=True)
-            ):
+            for c, (scores, units, weights) in enumerate(zip(trials.scores, trials.units, trials.weights, strict=True)):
                 cell, keys = self.cells.of(scores).astype(np.int64, copy=False), _keys(units)
                 totals.append(CellTotals.of(scores, cell, n_cells, weights))
                 place = self._groups(keys, N_GROUPS) * n_cells + cell

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.resampling.cell_sums import SumsOfUnits
+from deciban.core.resampling.cell_sums import SumsOfUnits, cell_sums
 from deciban.core.resampling.cells import Cells, CellTotals, cells_of
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.multipliers import poisson_weights
@@ -21,10 +21,16 @@ from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 _BYTES_PER_SUM = 64
 """Of sums of both classes in a cell and a replicate, with what is made of them."""
+
+_BYTES_PER_ROW = 256
+"""What trials take while replicates are counted."""
+
+_SLICE = 1 << 15
+"""Trials of one unit that are handled at once: they may all have different ones."""
 
 
 class UnitNames(Locked, Work):
@@ -175,6 +181,8 @@ class ReplicateTally(Locked, Work):
     seed : int
     numbers : range
         Of the replicates.
+    rows_per_batch : int
+        More rows at once take more memory and fewer looks at all weights.
     by_name : SpeakersByName, optional
         The units of names, where pieces do not say those of trials.
     """
@@ -182,11 +190,17 @@ class ReplicateTally(Locked, Work):
     words = "counting replicates"
 
     def __init__(
-        self, system: int, cells: Cells, seed: int, numbers: range, by_name: SpeakersByName | None = None
+        self,
+        system: int,
+        cells: Cells,
+        seed: int,
+        numbers: range,
+        rows_per_batch: int,
+        by_name: SpeakersByName | None = None,
     ) -> None:
         super().__init__()
-        self._given = system, cells, seed, numbers, by_name
-        self.system, self.cells, self.seed, self.numbers, self.by_name = self._given
+        self._given = system, cells, seed, numbers, rows_per_batch, by_name
+        self.system, self.cells, self.seed, self.numbers, self.rows_per_batch, self.by_name = self._given
         self.sums: list[CountArray] = [np.zeros((cells.n_cells, len(numbers)), np.int64) for _ in range(2)]
         self.n_bytes = 2 * self.sums[0].nbytes
 
@@ -198,26 +212,32 @@ class ReplicateTally(Locked, Work):
         """See `Work.take`."""
         parts = [trials_of(one, self.system, self.by_name) for one in pieces]
         trials = UnitTrials.merged([replace(one, units=_only_used(one.units)) for one in parts])
-        step = block_size(trials.about.n_units)
-        for c, sums in enumerate(trials.sums(self.cells)):
-            if not len(trials.scores[c]):
-                continue
-            for first in range(0, len(self.numbers), step):
-                numbers = self.numbers[first : first + step]
-                found = sums.of(poisson_weights(trials.about.keys, self.seed, np.array(numbers)))
-                with self.lock:
-                    if found.dtype != np.int64:
-                        self.sums[c] = self.sums[c].astype(np.float64, copy=False)
-                    self.sums[c][:, first : first + step] += found
+        for c, (scores, own, weights) in enumerate(zip(trials.scores, trials.units, trials.weights, strict=True)):
+            # Products of two units are the faster the more trials share one.
+            step = _SLICE if len(own.codes) == 1 else max(len(scores), 1)
+            for first in range(0, len(scores), step):
+                some = slice(first, first + step)
+                self._add(c, scores[some], own.take(some).only_used(), None if weights is None else weights[some])
+
+    def _add(self, c: int, scores: ScoreArray, units: TrialUnits, weights: CountArray | None) -> None:
+        """Add trials of a class."""
+        sums, step = cell_sums(units, self.cells.of(scores), self.cells.n_cells, weights), block_size(units.n_units)
+        for first in range(0, len(self.numbers), step):
+            numbers = self.numbers[first : first + step]
+            found = sums.of(poisson_weights(units.keys, self.seed, np.array(numbers)))
+            with self.lock:
+                if found.dtype != np.int64:
+                    self.sums[c] = self.sums[c].astype(np.float64, copy=False)
+                self.sums[c][:, first : first + step] += found
 
     def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        return state if any(one.any() for one in self.sums) else {**state, "sums": None}
+        """Sums of nothing are not sent to every worker."""
+        return super().__getstate__() if any(one.any() for one in self.sums) else {"_given": self._given}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        if self.sums is None:  # an empty one is sent to every worker
-            self.sums = self.empty().sums
+        if len(state) == 1:
+            self.__init__(*self._given)  # type: ignore[misc]
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
@@ -301,9 +321,10 @@ class UnitsInPieces(TrialsByUnit):
         whole, found = (counted.costs.n_tar, counted.costs.n_non), list[Replicated]()
         room = self.memory // (_BYTES_PER_SUM * counted.cells.n_cells * self.engine.n_at_once)
         at_once = max(room // BLOCK, 1) * BLOCK
+        rows = int(np.clip(self.memory // (_BYTES_PER_ROW * self.engine.n_at_once), 1 << 16, 1 << 20))
         for first in range(0, asked.bootstrap, at_once):
             numbers = range(first, min(first + at_once, asked.bootstrap))
-            work = ReplicateTally(self.system, counted.cells, asked.seed, numbers, self.by_name)
+            work = ReplicateTally(self.system, counted.cells, asked.seed, numbers, rows, self.by_name)
             tar, non = self.engine.run(work, self.source.pieces).sums
             for start in range(0, len(numbers), BLOCK):
                 some = slice(start, start + BLOCK)

@@ -10,7 +10,7 @@ import numpy as np
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
 from deciban.evaluation.linear_figures import LARGEST
-from deciban.evaluation.uncertainty import CurveInfluences
+from deciban.evaluation.uncertainty import CurveInfluences, Figure
 from deciban.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class Bands:
         by_choice = ((at == 0) | (at == n_cells))[:, None]  # a threshold beyond all scores of any trials
         return np.stack([np.where((rates == rate) & ~by_choice, weights, 0.0) for rate in (0.0, 1.0)])
 
-    def standard_errors(self, n_units: int) -> dict[str, FloatArray]:
+    def standard_errors(self, n_units: int) -> dict[Figure, FloatArray]:
         """At all places of the curves; between those that were computed on a straight line."""
         n_units = min(n_units, self.MOST_UNITS)
         curves, factor = self.curves, n_units / (n_units - 1)
@@ -183,7 +183,7 @@ class Bands:
             "min_cross_entropy": (curves.entropy_log_odds, self.entropy_log_odds),
             "hull": (np.arange(len(curves.hull_p_fa)), self.hull),
         }
-        wide = {
+        wide: dict[Figure, FloatArray] = {
             name: np.interp(wanted, there, found[name]) for name, (wanted, there) in places.items() if name in found
         }
         # On the hull: relative, of the cost that touches there, as both rates move with it.

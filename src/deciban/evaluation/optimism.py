@@ -115,7 +115,9 @@ class WithoutGroups:
         rejected = [
             np.take_along_axis(cumulated(counts.T), at.T, axis=0).sum(axis=1) / counts.sum() for counts in self.own
         ]
-        return ThresholdsWithoutGroups(self.group, at, (rejected[0], rejected[1]), self.totals, self.best.block.shape[1])
+        return ThresholdsWithoutGroups(
+            self.group, at, (rejected[0], rejected[1]), self.totals, self.best.block.shape[1]
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.cells import Cells, cells_of
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.unit_counts import Table, UnitCounts, groups_of_units, joined_units, merged_units
+from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, joined_units, merged_units
 from deciban.core.resampling.units import Keys, TrialUnits, together
 from deciban.errors import InputError
 from deciban.types import CountArray, FloatArray, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
     from deciban.core.resampling.cell_sums import CellSums
+    from deciban.core.resampling.cells import Cells
+    from deciban.core.resampling.linearised import LinearCosts
     from deciban.core.resampling.multipliers import Multipliers
     from deciban.core.resampling.replicates import FiguresOfTables, Replicated
     from deciban.metrics import SortedScores
@@ -209,6 +209,9 @@ class UnitTrials(TrialsByUnit):
 
     def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
         """See `TrialsByUnit.counted`."""
+        from deciban.core.resampling.cells import cells_of  # who wants no intervals needs none of it
+        from deciban.core.resampling.linearised import LinearCosts
+
         cells = cells_of(ranks.table, ranks.pav, wanted, self.about.n_units)
         costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
         costs.one_trial = (_mean_weight(self.weights[0]), _mean_weight(self.weights[1]))
@@ -219,37 +222,20 @@ class UnitTrials(TrialsByUnit):
         )
         return TrialsInCells(costs, tar, non)
 
-    def sums(self, cells: Cells, tables: tuple[Table, Table] | None = None) -> tuple[CellSums, CellSums]:
-        """What adds up weights of units in cells, of targets and of non-targets; see `cell_sums`.
-
-        Parameters
-        ----------
-        cells : Cells
-        tables : pair, optional
-            The same trials by unit and cell, if somebody has counted them.
-        """
-        from deciban.core.resampling.cell_sums import cell_sums  # few ask for it
-
-        tar, non = (
-            cell_sums(units, cells.of(scores), cells.n_cells, weights, table)
-            for scores, units, weights, table in zip(
-                self.scores, self.units, self.weights, tables or (None, None), strict=True
-            )
-        )
-        return tar, non
-
     def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
         """See `TrialsByUnit.replicated`."""
-        sums = self.sums(counted.cells, (counted.tar.counts, counted.non.counts))
-        return replicated_by(sums, figures_of, counted, self.about.keys, asked)
+        from deciban.core.resampling.cell_sums import cell_sums  # few ask for it
+
+        cells, counts = counted.cells, (counted.tar, counted.non)
+        tar, non = (
+            cell_sums(units, cells.of(scores), cells.n_cells, weights, own.counts)
+            for scores, units, weights, own in zip(self.scores, self.units, self.weights, counts, strict=True)
+        )
+        return replicated_by((tar, non), figures_of, counted, self.about.keys, asked)
 
 
 def replicated_by(
-    sums: tuple[CellSums, CellSums],
-    figures_of: FiguresOfTables,
-    counted: TrialsInCells,
-    keys: Keys,
-    asked: Resampling,
+    sums: tuple[CellSums, CellSums], figures_of: FiguresOfTables, counted: TrialsInCells, keys: Keys, asked: Resampling
 ) -> Replicated:
     """See `TrialsByUnit.replicated`: of units whose weights can be drawn at once, with what adds them up in cells."""
     from deciban.core.resampling.replicates import of_both_classes, replicates_of

@@ -1,5 +1,7 @@
 from deciban.io.atomic import atomic_write as atomic_write
 from deciban.io.contents import Contents as Contents
+from deciban.io.cost_files import CostTable as CostTable
+from deciban.io.cost_files import read_costs as read_costs
 from deciban.io.read import read_class_key as read_class_key
 from deciban.io.read import read_class_scores as read_class_scores
 from deciban.io.read import read_id_map as read_id_map

@@ -36,7 +36,8 @@ _TIGHT = 512 * 10**6
 """Bytes for trials below which memory that was freed is given back at once: that costs time, and fragments cost more."""
 
 _MMAP_THRESHOLD = -3  # what mallopt calls it
-_LARGE_BLOCK = 1 << 18
+_LARGE = 1 / 512
+"""Part of the memory from which on a block is large."""
 
 
 def allowed_memory(memory: str | int | None) -> int:
@@ -93,7 +94,7 @@ def give_back_at_once(memory: int) -> None:
     if memory >= _TIGHT:
         return
     with suppress(OSError, AttributeError):  # where the C library is another one
-        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_BLOCK)
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, int(memory * _LARGE))
     if (arrow := sys.modules.get("pyarrow")) is not None:
         arrow.set_memory_pool(arrow.system_memory_pool())
 

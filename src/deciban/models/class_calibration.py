@@ -17,7 +17,7 @@ _FLAT = None
 
 
 def calibration_in_pieces(
-    summary: ClassSummary, source: ShardSource, engine: Engine, *, system: int
+    summary: ClassSummary, source: ShardSource, engine: Engine, *, system: int, memory: int | None = None
 ) -> ClassCalibration | None:
     """Train the maps of calibration analysis on one system of a source.
 
@@ -29,6 +29,8 @@ def calibration_in_pieces(
     engine : Engine
         Where passes run.
     system : int
+    memory : int, optional
+        Bytes that may be taken, which limit the sample.
 
     Returns
     -------
@@ -41,7 +43,7 @@ def calibration_in_pieces(
     FormatError, OSError
         As reading does.
     """
-    data = ClassesInPieces(source.of_system(system), engine, _FLAT)
+    data = ClassesInPieces(source.of_system(system), engine, _FLAT, memory)
     total, is_wrong = mixed(summary.flat_surprise, data.prior), summary.checks.n_wrong > 0
     forms = [(True, True), (True, False), (False, True)]
     try:

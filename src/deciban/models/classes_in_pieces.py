@@ -32,6 +32,8 @@ class ClassesInPieces(InPieces):
         Where passes run.
     prior : array_like or None
         Of training; flat if it is None.
+    memory : int, optional
+        Bytes that may be taken, which limit the sample.
     units : UnitsOfPieces, optional
         Whose draw makes what is trained uncertain.
 
@@ -43,14 +45,19 @@ class ClassesInPieces(InPieces):
     """
 
     def __init__(
-        self, source: ShardSource, engine: Engine, prior: ArrayLike | None, units: UnitsOfPieces | None = None
+        self,
+        source: ShardSource,
+        engine: Engine,
+        prior: ArrayLike | None,
+        memory: int | None = None,
+        units: UnitsOfPieces | None = None,
     ) -> None:
         if not source.classes:
             raise InputError(f"{source.name}: two classes, and the model is of many. Take one of two.")
         super().__init__(source, engine, units)
         self.classes, self.n_classes = source.classes, len(source.classes)
         self.prior = _validate_classes.prior(prior, self.n_classes)
-        self.counted: PartsOfClassTrials = _ClassParts(self)
+        self.counted: PartsOfClassTrials = _ClassParts(self, memory)
 
     @property
     def noting(self) -> Callable[[Chunk], Record]:
@@ -87,9 +94,9 @@ class ClassesInPieces(InPieces):
 class _ClassParts(PartsOfPieces[CountedTrials], PartsOfClassTrials):
     """Trials of a source."""
 
-    def __init__(self, data: ClassesInPieces) -> None:
+    def __init__(self, data: ClassesInPieces, memory: int | None) -> None:
         super().__init__(data, _Counted(data.prior))
-        self.prior, self.names = data.prior, data.classes
+        self.prior, self.names, self.memory = data.prior, data.classes, memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)

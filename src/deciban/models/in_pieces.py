@@ -195,8 +195,8 @@ class TrialsInPieces(InPieces):
 
     def linear(self, form: Form) -> PartsOfTrials:
         """Trials to train weights of columns on."""
-        if form not in self._parts:
-            self._parts[form] = self.made_by(_Formed(form))
+        if form not in self._parts:  # of others, the sample is not kept
+            self._parts = {form: self.made_by(_Formed(form))}
         return self._parts[form]
 
     def made_by(self, make: Makes[Trials]) -> PartsOfTrials:
@@ -245,6 +245,10 @@ class PartsOfPieces(Parts[T]):
 
 class _TrialParts(PartsOfPieces[Trials], PartsOfTrials):
     """Trials of two classes that are made of the pieces of a source."""
+
+    def __init__(self, data: TrialsInPieces, make: Makes[Trials]) -> None:
+        super().__init__(data, make)
+        self.memory = data.memory
 
 
 @dataclass(frozen=True, slots=True)

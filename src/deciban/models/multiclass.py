@@ -136,7 +136,7 @@ class ClassModel(ScoreModel):
             return super().fit_pieces(source, engine, memory)
         from deciban.models.classes_in_pieces import ClassesInPieces
 
-        data = ClassesInPieces(source, engine, self.prior, units)
+        data = ClassesInPieces(source, engine, self.prior, memory, units)
         if not self.is_fusion:
             data.require_one_system(type(self).__name__)
         results = self._fit(data)

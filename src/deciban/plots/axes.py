@@ -43,7 +43,9 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#3
 GREY = "0.35"
 """Colour of legend entries that say what a style means."""
 MAIN_WIDTH, THIN_WIDTH = 1.7, 1.2
-BAND_ORDER = 1.4
+BAND: Style = {"alpha": 0.22, "linewidth": 0, "zorder": 1.4}
+BAND_LINE: Style = {"linewidth": 7.0, "alpha": 0.25, "solid_capstyle": "butt"}
+"""Of a band in the legend."""
 POINT_MARKERS = "osD^vPX"
 POINT: Style = {"color": "0.6", "linestyle": "-.", "linewidth": 0.9, "zorder": 1.5}
 LABEL_WIDTH = 30
@@ -135,25 +137,24 @@ class Canvas:
         if band is None or known is None:
             return
         low, high = band
-        style = {"color": mark.color, "alpha": self._opacity, "linewidth": 0, "zorder": BAND_ORDER}
+        style = {**BAND, "color": mark.color, "alpha": self._opacity}
         self.ax.fill_between(x, low, high, **{**style, **how})
         self.explain_bands(known)
 
     def shade_between(self, mark: Mark, low: Outline, high: Outline, known: Uncertainty) -> None:
         """Shade what lies between two lines that have no common places."""
         x, y = (np.concatenate((one, other[::-1])) for one, other in zip(low, high, strict=True))
-        self.ax.fill(x, y, color=mark.color, alpha=self._opacity, linewidth=0, zorder=BAND_ORDER)
+        self.ax.fill(x, y, **{**BAND, "color": mark.color, "alpha": self._opacity})
         self.explain_bands(known)
 
     def explain_bands(self, known: Uncertainty) -> None:
         """Say in the legend which bands these are."""
-        style = {"linewidth": 7.0, "alpha": 0.25, "solid_capstyle": "butt"}
-        self.explain(f"{100 * known.level:.6g} % band by {known.noun}", **style)
+        self.explain(band_label(known), **BAND_LINE)
 
     @property
     def _opacity(self) -> float:
         """Of bands: the more there are, the paler."""
-        return max(0.22 / math.sqrt(len(self.marks)), 0.08)
+        return max(float(BAND["alpha"]) / math.sqrt(len(self.marks)), 0.08)
 
     def equalize(self, height_over_width: float) -> None:
         """Make units equally long on both axes, and a figure of our own as high as such axes need."""
@@ -262,6 +263,11 @@ class Drawing(Canvas):
         for axis, label in ((self.ax.xaxis, x), (self.ax.yaxis, y)) if self.in_log10 else ():
             write_in_log10(axis, label)
         return self.ax
+
+
+def band_label(known: Uncertainty) -> str:
+    """What bands are, in a legend."""
+    return f"{100 * known.level:.6g} % band by {known.noun}"
 
 
 def in_percent(value: float, _position: float | None = None) -> str:

@@ -30,6 +30,7 @@ from deciban.messages import Message, counted
 from deciban.steps import teller
 from deciban.types import Progress
 from deciban.workflows.applied_pieces import Applying, Tally, ToApply, digest, said, stamped
+from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.quality import combination_messages
 from deciban.workflows.scale import Scale
@@ -165,7 +166,10 @@ def apply_in_pieces(
     parts = [part for at in range(len(groups)) for part in _parts(at, groups, tables, what)]
     if not any(part.pieces for part in parts):
         raise FormatError(f"{display_name(paths[0])}: holds no trial.")
-    readers = [[ReadAs.of(one, _how(what, options).options(what.kind.need)) for one in group] for group in tables]
+    readers = [
+        [ReadAs.of(one, how_to_read(what.kind, what.reading, options.scale).options(what.kind.need)) for one in group]
+        for group in tables
+    ]
     make = Applying(what, readers)
     with whole_folder(Path(out), {part.name: part.made_of for part in parts}) as folder:
         say("applying the model")
@@ -186,15 +190,15 @@ def _refuse(reading: Reading, to: str | None) -> None:
         raise InputError(f"to: got {to!r}. What is written in pieces is a folder of Parquet; leave it out.")
 
 
-def _how(what: ToApply, options: Options) -> HowToRead:
-    names = ("format", "columns", "labels", "classes")
-    given = {name: getattr(what.reading, name) for name in names}
-    log10 = what.reading.log10 and what.kind.log10_of_files
-    return HowToRead.of(given | {"kind": what.kind.name, "log10": log10, "memory": options.scale.n_bytes})
+def how_to_read(kind: AnyKind, reading: Reading, scale: Scale) -> HowToRead:
+    """How rows of scores are read that are written again, or decided."""
+    given = {name: getattr(reading, name) for name in ("format", "columns", "labels", "classes")}
+    log10 = reading.log10 and kind.log10_of_files
+    return HowToRead.of(given | {"kind": kind.name, "log10": log10, "memory": scale.n_bytes})
 
 
 def _opened(path: PathLike, what: ToApply, options: Options) -> RowTable:
-    found = opened_input(path, _how(what, options))
+    found = opened_input(path, how_to_read(what.kind, what.reading, options.scale))
     if isinstance(found, RowTable):
         return found
     raise _no_table(display_name(path))

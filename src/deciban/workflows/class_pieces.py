@@ -58,8 +58,8 @@ def evaluate_class_pieces(
     sums = survey_classes(source, engine, system=system, figures=figures)
     require(np.flatnonzero(() if sums is None else sums.summary.counts), source.classes)
     assert sums is not None  # noqa: S101  # without a segment there are none of any class
-    calibration = calibration_in_pieces(sums.summary, source, engine, system=system)
     memory = engine.bounded(options.scale.n_bytes)
+    calibration = calibration_in_pieces(sums.summary, source, engine, system=system, memory=memory)
     summary = summarize_surveyed(sums, source, engine, memory, system=system, calibration=calibration)
     return class_evaluation_of(summary, name=name)
 

@@ -112,20 +112,25 @@ def summarize_files(
         )
     if whole is not None:
         _require_asked(whole, chosen, display_name(refine or ""), "count the shards anew with them")
-    parts, names, messages = list[SummaryPart](), list[str](), list[Message]()
+    together, n_shards, messages = list[tuple[SummaryPart, str]](), 0, list[Message]()
     with chosen.scale.engine() as engine:
+        memory = engine.bounded(chosen.scale.n_bytes)
         for path in _shard_files(shards):
             source = _opened_shard(path, key, chosen)
             say(f"{'counting' if whole is None else 'refining'} {source.name}")
             question = _question_of(source, path, chosen, whole)
             if whole is None:
-                parts.append(counted_part(source, path, question, engine))
+                part = counted_part(source, path, question, engine, memory)
             else:
-                parts.append(refined_part(source, path, whole, engine))
-            names.append(display_name(path))
+                part = refined_part(source, path, whole, engine, memory)
+            together.append((part, display_name(path)))
+            if len(together) > 1:  # no more than two at a time, however many shards there are
+                names = [name for _, name in together]
+                together = [(merged_parts([one for one, _ in together], names), shortened(", ".join(names)))]
+            n_shards += 1
             messages += source.messages
-    write_summary(merged_parts(parts, names), output)
-    return (*messages, Message("wrote", display_name(output), f"a summary of {counted(len(parts), 'shard')}"))
+    write_summary(together[0][0], output)
+    return (*messages, Message("wrote", display_name(output), f"a summary of {counted(n_shards, 'shard')}"))
 
 
 def merge_summaries(summaries: Sequence[PathLike], output: PathLike) -> tuple[Message, ...]:

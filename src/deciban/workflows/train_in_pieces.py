@@ -88,12 +88,13 @@ def _train(model: ScoreModel, source: ShardSource, options: Options, progress: P
     """
     model.system_names = source.systems
     with options.scale.engine() as engine, missing_measures_are_known(), reasons_are_shown():
-        engine.make_room(source, options.scale.n_bytes, n_systems=len(source.systems))
+        memory = engine.bounded(options.scale.n_bytes)
+        engine.make_room(source, memory, n_systems=len(source.systems))
         units = units_of_source(source, engine, options.how_sure, kind_called(model.scores_kind))
         progress(f"training on {', '.join(source.systems)}")
         own = units.units if units.singles is None else None
         known = None if own is None else UnitsOfPieces(own, units.by_name)
-        model.fit_pieces(source, engine, options.scale.n_bytes, units=known)
+        model.fit_pieces(source, engine, memory, units=known)
     if units.singles is not None and not model.no_errors:
         model.no_errors = "every trial is a unit, and of so many units none are kept: name a column or a file of units"
     training, reading = model.training_, options.reading

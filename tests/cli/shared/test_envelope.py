@@ -37,6 +37,7 @@ def here(tmp_path, monkeypatch):
         score = rng.normal(size=(N, 4)) + 1.5 * np.eye(4)[label]
         np.save(f"{name}.npy", score)
     np.save("label.npy", label)
+    Path("costs.toml").write_text('actions = ["yes", "no"]\nclasses = ["t", "n"]\ncosts = [[0, 1], [5, 0]]')
     pq.write_table(pa.table({"score": rng.normal(2.0 * truth), "label": truth}), "trials.parquet")
     deciban.summarize_files("trials.parquet", "trials.summary")
     return tmp_path
@@ -74,6 +75,8 @@ CALLS = [
     "eval trials.summary",
     "plan a.txt --key key.txt --width 0.1 --segments 3,10 -o plan.svg",
     f"plan a.txt {LONG} --key key.txt --figure cllr --difference 0.1 --power 0.9 --units trials",
+    "decide --costs costs.toml --prior 0.1 --explain",
+    "decide a.txt --costs costs.toml --prior 0.1 --key key.txt -o decisions.csv",
     "design --range 0.001 0.01",
     "design --alpha 2 --beta 1 --dcf 0.1 -o omega.svg",
     "demo demo --force",

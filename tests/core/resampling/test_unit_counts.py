@@ -137,6 +137,25 @@ def test_groups_are_of_equal_size_and_names_alone_decide(names, n_groups):
     assert groups_of_units(keys[order], n_groups).tolist() == group[order].tolist()
 
 
+def test_groups_of_very_many_units_follow_from_each_key(monkeypatch):
+    """Whatever other units there are; sizes differ by chance alone."""
+    monkeypatch.setattr(unit_counts, "MOST_DEALT", 100)
+    keys = keys_of(np.arange(5000))
+    group = groups_of_units(keys, 10)
+    assert groups_of_units(keys[1000:], 10).tolist() == group[1000:].tolist()
+    assert np.abs(np.bincount(group, minlength=10) - 500).max() < 4 * np.sqrt(500)
+    assert not np.array_equal(groups_of_units(keys[:90], 10), group[:90])  # few are dealt out
+
+
+def test_whole_and_fractional_weights_of_parts_add_up():
+    units, cells, group = TrialUnits.of(["a", "b", "a"]), Cells(np.zeros(1)), np.zeros(2, np.int64)
+    scores = np.array([-1.0, 1.0, 1.0])
+    whole = UnitCounts.of(scores, units, cells, group, np.array([1, 2, 3]))
+    parts = UnitCounts.of(scores, units, cells, group, np.array([0.5, 0.25, 0.125]))
+    for both in (whole + parts, parts + whole):
+        assert np.asarray(both.counts).tolist() == [[1.5, 3.125], [0.0, 2.25]]
+
+
 def test_units_of_parts_meet_by_name():
     one, other = TrialUnits.of(["ann", "bob"]), TrialUnits.of([["cid", "bob"], ["dan", "cid"]])
     first, second = merged_units([one, other])

@@ -5,9 +5,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from deciban.core.resampling.units import mixed_bits
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.shards import cells
 from deciban.io.shards.opening import open_shards
+from deciban.io.shards.pieces import Wanted
+from deciban.trials import Trials
+from deciban.trials.units import units_of_trials
 from support.sources import gathered, in_memory, write
 
 zarr = pytest.importorskip("zarr", reason="zarr reads such folders, and is not installed")
@@ -62,6 +66,22 @@ def test_hdf5_is_what_it_is_in_memory(tmp_path):
     with h5py.File(paths[1], "a") as file:
         file["file_format"] = np.bytes_(b"2.0")
     np.testing.assert_array_equal(gathered(open_shards(*paths)), in_memory([paths[0]], paths[1])[0])
+
+
+@pytest.mark.parametrize("kind", ["chunked", "npy"])
+def test_every_trial_is_a_unit_by_its_names_or_its_place(tmp_path, kind):
+    scores, mask = made(np.random.default_rng(2))
+    source = open_shards(*stored(tmp_path, kind, scores, mask), units="trials")
+    assert source.are_units
+    units = [one.read(Wanted((), units=True)).units for one in source.pieces]
+    rows, columns = np.nonzero(mask)
+    expected = mixed_bits(rows * scores.shape[1] + columns)
+    if kind == "chunked":
+        names = {"enroll": [f"m{k}" for k in rows], "test": [f"t{k}" for k in columns]}
+        expected = units_of_trials(Trials.of(names), noun="trial", source="").keys
+    found = np.concatenate([one.keys[one.codes[0]] for one in units])
+    np.testing.assert_array_equal(np.sort(found), np.sort(expected))
+    assert source.pieces[1].read(Wanted((), units=True)).units.noun == "trial"
 
 
 @pytest.mark.parametrize(

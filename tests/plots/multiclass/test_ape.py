@@ -5,7 +5,9 @@ import pytest
 
 from deciban import plots
 from deciban.errors import InputError
-from support.evaluated import open_set, recognizer
+from deciban.evaluation import evaluate_classes
+from deciban.evaluation.curve_bands import detector_bands
+from support.evaluated import class_trials, open_set, recognizer
 
 
 def lines_of(panel):
@@ -42,6 +44,29 @@ def test_panels_draw_the_curves_of_each_class():
         assert float(was) == pytest.approx(before.detection.cllr[k], abs=0.006)
         assert float(now) == pytest.approx(result.detection.cllr[k], abs=0.006)
         assert float(least_cllr.removeprefix("min ")) == pytest.approx(result.detection.min_cllr[k], abs=0.006)
+
+
+def test_bands_by_units_are_shaded_around_both_curves():
+    loglik, label = class_trials(3)
+    result = evaluate_classes(loglik, label, units=np.arange(len(label)) % 15, level=0.9)
+    figure = plots.class_ape(result, before=evaluate_classes(3.0 * loglik, label, units=np.arange(60) % 15))
+    for k, panel in enumerate(figure.axes):
+        shaded = panel.collections
+        assert len(shaded) == 2  # none of before
+        for area, (low, high) in zip(shaded, detector_bands(result, k), strict=True):
+            drawn = {tuple(point) for point in area.get_paths()[0].vertices}
+            log_odds = result.curves.detector_log_odds[::4]
+            assert drawn.issuperset(zip(log_odds, low[::4], strict=True))
+            assert drawn.issuperset(zip(log_odds, high[::4], strict=True))
+    (legend,) = figure.legends
+    assert legend.get_texts()[-1].get_text() == "90 % band by unit"
+    figure.draw_without_rendering()
+    box = legend.get_window_extent()  # in two lines, as there are few panels
+    assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+    for one, more in ((result, {"bands": False}), (recognizer(3), {})):
+        plain = plots.class_ape(one, **more)
+        assert not any(panel.collections for panel in plain.axes)
+        assert not any("band" in text.get_text() for text in plain.legends[0].get_texts())
 
 
 def test_panels_share_their_axes_and_name_units_once():

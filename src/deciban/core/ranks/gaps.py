@@ -81,9 +81,10 @@ class CutCounts:
         found.__setstate__({"cuts": self.cuts})
         return found
 
-    def add(self, scores: ScoreArray) -> None:
-        """Count trials, whose scores ascend; from any thread."""
-        begun = first = 0
+    def add(self, scores: ScoreArray, counts: CountArray | None = None) -> None:
+        """Count trials, whose scores ascend, or so many with each of different scores; from any thread."""
+        begun = 0
+        first = int(np.searchsorted(self.cuts, scores[0])) if len(scores) else 0
         while begun < len(scores) and first < len(self.cuts):
             step, end = _CUTS_PER_STEP, begun
             while True:
@@ -95,44 +96,50 @@ class CutCounts:
             near = scores[begun : min(end, begun + _MOST_TRIALS)]
             if len(near):
                 with np.errstate(over="ignore", invalid="ignore"):  # sums of huge scores; see `_entries`
-                    (self._add_sparse if _SPARSE * len(near) < len(cuts) else self._add_dense)(first, cuts, near)
+                    n = None if counts is None else counts[begun : begun + len(near)]
+                    (self._add_sparse if _SPARSE * len(near) < len(cuts) else self._add_dense)(first, cuts, near, n)
             begun += len(near)
             first += step if begun == end else 0
 
-    def _add_dense(self, first: int, cuts: ScoreArray, near: ScoreArray) -> None:
+    def _add_dense(self, first: int, cuts: ScoreArray, near: ScoreArray, counts: CountArray | None) -> None:
         """Count trials between the cut before ``first`` and the last of ``cuts``, or at these: cuts are looked up."""
         left = np.searchsorted(near, cuts, side="left")
         right = left.copy()
         tied = np.flatnonzero(near[np.minimum(left, len(near) - 1)] == cuts)
-        right[tied] = np.searchsorted(near, cuts[tied], side="right")
+        right[tied] = left[tied] + 1 if counts is not None else np.searchsorted(near, cuts[tied], side="right")
         start = np.concatenate((np.zeros(1, np.int64), right[:-1]))
         filled = np.flatnonzero(left > start)
         start, end = start[filled], left[filled]
         # Between the end of a gap and the next one may lie trials at a cut: they are a sum that is left out.
         ends = np.stack((start, end), axis=1).ravel()
         doubles = near.astype(np.float64, copy=False)  # reduceat takes ten times as long to convert them itself
+        doubles = doubles if counts is None else doubles * counts
         sums = np.add.reduceat(doubles, ends[:-1])[::2] if len(ends) else np.zeros(0)
         if len(ends) and end[-1] < len(near):
             sums[-1] = doubles[start[-1] : end[-1]].sum()
+        edges = near[start], near[end - 1]
+        at = _n_within(left[tied], right[tied], counts)
         with self._lock:
-            self.at[tied + first] += right[tied] - left[tied]
-            self._fill(filled + first, end - start, (near[start], near[end - 1]), sums)
+            self.at[tied + first] += at
+            self._fill(filled + first, _n_within(start, end, counts), edges, sums)
 
-    def _add_sparse(self, first: int, cuts: ScoreArray, near: ScoreArray) -> None:
+    def _add_sparse(self, first: int, cuts: ScoreArray, near: ScoreArray, counts: CountArray | None) -> None:
         """The same where most gaps stay empty: the trials are looked up."""
         place = np.searchsorted(cuts, near, side="left")
         is_tied = cuts[place] == near
         between, tied = np.flatnonzero(~is_tied), np.flatnonzero(is_tied)
+        numbers = np.ones(len(near), np.int64) if counts is None else counts
         at = _begins(place[tied])
         if len(between):
-            some, begins = near[between], _begins(place[between])
-            gaps, counts = place[between][begins], np.diff(begins, append=len(between))
-            sums = np.add.reduceat(some.astype(np.float64, copy=False), begins)
-            ends = some[begins], some[begins + counts - 1]
+            some, own, begins = near[between], numbers[between], _begins(place[between])
+            last = np.append(begins[1:], len(between)) - 1
+            sums = np.add.reduceat(some * own.astype(np.float64), begins)
         with self._lock:
-            self.at[place[tied][at] + first] += np.diff(at, append=len(tied))
+            if len(tied):
+                self.at[place[tied][at] + first] += np.add.reduceat(numbers[tied], at)
             if len(between):
-                self._fill(gaps + first, counts, ends, sums)
+                gaps = place[between][begins] + first
+                self._fill(gaps, np.add.reduceat(own, begins), (some[begins], some[last]), sums)
 
     def _fill(self, gaps: IntArray, n: IntArray, ends: tuple[ScoreArray, ScoreArray], sums: FloatArray) -> None:
         """Add so many trials to gaps, with the lowest and the highest of them and their sums."""
@@ -189,6 +196,14 @@ class CutCounts:
         unsure = np.stack((np.zeros_like(inner), inner, inner, np.zeros_like(inner)), axis=1)
         kept = weights > 0
         return scores[kept], weights[kept], unsure[kept]
+
+
+def _n_within(start: IntArray, end: IntArray, counts: CountArray | None) -> IntArray:
+    """Trials from the first up to the last of each of these places."""
+    if counts is None:
+        return end - start
+    upto = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+    return upto[end] - upto[start]
 
 
 def _begins(ascending: IntArray) -> IntArray:

@@ -119,7 +119,13 @@ def effective_log_odds(
 
 
 def default_error(log_odds: FloatArray) -> FloatArray:
-    """Error rate of decisions without scores at prior log odds in nats: the smaller of both priors."""
+    """Error rate of decisions without scores at prior log odds in nats: the smaller of both priors.
+
+    Examples
+    --------
+    >>> default_error(np.array([0.0, np.log(3.0), -np.inf])).tolist()
+    [0.5, 0.25, 0.0]
+    """
     return np.asarray(expit(-np.abs(log_odds)))
 
 

@@ -107,9 +107,7 @@ class Cells:
         return places.astype(np.int64)
 
 
-def cells_of(
-    table: CountTable, pav: Pav, wanted: FloatArray, n_units: int, along: FloatArray | None = None
-) -> Cells:
+def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int, along: FloatArray | None = None) -> Cells:
     """Cells with borders at all thresholds that are wanted, at all vertices of the hull, and along both classes.
 
     Where there are few scores, every one has a cell of its own and nothing is rounded. Of classes of which only some
@@ -204,15 +202,16 @@ class CellTotals:
         lowest = np.full(n_cells, np.inf)
         np.minimum.at(lowest, cell, doubles)
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = np.bincount(cell, doubles if weights is None else doubles * weights, n_cells)
+            sums = np.bincount(cell, doubles if weights is None else doubles * weights, n_cells).astype(np.float64)
         return cls(counts, sums, lowest, len(scores))
 
     def __add__(self, other: CellTotals) -> CellTotals:
         """Merge with other trials in the same cells."""
+        counts: CountArray = self.counts + other.counts
         lowest = np.minimum(self.lowest, other.lowest)
         with np.errstate(over="ignore", invalid="ignore"):
             sums = self.sums + other.sums
-        return CellTotals(self.counts + other.counts, sums, lowest, self.n_trials + other.n_trials)
+        return CellTotals(counts, sums, lowest, self.n_trials + other.n_trials)
 
     @property
     def means(self) -> FloatArray:

@@ -20,7 +20,8 @@ _SMALL = 1 << 18
 _FILLED = 0.1
 
 Places = Callable[[slice], Sequence[IntArray]]
-"""Of some trials, how many of the thresholds lie at or below each; several arrays count for equal parts."""
+"""Of some trials, how many of the thresholds lie at or below each: one array, or one by the unit on each side of
+a trial, which count for equal parts."""
 
 
 class SharesBelow:
@@ -111,15 +112,15 @@ class SharesBelow:
         >>> SharesBelow(means, 100).influences(lambda some: [below[some]], 1, np.ones(4), at)
         array([[ 0.25, -0.25]])
         """
-        by_unit, by_stratum = self._tally(self.n_units, n_places), self._tally(len(self.means.begins), n_places)
+        strata = self._strata(some)
+        by_unit, by_stratum = self._tally(self.n_units, n_places), self._tally(strata.stop - strata.start, n_places)
         for part, place, own in self._trials(places, weight, some):
-            by_stratum.add([self.means.stratum[part]], place, own)
+            by_stratum.add([self.means.stratum[part] - strata.start], place, own)
             for unit, once in self._of_units(part, own):
                 by_unit.add([unit], place, once)
-        shares = np.cumsum(by_stratum.array(), axis=1) / self._sizes[:, None]
-        first, last = np.flatnonzero(shares[:, -1])[[0, -1]].tolist()
+        shares = np.cumsum(by_stratum.array(), axis=1)[:, :-1] / self._sizes[strata, None]
         derivatives = cumulated(np.ascontiguousarray(by_unit.array().T))[1:-1]
-        derivatives -= self._means_of_units(slice(first, last + 1), shares[first : last + 1, :-1])
+        derivatives -= self._means_of_units(strata, shares)
         return derivatives
 
     def _means_of_units(self, strata: slice, shares: FloatArray) -> FloatArray:
@@ -131,15 +132,22 @@ class SharesBelow:
         self, places: Places, n_places: int, weight: FloatArray, some: Sequence[slice]
     ) -> FloatArray:
         """Squares of `influences`, (n_places,), where no unit has two trials: those of trials, added up by class."""
-        once, squared = (self._tally(len(self.means.begins), n_places) for _ in range(2))
+        strata = self._strata(some)
+        once, squared = (self._tally(strata.stop - strata.start, n_places) for _ in range(2))
         for part, place, own in self._trials(places, weight, some):
-            once.add([self.means.stratum[part]], place, own)
-            squared.add([self.means.stratum[part]], place, np.square(own))
+            stratum = self.means.stratum[part] - strata.start
+            once.add([stratum], place, own)
+            squared.add([stratum], place, np.square(own))
         below, squares = (np.cumsum(one.array(), axis=1) for one in (once, squared))
         size = below[:, -1:]
         share = np.divide(below, size, out=np.zeros(below.shape), where=size > 0.0)[:, :-1]
         rest = np.maximum(squares[:, -1:] - squares[:, :-1], 0.0)
         return np.asarray(np.sum(np.square(1.0 - share) * squares[:, :-1] + np.square(share) * rest, axis=0))
+
+    def _strata(self, some: Sequence[slice]) -> slice:
+        """Between which classes, or those of a group, some trials are: few, if they are those of one."""
+        filled = [one for one in some if one.stop > one.start]
+        return slice(int(self.means.stratum[filled[0].start]), int(self.means.stratum[filled[-1].stop - 1]) + 1)
 
     def _trials(
         self, places: Places, weight: FloatArray, some: Sequence[slice]

@@ -20,6 +20,7 @@ from scipy.special import expit
 
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.unsorted import UnsortedClass
+from deciban.core.rules.neighbours import GROUP, NARROW, softplus_of_groups, softplus_of_neighbours
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
@@ -160,9 +161,6 @@ class ErrorCounts:
         return self.n_fa / self.n_non
 
 
-_NARROW = 1 / 32
-"""Width in nats below which neighbouring scores share one Taylor series."""
-
 _MANY = 256
 """Number of scores from which on products, or the series of neighbours, are the shorter way."""
 
@@ -279,6 +277,28 @@ def log_cost_of_others(scores: ScoreArray, left_out: IntArray, *, sign: int) -> 
     return replace(MeanCost.of(scores, cost), weight=float(len(scores) - len(left_out)))
 
 
+def log_cost_of_counts(scores: ScoreArray, counts: CountArray, *, sign: int) -> MeanCost:
+    """Sum of ``ln(1 + exp(sign * score))`` over many trials, of which different scores are known.
+
+    Parameters
+    ----------
+    scores : (n,) array
+        Ascending: so neighbours are alike, and need no exponential each.
+    counts : (n,) int64 array
+        Trials with each score.
+    sign : int
+    """
+    upto = len(scores) // GROUP * GROUP
+    totals = np.empty(upto // GROUP)
+    for first in range(0, upto, _LANES):
+        some = slice(first, min(first + _LANES, upto))
+        x = np.multiply(scores[some], float(sign), dtype=np.float64).reshape(-1, GROUP)
+        groups = slice(first // GROUP, some.stop // GROUP)
+        totals[groups] = softplus_of_groups(x, counts[some].astype(np.float64).reshape(-1, GROUP))
+    found = replace(MeanCost.of(totals, lambda values: values), weight=float(counts[:upto].sum()))
+    return found + log_cost((scores[upto:], counts[upto:]), 0.0, sign=sign)
+
+
 def scoring_rule_cost(tar: WeightedScores, non: WeightedScores, log_odds: float, alpha: float, beta: float) -> float:
     """Expected cost of a member of the beta family at prior log odds (thesis 7.38, paper 004 eqs. 2 to 4)."""
     if alpha == beta == 1:
@@ -309,10 +329,10 @@ def _softplus_parts(x: FloatArray) -> FloatArray:
     if len(x) < _MANY:
         return softplus(x)
     low, high = x.min(), x.max()
-    if high - low <= _NARROW:
+    if high - low <= NARROW:
         parts = range(0, len(x), _LONGEST_PRODUCT)
         centre = low + (high - low) / 2
-        return np.concatenate([_softplus_of_neighbours(x[at : at + _LONGEST_PRODUCT], centre) for at in parts])
+        return np.concatenate([softplus_of_neighbours(x[at : at + _LONGEST_PRODUCT], centre) for at in parts])
     product = np.abs(x)
     np.negative(product, out=product)
     np.exp(product, out=product)
@@ -333,24 +353,6 @@ def _fewer(costs: FloatArray) -> tuple[FloatArray, FloatArray]:
     """A sixteenth as many numbers with the same sum but for one rounding each, and what is left of them."""
     n = len(costs) // 16
     return costs[: 16 * n].reshape(16, n).sum(axis=0), costs[16 * n :]
-
-
-def _softplus_of_neighbours(x: FloatArray, centre: float) -> FloatArray:
-    """The terms of a Taylor series with the same sum as ``softplus(x)``, for ``x`` close to ``centre``.
-
-    In many sorted scores thousands of neighbours are alike; one pair of exponentials serves them all. Each term is
-    a derivative times a power sum. What is left out is below ``(_NARROW / 2)**7 / 7!`` of the whole, 5e-17.
-    """
-    d = x - centre
-    d2 = d * d
-    d3 = d2 * d
-    powers = (len(x), d.sum(), d2.sum(), d3.sum(), d2 @ d2, d2 @ d3, d3 @ d3)
-    s, v = expit(centre), expit(centre) * expit(-centre)
-    tilt = 1 - 2 * s
-    derivatives = (s, v, v * tilt, v * (1 - 6 * v), v * tilt * (1 - 12 * v), v * (1 - 30 * v + 120 * v * v))
-    scales = (1, 1, 2, 6, 24, 120, 720)
-    values = (float(softplus(np.array([centre]))[0]), *derivatives)
-    return np.array([f * p / k for f, p, k in zip(values, powers, scales, strict=True)])
 
 
 def _scaled_softplus(scores: FloatArray, shift: float) -> FloatArray:

@@ -13,7 +13,7 @@ from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, parted, require_rivals, rivals_of
 from deciban.core.classes.loglik import are_alike
 from deciban.core.training.class_trials import ClassTrials
-from deciban.core.training.drawn import Drawn
+from deciban.core.training.drawn import Drawn, sample_size
 from deciban.core.training.looks_at_parts import LooksAtParts, Parts
 from deciban.core.training.sums import Sums
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
@@ -33,10 +33,13 @@ class PartsOfClassTrials(Parts[CountedTrials]):
     prior : (n_classes,) array
     names : tuple of str or None
         Of the classes.
+    memory : int or None
+        Bytes that may be taken; left out, the sample is as large as it is good for.
     """
 
     prior: FloatArray
     names: Names
+    memory: int | None = None
 
     @property
     def possible(self) -> IntArray:
@@ -56,7 +59,7 @@ class PartsOfClassTrials(Parts[CountedTrials]):
     @cached_property
     def first(self) -> FirstClassLook:
         """What the first look finds."""
-        return self.each(_Taken(self.called))
+        return self.each(_Taken(self.called, self.memory))
 
     @property
     def called(self) -> Called:
@@ -198,7 +201,7 @@ class FirstClassLook:
         return len(self.alike)
 
     @classmethod
-    def of(cls, counted: CountedTrials, name: Callable[[int], str]) -> FirstClassLook:
+    def of(cls, counted: CountedTrials, name: Callable[[int], str], memory: int | None = None) -> FirstClassLook:
         """Look at one part.
 
         Raises
@@ -210,7 +213,7 @@ class FirstClassLook:
         finite = np.array([all_finite(trials.systems[:, k]) for k in range(trials.n_systems)], np.bool_)
         left, costs = (trials, np.zeros(n)) if finite.all() else parted(counted, name)
         reach = np.max(np.abs(left.systems), axis=(0, 2), initial=0.0).astype(np.float64)
-        total = min(_DRAWN, _NUMBERS // (trials.n_systems * n))
+        total = sample_size(min(_DRAWN, _NUMBERS // (trials.n_systems * n)), memory, trials.n_systems * n)
         drawn = Drawn.of(left, n, max(total // n, _LEAST), (left.systems, left.label))
         sums = Sums.of(trials.amounts), Sums.of(left.amounts), Sums.of(costs)
         infinite, rivals, row, alike = ~finite, rivals_of(left), left.systems[:1], _alike(left.systems)
@@ -244,9 +247,10 @@ class _Taken:
     """The first look."""
 
     name: Called
+    memory: int | None = None
 
     def __call__(self, counted: CountedTrials) -> FirstClassLook:
-        return FirstClassLook.of(counted, self.name)
+        return FirstClassLook.of(counted, self.name, self.memory)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,6 +15,29 @@ _SEEN = 1 << 10
 """Numbers of a part that say where lots begin."""
 
 
+_BYTES_PER_NUMBER = 128
+"""What a number of a sample takes: with what is computed of it, and with samples that wait to be added."""
+
+
+def sample_size(most: int, memory: int | None, n_numbers: int) -> int:
+    """How many trials are drawn: as many as a sample is good for, or as a quarter of the memory holds.
+
+    Parameters
+    ----------
+    most : int
+    memory : int or None
+        Bytes that may be taken in all; None for any number.
+    n_numbers : int
+        What a trial has.
+
+    Examples
+    --------
+    >>> sample_size(1 << 17, None, 10), sample_size(1 << 17, 2_000_000_000, 10), sample_size(1 << 17, 50_000_000, 10)
+    (131072, 131072, 9765)
+    """
+    return most if memory is None else min(most, memory // (4 * _BYTES_PER_NUMBER * n_numbers))
+
+
 class Drawable(Protocol):
     """Trials of two classes or of many."""
 

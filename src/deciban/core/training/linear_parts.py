@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.core.training.drawn import Drawn
+from deciban.core.training.drawn import Drawn, sample_size
 from deciban.core.training.linear_trials import Trials
 from deciban.core.training.looks_at_parts import LooksAtParts, Parts
 from deciban.core.training.sums import Ends
@@ -25,7 +25,15 @@ DRAWN = 1 << 17
 
 
 class PartsOfTrials(Parts[Trials]):
-    """Trials of two classes in parts."""
+    """Trials of two classes in parts.
+
+    Attributes
+    ----------
+    memory : int or None
+        Bytes that may be taken; left out, the sample is as large as it is good for.
+    """
+
+    memory: int | None = None
 
     _infinite: BoolArray | None = None
     _first: tuple[Pair, FirstLook] | None = None
@@ -33,7 +41,7 @@ class PartsOfTrials(Parts[Trials]):
     def undecided(self, alpha: float, beta: float) -> tuple[TrialsInParts, Amounts]:
         """Have a first look, once; see `deciban.core.training.verdicts.undecided`."""
         if self._first is None or self._first[0] != (alpha, beta):
-            self._first = (alpha, beta), self.each(_Taken(alpha, beta))
+            self._first = (alpha, beta), self.each(_Taken(alpha, beta, self.memory))
         found = self._first[1]
         self._infinite = found.infinite
         return TrialsInParts(self, found, (0.0, 0.0), (alpha, beta)), found.amounts
@@ -167,9 +175,11 @@ class _Taken:
 
     alpha: float
     beta: float
+    memory: int | None = None
 
     def __call__(self, trials: Trials) -> FirstLook:
-        return FirstLook.of(trials, self.alpha, self.beta)
+        size = sample_size(DRAWN, self.memory, 2 * (1 + trials.n_columns))
+        return FirstLook.of(trials, self.alpha, self.beta, size)
 
 
 @dataclass(frozen=True, slots=True)

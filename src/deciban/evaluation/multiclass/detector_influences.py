@@ -100,7 +100,10 @@ class DetectorInfluences:
             self._actual(detectors, places)
             for target, scores in enumerate(detectors):
                 if target < self.n_targets:
-                    log_odds, thresholds = logit(self.p_target[places]), self._bands.thresholds[: None if first == 0 else 0]
+                    log_odds, thresholds = (
+                        logit(self.p_target[places]),
+                        self._bands.thresholds[: None if first == 0 else 0],
+                    )
                     one = OneDetector(detectors, target, scores, log_odds, thresholds, self.means)
                     least = one.minima(self.left_out)
                     for k, (costs, shift) in zip(places, least[2:], strict=True):
@@ -315,4 +318,4 @@ class OneDetector:
 
 def _least_cost(log_odds: float, best: BestDecisions) -> FloatArray:
     """Detection costs at the best threshold, not normalized."""
-    return best.dcf(log_odds) * float(default_error(np.float64(log_odds)))
+    return np.asarray(best.dcf(log_odds) * default_error(np.array(log_odds)))

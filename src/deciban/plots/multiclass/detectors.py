@@ -15,22 +15,42 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from deciban.core.ranks.operating import default_error
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation
+from deciban.evaluation.curve_bands import Band, detector_bands
+from deciban.evaluation.uncertainty import Uncertainty
 from deciban.multiclass import DetectionAnalysis
-from deciban.plots.axes import GREY, HALO, NAME_WIDTH, PALETTE, Canvas, Mark, Style, in_percent, readable
+from deciban.plots.axes import (
+    BAND,
+    BAND_LINE,
+    GREY,
+    HALO,
+    NAME_WIDTH,
+    PALETTE,
+    Canvas,
+    Mark,
+    Style,
+    band_label,
+    in_percent,
+    readable,
+)
 from deciban.plots.files import families_for
 from deciban.plots.multiclass.cells import ClassDrawable, brief, class_systems_of, one_system, systems_before
-from deciban.plots.prior_curves import BEFORE, REFERENCE, default_error
+from deciban.plots.prior_curves import BEFORE, REFERENCE
 from deciban.types import FloatArray
 
 _PANEL = (2.15, 1.75)
 """Inches of a panel."""
 _NARROWEST = 5.8
-"""Inches that the legend takes in one line."""
+"""Inches that the legend takes in one line, without a band."""
+_ENTRY = 1.5
+"""Inches of each of its entries where there is one more: if they do not fit, they stand in two lines."""
 _NAME_SIZE, _NUMBER_SIZE = 9.0, 7.0
 _HEADROOM, _LIMITS = 1.4, (0.02, 0.7)
 """Room for numbers above the curves, and how low and high the axis of errors (fractions) may end."""
+_BAND_STEP = 4
+"""Of so many places of a curve its band has one: in a panel more cannot be seen, and all would make files large."""
 _WIDTH, _ROW, _AROUND = 6.0, 0.17, 0.13
 """Inches: of the figure, of a bar, of the space between two classes."""
 _FURTHEST = 2.0
@@ -39,7 +59,12 @@ _PALE = 0.35
 
 
 def class_ape(
-    result: ClassDrawable, *, before: ClassDrawable | None = None, columns: int | None = None, **line_kw: Any
+    result: ClassDrawable,
+    *,
+    before: ClassDrawable | None = None,
+    columns: int | None = None,
+    bands: bool = True,
+    **line_kw: Any,
 ) -> Figure:
     """Draw the Bayes error rate of detecting each class over its prior log odds, a panel for each class.
 
@@ -51,6 +76,8 @@ def class_ape(
         The same before calibration.
     columns : int, optional
         Panels side by side; by default 2 to 6, so that few places are left empty.
+    bands : bool
+        Whether the bands around the curves after calibration are shaded, where it is known which units trials share.
     **line_kw
         Properties of the curve of actual errors in each panel.
 
@@ -69,8 +96,10 @@ def class_ape(
     Curves are those of `ape`. Solid: actual errors at the Bayes threshold; dashed: least errors at any threshold; the
     area between them is proportional to the calibration loss. Pale: both before calibration, which can also move the
     least errors, as calibration of many classes is no increasing map of detection scores; where they are far higher
-    they leave the panels. Dotted: decisions by the
-    prior alone. In the corner Cllr before and after calibration, and the least Cllr after any increasing map, in bits.
+    they leave the panels. Dotted: decisions by the prior alone. Bands are at each prior by itself the interval of the
+    cost there: where no miss or no false alarm is left they widen, as those that were not seen would cost the more
+    (rule of three). In the corner Cllr before and after calibration, and the least Cllr after any increasing map, in
+    bits.
     Source: paper 001 figure 2 (Bruemmer and van Leeuwen 2006).
 
     Examples
@@ -81,10 +110,11 @@ def class_ape(
     >>> [panel.get_title(loc="left") for panel in figure.axes]
     ['cat', 'dog', 'eel']
     """
-    detectors = _detectors(one_system(result))
+    system = one_system(result)
+    detectors = _detectors(system, bands=bands)
     old: Sequence[_Detector | None] = [None] * len(detectors)
     if before is not None:
-        old = _detectors(systems_before(before, [one_system(result)])[0])
+        old = _detectors(systems_before(before, [system])[0], bands=False)
         if len(old) != len(detectors):
             raise InputError(f"before: {len(old)} classes are detected, but {len(detectors)} after calibration.")
     if columns is not None and columns < 1:
@@ -105,13 +135,13 @@ def class_ape(
     panels[0].yaxis.set_major_formatter(in_percent)
     panels[0].yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     panels[0].xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-    _legend(figure, mark, with_before=before is not None)
+    _legend(figure, mark, with_before=before is not None, known=system.uncertainty if detectors[0].bands else None)
     return figure
 
 
 @dataclass(frozen=True, slots=True)
 class _Detector:
-    """What a panel shows: Bayes error rates over log odds, not normalized, and Cllr in bits."""
+    """What a panel shows: Bayes error rates over log odds, not normalized, with their bands, and Cllr in bits."""
 
     name: str
     log_odds: FloatArray
@@ -119,13 +149,18 @@ class _Detector:
     least: FloatArray
     cllr: float
     min_cllr: float
+    bands: tuple[Band, ...] = ()
 
 
-def _detectors(system: ClassEvaluation) -> list[_Detector]:
+def _detectors(system: ClassEvaluation, *, bands: bool) -> list[_Detector]:
     found, curves = system.detection, system.curves
     names = [system.classes[k] for k in found.target]
     rows = zip(names, curves.act_error, curves.min_error, found.cllr.tolist(), found.min_cllr.tolist(), strict=True)
-    return [_Detector(name, curves.detector_log_odds, *figures) for name, *figures in rows]
+    around = [(detector_bands(system, k) if bands else None) or () for k in range(len(names))]
+    return [
+        _Detector(name, curves.detector_log_odds, actual, least, cllr, min_cllr, own)
+        for (name, actual, least, cllr, min_cllr), own in zip(rows, around, strict=True)
+    ]
 
 
 def _panels(n: int, columns: int | None) -> tuple[Figure, list[Axes]]:
@@ -161,6 +196,9 @@ def _draw(panel: Axes, detector: _Detector, earlier: _Detector | None, mark: Mar
     before = 0.0
     if earlier is not None:
         before = _pair(panel, earlier, *({**BEFORE, "color": mark.color, "linestyle": shape} for shape in ("-", "--")))
+    for low, high in detector.bands:
+        some = slice(None, None, _BAND_STEP)
+        panel.fill_between(detector.log_odds[some], low[some], high[some], color=mark.color, **BAND)
     return _pair(panel, detector, mark.main, mark.thin()), before
 
 
@@ -186,16 +224,19 @@ def _write(panel: Axes, detector: _Detector, earlier: _Detector | None) -> None:
     panel.text(0.03, 0.97, text, path_effects=[HALO], **style)
 
 
-def _legend(figure: Figure, mark: Mark, *, with_before: bool) -> None:
-    """Say above all panels what the lines mean."""
+def _legend(figure: Figure, mark: Mark, *, with_before: bool, known: Uncertainty | None) -> None:
+    """Say above all panels what the lines mean, and bands, if there are some."""
     entries: list[tuple[str, Style]] = [("actual", mark.main), ("minimum", mark.thin())]
     if with_before:
         entries.append(("before calibration", {**BEFORE, "color": mark.color}))
     entries.append(("default (llr 0)", REFERENCE))
+    if known is not None:
+        entries.append((band_label(known), {**BAND_LINE, "color": mark.color}))
     handles = [Line2D([], [], label=label, **style) for label, style in entries]
     title = "Cllr in bits" + (", before → after calibration" if with_before else "")
     style: Style = {"loc": "outside upper center", "frameon": False, "fontsize": 9, "title_fontsize": 8}
-    figure.legend(handles=handles, ncols=len(handles), title=title, **style)
+    is_long = known is not None and len(handles) * _ENTRY > figure.get_figwidth()
+    figure.legend(handles=handles, ncols=-(-len(handles) // 2) if is_long else len(handles), title=title, **style)
 
 
 def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: Any) -> Axes:

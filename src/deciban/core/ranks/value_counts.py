@@ -1,0 +1,276 @@
+"""How often each float32 score occurs: a billion trials have some ten million different scores, or fewer.
+
+The bits of a float32 are a whole number, and scores of one sign have the order of their bits. Their leading bits say
+the block that a score belongs to, the others its place there. A block in which many scores lie is a table with a
+counter for every score that could be; where few lie, the scores themselves take less. So a pass only counts, and
+nothing depends on the order of trials: what is asked of them is asked of different scores and their counts.
+
+What takes time is moving counters between memory and processor. So a counter is a byte, whose last bit is carried to a
+larger one; and scores of a block wait until they are many for their counters.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.types import AnyArray, CountArray, ScoreArray
+
+BitArray = NDArray[np.uint32]
+
+_PLACE = 18
+"""Bits of the place in a block: 1/32 of the scores between a power of two and the next one."""
+
+_N_PLACES = 1 << _PLACE
+_N_BLOCKS = 1 << (32 - _PLACE)
+_MASK = np.uint32(_N_PLACES - 1)
+
+_LEAST, _MOST_REST = 1 << 9, 1 << 22
+"""Scores of a block among those that are added at once, if they are not to wait, and how many others do."""
+
+_FEWEST, _WAITING = 1 << 8, 1 << 16
+"""Scores of a block that there is room for at first, and that wait at most."""
+
+_AT_ONCE = 1 << 13
+"""Scores that are counted at once: temporaries stay in cache."""
+
+_TIES, _PARTS = 8, 16
+"""Trials of one score that one part of the trials may have, and parts that are counted before anything is carried."""
+
+_ONE = np.uint8(1)
+_CARRIED = np.uint8(_TIES * _PARTS)
+"""Counters are below this before the parts are added, and so below 256 afterwards."""
+
+
+class ValueCounts:
+    """Counts of float32 scores; threads may add at once, ``a + b`` counts the trials of both.
+
+    Parameters
+    ----------
+    most : int
+        Bytes that may be taken.
+
+    Examples
+    --------
+    >>> found = ValueCounts(most=10**8)
+    >>> found.add(np.array([2.0, -1.0, 2.0, np.inf, -0.5], np.float32))
+    >>> found.take_away(np.array([2.0, -1.0], np.float32))
+    >>> [(scores, counts) for scores, counts in map(Block.entries, found.blocks())][-2:]
+    [(array([2.], dtype=float32), array([1])), (array([inf], dtype=float32), array([1]))]
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._blocks: dict[int, Block] = {}
+        self._lock = threading.Lock()
+        self._scratch = threading.local()
+        self._rest: list[BitArray] = []
+
+    @property
+    def n_bytes(self) -> int:
+        """What is taken."""
+        return sum(one.n_bytes for one in list(self._blocks.values())) + 4 * _MOST_REST
+
+    @property
+    def is_full(self) -> bool:
+        """Whether more is taken than may be."""
+        return self.n_bytes > self.most
+
+    def add(self, *parts: ScoreArray) -> None:
+        """Count trials in any order, from any thread; no NaN. A million at once take less time than a few."""
+        rest = self._add_sorted(self._sorted_bits(parts), _LEAST)
+        with self._lock:
+            self._rest.append(rest)
+            if sum(map(len, self._rest)) <= _MOST_REST:
+                return
+            rest, self._rest = np.concatenate(self._rest), []
+        self._add_rest(rest)
+
+    def _add_rest(self, rest: BitArray) -> None:
+        rest.sort()
+        self._add_sorted(rest, 1)
+
+    def _add_sorted(self, bits: BitArray, least: int) -> BitArray:
+        """Count what ascends; but for blocks with few of them, which are left and given back."""
+        numbers = np.unique(bits[::least] >> np.uint32(_PLACE))
+        starts = np.searchsorted(bits, numbers << np.uint32(_PLACE))
+        ends = np.searchsorted(bits, (numbers << np.uint32(_PLACE)) | _MASK, side="right")
+        begin, left = 0, []
+        for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):
+            if end - start >= least:
+                own = bits[start:end]
+                self._block(number).add(own, is_tied=bool((own[_TIES:] == own[:-_TIES]).any()))
+                left.append(bits[begin:start])
+                begin = end
+        return np.concatenate((*left, bits[begin:]))
+
+    def take_away(self, scores: ScoreArray) -> None:
+        """Count trials no more that were counted before; after all were added."""
+        bits = self._sorted_bits([scores])
+        numbers, starts = np.unique(bits >> np.uint32(_PLACE), return_index=True)
+        for number, own in zip(numbers.tolist(), np.split(bits, starts[1:]), strict=False):
+            self._block(number).take_away(own)
+
+    def _sorted_bits(self, parts: Sequence[ScoreArray]) -> BitArray:
+        """Until the same thread asks again: memory that is new every time costs as much as sorting."""
+        n = sum(map(len, parts))
+        room = getattr(self._scratch, "room", None)
+        if room is None or len(room) < n:
+            room = self._scratch.room = np.empty(n, np.uint32)
+        bits: BitArray = room[:n]
+        np.concatenate([one.view(np.uint32) for one in parts], out=bits)
+        bits.sort()  # faster than as floats, and the order within a sign is the same
+        return bits
+
+    def _block(self, number: int) -> Block:
+        found = self._blocks.get(number)
+        if found is None:
+            with self._lock:
+                found = self._blocks.setdefault(number, Block(number))
+        return found
+
+    def blocks(self) -> list[Block]:
+        """Blocks with trials, in ascending order of their scores; when all were added."""
+        rest, self._rest = np.concatenate([np.zeros(0, np.uint32), *self._rest]), []
+        self._add_rest(rest)
+        half = _N_BLOCKS // 2
+        return [self._blocks[n] for n in sorted(self._blocks, key=lambda n: n if n < half else half - 1 - n)]
+
+    def __add__(self, other: ValueCounts) -> ValueCounts:
+        """Merge with the counts of other trials."""
+        found = ValueCounts(self.most)
+        for part in (self, other):
+            for block in part.blocks():
+                found._block(block.number).merge(block)  # noqa: SLF001
+        return found
+
+
+def expected_bytes(sample: ScoreArray, n_rows: int) -> int:
+    """Bytes that counts of so many trials will take, if all are like some of them.
+
+    Examples
+    --------
+    >>> expected_bytes(np.full(1000, 0.5, np.float32), 10**9), expected_bytes(np.full(1000, 0.5, np.float32), 10**3)
+    (524288, 8000)
+    """
+    found = np.bincount(sample.view(np.uint32) >> np.uint32(_PLACE)) * (n_rows / max(len(sample), 1))
+    return int(np.minimum(8 * found, _N_PLACES + 4 * _WAITING).sum())
+
+
+class Block:
+    """Counts of the scores that share their leading bits.
+
+    Parameters
+    ----------
+    number : int
+        Their leading bits.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._lock = threading.Lock()
+        self._waiting: BitArray = np.empty(_FEWEST, np.uint32)
+        self._ends = [0]
+        """Of the parts that wait."""
+        self._is_tied = False
+        self._low: NDArray[np.uint8] | None = None
+        self._high: NDArray[np.uint32] | None = None
+        """Of what was carried."""
+        self._away: list[BitArray] = []
+
+    @property
+    def n_bytes(self) -> int:
+        """What it takes."""
+        return self._waiting.nbytes + sum(one.nbytes for one in (self._low, self._high) if one is not None)
+
+    def add(self, bits: BitArray, *, is_tied: bool) -> None:
+        """Count scores, from any thread.
+
+        Parameters
+        ----------
+        bits : (n,) array
+            Ascending.
+        is_tied : bool
+            Whether one of them may be there many times.
+        """
+        with self._lock:
+            if self._ends[-1] + len(bits) > _WAITING:
+                self._count_waiting()
+            if len(bits) > _WAITING:
+                self._count(bits, [0, len(bits)], is_tied=is_tied)
+                return
+            upto = self._ends[-1] + len(bits)
+            if upto > len(self._waiting):
+                more = np.empty(min(max(upto, 2 * len(self._waiting)), _WAITING), np.uint32)
+                more[: self._ends[-1]] = self._waiting[: self._ends[-1]]
+                self._waiting = more
+            self._waiting[self._ends[-1] : upto] = bits
+            self._ends.append(upto)
+            self._is_tied |= is_tied
+
+    def _count_waiting(self) -> None:
+        self._count(self._waiting, self._ends, is_tied=self._is_tied)
+        self._ends, self._is_tied = [0], False
+
+    def _count(self, bits: BitArray, ends: list[int], *, is_tied: bool) -> None:
+        """Count the scores of parts that end here."""
+        if self._low is None:
+            self._low = np.zeros(_N_PLACES, np.uint8)
+        if is_tied:
+            places, counts = np.unique(bits[: ends[-1]] & _MASK, return_counts=True)
+            counts += self._low[places]
+            self._low[places] = counts % _CARRIED
+            self._carry(places, counts // _CARRIED)
+            return
+        for first in range(0, len(ends) - 1, _PARTS):
+            begin, end = ends[first], ends[min(first + _PARTS, len(ends) - 1)]
+            for at in range(begin, end, _AT_ONCE):
+                places = np.bitwise_and(bits[at : min(at + _AT_ONCE, end)], _MASK, dtype=np.int64)
+                np.add.at(self._low, places, _ONE)
+            if self._low.max() >= _CARRIED:
+                places = np.flatnonzero(self._low >= _CARRIED)
+                self._low[places] -= _CARRIED
+                self._carry(places, 1)
+
+    def _carry(self, places: AnyArray, counts: CountArray | int) -> None:
+        if self._high is None:
+            self._high = np.zeros(_N_PLACES, np.uint32)
+        self._high[places] += np.asarray(counts, np.uint32)
+
+    def take_away(self, bits: BitArray) -> None:
+        """Count scores no more; after all were added."""
+        self._away.append(bits.copy())
+
+    def merge(self, other: Block) -> None:
+        """Count what another block counts."""
+        scores, counts = other._bits_and_counts()  # noqa: SLF001
+        for n in np.unique(counts):  # few
+            self.add(np.repeat(scores[counts == n], n), is_tied=True)
+
+    def forget(self) -> None:
+        """Give its memory back."""
+        self.__init__(self.number)  # type: ignore[misc]
+
+    def entries(self) -> tuple[ScoreArray, CountArray]:
+        """Different scores in ascending order, and how many trials have each."""
+        bits, counts = self._bits_and_counts()
+        if self.number >= _N_BLOCKS // 2:  # below zero
+            bits, counts = np.ascontiguousarray(bits[::-1]), np.ascontiguousarray(counts[::-1])
+        return bits.view(np.float32), counts
+
+    def _bits_and_counts(self) -> tuple[BitArray, CountArray]:
+        waiting, away = self._waiting[: self._ends[-1]], np.concatenate([np.zeros(0, np.uint32), *self._away])
+        if self._low is None:
+            bits, counts = np.unique(waiting, return_counts=True)
+            np.subtract.at(counts, np.searchsorted(bits, away), 1)
+            return bits[counts > 0], counts[counts > 0]
+        table = self._low.astype(np.int64)
+        if self._high is not None:
+            table += self._high * np.int64(_CARRIED)
+        np.add.at(table, waiting & _MASK, 1)
+        np.subtract.at(table, away & _MASK, 1)
+        places = np.flatnonzero(table != 0)
+        return places.astype(np.uint32) | np.uint32(self.number << _PLACE), table[places]

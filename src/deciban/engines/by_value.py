@@ -1,0 +1,160 @@
+"""Two classes in one pass, exactly: all trials are counted by score, and the rarer class is kept as well.
+
+Scores of float32 that many trials have are few, so that counts of them fit in memory (`deciban.core.ranks.value_counts`).
+Trials around the scores of the rarer class, and what the others cost, are then asked of different scores, each once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from deciban.core.ranks.counts import SortedClass
+from deciban.core.ranks.gaps import CutCounts
+from deciban.core.ranks.value_counts import Block, ValueCounts, expected_bytes
+from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_counts
+from deciban.engines.counting import Survey, rehearsed
+from deciban.engines.work import Engine
+from deciban.evaluation.summary import Summary, TwoClassFigures
+from deciban.io.shards.pieces import Piece, ShardSource, Wanted
+from deciban.trials.joining.join import require_two_classes
+from deciban.types import FloatArray, ScoreArray
+
+FEWEST_ROWS = 1 << 26
+"""Of fewer trials most have a score of their own: reading them twice takes less time."""
+
+_ROWS_PER_BATCH = 1 << 21
+"""So many sorted scores are some thousand for each block of neighbouring ones."""
+
+_BYTES_PER_KEPT = 80
+"""What a score of the rarer class takes, with the counts around it, while all scores are counted."""
+
+_BYTES_PER_ROW = 24
+"""What a row takes while it is read."""
+
+_UNLIKE = 1.25
+"""Pieces may need so much more than the first one lets expect."""
+
+
+class SurveyByValue(Survey):
+    """The only pass: the scores of one class, and counts of all scores; for threads, which share them.
+
+    Parameters
+    ----------
+    *given
+        As of `Survey`. Costs are left to `settled`.
+    room : int
+        Bytes that counts may take.
+    """
+
+    words = "counting by score"
+    rows_per_batch = _ROWS_PER_BATCH
+
+    def __init__(self, *given: Any, room: int) -> None:
+        super().__init__(*given)
+        self.values = ValueCounts(room)
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)(*self.given, room=self.values.most)
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether there is more than there is room for."""
+        return self.kept is None or self.values.is_full
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`; nothing more is read once there is no room."""
+        found: list[ScoreArray] = []
+        for piece in pieces:
+            if self.is_refuted:
+                return
+            chunk = piece.read(Wanted((self.system,), truth=True))
+            assert chunk.truth is not None  # noqa: S101  # it was asked for
+            scores = chunk.scores[0].astype(self.kind, copy=False)
+            self.add(scores, chunk.truth, with_costs=False)
+            found.append(scores)
+        self.values.add(*found)
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        found = super().__add__(other)
+        found.values = self.values + other.values
+        return found
+
+    def settled(self, engine: Engine, also: FloatArray | None) -> tuple[SortedClass, SortedClass]:
+        """The rarer class and the other one, whose costs are added up.
+
+        Parameters
+        ----------
+        engine : Engine
+            Has the threads.
+        also : array, optional
+            More thresholds at which trials are counted.
+        """
+        kept = np.sort(np.concatenate([np.zeros(0, self.kind), *(self.kept or [])]))
+        self.kept = None  # there need not be two
+        self.values.take_away(kept)
+        counts = CutCounts(np.concatenate((kept, rehearsed(self, also).astype(self.kind))))
+        sign = 1 if self.keep_tar else -1
+
+        def settle(block: Block) -> MeanCost:
+            scores, numbers = block.entries()
+            block.forget()
+            counts.add(scores, numbers)
+            return log_cost_of_counts(scores, numbers, sign=sign)
+
+        with ThreadPoolExecutor(engine.n_at_once) as pool:
+            costs = list(pool.map(settle, self.values.blocks()))
+        self.costs = [log_cost((kept, None), 0.0, sign=-sign)] * 2
+        self.costs[int(not self.keep_tar)] = sum(costs, MeanCost(0.0, 0.0, 0.0))
+        return SortedClass(kept, None, None), counts.as_class()
+
+
+def summarize_by_value(
+    source: ShardSource,
+    engine: Engine,
+    memory: int,
+    survey: Survey,
+    *,
+    n_rarer: float,
+    also: FloatArray | None,
+) -> Summary | None:
+    """Summarize the trials of a system by counts of different scores, where there is room for these.
+
+    Parameters
+    ----------
+    source, engine, memory, also
+        See `deciban.engines.counting.summarize_shards`.
+    survey : Survey
+        Empty: what is asked.
+    n_rarer : float
+        So many trials of the rarer class are expected.
+
+    Returns
+    -------
+    Summary or None
+        None if two passes are better.
+
+    Raises
+    ------
+    KeyMismatchError, FormatError, OSError
+        If all trials are of one class; or as reading does.
+    """
+    room = memory - int(n_rarer * _BYTES_PER_KEPT)
+    room -= engine.n_at_once * _BYTES_PER_ROW * max(_ROWS_PER_BATCH, *(one.n_rows for one in source.pieces))
+    if not engine.shares_memory or source.is_double or source.n_rows < FEWEST_ROWS or room <= 0:
+        return None
+    sample = source.pieces[0].read(Wanted((survey.system,))).scores[0]
+    if _UNLIKE * expected_bytes(sample, source.n_rows) > room:
+        return None
+    found = engine.run(SurveyByValue(*survey.given, room=room), source.pieces)
+    if found.is_refuted:  # the first trials are not like the others
+        return None
+    require_two_classes(found.n, source.name)
+    own, others = found.settled(engine, also)
+    return found.summary(own, others) if found.keep_tar else found.summary(others, own)

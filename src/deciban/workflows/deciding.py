@@ -1,0 +1,313 @@
+"""Decisions for score files: the action of least expected cost for every trial, written row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from deciban.analysis.data import SystemsData
+from deciban.decisions import Application, DecisionTally, decide, decision_counts, decision_risk
+from deciban.decisions.deciding import Decisions
+from deciban.errors import InputError
+from deciban.io.cost_files import CostTable, read_costs
+from deciban.io.formats import by_name
+from deciban.io.reader import Input
+from deciban.io.shards.beside import Range
+from deciban.io.shards.contents import ReadAs
+from deciban.io.shards.inputs import opened_input
+from deciban.io.shards.rows import RowTable
+from deciban.io.shards.writing import in_order, threads_for
+from deciban.io.source import PathLike, TwoFiles, display_name
+from deciban.io.writing import refuse_overwriting, target_name
+from deciban.messages import Message, counted
+from deciban.models.score_model import ScoreModel
+from deciban.steps import teller
+from deciban.trials.frames.to_frames import to_arrow
+from deciban.types import AnyArray, CountArray, Progress, ScoreArray
+from deciban.workflows.applied import given_systems, result_of
+from deciban.workflows.apply_in_pieces import how_to_read
+from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
+from deciban.workflows.kinds import AnyKind, kind_called
+from deciban.workflows.model_files import AnyModel, model_message, path_of_model, trained_model
+from deciban.workflows.options import Options
+from deciban.workflows.row_writers import RowWriter
+
+_NON_TARGETS = {"nontarget", "non-target", "non", "imp", "impostor", "imposter", "spoof", "different"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyedDecisions:
+    """What decisions came to on trials of known truth.
+
+    Attributes
+    ----------
+    counts : (n_actions, n_classes) array
+        How often each action was taken in trials of each class.
+    risk : float
+        Mean cost, classes weighted by the prior.
+    """
+
+    counts: CountArray
+    risk: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecidedFiles:
+    """What was decided.
+
+    Attributes
+    ----------
+    table : CostTable
+    application : Application
+        The costs at the prior.
+    tally : DecisionTally
+        How often each action was taken, and what is expected to be paid.
+    keyed : KeyedDecisions or None
+        With a key, what was paid on its trials.
+    messages : tuple of Message
+    """
+
+    table: CostTable
+    application: Application
+    tally: DecisionTally
+    keyed: KeyedDecisions | None
+    messages: tuple[Message, ...]
+
+    @property
+    def lines(self) -> list[str]:
+        """What the decisions come to, in words."""
+        lines = self.tally.lines(self.table.actions, self.application)
+        if self.keyed is not None:
+            default = self.application.default_risk
+            share = "" if default == 0.0 else f", {self.keyed.risk / default:.4g} of what the prior alone costs"
+            lines.append(f"by the key they cost {self.keyed.risk:.6g} of a trial{share}")
+        return lines
+
+
+def decide_files(
+    scores: Paths,
+    out: PathLike | None,
+    *,
+    costs: PathLike | CostTable,
+    prior: Any = None,
+    model: AnyModel | None = None,
+    key: PathLike | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> DecidedFiles:
+    """Decide every trial of a score file, and write actions, posteriors, expected costs and margins.
+
+    Parameters
+    ----------
+    scores : path
+        Log-likelihood ratios, or log-likelihoods of classes, of one system; see `deciban.read_scores`.
+    out : path, optional
+        A table: CSV (``.csv``, ``-`` for standard output), TSV (``.tsv``, ``.txt``) or Parquet (``.parquet``), with the
+        names of the trial, ``action``, ``posterior`` of the target (of many classes ``posterior_`` of each),
+        ``expected_cost`` and ``margin``, to the next best action. Nothing is written if it is None.
+    costs : path or CostTable
+        See `deciban.io.read_costs`. The first of two classes is the target.
+    prior : float, sequence, mapping or "flat", optional
+        See `deciban.io.CostTable.application`.
+    model : path or Model, optional
+        A trained calibration of one system, which makes llrs of the scores.
+    key : path, optional
+        What the decisions cost on its trials, joined by name, is said besides; these trials are held in memory.
+    progress : function, optional
+        Called with a few words at every step.
+    **options
+        How files are read: attributes of `deciban.workflows.Reading`, and ``memory``.
+
+    Returns
+    -------
+    DecidedFiles
+
+    Raises
+    ------
+    FormatError, InputError, KeyMismatchError, OSError
+        If something cannot be read, or classes are not those of the costs. Nothing is written then.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "llr.csv").write_text("trial,score\\na,2.5\\nb,0.1\\nc,-3\\n")
+    >>> table = CostTable(("accept", "reject", "ask"), ("target", "other"), np.array([[0, 1], [1, 0], [0.2, 0.2]]))
+    >>> found = decide_files(folder / "llr.csv", folder / "decisions.csv", costs=table, prior=0.5)
+    >>> print((folder / "decisions.csv").read_text().splitlines()[0])
+    "trial","action","posterior","expected_cost","margin"
+    >>> found.tally.counts
+    array([1, 1, 1])
+    """
+    chosen, say = Options.of("decide_files", options), progress or (lambda _words: None)
+    table = costs if isinstance(costs, CostTable) else read_costs(costs)
+    application = table.application(prior)
+    loaded = None if model is None else trained_model(model, chosen.kind)
+    kind = _kind_of(table, loaded, chosen)
+    (path,) = _one_path(scores, key)
+    if out is not None:
+        read = [path, *(() if key is None else (key,)), *(() if isinstance(costs, CostTable) else (costs,))]
+        refuse_overwriting([out], read if loaded is None else [*read, path_of_model(model)])
+    work = _Deciding(table, application, kind, chosen, loaded)
+    keyed, joined = (None, ()) if key is None else work.keyed(path, key, progress)
+    say("deciding")
+    tally, messages = work.written(path, out)
+    told = [] if loaded is None else list(model_message(path_of_model(model), loaded))
+    return DecidedFiles(table, application, tally, keyed, (*told, *messages, *joined))
+
+
+@dataclass(frozen=True)
+class _Deciding:
+    """Decides pieces of score files."""
+
+    table: CostTable
+    application: Application
+    kind: AnyKind
+    options: Options
+    model: ScoreModel | None
+
+    def written(self, path: PathLike, out: PathLike | None) -> tuple[DecisionTally, list[Message]]:
+        """Decide all trials of a file, and write what was decided."""
+        found = opened_input(path, how_to_read(self.kind, self.options.reading, self.options.scale))
+        if not isinstance(found, RowTable):
+            raise InputError(
+                f"{display_name(path)}: a matrix of trials. Write it as a table first (deciban convert), which has a "
+                "row for each trial."
+            )
+        reader = ReadAs.of(
+            found, how_to_read(self.kind, self.options.reading, self.options.scale).options(self.kind.need)
+        )
+        tell, n_done, tally = teller(found.n_rows, "rows"), 0, list[DecisionTally]()
+        largest = max((one.n_rows for one in found.rows), default=1)
+        notes: dict[Message, None] = {}
+
+        def made(rows: Any) -> tuple[pa.Table, DecisionTally, list[Message]]:
+            return self._decided(Input(reader.contents([Range(rows, 0, rows.n_rows)], rows.name), by_name("parquet")))
+
+        with ExitStack() as stack:
+            writer = None if out is None else stack.enter_context(RowWriter.of(out))
+            threads = threads_for(largest, self.options.scale.n_bytes)
+            for rows, (rows_out, own, more) in in_order(made, found.rows, threads):
+                if writer is not None:
+                    writer.write(rows_out, rows.name)
+                tally.append(own)
+                notes |= dict.fromkeys(more)
+                n_done += rows.n_rows
+                tell(n_done)
+            if not tally or not n_done:
+                raise InputError(f"{display_name(path)}: holds no trial.")
+        total = tally[0]
+        for one in tally[1:]:
+            total = total + one
+        messages = [Message("read", found.name, f"{found.reading}   {counted(found.n_rows, self.kind.noun)}"), *notes]
+        if out is not None:
+            messages.append(Message("wrote", target_name(out), counted(n_done, "decision")))
+        return total, messages
+
+    def _decided(self, given: Input) -> tuple[pa.Table, DecisionTally, list[Message]]:
+        """The rows that are written of a piece, what they come to, and what is to be said."""
+        system, notes = self._llrs(given)
+        found = decide(self._scores(system), costs=self.application.costs, prior=self.application.prior)
+        names = to_arrow(given.contents.index) if given.contents.index is not None else pa.table({})
+        return self._rows(names, found), found.tally(), notes
+
+    def _llrs(self, given: Input) -> tuple[Any, list[Message]]:
+        """The scores of the one system in nats, or what the model makes of them."""
+        kind, reading = self.kind, self.options.reading
+        notes = [Message("note", given.contents.origin.name, note) for note in given.contents.notes]
+        if self.model is None:
+            _ = given.contents.scores if kind.name == "two-class" else None  # which says how to choose one of several
+            (system,) = kind.as_logarithms(kind.systems_of(given.contents, reading), reading)
+            return kind.in_nats(system, reading), [*notes, *kind.unit_messages([system], reading)]
+        model = self.model
+        systems = given_systems(model, kind, [given], reading)
+
+        def transform(columns: Sequence[Any]) -> tuple[AnyArray, None]:
+            return SystemsData(kind.stacked(columns), {}).transform(model), None
+
+        result, _, more = result_of(model, kind, systems.systems, systems.systems[0], reading, transform)
+        return result, [*notes, *systems.notes, *more]
+
+    def _scores(self, system: Any) -> ScoreArray:
+        """Scores with classes in the order of the costs."""
+        classes = self.kind.classes_of(system)
+        if not classes:
+            return np.asarray(system.score)
+        if set(classes) != set(self.table.classes):
+            odd = sorted(set(classes) ^ set(self.table.classes))
+            raise InputError(
+                f"{self.table.name}: classes {', '.join(self.table.classes)}, the scores have {', '.join(classes)}; "
+                f"{odd[0]!r} is in one of them only. Name the same classes."
+            )
+        return np.asarray(system.score[:, [classes.index(name) for name in self.table.classes]])
+
+    def _rows(self, names: pa.Table, found: Decisions) -> pa.Table:
+        actions = pa.DictionaryArray.from_arrays(pa.array(found.action, pa.int32()), list(self.table.actions))
+        columns: dict[str, Any] = {"action": actions.cast(pa.string())}
+        if len(self.table.classes) == 2:
+            columns["posterior"] = found.posterior[:, 0]
+        else:
+            columns |= {f"posterior_{name}": found.posterior[:, k] for k, name in enumerate(self.table.classes)}
+        columns |= {"expected_cost": found.expected_cost, "margin": found.margin}
+        for name, values in columns.items():
+            names = names.append_column(name, pa.array(values))
+        return names
+
+    def keyed(
+        self, path: PathLike, key: PathLike, progress: Progress | None
+    ) -> tuple[KeyedDecisions, Sequence[Message]]:
+        """What decisions cost on the trials of a key."""
+        joined = read_joined(ScoreFiles.of([path], key, self.options.reading), None, self.options, progress=progress)
+        one = joined.aligned[0]
+        scores, notes = one.scores, list[Message]()
+        if self.model is not None:
+            matched, notes = self.kind.matched(self.model, scores)
+            scores = self.kind.with_values(
+                scores, SystemsData(self.kind.stacked([matched]), {}).transform(self.model), scores.name
+            )
+        truth, classes = joined.truth, self.kind.classes_of(scores)
+        label = np.where(truth, 0, 1) if not classes else self._label(truth, classes)
+        how: Any = {"costs": self.application.costs, "prior": self.application.prior, "sample_weight": joined.weight}
+        table = self._scores(scores)
+        counts = decision_counts(table, label, **how)
+        action = decide(table, costs=self.application.costs, prior=self.application.prior).action
+        return KeyedDecisions(counts, decision_risk(action, label, **how)), (*joined.all_messages(None), *notes)
+
+    def _label(self, truth: AnyArray, classes: Sequence[str]) -> AnyArray:
+        place = np.array([self.table.classes.index(name) for name in classes])
+        return np.asarray(place[truth])
+
+
+def _one_path(scores: Paths, key: PathLike | None) -> list[PathLike]:
+    paths = paths_of(scores, also=(key,))
+    if len(paths) != 1 or isinstance(paths[0], TwoFiles):
+        raise InputError(
+            f"scores: {len(paths)} inputs. Decisions are made by one system: name one file, a folder or a pattern; "
+            "several systems are fused first (deciban apply)."
+        )
+    return [one for one in paths if not isinstance(one, TwoFiles)]
+
+
+def _kind_of(table: CostTable, model: ScoreModel | None, options: Options) -> AnyKind:
+    """What the scores are about, by the model, the user, or the number of classes."""
+    if model is not None and (model.is_fusion or model.quality_arguments):
+        raise InputError("model: a fusion, which takes several systems. Apply it first (deciban apply), then decide.")
+    name = (
+        model.scores_kind
+        if model is not None
+        else options.kind or ("two-class" if len(table.classes) == 2 else "classes")
+    )
+    if name == "two-class":
+        if len(table.classes) != 2:
+            raise InputError(f"{table.name}: {len(table.classes)} classes, but the scores are about two.")
+        if table.classes[0].casefold() in _NON_TARGETS:
+            raise InputError(
+                f"{table.name}: the first of two classes is the target, here {table.classes[0]!r}. Exchange the "
+                "classes, and the columns of costs."
+            )
+    return kind_called(name)

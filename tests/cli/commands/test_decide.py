@@ -1,0 +1,56 @@
+"""``deciban decide`` as users type it."""
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "costs.toml").write_text(
+        'actions = ["accept", "reject", "ask"]\nclasses = ["target", "other"]\ncosts = [[0, 10], [1, 0], [0.3, 0.3]]\n'
+    )
+    (tmp_path / "llr.csv").write_text("trial,score\na,9\nb,1\nc,-3\n")
+    (tmp_path / "key.csv").write_text("trial,label\na,target\nb,target\nc,nontarget\n")
+
+
+def test_costs_are_explained_without_scores(run):
+    code, out, err = run("decide --costs costs.toml --prior 0.5 --explain")
+    assert (code, err) == (0, "")
+    assert "reject up to llr -0.847298 (posterior of target 0.3), ask up to llr 3.4761" in out
+
+
+def test_decisions_are_written_and_told(run, tmp_path):
+    code, out, _ = run("decide llr.csv --costs costs.toml --prior 0.5 --key key.csv -o decisions.csv")
+    assert code == 0
+    assert [line.split(",")[1] for line in (tmp_path / "decisions.csv").read_text().splitlines()[1:]] == [
+        '"accept"',
+        '"ask"',
+        '"reject"',
+    ]
+    assert "3 decided: accept 1 (0.333), reject 1 (0.333), ask 1 (0.333)" in out
+    assert "by the key they cost 0.075 of a trial, 0.25 of what the prior alone costs" in out
+
+
+def test_standard_output_is_for_the_table(run):
+    code, out, err = run("decide llr.csv --costs costs.toml --prior 0.5 -o -")
+    assert code == 0
+    assert out.splitlines()[0] == '"trial","action","posterior","expected_cost","margin"'
+    assert "3 decided" in err
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("decide --costs costs.toml --prior 0.5", "name SCORES"),
+        ("decide llr.csv --costs costs.toml --prior 0.5", "Missing option '-o'"),
+        ("decide llr.csv --costs costs.toml -o out.csv", "--prior"),
+        ("decide llr.csv --costs costs.toml --prior 2 -o out.csv", "prior: 2.0"),
+        ("decide llr.csv --costs nowhere.toml --prior 0.5 -o out.csv", "nowhere.toml"),
+        ("decide llr.csv llr.csv --costs costs.toml --prior 0.5 -o out.csv", "one system"),
+    ],
+)
+def test_what_cannot_be_decided_is_refused(run, call, message, tmp_path):
+    code, _, err = run(call)
+    assert code == 2
+    assert message in err
+    assert not (tmp_path / "out.csv").exists()

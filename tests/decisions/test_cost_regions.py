@@ -1,0 +1,39 @@
+"""What costs amount to: where each action is best, which never are, and in words."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban.decisions import Application, ever_best, explained, minimizing_actions, regions
+
+COSTS = [[0, 1, 4], [1, 0, 1], [2, 1, 0], [0.3, 0.4, 0.3]]
+PRIOR = [0.2, 0.5, 0.3]
+
+
+@given(st.lists(st.lists(st.integers(0, 9), min_size=2, max_size=2), min_size=1, max_size=6))
+def test_regions_are_where_actions_are_best(costs):
+    application = Application(np.array(costs, np.float64))
+    found = regions(application)
+    assert [one.low for one in found] == [0.0, *(one.high for one in found[:-1])]
+    assert found[-1].high == 1.0
+    for one in found:
+        middle = (one.low + one.high) / 2
+        assert minimizing_actions([[middle, 1 - middle]], costs=costs)[0, one.action]
+    assert ever_best(application) == [k in {one.action for one in found} for k in range(len(costs))]
+
+
+def test_actions_that_never_pay_are_found_among_many_classes():
+    some = [*COSTS, [0.35, 0.45, 0.35], [3, 3, 3], COSTS[0]]
+    assert ever_best(Application(some)) == [True, True, True, True, False, False, False]
+
+
+def test_costs_are_explained():
+    lines = explained(
+        Application([[0, 10], [1, 0], [0.5, 0.5], [9, 9]], [0.5, 0.5]), ["yes", "no", "ask", "sue"], ["t", "n"]
+    )
+    assert lines[1].startswith(
+        "no up to llr 0 (posterior of t 0.5), ask up to llr 2.94444 (posterior of t 0.95), yes from"
+    )
+    assert lines[-1] == "sue is never best, whatever the scores."
+    many = explained(Application(COSTS, PRIOR), list("abcd"), list("xyz"))
+    assert many[1].startswith("Canonical costs at the flat prior: a 0 ")

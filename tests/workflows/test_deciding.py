@@ -1,0 +1,110 @@
+"""Decisions of files: those of arrays, whatever the format, the pieces and the order; nothing half-written."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import deciban
+from deciban.calibration import AffineCalibrator
+from deciban.decisions import decide, decision_risk
+from deciban.errors import FormatError, InputError
+from deciban.io import CostTable
+
+ASK = CostTable(("accept", "reject", "ask"), ("target", "other"), np.array([[0.0, 10.0], [1.0, 0.0], [0.3, 0.3]]))
+RNG = np.random.default_rng(3)
+N = 400
+IS_TARGET = RNG.random(N) < 0.3
+LLR = RNG.normal(size=N) * 2 + 3.0 * IS_TARGET
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = "".join(f"m{i % 9} s{i} {x!r}\n" for i, x in enumerate(LLR.tolist()))
+    (tmp_path / "llr.txt").write_text(rows)
+    key = "".join(f"m{i % 9} s{i} {'target' if t else 'nontarget'}\n" for i, t in enumerate(IS_TARGET))
+    (tmp_path / "key.txt").write_text(key)
+    table = pa.table({"enroll": [f"m{i % 9}" for i in range(N)], "test": [f"s{i}" for i in range(N)], "score": LLR})
+    pq.write_table(table, tmp_path / "llr.parquet", row_group_size=37)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["llr.txt", "llr.parquet"])
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet", "out.tsv"])
+def test_every_trial_gets_the_action_of_least_expected_cost(folder, name, out):
+    found = deciban.decide_files(folder / name, folder / out, costs=ASK, prior=0.2, key=folder / "key.txt")
+    expected = decide(LLR, costs=ASK.costs, prior=[0.2, 0.8])
+    if out.endswith("parquet"):
+        table = pq.read_table(folder / out)
+    else:
+        options = pyarrow.csv.ParseOptions(delimiter="," if out.endswith("csv") else "\t")
+        table = pyarrow.csv.read_csv(folder / out, parse_options=options)
+    assert table.column_names == ["enroll", "test", "action", "posterior", "expected_cost", "margin"]
+    assert table["test"].to_pylist() == [f"s{i}" for i in range(N)]
+    assert table["action"].to_pylist() == [ASK.actions[k] for k in expected.action]
+    np.testing.assert_allclose(table["posterior"], expected.posterior[:, 0], rtol=1e-14)
+    np.testing.assert_allclose(table["expected_cost"], expected.expected_cost, rtol=1e-14)
+    np.testing.assert_allclose(table["margin"], expected.margin, rtol=1e-12, atol=1e-16)
+    assert found.tally.counts.tolist() == expected.tally().counts.tolist()
+    assert found.tally.expected_cost == pytest.approx(expected.expected_cost.mean(), rel=1e-12)
+    risk = decision_risk(expected.action, np.where(IS_TARGET, 0, 1), costs=ASK.costs, prior=[0.2, 0.8])
+    assert found.keyed.risk == pytest.approx(risk, rel=1e-12)
+    assert found.keyed.counts.sum(axis=0).tolist() == [IS_TARGET.sum(), N - IS_TARGET.sum()]
+
+
+def test_a_model_makes_llrs_first(folder):
+    model = AffineCalibrator().fit(LLR, IS_TARGET)
+    model.save(folder / "model.json")
+    found = deciban.decide_files(folder / "llr.txt", None, costs=ASK, prior=0.2, model=folder / "model.json")
+    expected = decide(model.transform(LLR), costs=ASK.costs, prior=[0.2, 0.8])
+    assert found.tally.counts.tolist() == expected.tally().counts.tolist()
+    keyed = deciban.decide_files(
+        folder / "llr.txt", None, costs=ASK, prior=0.2, model=model, key=folder / "key.txt"
+    ).keyed
+    assert keyed.counts.sum(axis=1).tolist() == expected.tally().counts.tolist()
+
+
+def test_many_classes_are_matched_by_name(folder):
+    loglik = RNG.normal(size=(50, 3))
+    header = "trial,eng,fra,deu\n"
+    (folder / "classes.csv").write_text(
+        header + "".join(f"t{i},{a!r},{b!r},{c!r}\n" for i, (a, b, c) in enumerate(loglik.tolist()))
+    )
+    costs = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [0.4, 0.4, 0.4]])
+    table = CostTable(("d", "e", "other"), ("deu", "eng", "fra"), costs)
+    found = deciban.decide_files(folder / "classes.csv", folder / "out.csv", costs=table, prior="flat")
+    expected = decide(loglik[:, [2, 0, 1]], costs=costs)
+    written = pyarrow.csv.read_csv(folder / "out.csv")
+    assert written["action"].to_pylist() == [table.actions[k] for k in expected.action]
+    np.testing.assert_allclose(written["posterior_fra"], expected.posterior[:, 2], rtol=1e-14)
+    assert found.tally.n_trials == 50
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (
+            {"costs": CostTable(("a", "b"), ("nontarget", "target"), np.eye(2))},
+            InputError,
+            "first of two classes is the target",
+        ),
+        (
+            {"costs": CostTable(("a",), ("x", "y", "z"), np.ones((1, 3))), "kind": "two-class", "prior": "flat"},
+            InputError,
+            "3 classes, but the scores",
+        ),
+        ({"out": "out.doc"}, InputError, "ends in .doc"),
+        ({"out": "llr.txt"}, InputError, "llr.txt"),
+        ({"prior": None}, InputError, "none is given"),
+        ({"scores": "bad.txt"}, FormatError, "bad.txt"),
+    ],
+)
+def test_hostile_input_leaves_nothing(folder, change, error, message):
+    (folder / "bad.txt").write_text("m1 s1 1.5\nm1 s2 nan\n")
+    given = {"scores": "llr.txt", "out": "out.csv", "costs": ASK, "prior": 0.2} | change
+    before = sorted(folder.iterdir())
+    scores, out = folder / given.pop("scores"), folder / given.pop("out")
+    with pytest.raises(error, match=message):
+        deciban.decide_files(scores, out, **given)
+    assert sorted(folder.iterdir()) == before
