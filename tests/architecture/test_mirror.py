@@ -12,6 +12,9 @@ SOURCE, TESTS = ROOT / "src" / "deciban", ROOT / "tests"
 
 # Modules without tests of their own, by the test module that runs them through what they are made for.
 FROM_ABOVE = {
+    "engines/test_dask.py": ["engines/dask_clusters.py"],
+    "engines/test_dask_joins.py": ["io/shards/held.py"],
+    "workflows/test_sources.py": ["io/shards/other_names.py", "io/shards/two_tables.py"],
     "architecture/test_house.py": ["_lazy.py"],
     "calibration/test_cross.py": ["calibration/folds.py"],
     "core/classes/test_loglik.py": ["core/classes/counts.py"],
@@ -46,6 +49,7 @@ FROM_ABOVE = {
     "io/shards/test_inputs.py": ["io/shards/objects.py", "io/shards/spilling.py", "io/shards/text.py"],
     "io/shards/test_matrices.py": ["io/shards/cells.py", "io/shards/matrix_files.py", "io/shards/matrix_rows.py"],
     "io/shards/test_opening.py": [
+        "io/shards/joined_parts.py",
         "io/shards/beside.py",
         "io/shards/how.py",
         "io/shards/joining.py",

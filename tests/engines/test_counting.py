@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from deciban.core.ranks.gaps import CutCounts
 from deciban.engines.counting import Around, Survey, summarize_shards
 from deciban.engines.threads import Threads
+from deciban.errors import InputError
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.two_class import evaluation_of
 from deciban.io.shards.pieces import batches
@@ -129,3 +130,17 @@ def test_an_error_of_a_piece_ends_the_pass():
     pieces = (*source.pieces[:2], broken, *source.pieces[3:])
     with pytest.raises(IndexError):
         Threads(2).run(Around(0, CutCounts(np.zeros(1)), 100), pieces)
+
+
+def test_no_more_pieces_at_once_than_memory_holds():
+    source = source_of(np.zeros(100_000), np.arange(100_000) < 5, np.random.default_rng(1), n_pieces=1)
+    needed, engine = source.bytes_per_row() * source.pieces[0].n_rows, Threads(4)
+    for n_at_once, memory in ((1, 2 * needed), (2, 5 * needed), (4, 10**9)):
+        engine.make_room(source, memory)
+        assert engine.n_at_once == n_at_once
+    engine.make_room(source, 5 * needed, beside=3 * needed)
+    assert engine.n_at_once == 1
+    with pytest.raises(InputError, match=r"memory: .* has 100,000 rows, which are read at once.* take 66 MB: allow"):
+        engine.make_room(source, 2 * needed - 1)
+    made = replace(source, classes=("a", "b", "c"))
+    assert made.bytes_per_row() > 3 * source.bytes_per_row()

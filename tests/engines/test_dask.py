@@ -1,6 +1,5 @@
 """Passes on a real cluster of two processes, one of which is killed in the middle of them."""
 
-import contextlib
 import json
 import logging
 import os
@@ -19,6 +18,7 @@ from hypothesis import strategies as st
 import deciban
 from deciban import evaluate_files
 from deciban.engines import dask as engine
+from deciban.engines import dask_clusters
 from deciban.engines.counting import Survey, summarize_shards
 from deciban.engines.threads import Threads
 from deciban.errors import ClusterError, FormatError, InputError
@@ -27,35 +27,9 @@ from deciban.evaluation.two_class import evaluation_of
 from deciban.steps import heard_by
 from support.pieces import held, some_trials
 
-dask = pytest.importorskip("dask", reason="needs dask and distributed")
 distributed = pytest.importorskip("distributed", reason="needs dask and distributed")
 
 MEMORY = 1 << 28
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """Two processes that are started again when they end."""
-    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": "127.0.0.1:0", "threads_per_worker": 1}
-    made = distributed.LocalCluster(n_workers=2, memory_limit="1GB", **quiet)
-    with dask.config.set({"distributed.deploy.lost-worker-timeout": "300s"}):  # a busy machine starts some slowly
-        yield made
-    with contextlib.suppress(KeyError):  # of a worker that was lost before the cluster had heard of it
-        made.close()
-
-
-@pytest.fixture(scope="module")
-def connected(cluster):
-    with distributed.Client(cluster, set_as_default=False) as made:
-        yield made
-
-
-@pytest.fixture
-def client(cluster, connected):
-    """Of two workers, also after a test that ended some."""
-    cluster.scale(2)
-    connected.wait_for_workers(2, timeout=60)
-    return connected
 
 
 @pytest.fixture
@@ -159,7 +133,10 @@ def test_what_workers_lack_is_named_with_the_way_out(client, harm, told):
 def test_a_task_that_kills_every_worker_ends_with_what_to_do(cluster, client, monkeypatch):
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
     scores, truth = some_trials(3000, 3)
-    with pytest.raises(ClusterError, match="lost again and again .* ran out of memory. Give workers more memory"):
+    with pytest.raises(
+        ClusterError,
+        match=r"lost again and again at the same task \(shard.*\), .* ran out of memory. Give workers more memory",
+    ):
         summarize_shards(held(scores, truth, [500, 1000, 2000], {3: ("kill",)}), engine.DaskEngine(client), MEMORY)
 
 
@@ -247,13 +224,13 @@ def test_what_is_no_cluster_is_refused(given, told):
 
 
 def test_no_scheduler_is_an_error_that_says_how_to_start_one(monkeypatch):
-    monkeypatch.setattr(engine, "_PATIENCE", 0.3)
+    monkeypatch.setattr(dask_clusters, "_PATIENCE", 0.3)
     with pytest.raises(ClusterError, match="no scheduler answers at tcp://127.0.0.1:9 .*: dask scheduler; and workers"):
         engine.DaskEngine.of("tcp://127.0.0.1:9")
 
 
 def test_no_worker_is_an_error_that_says_how_to_start_one(monkeypatch):
-    monkeypatch.setattr(engine, "_PATIENCE", 0.3)
+    monkeypatch.setattr(dask_clusters, "_PATIENCE", 0.3)
     quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": "127.0.0.1:0"}
     with (
         distributed.LocalCluster(n_workers=0, processes=False, **quiet) as empty,
@@ -310,3 +287,12 @@ def test_ctrl_c_ends_all_processes_without_a_word_of_theirs(folder):
         for _ in range(100):
             os.killpg(run.pid, 0)
             time.sleep(0.05)
+
+
+def test_what_was_still_to_be_read_is_named():
+    pieces = held(np.zeros(50), np.zeros(50, bool), [10, 20, 30, 40]).pieces
+    shares = [engine.Share([one], 10) for one in pieces]
+    progress = engine._Progress(None, pieces)
+    for at, done in ((1, 10), (3, 5)):
+        progress._hear((0.0, (at, done)))
+    assert progress.left(shares) == "shard 0, shard 2, shard 3 and 1 more"

@@ -86,7 +86,8 @@ def test_cells_that_a_threshold_splits_are_cut_there(monkeypatch, seed):
     monkeypatch.setattr(counting, "bytes_per_cut", lambda _itemsize: 10**9)
     monkeypatch.setattr(pruning, "rehearsed", lambda _survey: np.zeros(0))
     monkeypatch.setattr(pruning, "fixed_thresholds", lambda _figures: np.zeros(0))
-    monkeypatch.setattr(pruning, "FEWEST_CELLS", 30)
+    monkeypatch.setattr(pruning, "FEWEST_CELLS", 100)
+    monkeypatch.setattr(pruning, "_BYTES_PER_KNOWN_CELL", 0)
     summaries, original = [], evaluating.summarize_shards
 
     def noted(*args, **kw):

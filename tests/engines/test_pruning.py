@@ -8,12 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.ranks.pruning import are_open, told_apart
+from deciban.engines import pruning
 from deciban.engines.counting import summarize_shards
 from deciban.engines.pruning import bounded_summary, refined, rows_to_keep, summarize_by_cells, tally_of
 from deciban.engines.threads import Threads
 from deciban.errors import InputError
 from deciban.evaluation.summary import TwoClassFigures, summarize
 from deciban.evaluation.two_class import evaluation_of
+from deciban.io.memory import LIBRARIES
 from support.shards import source_of
 
 _ASKED = TwoClassFigures(
@@ -78,11 +80,13 @@ def assert_same_curves(one, other):
             assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b, field.name
 
 
-@given(trials(), st.sampled_from([1, 30, 300]), st.sampled_from([96, 96 * 40, 10**9]))
-def test_refined_figures_and_curves_are_those_of_all_scores(given_trials, room, memory):
-    scores, truth, rng = given_trials
+@given(trials(), st.sampled_from([(1, 10**9), (30, 10**9), (100, 96 * 2000), (300, 96 * 200), (3000, 96)]))
+def test_refined_figures_and_curves_are_those_of_all_scores(given_trials, room_and_memory):
+    (scores, truth, rng), (room, memory) = given_trials, room_and_memory
     cells, survey, source = tallied(scores, truth, rng, room, _ASKED)
-    found = evaluation_of(refined(cells, survey, source, Threads(2), memory))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pruning, "_BYTES_PER_KNOWN_CELL", 0)  # however few scores may be kept
+        found = evaluation_of(refined(cells, survey, source, Threads(2), memory))
     expected = evaluation_of(summarize(scores[truth], scores[~truth], figures=_ASKED))
     assert_same(found, expected, but=("auc", "n_tied", "notes", "bounds"))
     # Of few trials this curve is one of all scores, of many one of the means in narrow cells: those are exact.
@@ -169,6 +173,26 @@ def test_memory_decides_which_way_is_taken():
     truth = rng.random(40_000) < 0.5
     scores = rng.normal(size=len(truth)) + truth
     source, expected = source_of(scores, truth, rng), evaluation_of(summarize(scores[truth], scores[~truth]))
-    for memory in (10**6, 10**9):
+    for memory in (5 * 10**6, 10**9):
         found = evaluation_of(summarize_shards(source, Threads(2), memory))
         assert (found.eer, found.min_cllr, found.dr30) == (expected.eer, expected.min_cllr, expected.dr30)
+
+
+def test_cells_that_are_too_many_are_refused_with_what_is_enough():
+    rng = np.random.default_rng(7)
+    truth = rng.random(40_000) < 0.5
+    source = source_of(rng.normal(size=len(truth)) + truth, truth, rng)
+    with pytest.raises(InputError, match=r"neither class of .* have to be known.* (\d+) MB are enough") as refused:
+        summarize_shards(source, Threads(2), 10**6)
+    enough = int(str(refused.value).split(" MB are enough")[0].split()[-1].replace(",", ""))
+    summarize_shards(source, Threads(2), enough * 10**6 - LIBRARIES)
+
+
+def test_rows_that_are_sorted_at_once_fit():
+    source = source_of(np.zeros(10), np.arange(10) < 5, np.random.default_rng(8))
+    for memory in (10**8, 10**9):
+        for n_threads in (1, 2, 8):
+            engine = Threads(n_threads)
+            assert (
+                engine.n_at_once * pruning.rows_at_once(source, engine, memory) * source.bytes_per_row() <= memory / 4
+            )

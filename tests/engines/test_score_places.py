@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.core.resampling.cells import _quantiles, room_for
-from deciban.engines import score_places
+from deciban.engines import pruning, score_places
 from deciban.engines.counting import summarize_shards
 from deciban.engines.score_places import CountBelow, KeepWithin, scores_along
 from deciban.engines.threads import Threads
@@ -41,10 +41,11 @@ def test_places_are_those_of_memory(seed, how, memory, n_units):
     """Where one class fits, where none does, and where so few scores are kept that they are looked for first."""
     rng, scores, truth = made(seed, how)
     source, engine = source_of(scores, truth, rng), Apart(2) if seed % 2 else Threads(2)
-    ranks = summarize_shards(source, engine, max(memory, 20_000)).ranks
     whole = summarize(scores[truth], scores[~truth]).ranks
     room = room_for(n_units)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pruning, "_BYTES_PER_KNOWN_CELL", 1)
+        ranks = summarize_shards(source, engine, max(memory, 20_000)).ranks
         patch.setattr(score_places, "_FEWEST_KEPT", 60)
         patch.setattr(score_places, "_CUTS", 1 << 12)
         found = scores_along(source, engine, memory, 0, ranks, n_units)

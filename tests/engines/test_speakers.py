@@ -2,6 +2,7 @@
 
 import pickle
 
+import h5py
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -73,6 +74,30 @@ def test_speakers_are_those_of_memory(tmp_path_factory, seed, n_names, how, odd,
     np.testing.assert_array_equal(facts.keys, expected.units.keys)
     assert by_name.apart == expected.apart
     assert facts.n_contradictions == expected.n_contradictions
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_names_of_a_matrix_say_who_is_who(tmp_path, shared):
+    """As in memory, where a mask says the trials."""
+    rng = np.random.default_rng(6)
+    who, other = rng.integers(0, 8, 30), rng.integers(0, 8, 40)
+    mask = np.where(who[:, None] == other, 1, -1) * (rng.random((30, 40)) < 0.7)
+    names = [f"m{k}" for k in range(30)], [f"m{k}" if shared and k < 3 else f"t{k}" for k in range(40)]
+    for name, values in (("scores", rng.normal(size=(30, 40)) + mask), ("trial_mask", mask.astype(np.int8))):
+        with h5py.File(tmp_path / f"{name}.h5", "w") as file:
+            file["ID/row_ids"], file["ID/column_ids"], file[name] = *names, values
+            if name == "scores":
+                file["score_mask"] = (mask != 0).astype(np.uint8)
+    files = tmp_path / "scores.h5", tmp_path / "trial_mask.h5"
+    whole, found = (evaluate_files(*files, **said).systems[0].uncertainty for said in ({}, {"approximate": True}))
+    assert (found.source, found.n_units) == (whole.source, whole.n_units)
+    source = open_shards(*files, find_speakers=True)
+    facts, by_name = speakers_in_pieces(source, Threads(2))
+    rows, columns = np.nonzero(mask)
+    key = Key.of({"enroll": np.array(names[0])[rows], "test": np.array(names[1])[columns]}, mask[rows, columns] == 1)
+    expected = speakers_of(key.trials, key.is_target)
+    np.testing.assert_array_equal(facts.keys, expected.units.keys)
+    assert (facts.n_contradictions, by_name.apart) == (expected.n_contradictions, expected.apart)
 
 
 def test_passes_add_up(tmp_path):

@@ -99,5 +99,5 @@ def test_what_is_not_done_in_pieces(table, tmp_path, monkeypatch):
         ("new.parquet", {"key": table}, "labels of a key"),
     ):
         with pytest.raises(InputError, match=words):
-            convert(table, tmp_path / target, labels=LABELS, memory="64MB", **more)
+            convert(table, tmp_path / target, labels=LABELS, memory="100MB", **more)
     assert not (tmp_path / "new.csv").exists()

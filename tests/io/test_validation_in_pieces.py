@@ -108,4 +108,4 @@ def test_what_is_not_read_in_pieces(tmp_path):
         patch.setattr(validation, "memory_of", lambda _paths: 10**18)
         assert not validate(tmp_path / "scored.npz", listed).is_valid
         with pytest.raises(InputError, match=r"only Parquet, Arrow and text"):
-            validate(tmp_path / "scored.npz", listed, memory="64MB")
+            validate(tmp_path / "scored.npz", listed, memory="100MB")

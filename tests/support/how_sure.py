@@ -2,7 +2,7 @@
 
 import numpy as np
 
-RELATIVE = 1e-10
+RELATIVE = 1e-9
 """Sums are added up in another order; figures near 0 are differences of larger ones."""
 
 

@@ -65,3 +65,17 @@ def some_trials(n, seed, *, dtype=np.float32, share=0.03):
     scores = np.round(np.where(truth, rng.normal(3, 2.2, n), rng.normal(-3, 1.6, n)), int(rng.integers(1, 6)))
     scores[rng.integers(0, n, 3)] = [np.inf, -np.inf, -0.0]
     return scores.astype(dtype), truth
+
+
+class Read:
+    """Processes that read pieces, and how many trials they read."""
+
+    def __init__(self, pids, n):
+        self.pids, self.n = pids, n
+
+    def __add__(self, other):
+        return Read(self.pids | other.pids, self.n + other.n)
+
+
+def where_read(chunk):
+    return Read({os.getpid()}, len(chunk.scores[0]))

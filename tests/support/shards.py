@@ -14,6 +14,8 @@ from deciban.io.shards.pieces import Chunk, Piece, ShardSource
 class Apart(Threads):
     """Two processes, as far as a work can tell: everything is sent there and back, and added up here."""
 
+    shares_memory = False
+
     def run(self, work, pieces):
         """See `Threads`."""
         found = []

@@ -172,7 +172,7 @@ def test_text_that_does_not_fit(model, tmp_path, packed, monkeypatch):
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["a.parquet"]
     assert alike(tmp_path / "out", tmp_path / "whole.parquet")
     with pytest.raises(InputError, match=r"names a file, .* Name a folder"):
-        apply_files(model, path, tmp_path / "llr.txt", memory="64MB")
+        apply_files(model, path, tmp_path / "llr.txt", memory="100MB")
 
 
 def test_a_shard_without_trials_stays_one(model, tmp_path):

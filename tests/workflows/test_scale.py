@@ -3,7 +3,7 @@
 import pytest
 
 from deciban.errors import InputError
-from deciban.io.memory import free_memory
+from deciban.io.memory import LIBRARIES, allowed_memory, free_memory
 from deciban.workflows import Scale
 
 
@@ -12,10 +12,11 @@ from deciban.workflows import Scale
     [("2GB", 2 * 10**9), ("500 mb", 5 * 10**8), ("1GiB", 2**30), ("1.5g", 1_500_000_000), (10**8, 10**8)],
 )
 def test_sizes(given, n_bytes):
-    assert Scale(memory=given).n_bytes == n_bytes
+    assert allowed_memory(given) == n_bytes
+    assert Scale(memory=given).n_bytes == n_bytes - LIBRARIES
 
 
-@pytest.mark.parametrize("given", ["much", "", "-2GB", "2GB2", True, 1.5, "1MB", 0, "inf"])
+@pytest.mark.parametrize("given", ["much", "", "-2GB", "2GB2", True, 1.5, "99MB", 0, "inf"])
 def test_what_is_no_size_is_refused(given):
     with pytest.raises(InputError, match=r"^memory: got"):
         Scale(memory=given)

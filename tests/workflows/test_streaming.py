@@ -1,5 +1,8 @@
 """Files that do not fit in memory: the same results, table and page as of those that do."""
 
+import os
+import threading
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -7,6 +10,7 @@ import pytest
 
 from deciban import evaluate_files
 from deciban.errors import KeyMismatchError
+from deciban.io import memory
 from deciban.io.memory import memory_of
 from deciban.workflows.options import Options
 from deciban.workflows.streaming import source_in_pieces
@@ -14,7 +18,7 @@ from deciban.workflows.streaming import source_in_pieces
 
 @pytest.fixture
 def folder(tmp_path):
-    """Three million trials in three files, more than what 64 MB hold."""
+    """Three million trials in three files, more than what 100 MB hold."""
     rng = np.random.default_rng(5)
     path = tmp_path / "trials"
     path.mkdir()
@@ -28,7 +32,7 @@ def folder(tmp_path):
 
 def test_results_are_the_same_in_pieces(folder):
     whole = evaluate_files(folder, memory="10GB", intervals=False)
-    found = evaluate_files(folder, memory="64MB", intervals=False)
+    found = evaluate_files(folder, memory="100MB", intervals=False)
     one, other = found.systems[0], whole.systems[0]
     for name in (
         "n_tar",
@@ -56,8 +60,42 @@ def test_one_class_alone_is_refused_as_in_memory(tmp_path):
             evaluate_files(given)
 
 
+@pytest.fixture
+def piped(tmp_path, monkeypatch):
+    """Text on standard input, and the same in a file."""
+    rng = np.random.default_rng(6)
+    lines = [f"m{k} t{k} {rng.normal() + k % 2:.3f} {'target' if k % 2 else 'nontarget'}\n" for k in range(300)]
+    path = tmp_path / "trials.txt"
+    path.write_text("enroll test score label\n" + "".join(lines))
+    with path.open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        yield path
+
+
+@pytest.mark.parametrize(("times", "in_pieces"), [(1, False), (10**5, True)])
+def test_standard_input_is_read_in_pieces_if_it_is_longer_than_what_fits(piped, monkeypatch, times, in_pieces):
+    whole = evaluate_files(piped, intervals=False)
+    monkeypatch.setattr(memory, "_TIMES_ITS_SIZE", dict.fromkeys(("text", "packed", "binary"), times))
+    found = evaluate_files("-", memory="100MB", intervals=False)
+    assert found.systems[0].eer == whole.systems[0].eer
+    assert any("read more than once" in str(message) for message in found.messages) == in_pieces
+    (met,) = (one.text for one in whole.messages if one.kind == "join")
+    assert met.replace("(trials)", "(standard input)") in [one.text for one in found.messages]
+
+
+def test_pipes_are_read_like_standard_input(piped, tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "_TIMES_ITS_SIZE", dict.fromkeys(("text", "packed", "binary"), 10**5))
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(piped.read_bytes()))
+    writer.start()
+    found = evaluate_files(tmp_path / "pipe", memory="100MB", intervals=False)
+    writer.join()
+    assert found.systems[0].n_tar == 150
+    assert any("read more than once" in str(message) for message in found.messages)
+
+
 def test_what_fits_is_read_as_a_whole(folder):
     options = Options.of("evaluate_files", {"memory": "1GB"})
     assert source_in_pieces([folder], None, options) is None
-    assert memory_of([folder], None) > 64 * 10**6
-    assert source_in_pieces([folder], None, Options.of("evaluate_files", {"memory": "64MB"})).n_rows == 3_000_000
+    assert memory_of([folder], None) > 100 * 10**6
+    assert source_in_pieces([folder], None, Options.of("evaluate_files", {"memory": "100MB"})).n_rows == 3_000_000

@@ -1,14 +1,14 @@
 """Two classes in one pass, exactly: all trials are counted by score, and the rarer class is kept as well.
 
-Scores of float32 that many trials have are few, so that counts of them fit in memory (`deciban.core.ranks.value_counts`).
-Trials around the scores of the rarer class, and what the others cost, are then asked of different scores, each once.
+A billion trials of float32 have some ten million different scores, so that their counts fit in memory
+(`deciban.core.ranks.value_counts`). Trials around the scores of the rarer class, and what the others cost, are then
+asked of different scores, each once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from deciban.core.ranks.value_counts import Block, ValueCounts, expected_bytes
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_counts
 from deciban.engines.counting import Survey, rehearsed
 from deciban.engines.work import Engine
-from deciban.evaluation.summary import Summary, TwoClassFigures
+from deciban.evaluation.summary import Summary
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.trials.joining.join import require_two_classes
 from deciban.types import FloatArray, ScoreArray
@@ -70,9 +70,9 @@ class SurveyByValue(Survey):
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`; nothing more is read once there is no room."""
         found: list[ScoreArray] = []
+        if self.is_refuted:
+            return
         for piece in pieces:
-            if self.is_refuted:
-                return
             chunk = piece.read(Wanted((self.system,), truth=True))
             assert chunk.truth is not None  # noqa: S101  # it was asked for
             scores = chunk.scores[0].astype(self.kind, copy=False)
@@ -116,13 +116,7 @@ class SurveyByValue(Survey):
 
 
 def summarize_by_value(
-    source: ShardSource,
-    engine: Engine,
-    memory: int,
-    survey: Survey,
-    *,
-    n_rarer: float,
-    also: FloatArray | None,
+    source: ShardSource, engine: Engine, memory: int, survey: Survey, *, n_rarer: float, also: FloatArray | None
 ) -> Summary | None:
     """Summarize the trials of a system by counts of different scores, where there is room for these.
 

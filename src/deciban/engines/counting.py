@@ -8,6 +8,7 @@ What comes out is the summary that sorting in memory makes.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -25,6 +26,9 @@ from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
 from deciban.trials.joining.join import require_two_classes
 from deciban.types import BoolArray, FloatArray, ScoreArray
+
+FEWEST_ROWS = 1 << 16
+"""Rows that a thread takes at once in any case, if pieces are as small."""
 
 
 class Survey(Locked, Work):
@@ -137,6 +141,14 @@ class Around(Work):
     def __init__(self, system: int, cuts: CutCounts, rows_per_batch: int) -> None:
         self.system, self.counts, self.rows_per_batch = system, cuts, rows_per_batch
         self.n_bytes = cuts.n_bytes
+        self._room = threading.local()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_room"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._room = threading.local()
 
     def empty(self) -> Self:
         """See `Work.empty`."""
@@ -144,8 +156,11 @@ class Around(Work):
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        scores = np.empty(sum(one.n_rows for one in pieces), self.counts.cuts.dtype)
-        upto = 0
+        n, upto = sum(one.n_rows for one in pieces), 0
+        room: ScoreArray | None = getattr(self._room, "scores", None)
+        if room is None or len(room) < n:  # memory that is new every time takes a tenth of the pass
+            room = self._room.scores = np.empty(n, self.counts.cuts.dtype)
+        scores = room
         for piece in pieces:
             own = piece.read(Wanted((self.system,))).scores[0]
             scores[upto : upto + len(own)] = own
@@ -206,7 +221,8 @@ def summarize_shards(
     from deciban.engines.weighted import summarize_weighted
 
     asked, kind = figures or TwoClassFigures(), np.float64 if source.is_double else np.float32
-    most = max(memory // bytes_per_cut(np.dtype(kind).itemsize), 1)
+    least = FEWEST_ROWS * engine.n_at_once * source.bytes_per_row()  # of rows, beside what is kept
+    most = max((memory - least) // bytes_per_cut(np.dtype(kind).itemsize), 1)
     share = _share_of_targets(source.pieces)
     keep_tar, of_rarer = share <= 0.5, min(share, 1.0 - share) * source.n_rows
     how: Any = {"system": system, "figures": asked, "also": also}
@@ -236,7 +252,7 @@ def _summarize_around(
     survey.kept = None  # there need not be two
     counts = CutCounts(np.concatenate((kept, rehearsed(survey, also).astype(survey.kind))))
     rows = (memory - counts.n_bytes) // (4 * kept.itemsize * engine.n_at_once)
-    around = Around(survey.system, counts, int(np.clip(rows, 1 << 20, 1 << 26)))
+    around = Around(survey.system, counts, int(np.clip(rows, FEWEST_ROWS, 1 << 26)))
     counted = engine.run(around, source.pieces).counts
     own, others = SortedClass(kept, None, None), counted.without(kept).as_class()
     return survey.summary(own, others) if survey.keep_tar else survey.summary(others, own)

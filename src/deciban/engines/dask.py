@@ -6,20 +6,19 @@ over nothing and gives a new one, so it may run twice, or on two workers, and th
 
 from __future__ import annotations
 
-import os
-import re
-import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, Self
 
 import deciban
+from deciban.engines.dask_clusters import connected, distributed_library, left, other_version, require_workers
 from deciban.engines.work import Engine, W
 from deciban.errors import ClusterError, InputError
+from deciban.io.shards.held import holding
 from deciban.io.shards.pieces import Piece, batches
-from deciban.messages import counted
 from deciban.steps import teller
 
 _ROWS_PER_TASK = 20_000_000
@@ -34,18 +33,19 @@ _BYTES_PER_ROW = 40
 _SHARE_FOR_ROWS = 0.3
 """Part of the memory of a thread that rows may take: the rest is for sums, and for libraries."""
 
+_SHARE_FOR_HELD = 0.2
+"""Part of the memory of a thread that tables may take which workers hold and a task reads."""
+
 _TRIES = 3
 """How often a pass begins again when all copies of what it shares are lost."""
 
-_PATIENCE = 30
-"""Seconds to wait for a scheduler, and for its first worker."""
+_WAY = (
+    "Give workers more memory (--memory-limit of dask worker, memory of the job), or fewer threads each (--nthreads): "
+    "every thread holds rows and sums of its own."
+)
 
-_ANY_PORT = "127.0.0.1:0"
-"""Of the page that shows what goes on, so that several commands may run at once."""
-
-_KEPT_BLOCKS = {"MALLOC_TRIM_THRESHOLD_": 1 << 26, "MALLOC_MMAP_THRESHOLD_": 1 << 23}
-
-_LOCAL = re.compile(r"local:\s*(\d+)")
+FUTURES: dict[str, Any] = {}
+"""What workers hold for this process, by its key: tables that were joined there."""
 
 
 class DaskEngine(Engine):
@@ -69,9 +69,10 @@ class DaskEngine(Engine):
 
     def __init__(self, client: Any, close: Callable[[], None] | None = None) -> None:
         self.client, self._close = client, close
+        self._left = "all"
         if client.asynchronous:
             raise InputError("dask: got an asynchronous client. Make it with Client(...), outside of coroutines.")
-        _require_workers(client)
+        require_workers(client)
 
     @classmethod
     def of(cls, dask: Any) -> DaskEngine:
@@ -84,44 +85,13 @@ class DaskEngine(Engine):
         InputError
             If it is none of these, or Dask is not installed.
         """
-        distributed = _distributed()
-        if isinstance(dask, distributed.Client):
+        if isinstance(dask, distributed_library().Client):
             return cls(dask)
         if not isinstance(dask, str):
             words = "Pass the address of a scheduler, 'local:N', or a distributed.Client"
             raise InputError(f"dask: got {type(dask).__name__}. {words}.")
-        match = _LOCAL.fullmatch(dask.strip())
-        if match is None and "://" not in dask:
-            raise InputError(f"dask: got {dask!r}. Write tcp://HOST:PORT of a scheduler, or local:N for N processes.")
-        return cls._on_this_machine(int(match[1])) if match is not None else cls._at(dask.strip())
-
-    @classmethod
-    def _at(cls, address: str) -> DaskEngine:
-        distributed = _distributed()
-        try:
-            client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise ClusterError(
-                f"dask: no scheduler answers at {address} ({error}). Start one with: dask scheduler; and workers with: "
-                f"dask worker {address}"
-            ) from error
-        return cls._owned(client, client.close)
-
-    @classmethod
-    def _on_this_machine(cls, n_workers: int) -> DaskEngine:
-        if n_workers < 1:
-            raise InputError(f"dask: got {n_workers} processes. Write local:2 for two.")
-        distributed = _distributed()
-        with _deaf_to_interrupts(), _own_memory():
-            cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=_ANY_PORT)
-        client = distributed.Client(cluster, set_as_default=False)
-
-        def close() -> None:
-            client.close()
-            with suppress(KeyError):  # of a worker that was lost before the cluster had heard of it; all are ended
-                cluster.close()
-
-        return cls._owned(client, close)
+        known = connected(dask.strip())
+        return cls._owned(known.client, partial(left, dask.strip(), known))
 
     @classmethod
     def _owned(cls, client: Any, close: Callable[[], None]) -> DaskEngine:
@@ -137,8 +107,9 @@ class DaskEngine(Engine):
 
     def close(self) -> None:
         """See `Engine.close`."""
-        if self._close is not None:
-            self._close()
+        close, self._close = self._close, None
+        if close is not None:
+            close()
 
     def run(self, work: W, pieces: Sequence[Piece]) -> W:
         """See `Engine.run`.
@@ -154,8 +125,8 @@ class DaskEngine(Engine):
             except CancelledError as error:  # of futures, all copies of whose data went with the workers that had them
                 lost = error
         raise ClusterError(
-            f"dask: all workers were lost {_TRIES} times during one pass ({lost}). What they wrote on their end says "
-            "why: if it was the memory, give them more."
+            f"dask: all workers were lost {_TRIES} times during one pass, the last time with {self._left} still to be "
+            f"read. Mostly they ran out of memory, which what they wrote on their end says. {_WAY}"
         ) from lost
 
     def _run(self, work: W, pieces: Sequence[Piece]) -> W:
@@ -163,33 +134,64 @@ class DaskEngine(Engine):
             return work
         per_thread = self._memory_per_thread(work.words, work.n_bytes)
         rows = int(min(work.rows_per_batch, max(per_thread * _SHARE_FOR_ROWS / _BYTES_PER_ROW, 1)))
-        n_threads = sum(self.client.nthreads().values())
-        own = [Share(part, rows) for part in shares(pieces, _n_tasks(pieces, n_threads, work.n_bytes))]
+        n_held = sum(dict(item for one in pieces for item in one.held.items()).values())
+        n_tasks = max(
+            _n_tasks(pieces, self.n_threads, work.n_bytes), int(n_held // max(per_thread * _SHARE_FOR_HELD, 1))
+        )
+        own = [Share(part, rows) for part in shares(pieces, n_tasks)]
         with _Progress(self.client, pieces) as progress:
             shared = self.client.scatter(work.empty(), broadcast=True, hash=False)
             given = progress.topic, deciban.__version__
-            sums = [self._submitted(_summed, shared, share, at, *given) for at, share in enumerate(own)]
+            sums = [self.submitted(_summed, shared, share, share.tables, at, *given) for at, share in enumerate(own)]
             futures = [shared, *sums]
-            try:
+            with self.cancelled_on_error(futures, dict(zip((one.key for one in sums), own, strict=True))):
                 while len(sums) > 1:
                     sums = [self._pair(*sums[at : at + 2]) for at in range(0, len(sums), 2)]
                     futures += sums
-                found: W = self.client.gather(sums[0])
-            except BaseException as error:
-                self.client.cancel(futures, force=True)
-                raise _told(error, own) from error
+                try:
+                    found: W = self.client.gather(sums[0])
+                except CancelledError:
+                    self._left = progress.left(own)
+                    raise
         return found
 
-    def _submitted(self, function: Callable[..., Any], *given: Any, priority: int = 0) -> Any:
+    @contextmanager
+    def cancelled_on_error(self, futures: Sequence[Any], shares: Mapping[str, Share]) -> Iterator[None]:
+        """Cancel what was submitted if the block fails, and raise an error that says what is to be done.
+
+        Parameters
+        ----------
+        futures : sequence of Future
+            Those that may be added in the block included.
+        shares : mapping of str to Share
+            What tasks read, by their keys.
+        """
+        try:
+            yield
+        except BaseException as error:
+            self.client.cancel(list(futures), force=True)
+            raise _told(error, shares) from error
+
+    @property
+    def n_threads(self) -> int:
+        """Of all workers together."""
+        return sum(self.client.nthreads().values())
+
+    def memory_per_thread(self) -> float:
+        """Bytes that a thread of the smallest worker has."""
+        return self._memory_per_thread()
+
+    def submitted(self, function: Callable[..., Any], *given: Any, priority: int = 0) -> Any:
+        """A task of its own, which may run more than once."""
         return self.client.submit(function, *given, pure=False, priority=priority)
 
     def _pair(self, one: Any, other: Any = None) -> Any:
         """Both together, before further pieces are summed up: what waits to be added takes memory."""
-        return one if other is None else self._submitted(_added, one, other, priority=1)
+        return one if other is None else self.submitted(_added, one, other, priority=1)
 
     def _memory_per_thread(self, words: str = "", n_bytes: int = 0) -> float:
         """Bytes that a thread of the smallest worker has."""
-        _require_workers(self.client)
+        require_workers(self.client)
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         found: float = min((one["memory_limit"] or float("inf")) / one["nthreads"] for one in workers)
         needed = 4 * n_bytes
@@ -214,6 +216,20 @@ class Share:
 
     def __init__(self, pieces: Sequence[Piece], rows_per_batch: int) -> None:
         self.pieces, self.rows_per_batch = tuple(pieces), rows_per_batch
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """What workers hold of the tables whose rows it reads, by their keys.
+
+        Raises
+        ------
+        InputError
+            If they were held by a cluster that is closed.
+        """
+        keys = dict.fromkeys(key for one in self.pieces for key in one.held)
+        if any(key not in FUTURES for key in keys):
+            raise InputError(f"{self.pieces[0].name}: was held by a cluster that is closed. Open the scores again.")
+        return {key: FUTURES[key] for key in keys}
 
     def __str__(self) -> str:
         first, last = self.pieces[0].name, self.pieces[-1].name
@@ -247,16 +263,17 @@ def _n_tasks(pieces: Sequence[Piece], n_threads: int, n_bytes: int) -> int:
     return n_threads * max(1, min(_TASKS_PER_THREAD, rows // (n_threads * least)))
 
 
-def _summed(work: W, share: Share, at: int, topic: str, version: str) -> W:
+def _summed(work: W, share: Share, tables: dict[str, Any], at: int, topic: str, version: str) -> W:
     """Sum up over the pieces of a task: what a worker runs."""
     from distributed import get_worker
 
     if deciban.__version__ != version:  # a worker that came while others were at work already
-        raise ClusterError(_other_version({get_worker().address: deciban.__version__}, version))
+        raise ClusterError(other_version({get_worker().address: deciban.__version__}, version))
     found, done = work.empty(), 0
     for batch in batches(share.pieces, share.rows_per_batch):
         _stop_if_cancelled()
-        found.take(batch)
+        with holding(tables):
+            found.take(batch)
         done += sum(one.n_rows for one in batch)
         get_worker().log_event(topic, (at, done))
     return found
@@ -294,6 +311,14 @@ class _Progress:
     def __exit__(self, *_: object) -> None:
         self._client.unsubscribe_topic(self.topic)
 
+    def left(self, shares: Sequence[Share]) -> str:
+        """Which shares are not read yet, those of the first tasks."""
+        with self._lock:
+            done = [self._done.get(at, 0) for at in range(len(shares))]
+        names = [str(one) for one, n in zip(shares, done, strict=True) if n < sum(piece.n_rows for piece in one.pieces)]
+        more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+        return ", ".join(names[:3]) + more or "nothing"
+
     def _hear(self, event: tuple[float, tuple[int, int]]) -> None:
         at, done = event[1]
         with self._lock:
@@ -301,90 +326,23 @@ class _Progress:
             self._tell(sum(self._done.values()))
 
 
-def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError as error:
-        raise InputError("dask: is not installed. Install it with: pip install 'deciban[dask]'") from error
-    return distributed
-
-
-@contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Begin processes that end with this one and say nothing: Ctrl-C in a terminal reaches all of them at once."""
-    if os.name != "posix":
-        yield
-        return
-    from multiprocessing import resource_tracker
-
-    own, before = "PYTHONWARNINGS", os.environ.get("PYTHONWARNINGS")
-    os.environ[own] = "ignore:resource_tracker" + (f",{before}" if before else "")
-    resource_tracker.ensure_running()  # its complaint, should all this end at once, is no user's business
-    if before is None:
-        del os.environ[own]
-    else:
-        os.environ[own] = before
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # threads and processes begun now inherit it
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-
-
-@contextmanager
-def _own_memory() -> Iterator[None]:
-    """Begin processes that keep small blocks of memory: Dask makes them give all back, and ask for it anew."""
-    import dask
-
-    name = "distributed.nanny.pre-spawn-environ"
-    with dask.config.set({name: {**dask.config.get(name, {}), **_KEPT_BLOCKS}}):
-        yield
-
-
-def _require_workers(client: Any) -> None:
-    """Wait for the first worker; refuse workers with another version."""
-    scheduler = client.scheduler_info()["address"]
-    try:
-        client.wait_for_workers(1, timeout=_PATIENCE)
-    except TimeoutError as error:
-        raise ClusterError(
-            f"dask: no worker came to {scheduler} in {_PATIENCE} seconds. Start some with: dask worker {scheduler}; or "
-            "wait for those that queue with client.wait_for_workers()"
-        ) from error
-    told = client.get_versions(packages=["deciban"])["workers"]
-    versions = {name: one["packages"].get("deciban") for name, one in told.items() if one is not None}
-    wrong = {name: version for name, version in versions.items() if version != deciban.__version__}
-    if wrong:
-        raise ClusterError(_other_version(wrong, deciban.__version__))
-
-
-def _other_version(wrong: dict[str, str | None], own: str) -> str:
-    name, version = next(iter(wrong.items()))
-    there = f"deciban {version}" if version else "no deciban"
-    return (
-        f"dask: {counted(len(wrong), 'worker')} of another version: {name} has {there}, here it is {own}. "
-        "Sums of different versions do not add up: install the same one everywhere, and start the workers again."
-    )
-
-
-def _told(error: BaseException, own: Sequence[Share]) -> BaseException:
+def _told(error: BaseException, own: Mapping[str, Share]) -> BaseException:
     """The error that says what is to be done, in place of what Dask says of its keys."""
     from distributed.scheduler import KilledWorker
 
-    way = (
-        "Give workers more memory (--memory-limit of dask worker, memory of the job), or fewer threads each "
-        "(--nthreads): every thread holds rows and sums of its own."
-    )
     if isinstance(error, KilledWorker):
+        share = own.get(str(error.task))
+        place = "" if share is None else f" ({share})"
         return ClusterError(
-            f"dask: workers were lost again and again at the same task, the last one {error.last_worker.address}. "
-            f"Mostly they ran out of memory. {way}"
+            f"dask: workers were lost again and again at the same task{place}, the last one "
+            f"{error.last_worker.address}. "
+            f"Mostly they ran out of memory. {_WAY}"
         )
     if isinstance(error, MemoryError):
-        return ClusterError(f"dask: a worker ran out of memory ({error}). {way}")
+        return ClusterError(f"dask: a worker ran out of memory ({error}). {_WAY}")
     if isinstance(error, FileNotFoundError):
         return ClusterError(
             f"dask: a worker does not see {error.filename or error}. Files must lie where all workers see them under "
-            f"the same path; the first of them is {own[0].pieces[0].name}."
+            f"the same path; the first of them is {next(iter(own.values())).pieces[0].name}."
         )
     return error

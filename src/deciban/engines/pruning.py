@@ -9,6 +9,7 @@ under the ROC and the number of ties, which every single cell moves a little.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -31,7 +32,7 @@ from deciban.core.ranks.pruning import (
 )
 from deciban.core.ranks.score_cells import ScoreCells, merged_cells, of_both
 from deciban.core.ranks.thresholds import limited_rows
-from deciban.engines.counting import Survey, rehearsed
+from deciban.engines.counting import FEWEST_ROWS, Survey, rehearsed
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
 from deciban.evaluation.bounds import Unresolved, require_bounded
@@ -58,7 +59,9 @@ _BYTES_PER_SCORE = 192
 _FEW = 4
 """So many scores for each cell that there is room for are worth a look at some of them first."""
 
-FEWEST_ROWS, MOST_ROWS = 1 << 16, 1 << 22
+MOST_ROWS = 1 << 22
+"""Rows that a thread sorts at once."""
+
 FEWEST_CELLS, MOST_CELLS = 1 << 12, 1 << 20
 
 
@@ -284,7 +287,8 @@ def bounded_summary(cells: ScoreCells, survey: Survey) -> Summary:
 
 def refined(cells: ScoreCells, survey: Survey, source: ShardSource, engine: Engine, memory: int) -> Summary:
     """The summary of all trials, whose cells were counted, from further passes."""
-    room, most, rows = cells.room, max(memory // _BYTES_PER_SCORE, 1), rows_at_once(source, engine, memory)
+    room = max(cells.room, _FINER)  # there is no end if a cell cannot be split
+    most, rows = max(memory // _BYTES_PER_SCORE, 1), rows_at_once(source, engine, memory)
     while True:
         kept = rows_to_keep(cells, survey)
         if (n_kept := int(cells.counts[:, kept].sum())) <= most:
@@ -337,10 +341,10 @@ def _require_room(cells: ScoreCells, n_kept: int, source: ShardSource, memory: i
         With what is enough.
     """
     if cells.n_cells * _BYTES_PER_KNOWN_CELL > memory:
-        enough = n_kept * _BYTES_PER_SCORE + LIBRARIES
+        enough = math.ceil((n_kept * _BYTES_PER_SCORE + LIBRARIES) / 1e6)
         raise InputError(
             f"memory: neither class of {source.name} fits, and of the cells in which they were counted "
-            f"{cells.n_cells:,} have to be known. That is more than what is allowed holds: {enough / 1e6:,.0f} MB are "
+            f"{cells.n_cells:,} have to be known. That is more than what is allowed holds: {enough:,} MB are "
             "enough (memory=, --memory)."
         )
 

@@ -285,6 +285,8 @@ def scores_along(
     kind, most = np.float64 if source.is_double else np.float32, max(memory // _BYTES_PER_SCORE, _FEWEST_KEPT)
     is_weighted = source.has_weights
     if sum(len(one.scores) if is_weighted else one.total for one in classes) <= room:
+        if not any(isinstance(one, GapClass) for one in classes):  # all scores are known
+            return np.concatenate([one.scores.astype(np.float64) for one in classes])
         whole: Ranges = (np.array([-np.inf], kind), np.array([np.inf], kind))
         found = engine.run(KeepWithin(system, kind, (whole, whole), room), source.pieces).gathered()
         if found is not None:

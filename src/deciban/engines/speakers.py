@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.resampling.units import Keys, TrialUnits, mixed_bits
+from deciban.core.resampling.units import Keys, TrialUnits, distinct, mixed_bits
 from deciban.engines.work import Locked, Work
 from deciban.io.shards.pieces import Chunk, Piece, Wanted
 from deciban.trials.units import FOUND, connected
@@ -46,7 +46,7 @@ class TargetPairs(Locked, Work):
             assert chunk.names is not None and chunk.truth is not None  # noqa: S101, PT018  # they were asked for
             enroll, test = chunk.names
             links = distinct_links((enroll[chunk.truth], test[chunk.truth]))
-            names = np.unique(enroll), np.unique(test)
+            names = distinct(enroll), distinct(test)
             with self.lock:
                 self._waiting.append((names, links))
                 n_waiting = sum(len(one) for parts in self._waiting for pair in parts for one in pair)
@@ -57,7 +57,7 @@ class TargetPairs(Locked, Work):
         """Take what waits: so large a sum is not made for every piece."""
         waiting, self._waiting = [(self.names, self.links), *self._waiting], []
         names, links = ([[pair[side] for pair in parts] for side in (0, 1)] for parts in zip(*waiting, strict=True))
-        self.names = np.unique(np.concatenate(names[0])), np.unique(np.concatenate(names[1]))
+        self.names = distinct(np.concatenate(names[0])), distinct(np.concatenate(names[1]))
         self.links = joining_links((np.concatenate(links[0]), np.concatenate(links[1])))
 
     def gathered(self) -> Self:
@@ -81,7 +81,7 @@ class TargetPairs(Locked, Work):
 def distinct_links(links: tuple[Keys, Keys]) -> tuple[Keys, Keys]:
     """Each pair of names once."""
     (one, first), (other, second) = (np.unique(side, return_inverse=True) for side in links)
-    pairs = np.unique(first.astype(np.int64) * max(len(other), 1) + second)
+    pairs = distinct(first.astype(np.int64) * max(len(other), 1) + second)
     return one[pairs // max(len(other), 1)], other[pairs % max(len(other), 1)]
 
 
@@ -134,7 +134,7 @@ class SpeakersByName:
             keys = np.concatenate((enroll, test if has_channels else mixed_bits(test)))
             place = np.arange(len(enroll)), np.arange(len(enroll), len(keys))
         else:
-            keys = np.union1d(enroll, test)
+            keys = distinct(np.concatenate((enroll, test)))
             place = np.searchsorted(keys, enroll), np.searchsorted(keys, test)
         one, other = (
             where[np.searchsorted(own, side)] for where, own, side in zip(place, found.names, found.links, strict=True)

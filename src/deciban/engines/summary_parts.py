@@ -27,7 +27,7 @@ ROOM = 1 << 18
 """Cells of a summary in a file: the same for all jobs."""
 
 _BYTES_PER_CELL, _THRIFTY = 1200, 500
-"""What a cell takes, with those that wait to be merged and what merging needs: where some may wait, and where none do."""
+"""What a cell takes, with what merging needs: where others may wait to be merged, and where they may not."""
 
 
 def identified(path: PathLike, n_rows: int, sums: Sequence[Sums] = ()) -> ShardRecord:
@@ -37,9 +37,7 @@ def identified(path: PathLike, n_rows: int, sums: Sequence[Sums] = ()) -> ShardR
     return ShardRecord(Path(path).name, n_rows, Path(path).stat().st_size, sha256, tuple(sums))
 
 
-def counted_part(
-    source: ShardSource, path: PathLike, question: Question, engine: Engine, memory: int
-) -> SummaryPart:
+def counted_part(source: ShardSource, path: PathLike, question: Question, engine: Engine, memory: int) -> SummaryPart:
     """Count the trials of one shard.
 
     Parameters
@@ -59,7 +57,7 @@ def counted_part(
         If that is too little for the cells of a summary.
     """
     cells, sums, own = [], [], _memory_of_cells(question, memory, source.name)
-    engine.make_room(source, memory - own)
+    engine.make_room(source, memory, beside=own)
     for system in range(len(question.systems)):
         tally = tally_of(system, question.figures, np.dtype(question.scores), question.room)
         tally.most_waiting = 3 if own > question.room * _THRIFTY else 1
@@ -85,9 +83,7 @@ def _memory_of_cells(question: Question, memory: int, name: str) -> int:
     return roomy if roomy <= memory // 2 else needed
 
 
-def refined_part(
-    source: ShardSource, path: PathLike, whole: SummaryPart, engine: Engine, memory: int
-) -> SummaryPart:
+def refined_part(source: ShardSource, path: PathLike, whole: SummaryPart, engine: Engine, memory: int) -> SummaryPart:
     """Keep the scores of one shard in the cells that can matter.
 
     Parameters
@@ -96,7 +92,8 @@ def refined_part(
         As for `counted_part`.
     whole : SummaryPart
         The merged counts of all shards.
-    engine : Engine
+    engine, memory
+        As for `counted_part`.
 
     Raises
     ------
@@ -109,13 +106,13 @@ def refined_part(
         why = "has changed since it was counted" if same else "was not counted"
         raise InputError(f"{own.name}: {why}: its content is none of the summary to refine by. Summarize it first.")
     kind, kept = np.dtype(whole.question.scores), []
-    own = _memory_of_cells(whole.question, memory, source.name)
-    engine.make_room(source, memory - own)
+    beside = _memory_of_cells(whole.question, memory, source.name)
+    engine.make_room(source, memory, beside=beside)
     for system, cells in enumerate(whole.cells):
         apart = told_apart(cells)
         windows = windows_of(apart, rows_to_keep(apart, survey_of(whole, system)))
         keep = Keep(system, windows, kind)
-        keep.rows_per_batch = rows_at_once(source, engine, memory - own)
+        keep.rows_per_batch = rows_at_once(source, engine, memory - beside)
         non, tar = engine.run(keep, source.pieces).scores()
         kept.append((non + kind.type(0.0), tar + kind.type(0.0)))
     return SummaryPart(whole.question, whole.shards, whole.cells, (own.sha256,), tuple(kept))

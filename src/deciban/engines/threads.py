@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Sequence
@@ -28,19 +29,20 @@ class Threads(Engine):
     def __init__(self, n_threads: int | None = None) -> None:
         self.n_threads = self.n_at_once = n_threads or len(os.sched_getaffinity(0))
 
-    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1) -> None:
+    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1, beside: int = 0) -> None:
         """See `Engine.make_room`: half of the memory is for rows, the other half for what is counted."""
         if not source.pieces:
             return
         largest = max(source.pieces, key=lambda one: one.n_rows)
         needed = largest.n_rows * source.bytes_per_row(n_systems)
-        if needed > memory // 2:
+        if needed > (memory - beside) // 2:
+            enough = math.ceil((2 * needed + beside + LIBRARIES) / 1e6)
             raise InputError(
                 f"memory: {largest.name} has {largest.n_rows:,} rows, which are read at once. With what is counted of "
-                f"them, and Python and its libraries, they take {(2 * needed + LIBRARIES) / 1e6:,.0f} MB: allow that "
-                "(memory=, --memory), or write smaller row groups."
+                f"them, and Python and its libraries, they take {enough:,} MB: allow that (memory=, --memory), or "
+                "write smaller row groups."
             )
-        self.n_at_once = min(self.n_threads, memory // (2 * needed))
+        self.n_at_once = min(self.n_threads, (memory - beside) // max(2 * needed, 1))
 
     def run(self, work: W, pieces: Sequence[Piece]) -> W:
         """See `Engine.run`."""

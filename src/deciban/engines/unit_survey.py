@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.resampling.units import Keys, TrialUnits
+from deciban.core.resampling.units import Keys, TrialUnits, distinct
 from deciban.engines.speakers import SpeakersByName, TargetPairs, counting
 from deciban.engines.work import Engine, Locked, Work
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
@@ -82,7 +82,7 @@ class UnitFacts:
         classes = {int(c): ClassFacts.of([side[truth == c] for side in sides]) for c in np.unique(truth)}
         same: BoolArray = (units.codes[0] == units.codes[-1]) & (truth == 0)
         n = int(np.count_nonzero(same)) if len(units.codes) == 2 else 0
-        used = np.unique(np.concatenate([np.unique(side) for side in sides]))
+        used = distinct(np.concatenate(sides))
         about = replace(units, codes=tuple(side[:0] for side in units.codes), keys=used)
         return cls(classes, n, used, about)
 
@@ -92,7 +92,7 @@ class UnitFacts:
             c: self.classes.get(c, ClassFacts()) + other.classes.get(c, ClassFacts())
             for c in sorted({*self.classes, *other.classes})
         }
-        keys = np.union1d(self.keys, other.keys)
+        keys = distinct(np.concatenate((self.keys, other.keys)))
         about = self.about or other.about
         about = None if about is None else replace(about, keys=keys)
         return UnitFacts(both, self.n_contradictions + other.n_contradictions, keys, about)

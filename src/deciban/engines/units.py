@@ -14,7 +14,7 @@ from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.multipliers import poisson_weights
 from deciban.core.resampling.replicates import BLOCK, FiguresOfTables, Replicated, block_size, of_both_classes
 from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units
-from deciban.core.resampling.units import Keys, TrialUnits
+from deciban.core.resampling.units import Keys, TrialUnits, distinct
 from deciban.engines.score_places import scores_along
 from deciban.engines.speakers import SpeakersByName, counting
 from deciban.engines.work import Engine, Locked, Work
@@ -29,7 +29,7 @@ _BYTES_PER_SUM = 64
 _BYTES_PER_ROW = 256
 """What trials take while replicates are counted."""
 
-_SLICE = 1 << 15
+_SLICE = 1 << 14
 """Trials of one unit that are handled at once: they may all have different ones."""
 
 
@@ -54,13 +54,13 @@ class UnitNames(Locked, Work):
             if units is not None:
                 own = units.only_used()
                 with self.lock:
-                    self.keys = np.union1d(self.keys, own.keys)
+                    self.keys = distinct(np.concatenate((self.keys, own.keys)))
                     self.about = replace(own, codes=tuple(side[:0] for side in own.codes))
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
         found = self.empty()
-        found.keys, found.about = np.union1d(self.keys, other.keys), self.about or other.about
+        found.keys, found.about = distinct(np.concatenate((self.keys, other.keys))), self.about or other.about
         return found
 
     @property

@@ -74,7 +74,7 @@ class Engine(ABC):
         """Bytes that work may take where it runs, of those that it may take here."""
         return memory
 
-    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1) -> None:  # noqa: B027
+    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1, beside: int = 0) -> None:  # noqa: B027
         """Work on no more pieces of a source at once than the memory holds.
 
         Parameters
@@ -84,6 +84,8 @@ class Engine(ABC):
             Bytes that may be taken for trials.
         n_systems : int
             So many are read together.
+        beside : int
+            Bytes of these that are for something else.
 
         Raises
         ------

@@ -13,7 +13,10 @@ from typing import Any
 
 from deciban.errors import FormatError, InputError
 from deciban.io.library_errors import only_format_errors
-from deciban.io.source import Source, TwoFiles, files_of, is_open_file
+from deciban.io.packing import codec_of
+from deciban.io.recognition import is_stream
+from deciban.io.source import files_of, is_open_file, single_files
+from deciban.io.streams import looked_ahead
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
@@ -22,6 +25,8 @@ LIBRARIES = 60 * 10**6
 
 LEAST = 100 * 10**6
 """Bytes below which nothing of use can be done in pieces."""
+
+_HEAD = 4096
 
 _TIMES_ITS_SIZE = {"text": 3, "packed": 16, "binary": 14}
 """How often what a file takes is taken to read it and sort its scores: of text, of what is compressed, of the rest."""
@@ -33,7 +38,7 @@ _WIDTHS = {"BOOLEAN": 1 / 8, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "D
 """Bytes that a value takes where it is read: text is a number of a dictionary."""
 
 _TIGHT = 512 * 10**6
-"""Bytes for trials below which memory that was freed is given back at once: that costs time, and fragments cost more."""
+"""Bytes for trials below which memory that was freed is given back at once: that costs time, but less memory."""
 
 _MMAP_THRESHOLD = -3  # what mallopt calls it
 _LARGE = 1 / 512
@@ -117,25 +122,46 @@ def memory_of(scores: Sequence[Any], key: Any = None) -> int:
 
     Of Parquet the footers say how many rows there are, and how wide: files may be as small as you like.
     """
-    paths = [one for one in [*scores, *([] if key is None else [key])] if not isinstance(one, TwoFiles)]
     found = 0
-    for path in paths:
+    for path in single_files([*scores, key]):
         for one in [] if is_open_file(path) or str(path) == "-" else files_of(path):
             parts = [part for part in Path(one).rglob("*") if part.is_file()] if Path(one).is_dir() else [Path(one)]
             found += sum(_needed(part) for part in parts if part.is_file())
     return found
 
 
+def is_longer(scores: Sequence[Any], key: Any, room: int) -> bool:
+    """Whether standard input or a pipe among these holds more than can be read as a whole; it is read no further.
+
+    Parameters
+    ----------
+    scores : sequence of paths
+    key : path or None
+    room : int
+        Bytes of memory that reading may take.
+    """
+    for path in single_files([*scores, key]):
+        if not is_open_file(path) and is_stream(path):
+            most = room // _times_of(looked_ahead(path, _HEAD))
+            if len(looked_ahead(path, most + 1)) > most:
+                return True
+    return False
+
+
+def _times_of(head: bytes) -> int:
+    """How often its size a file or a stream takes that begins like this."""
+    if codec_of(head[:16]) is not None:
+        return _TIMES_ITS_SIZE["packed"]
+    return _TIMES_ITS_SIZE["binary" if b"\0" in head else "text"]
+
+
 def _needed(path: Path) -> int:
-    source, size = Source(path), path.stat().st_size
     with path.open("rb") as stream:
-        head = stream.read(4096)
+        head = stream.read(_HEAD)
     if head.startswith(b"PAR1"):
         with suppress(FormatError):  # what is damaged will be told when it is read
             return _needed_by_parquet(path)
-    if not source.is_plain:
-        return _TIMES_ITS_SIZE["packed"] * size
-    return _TIMES_ITS_SIZE["binary" if b"\0" in head else "text"] * size
+    return _times_of(head) * path.stat().st_size
 
 
 def _needed_by_parquet(path: Path) -> int:

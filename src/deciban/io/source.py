@@ -6,7 +6,6 @@ import glob
 import io
 import os
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from typing import IO, Any, BinaryIO, TypeAlias
 
 from deciban.errors import FormatError, InputError
 from deciban.io.packing import Codec, codec_of, unpack
+from deciban.io.streams import stream_of
 from deciban.messages import one_line
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -238,9 +238,11 @@ class Source:
 
     @cached_property
     def _streamed(self) -> bytes:
-        if self._is_path:
-            return Path(self.path).read_bytes()
-        return sys.stdin.buffer.read() if self._file is None else _content_of(self._file, self.name)
+        if self._file is not None:
+            return _content_of(self._file, self.name)
+        with stream_of(self.path) as stream:
+            found: bytes = stream.read()
+            return found
 
     def _open(self) -> BinaryIO:
         return Path(self.path).open("rb") if self.is_file else io.BytesIO(self._streamed)

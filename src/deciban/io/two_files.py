@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from deciban.io.formats import bare_name
 from deciban.io.reader import Input, joined, read_input
 from deciban.io.recognition import Recognized
 from deciban.io.source import TwoFiles, display_name
+from deciban.messages import counted
 from deciban.trials import Key
 from deciban.trials.lists import ROW
 
@@ -83,6 +85,28 @@ def name_of_both(files: TwoFiles) -> str:
     first, last = "".join(words[:n_first]), "".join(words[len(words) - n_last :])
     shared = first + (last.lstrip(_SEPARATORS) if first else last)
     return shared.strip(_SEPARATORS) or f"{one} + {other}"
+
+
+def require_as_many(counts: Mapping[str, tuple[int, int]]) -> None:
+    """Refuse systems whose trials are told apart by their rows and are not as many of each class.
+
+    Parameters
+    ----------
+    counts : mapping of str to (n_tar, n_non)
+        By the names of the files.
+
+    Raises
+    ------
+    KeyMismatchError
+    """
+    if len(set(counts.values())) > 1:
+        (name, (n_tar, n_non)), *others = counts.items()
+        other, (m_tar, m_non) = next(pair for pair in others if pair[1] != (n_tar, n_non))
+        raise KeyMismatchError(
+            f"{other} has {counted(m_tar, 'target')} and {counted(m_non, 'non-target')}, {name} {n_tar:,} and "
+            f"{n_non:,}. Their trials have no names and are told apart by their rows, so that all systems must have as "
+            "many of each. Evaluate them one by one, or give the trials names."
+        )
 
 
 def _n_alike(words: list[str], others: list[str]) -> int:

@@ -98,7 +98,7 @@ def llrs_of_probabilities(scores: Scores, prior: object) -> Scores:
     >>> llrs_of_probabilities(Scores.of({"trial": ["a", "b"]}, [0.2, 1.0]), 0.2).score
     array([ 0., inf])
     """
-    p_target = _validate.target_prior(prior, "probabilities")
+    _validate.target_prior(prior, "probabilities")
     if scores.log10:
         raise InputError(
             f"probabilities: {scores.trials.origin.name} holds common logarithms of likelihood ratios. Leave it out."
@@ -106,7 +106,7 @@ def llrs_of_probabilities(scores: Scores, prior: object) -> Scores:
     if not len(scores):
         return scores
     with _placed(scores.trials):
-        return replace(scores, score=posteriors.llr(_validate.of_target(scores.score, "probabilities"), p_target))
+        return replace(scores, score=logarithms_of_probabilities(scores.score, (), prior))
 
 
 def logliks_of_probabilities(scores: ClassScores, prior: Prior) -> ClassScores:
@@ -132,11 +132,42 @@ def logliks_of_probabilities(scores: ClassScores, prior: Prior) -> ClassScores:
     >>> logliks_of_probabilities(scores, "flat").score.round(3)
     array([[ -inf, 0.693]])
     """
-    given = prior_above_zero(prior, scores.classes, "probabilities")
+    prior_above_zero(prior, scores.classes, "probabilities")
     if not len(scores.trials):
         return scores
     with _placed(scores.trials):
-        return replace(scores, score=posteriors.loglik(_validate.of_classes(scores.score, "probabilities"), given))
+        return replace(scores, score=logarithms_of_probabilities(scores.score, scores.classes, prior))
+
+
+def logarithms_of_probabilities(values: AnyArray, classes: Sequence[str], prior: Any) -> FloatArray:
+    """Log-likelihood ratios of probabilities of being a target; of many classes, log-likelihoods of theirs.
+
+    Parameters
+    ----------
+    values : (n,) or (n, n_classes) array
+    classes : sequence of str
+        Empty of two classes.
+    prior : float or prior
+        That of a target, or of the classes.
+
+    Raises
+    ------
+    TrialError
+        If one is no probability.
+    InputError
+        If the prior is none.
+
+    Examples
+    --------
+    >>> logarithms_of_probabilities(np.array([0.5, 0.0]), (), 0.5)
+    array([  0., -inf])
+    """
+    name = "probabilities"
+    if not classes:
+        p_target = _validate.target_prior(prior, name)
+        return posteriors.llr(_validate.of_target(values, name), p_target) if len(values) else np.zeros(0)
+    given = prior_above_zero(prior, classes, name)
+    return posteriors.loglik(_validate.of_classes(values, name), given)
 
 
 def of_probabilities(systems: Sequence[Scores | ClassScores], prior: str, noun: str) -> list[Message]:
@@ -151,13 +182,18 @@ def of_probabilities(systems: Sequence[Scores | ClassScores], prior: str, noun: 
     noun : str
         What a trial is called.
     """
-    what = "log-likelihoods" if systems[0].score.ndim > 1 else "log-likelihood ratios"
-    found = [Message("note", "", f"scores are probabilities by the prior {prior}, and became {what} in nats")]
+    found = [became_logarithms(prior, is_classes=systems[0].score.ndim > 1)]
     for one in systems:
         infinite = np.isinf(one.score)
         n = int(np.count_nonzero(infinite.any(axis=1) if infinite.ndim > 1 else infinite))
         found += certain(n, noun, one.trials.origin.name)
     return found
+
+
+def became_logarithms(prior: str, *, is_classes: bool) -> Message:
+    """Say that scores were probabilities."""
+    what = "log-likelihoods" if is_classes else "log-likelihood ratios"
+    return Message("note", "", f"scores are probabilities by the prior {prior}, and became {what} in nats")
 
 
 def certain(n: int, noun: str, name: str) -> list[Message]:

@@ -23,7 +23,7 @@ from deciban.io.shards.contents import contents_in_pieces, is_readable_in_pieces
 from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.meaning import Roles
-from deciban.io.shards.partitions import ROW, partition
+from deciban.io.shards.partitions import ROW, Partitions, Sorting
 from deciban.io.shards.text import faults_in_blocks, lines_of_rows
 from deciban.io.shards.writing import TableWriter
 from deciban.io.source import PathLike, display_name
@@ -218,7 +218,7 @@ def _faults(scored: _Names, listed: _Names, folder: Path, *, any_order: bool, me
     tally = _Tally()
     n_parts = HowToRead(memory=memory).n_parts(sum(scored.n_rows) + sum(listed.n_rows))
     parts = [
-        partition(one.roles(), [], n_parts, folder / name, memory // 4)
+        Partitions(Sorting(one.roles(), (), n_parts), folder / name, memory // 4).fill()
         for one, name in ((scored, "scored-part"), (listed, "listed-part"))
     ]
     for at in range(n_parts):

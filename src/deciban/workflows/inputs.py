@@ -10,13 +10,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError, KeyMismatchError
+from deciban.errors import InputError
 from deciban.io.contents import Contents
 from deciban.io.recognition import Recognized, recognize
 from deciban.io.source import PathLike, TwoFiles, require_one_stream, single_files
 from deciban.io.text.ways import in_lines
+from deciban.io.two_files import require_as_many
 from deciban.io.wide import matrices_by_key
-from deciban.messages import Message, counted
+from deciban.messages import Message
 from deciban.trials import Aligned, AlignedClasses, JoinReport
 from deciban.trials.criteria import criteria
 from deciban.trials.joining.near_names import near_names
@@ -73,7 +74,8 @@ class ScoreFiles:
         of_key: Any = {"format": reading.key_format, "columns": reading.key_columns, "labels": reading.labels}
         of_key["of_key"] = True
         opened = tuple(recognize(path, **how) for path in paths)
-        _refuse_options_of_keys(opened, key, reading)
+        if any(file.sides is not None for file in opened):
+            refuse_options_of_keys(key, reading)
         found, truth = matrices_by_key(opened, None if key is None else recognize(key, **of_key))
         return cls(found, truth, class_order)
 
@@ -324,15 +326,13 @@ def _weights(aligned: Any, key: AnyKey, reading: Reading, kind: AnyKind) -> tupl
     return weight, [Message("weights", name, f"column {column!r}   {in_words(weight)}")]
 
 
-def _refuse_options_of_keys(files: Sequence[Recognized], key: PathLike | None, reading: Reading) -> None:
+def refuse_options_of_keys(key: PathLike | None, reading: Reading) -> None:
     """Refuse what is said about a key where two files say which trials are targets.
 
     Raises
     ------
     InputError
     """
-    if all(file.sides is None for file in files):
-        return
     said = {"key": key, "key_format": reading.key_format, "key_columns": reading.key_columns}
     for name in (name for name, value in said.items() if value is not None):
         raise InputError(
@@ -352,14 +352,7 @@ def _require_same_rows(files: Sequence[Recognized], contents: Sequence[Contents]
     for file, one in zip(files, contents, strict=True):
         if file.sides is not None and one.key is not None and one.key.trials.sides == ROW:
             counts[one.origin.name] = one.key.n_tar, one.key.n_non
-    if len(set(counts.values())) > 1:
-        (name, (n_tar, n_non)), *others = counts.items()
-        other, (m_tar, m_non) = next(pair for pair in others if pair[1] != (n_tar, n_non))
-        raise KeyMismatchError(
-            f"{other} has {counted(m_tar, 'target')} and {counted(m_non, 'non-target')}, {name} {n_tar:,} and "
-            f"{n_non:,}. Their trials have no names and are told apart by their rows, so that all systems must have as "
-            "many of each. Evaluate them one by one, or give the trials names."
-        )
+    require_as_many(counts)
 
 
 def ties_in_words(ties: Mapping[str, int | float]) -> str:

@@ -11,19 +11,18 @@ from typing import Any
 from deciban.errors import InputError
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import TwoFiles, is_open_file
+from deciban.io.units import became_logarithms, logarithms_of_probabilities
 from deciban.messages import Message
 from deciban.types import AnyArray
 from deciban.workflows.how_sure import TRIALS, HowSure
+from deciban.workflows.inputs import refuse_options_of_keys
 from deciban.workflows.kinds import AnyKind, Kind, kind_called
-from deciban.workflows.kinds.class_units import in_nats
+from deciban.workflows.kinds.class_units import in_nats, prior_of_classes
 from deciban.workflows.options import Options, Reading
+from deciban.workflows.scale import Scale
 from deciban.workflows.system_names import renamed
 
-_WHOLE = {
-    "ids": "other names to compare trials by",
-    "probabilities": "probabilities",
-    "from_classes": "scores of two classes as differences",
-}
+_WHOLE = {"from_classes": "scores of two classes as differences"}
 """What only tables in memory are asked, in words."""
 
 _HANDS_OUT = ("__arrow_c_stream__", "columns", "get_fragments", "sink_parquet", "partitions")
@@ -76,7 +75,9 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     """
     from deciban.io.shards.opening import open_shards
 
-    reading = options.reading
+    reading = options.reading.with_ids_read()
+    if key is None and reading.renaming is not None:  # what has the truth has scores, too, and their names
+        reading = replace(reading, ids=reading.renaming.for_scores_alone())
     for name, words in _WHOLE.items():
         if reading.says(name) and not (name == "from_classes" and options.kind == "two-class"):
             raise InputError(
@@ -84,18 +85,20 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
                 "--memory), or write the scores anew first (deciban convert)."
             )
     if any(isinstance(one, TwoFiles) for one in scores):
-        raise InputError(
-            "tar, non: scores of targets and of non-targets in files of their own are not read in pieces. Put them "
-            "into one table with a label, or allow more memory (memory=, --memory)."
-        )
+        refuse_options_of_keys(key, reading)
     given = {name: getattr(reading, name) for name in _SAME}
     given |= _units(options.how_sure) | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}
-    if reading.log10 or reading.posterior_prior is not None or reading.detection_llr:
+    given["ids"] = reading.renaming
+    if any(map(reading.says, ("log10", "posterior_prior", "detection_llr", "probabilities"))):
         given["converted"] = partial(_in_nats, reading=reading)
+    if options.scale.dask is not None:
+        given["join"] = partial(_joined_on, options.scale)
     source = open_shards(list(scores), key, speakers=options.scale.speaker_files or None, **given)
     kind = kind_called("classes" if source.classes else "two-class")
     kind.refuse_reading(reading)
-    return replace(source, systems=_named(source, reading), messages=(*source.messages, *_said(source, kind, reading)))
+    double = source.is_double or reading.probabilities is not None
+    messages = (*source.messages, *_said(source, kind, reading))
+    return replace(source, systems=_named(source, reading), is_double=double, messages=messages)
 
 
 def _units(how_sure: HowSure) -> dict[str, Any]:
@@ -109,8 +112,18 @@ def _units(how_sure: HowSure) -> dict[str, Any]:
 
 
 def _in_nats(scores: AnyArray, classes: Sequence[str], *, reading: Reading) -> AnyArray:
-    """Scores of classes as log-likelihoods; those of two classes, whose logarithms readers know, as they are."""
+    """Scores of classes as log-likelihoods; those of two classes, whose logarithms readers know, mostly as they are."""
+    if reading.probabilities is not None:
+        prior = prior_of_classes(reading) if classes else reading.probabilities
+        return logarithms_of_probabilities(scores, classes, prior)
     return in_nats(scores, classes, reading) if classes else scores
+
+
+def _joined_on(scale: Scale, asked: Any) -> Any:
+    """Join tables by name where everything else is done as well."""
+    from deciban.engines.dask_joins import join_on
+
+    return join_on(scale.engine(), asked)
 
 
 @dataclass(frozen=True)
@@ -127,7 +140,15 @@ def _named(source: ShardSource, reading: Reading) -> tuple[str, ...]:
 def _said(source: ShardSource, kind: AnyKind, reading: Reading) -> list[Message]:
     """Which trials were chosen, and how they met."""
     found = Kind.key_messages(kind, None, reading)
+    if reading.probabilities is not None:
+        prior = kind.prior_of_probabilities(reading, source.classes)
+        found.append(became_logarithms(prior, is_classes=bool(source.classes)))
     if source.report is None or reading.by_order:
         return [*found, *kind.by_order_messages(reading)]
     met = kind.join_message(source.report, "")
-    return [*found, met, *kind.fill_messages(reading, source.report.missing)]
+    return [
+        *found,
+        *kind.ids_messages(reading, source.report),
+        met,
+        *kind.fill_messages(reading, source.report.missing),
+    ]

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
-from deciban.io.memory import memory_of
+from deciban.io.memory import is_longer, memory_of
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike, TwoFiles
 from deciban.messages import Message, counted
 from deciban.trials import JoinReport
 from deciban.types import Progress
-from deciban.workflows.inputs import ScoreFiles, paths_of
-from deciban.workflows.kinds import kind_called, kind_of
+from deciban.workflows.inputs import ScoreFiles, paths_of, ties_in_words
+from deciban.workflows.kinds import AnyKind, kind_called, kind_of
 from deciban.workflows.options import Figures, KindName, Options
 from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_summaries
@@ -44,7 +44,8 @@ def source_in_pieces(
         None where everything fits.
     """
     is_asked = options.scale.is_asked or any(is_object(one) for one in (*scores, *(() if key is None else (key,))))
-    if not is_asked and memory_of(scores, key) <= options.scale.n_bytes:
+    room = options.scale.n_bytes
+    if not is_asked and memory_of(scores, key) <= room and not is_longer(scores, key, room):
         return None
     return open_source(scores, key, options)
 
@@ -160,4 +161,12 @@ def evaluate_in_pieces(
     chosen = options.reading.where and not options.reading.by_order
     extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
     report = source.report or JoinReport(n_trials, 0, extra, 0)
-    return Results(tuple(found), report, (*source.messages, *messages))
+    return Results(tuple(found), report, (*_with_ties(source.messages, kind, report, found), *messages))
+
+
+def _with_ties(known: Sequence[Message], kind: AnyKind, report: JoinReport, found: Sequence[Any]) -> list[Message]:
+    """The messages of a source, with how many scores of each system are tied in that which says how trials met."""
+    told = kind.has_ties and all("n_tied" not in one.bounds for one in found)
+    ties = ties_in_words({one.name: one.n_tied for one in found}) if told else ""
+    join, before = kind.join_message(report, ties), kind.join_message(report, "")
+    return [join if one == before else one for one in known] + ([] if before in known else [join])

@@ -112,6 +112,19 @@ def test_they_are_what_counting_one_by_one_gives_in_any_steps(seed, steps, spars
         assert found.sums[at] == pytest.approx(inside.sum(dtype=np.float64), abs=1e-9)
 
 
+@given(SEEDS, st.sampled_from([0, 4, 1000]))
+def test_scores_with_their_numbers_are_counted_like_each_trial(seed, sparse):
+    _, tar, non = trials(seed)
+    one, other = CutCounts(tar), CutCounts(tar)
+    one.add(np.sort(non))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gaps, "_SPARSE", sparse)
+        other.add(*np.unique(non, return_counts=True))
+    for name in ("at", "between", "low", "high"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    np.testing.assert_allclose(one.sums, other.sums, rtol=1e-12, atol=1e-9)
+
+
 def test_counts_around_other_cuts_do_not_add_up():
     with pytest.raises(ValueError, match="same cuts"):
         CutCounts(np.array([1.0])) + CutCounts(np.array([2.0]))

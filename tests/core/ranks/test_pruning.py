@@ -1,5 +1,7 @@
 """Which cells can matter: told apart where classes do not overlap, and never one too few."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ from deciban.core.ranks.pruning import (
     holding_vertices,
     in_windows,
     split_by,
+    to_split,
     told_apart,
     windows_of,
 )
@@ -89,3 +92,27 @@ def test_around_takes_the_next_cells_with_both_classes():
     row = int(np.flatnonzero(cells.low.min(axis=0) == 4.0)[0])
     assert cells.low.min(axis=0)[around(cells, np.array([row]))].tolist() == [1.0, 4.0, 9.0]
     assert both.sum() == 2
+
+
+@given(_SCORES, _SCORES, st.integers(1, 40), st.integers(1, 9))
+def test_cells_are_split_widest_first_until_none_is_left(tar, non, room, most):
+    cells, passes = cells_of(tar, non, room), 0
+    while (kept := cells.low.min(axis=0) < cells.high.max(axis=0)).any():
+        some = to_split(cells, kept, most)
+        assert some.any()
+        assert (kept | ~some).all()
+        assert some.sum() <= most or some.sum() == kept.sum()
+        windows = windows_of(cells, some)
+        empty = ScoreCells.empty(8 * most)
+        parts = [in_windows(np.sort(np.array(one)), windows) for one in (non, tar)]
+        finer = told_apart(of_both(*(merged_cells([empty.of_class(one)]) for one in parts)))
+        assert finer.n_cells > some.sum()
+        rest = cells.take(~some)
+        order = np.argsort(np.concatenate((rest.low.min(axis=0), finer.low.min(axis=0))), kind="stable")
+        joined = {
+            name: np.concatenate([getattr(rest, name), getattr(finer, name)], axis=-1)[..., order]
+            for name in ("starts", "counts", "low", "high", "mantissas")
+        }
+        cells, passes = replace(cells, **joined), passes + 1
+        assert passes < 1000
+    assert cells.n_cells == len(np.unique(tar + non))

@@ -133,3 +133,21 @@ def test_large_row_groups_are_cut(folder, monkeypatch):
     assert max(one.n_rows for one in source.pieces) <= 100
     assert any(one.name.endswith("part-5.parquet, rows 0 to 63") for one in source.pieces)
     assert any(one.name.endswith("part-1.parquet, row group 2") for one in source.pieces)
+
+
+def test_a_column_without_any_value_has_the_type_of_other_files(folder):
+    """Of type null in the file that comes first, and in the last one."""
+    expected = gathered(open_shards(folder))
+    table = trials(np.random.default_rng(21))
+    for name in ("part-.parquet", "part-9.parquet"):
+        own = table.slice(len(name), 20)
+        pq.write_table(own.set_column(4, "gender", pa.nulls(20)), folder / name)
+    source = open_shards(folder)
+    assert source.n_rows == len(expected) + 40
+    assert len(gathered(open_shards(folder, where={"gender": ["f", "m"]}))) == len(expected)
+    for name in ("part-.parquet", "part-9.parquet"):
+        own = pq.read_table(folder / name)
+        pq.write_table(own.set_column(2, "score", pa.nulls(20)), folder / name)
+        with pytest.raises(FormatError, match=rf"{name}, row group 0, row 0: a score is missing"):
+            gathered(open_shards(folder))
+        (folder / name).unlink()

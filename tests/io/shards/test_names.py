@@ -3,10 +3,15 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from deciban.core.resampling.units import keys_of
 from deciban.io.contents import RowError
+from deciban.io.shards import names as names_of_pieces
 from deciban.io.shards.names import channel_keys, keys_of_sides
+
+NOTHING_KNOWN = names_of_pieces._known
 
 
 def test_names_have_the_numbers_of_units():
@@ -27,3 +32,17 @@ def test_a_row_without_a_name_is_told(lacking):
     with pytest.raises(RowError, match="column b is empty") as error:
         keys_of_sides(pa.table({"a": ["x", "y"], "b": ["x", lacking]}), ["a", "b"])
     assert error.value.row == 1
+
+
+@given(st.lists(st.lists(st.sampled_from([f"n{k}" for k in range(40)] + ["7", "-3", "007", ""]), unique=True)))
+def test_numbers_that_are_remembered_are_those_that_were_made(pieces):
+    """Also where other names have the fingerprint of one that is known."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(names_of_pieces, "_FEW", 0)
+        patch.setattr(names_of_pieces, "_ROOM", 200)
+        patch.setattr(names_of_pieces, "fingerprints", lambda names: np.arange(len(names), dtype=np.uint64) % 3)
+        for one in pieces:
+            found = names_of_pieces.keys_of_names(pa.array(one, pa.string()))
+            np.testing.assert_array_equal(found, keys_of(one) if one else [])
+        assert names_of_pieces._known.names.nbytes <= 200
+        patch.setattr(names_of_pieces, "_known", NOTHING_KNOWN)

@@ -1,6 +1,7 @@
 """Trials in pieces are those that are read as a whole, whatever holds them and however it is cut."""
 
 import pickle
+import tempfile
 
 import numpy as np
 import pyarrow as pa
@@ -311,3 +312,22 @@ def test_what_is_missing_is_named(tmp_path):
     nameless = write(table.select(["score"]), tmp_path / "nameless", rng)
     with pytest.raises(KeyMismatchError, match="by_order=True"):
         open_shards(nameless, cut)
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("memory", [9000, 10**9])
+def test_a_join_that_ends_too_early_leaves_nothing(tmp_path, monkeypatch, error, memory):
+    """While rows are sorted into files, or when parts are written."""
+    rng = np.random.default_rng(14)
+    scores, key = split(trials(rng), tmp_path, rng, shuffled=True)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+
+    def failing(*_args, **_more):
+        raise error
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", failing)
+    with pytest.raises(type(error), match="no room for temporary files" if isinstance(error, OSError) else None):
+        open_shards(scores, key, memory=memory)
+    assert not any(scratch.iterdir())

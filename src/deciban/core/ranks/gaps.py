@@ -118,10 +118,13 @@ class CutCounts:
         if len(ends) and end[-1] < len(near):
             sums[-1] = doubles[start[-1] : end[-1]].sum()
         edges = near[start], near[end - 1]
-        at = _n_within(left[tied], right[tied], counts)
+        at, n = right[tied] - left[tied], end - start
+        if counts is not None:
+            upto = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+            at, n = counts[left[tied]], upto[end] - upto[start]
         with self._lock:
             self.at[tied + first] += at
-            self._fill(filled + first, _n_within(start, end, counts), edges, sums)
+            self._fill(filled + first, n, edges, sums)
 
     def _add_sparse(self, first: int, cuts: ScoreArray, near: ScoreArray, counts: CountArray | None) -> None:
         """The same where most gaps stay empty: the trials are looked up."""
@@ -194,16 +197,8 @@ class CutCounts:
         scores = np.stack((low, middle, high, self.cuts[part]), axis=1)
         weights = np.stack((n > 0, np.maximum(n - 2, 0), n > 1, at), axis=1).astype(np.int64)
         unsure = np.stack((np.zeros_like(inner), inner, inner, np.zeros_like(inner)), axis=1)
-        kept = weights > 0
-        return scores[kept], weights[kept], unsure[kept]
-
-
-def _n_within(start: IntArray, end: IntArray, counts: CountArray | None) -> IntArray:
-    """Trials from the first up to the last of each of these places."""
-    if counts is None:
-        return end - start
-    upto = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-    return upto[end] - upto[start]
+        kept = np.flatnonzero(weights)
+        return scores.ravel()[kept], weights.ravel()[kept], unsure.ravel()[kept]
 
 
 def _begins(ascending: IntArray) -> IntArray:

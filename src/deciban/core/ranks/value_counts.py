@@ -1,4 +1,4 @@
-"""How often each float32 score occurs: a billion trials have some ten million different scores, or fewer.
+"""How often each float32 score occurs: a billion trials have some ten million different scores.
 
 The bits of a float32 are a whole number, and scores of one sign have the order of their bits. Their leading bits say
 the block that a score belongs to, the others its place there. A block in which many scores lie is a table with a
@@ -12,7 +12,7 @@ larger one; and scores of a block wait until they are many for their counters.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,14 +70,9 @@ class ValueCounts:
         self._rest: list[BitArray] = []
 
     @property
-    def n_bytes(self) -> int:
-        """What is taken."""
-        return sum(one.n_bytes for one in list(self._blocks.values())) + 4 * _MOST_REST
-
-    @property
     def is_full(self) -> bool:
         """Whether more is taken than may be."""
-        return self.n_bytes > self.most
+        return sum(one.n_bytes for one in list(self._blocks.values())) + 8 * _MOST_REST > self.most
 
     def add(self, *parts: ScoreArray) -> None:
         """Count trials in any order, from any thread; no NaN. A million at once take less time than a few."""
@@ -95,14 +90,14 @@ class ValueCounts:
 
     def _add_sorted(self, bits: BitArray, least: int) -> BitArray:
         """Count what ascends; but for blocks with few of them, which are left and given back."""
-        numbers = np.unique(bits[::least] >> np.uint32(_PLACE))
+        numbers = _different(bits[::least] >> np.uint32(_PLACE))[0]
         starts = np.searchsorted(bits, numbers << np.uint32(_PLACE))
         ends = np.searchsorted(bits, (numbers << np.uint32(_PLACE)) | _MASK, side="right")
         begin, left = 0, []
         for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):
             if end - start >= least:
                 own = bits[start:end]
-                self._block(number).add(own, is_tied=bool((own[_TIES:] == own[:-_TIES]).any()))
+                self._block(number).add(own, is_tied=_may_be_tied(own))
                 left.append(bits[begin:start])
                 begin = end
         return np.concatenate((*left, bits[begin:]))
@@ -110,18 +105,20 @@ class ValueCounts:
     def take_away(self, scores: ScoreArray) -> None:
         """Count trials no more that were counted before; after all were added."""
         bits = self._sorted_bits([scores])
-        numbers, starts = np.unique(bits >> np.uint32(_PLACE), return_index=True)
-        for number, own in zip(numbers.tolist(), np.split(bits, starts[1:]), strict=False):
-            self._block(number).take_away(own)
+        numbers, starts = _different(bits >> np.uint32(_PLACE))
+        for number, start, end in zip(numbers.tolist(), starts, [*starts[1:], len(bits)], strict=True):
+            self._block(number).take_away(bits[start:end])
 
     def _sorted_bits(self, parts: Sequence[ScoreArray]) -> BitArray:
         """Until the same thread asks again: memory that is new every time costs as much as sorting."""
-        n = sum(map(len, parts))
+        n, upto = sum(map(len, parts)), 0
         room = getattr(self._scratch, "room", None)
         if room is None or len(room) < n:
-            room = self._scratch.room = np.empty(n, np.uint32)
-        bits: BitArray = room[:n]
-        np.concatenate([one.view(np.uint32) for one in parts], out=bits)
+            room = self._scratch.room = np.empty(n, np.float32)
+        for one in parts:
+            np.add(one, np.float32(0.0), out=room[upto : upto + len(one)])  # both zeros are one
+            upto += len(one)
+        bits: BitArray = room[:n].view(np.uint32)
         bits.sort()  # faster than as floats, and the order within a sign is the same
         return bits
 
@@ -144,7 +141,7 @@ class ValueCounts:
         found = ValueCounts(self.most)
         for part in (self, other):
             for block in part.blocks():
-                found._block(block.number).merge(block)  # noqa: SLF001
+                found._block(block.number).merge(block)
         return found
 
 
@@ -158,6 +155,20 @@ def expected_bytes(sample: ScoreArray, n_rows: int) -> int:
     """
     found = np.bincount(sample.view(np.uint32) >> np.uint32(_PLACE)) * (n_rows / max(len(sample), 1))
     return int(np.minimum(8 * found, _N_PLACES + 4 * _WAITING).sum())
+
+
+def _different(ascending: BitArray) -> tuple[BitArray, list[int]]:
+    """Different ones, and where each begins."""
+    is_first = np.ones(len(ascending), np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
+    starts = np.flatnonzero(is_first)
+    return ascending[starts], starts.tolist()
+
+
+def _may_be_tied(bits: BitArray) -> bool:
+    """Whether more than so many of these, which ascend, may be the same: then two of every fourth are, too."""
+    some = bits[:: _TIES // 2]
+    return bool((some[1:] == some[:-1]).any())
 
 
 class Block:
@@ -215,30 +226,37 @@ class Block:
         self._count(self._waiting, self._ends, is_tied=self._is_tied)
         self._ends, self._is_tied = [0], False
 
-    def _count(self, bits: BitArray, ends: list[int], *, is_tied: bool) -> None:
-        """Count the scores of parts that end here."""
+    def _add_counts(self, places: AnyArray, counts: CountArray) -> None:
+        """Count so many trials at each of different places."""
+        counts = counts + self._counters()[places]
+        self._counters()[places] = counts % _CARRIED
+        self._carry(places, counts // _CARRIED)
+
+    def _counters(self) -> NDArray[np.uint8]:
         if self._low is None:
             self._low = np.zeros(_N_PLACES, np.uint8)
+        return self._low
+
+    def _count(self, bits: BitArray, ends: list[int], *, is_tied: bool) -> None:
+        """Count the scores of parts that end here."""
         if is_tied:
-            places, counts = np.unique(bits[: ends[-1]] & _MASK, return_counts=True)
-            counts += self._low[places]
-            self._low[places] = counts % _CARRIED
-            self._carry(places, counts // _CARRIED)
+            self._add_counts(*np.unique(bits[: ends[-1]] & _MASK, return_counts=True))
             return
+        low = self._counters()
         for first in range(0, len(ends) - 1, _PARTS):
             begin, end = ends[first], ends[min(first + _PARTS, len(ends) - 1)]
             for at in range(begin, end, _AT_ONCE):
                 places = np.bitwise_and(bits[at : min(at + _AT_ONCE, end)], _MASK, dtype=np.int64)
-                np.add.at(self._low, places, _ONE)
-            if self._low.max() >= _CARRIED:
-                places = np.flatnonzero(self._low >= _CARRIED)
-                self._low[places] -= _CARRIED
-                self._carry(places, 1)
+                np.add.at(low, places, _ONE)
+            if low.max() >= _CARRIED:
+                places = np.flatnonzero(low >= _CARRIED)
+                low[places] -= _CARRIED
+                self._carry(places, np.ones(len(places), np.int64))
 
-    def _carry(self, places: AnyArray, counts: CountArray | int) -> None:
-        if self._high is None:
-            self._high = np.zeros(_N_PLACES, np.uint32)
-        self._high[places] += np.asarray(counts, np.uint32)
+    def _carry(self, places: AnyArray, counts: CountArray) -> None:
+        if counts.any():
+            self._high = np.zeros(_N_PLACES, np.uint32) if self._high is None else self._high
+            self._high[places] += counts.astype(np.uint32)
 
     def take_away(self, bits: BitArray) -> None:
         """Count scores no more; after all were added."""
@@ -246,13 +264,15 @@ class Block:
 
     def merge(self, other: Block) -> None:
         """Count what another block counts."""
-        scores, counts = other._bits_and_counts()  # noqa: SLF001
-        for n in np.unique(counts):  # few
-            self.add(np.repeat(scores[counts == n], n), is_tied=True)
+        bits, counts = other._bits_and_counts()
+        if counts.sum() <= _WAITING:
+            self.add(np.repeat(bits, counts), is_tied=True)
+        else:
+            self._add_counts(bits & _MASK, counts)
 
     def forget(self) -> None:
         """Give its memory back."""
-        self.__init__(self.number)  # type: ignore[misc]
+        self._waiting, self._ends, self._low, self._high, self._away = np.empty(0, np.uint32), [0], None, None, []
 
     def entries(self) -> tuple[ScoreArray, CountArray]:
         """Different scores in ascending order, and how many trials have each."""

@@ -90,6 +90,48 @@ def holds_nan(values: AnyArray) -> bool:
     return bool(values.dtype.kind == "f" and values.size and np.isnan(np.max(values)))
 
 
+def refuse_nan(
+    values: AnyArray,
+    chosen: BoolArray | None,
+    place: str,
+    names: tuple[pa.Array, pa.Array] | None = None,
+    start: int = 0,
+) -> None:
+    """Refuse scores of a matrix, or of some of its rows, of which that of a trial is NaN.
+
+    Parameters
+    ----------
+    values : array
+        Of rows and columns, or one number for each trial.
+    chosen : bool array, optional
+        Which cells are trials; all, if left out.
+    place : str
+        What messages call the matrix.
+    names : pair of pyarrow arrays, optional
+        Of all rows and columns.
+    start : int
+        The first of the rows.
+
+    Raises
+    ------
+    FormatError
+        At the first one.
+    """
+    if not holds_nan(values):
+        return
+    bad = np.isnan(values) if chosen is None else np.isnan(values) & chosen
+    if not bad.any():
+        return
+    row, *column = (int(at) for at in np.unravel_index(int(np.argmax(bad)), bad.shape))
+    where = f"row {start + row}" + (f", column {column[0]}" if column else "")
+    if names is not None:
+        where += f" ({names[0][start + row].as_py()}, {names[1][column[0]].as_py()})"
+    raise FormatError(
+        f"{place}: the scores of {np.count_nonzero(bad):,} trials are NaN, the first in {where}. Infinite scores are "
+        "allowed, NaN is not: repair the file, or clear the mask there."
+    )
+
+
 def floats(matrix: Matrix) -> ScoreArray:
     """Numbers as float64 or float32, exactly as they are.
 

@@ -12,9 +12,9 @@ from deciban._arrow import compute as pc
 from deciban.errors import FormatError
 from deciban.io.contents import Contents
 from deciban.io.formats import Options
-from deciban.io.matrices.named_matrix import Matrix, Names, floats, whole
+from deciban.io.matrices.named_matrix import Matrix, Names, floats, refuse_nan, whole
 from deciban.trials import Index, Key, Origin, Quality, Scores, SegmentQuality, Trials
-from deciban.types import BoolArray, ScoreArray
+from deciban.types import BoolArray
 
 _CUT_LENGTH = 100
 """Some tools cut names at this length."""
@@ -108,23 +108,11 @@ class Grid:
         chosen = rest[0].ticked() if rest else None
         values = floats(matrix)
         if matrix.has_nan:
-            self._refuse_nan(values, chosen, matrix.place)
+            refuse_nan(values, chosen, matrix.place, (self.models.values, self.segments.values))
         trials = self.trials(chosen, "scores")
         score = values.ravel() if chosen is None else values[chosen]
         system = Scores(trials, score, self.options.name or "system", self.options.log10)
         return self._contents(trials, systems=(system,))
-
-    def _refuse_nan(self, values: ScoreArray, chosen: BoolArray | None, place: str) -> None:
-        bad = np.isnan(values)
-        bad = bad if chosen is None else bad & chosen
-        n_bad = int(np.count_nonzero(bad))
-        if n_bad:
-            row, column = (int(at) for at in np.unravel_index(int(np.argmax(bad)), bad.shape))
-            model, segment = self.models.values[row].as_py(), self.segments.values[column].as_py()
-            raise FormatError(
-                f"{place}: the scores of {n_bad:,} trials are NaN, the first in row {row}, column {column} ({model}, "
-                f"{segment}). Infinite scores are allowed, NaN is not: repair the file, or clear the mask there."
-            )
 
     def key(self, tar: Matrix, non: Matrix) -> Contents:
         """Tables of a mask of targets and one of non-targets.

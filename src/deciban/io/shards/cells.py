@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from deciban.errors import FormatError
 from deciban.io.formats import bare_name
-from deciban.io.matrices.named_matrix import holds_nan
 from deciban.types import AnyArray, BoolArray
 
 CELLS = 1 << 20
@@ -131,23 +130,6 @@ def only(values: AnyArray, allowed: Sequence[int], name: str, start: int) -> Any
             f"{', '.join(map(str, allowed))} mean anything."
         )
     return values
-
-
-def refuse_nan(values: AnyArray, chosen: BoolArray | None, name: str, start: int) -> None:
-    """Refuse a block of scores, whose first row is ``start``, if a trial has NaN; all cells are trials if not chosen.
-
-    Raises
-    ------
-    FormatError
-        At the first one.
-    """
-    if holds_nan(values):
-        bad = np.isnan(values) if chosen is None else np.isnan(values) & chosen
-        if bad.any():
-            raise FormatError(
-                f"{name}: the score in {_cell(np.argwhere(bad)[0], start)} is NaN. Infinite scores are allowed, NaN is "
-                "not: repair the file, or leave out this trial."
-            )
 
 
 def _cell(place: AnyArray, start: int) -> str:

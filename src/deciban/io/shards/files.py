@@ -6,7 +6,7 @@ import filecmp
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -89,13 +89,14 @@ def open_files(path: PathLike, files: Sequence[TableFile], options: Options, *, 
     first_name, whole = schemas[0]
     refuse_equal_names(whole.names, first_name)
     for name, schema in schemas:
-        _require_alike(schema, whole, name, first_name)
+        require_alike(schema, whole, name, first_name)
+    whole = _without_nulls(whole, [schema for _, schema in schemas])
     for name in partitions:
         if name in whole.names:
             raise FormatError(f"{first_name}: {name} is a column and a partition. Leave out one of them.")
         whole = whole.append(pa.field(name, pa.string()))
     whole = described_together(whole, schemas, options)
-    rows = tuple(one for _, own in opened for one in own)
+    rows = tuple(_typed(one, schema, whole) for schema, own in opened for one in own)
     kinds = " and ".join(dict.fromkeys(one.kind.lower() for one in rows)) or "parquet"
     reading = f"{kinds}, {counted(len(files), 'file')}, {counted(len(rows), 'piece')}"
     double = frozenset(field.name for _, schema in schemas for field in schema if _is_double(field.type))
@@ -103,9 +104,25 @@ def open_files(path: PathLike, files: Sequence[TableFile], options: Options, *, 
     return RowTable(name, whole, rows, reading, tuple(partitions), system, double, (path,))
 
 
+def _without_nulls(whole: pa.Schema, schemas: Sequence[pa.Schema]) -> pa.Schema:
+    """The same with the type that other files give a column of which the first one has no value."""
+    for at, field in enumerate(whole):
+        if pa.types.is_null(field.type):
+            kinds = (own.field(field.name).type for own in schemas)
+            found = next((kind for kind in kinds if not pa.types.is_null(kind)), field.type)
+            whole = whole.set(at, field.with_type(found))
+    return whole
+
+
+def _typed(rows: FileRows, schema: pa.Schema, whole: pa.Schema) -> FileRows:
+    """Rows whose columns without any value have the type of other files."""
+    bare = [one.name for one in schema if pa.types.is_null(one.type)]
+    return replace(rows, bare=tuple((name, whole.field(name).type) for name in bare)) if bare else rows
+
+
 def _is_double(kind: pa.DataType) -> bool:
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return kind not in (pa.float16(), pa.float32())
+    return kind not in (pa.float16(), pa.float32(), pa.null())
 
 
 def _opened(file: TableFile) -> tuple[pa.Schema, list[FileRows]]:
@@ -146,8 +163,13 @@ def _opened_arrow(file: TableFile, name: str) -> tuple[pa.Schema, list[FileRows]
     ]
 
 
-def _require_alike(schema: pa.Schema, first: pa.Schema, name: str, first_name: str) -> None:
-    """Refuse a file with other columns than the first one, or with one that holds something else."""
+def require_alike(schema: pa.Schema, first: pa.Schema, name: str, first_name: str) -> None:
+    """Refuse a file with other columns than the first one, or with one that holds something else.
+
+    Raises
+    ------
+    FormatError
+    """
     if sorted(schema.names) != sorted(first.names):
         raise FormatError(
             f"{name}: has the columns {', '.join(schema.names)}, the first file {', '.join(first.names)} "
@@ -155,7 +177,7 @@ def _require_alike(schema: pa.Schema, first: pa.Schema, name: str, first_name: s
         )
     for field in schema:
         there, expected = _family(field.type), _family(first.field(field.name).type)
-        if there != expected:
+        if there != expected and "null" not in (there, expected):
             raise FormatError(
                 f"{name}: column {field.name} holds {there} ({field.type}), in {first_name} it holds {expected} "
                 f"({first.field(field.name).type}). Files that are read as one table hold the same: write one again."

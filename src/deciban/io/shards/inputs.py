@@ -15,11 +15,13 @@ from deciban.io.shards.cells import Matrix
 from deciban.io.shards.files import TableFile, is_columnar, open_files, refuse_doubles, table_files
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr, open_matrix
+from deciban.io.shards.matrix_rows import as_table
 from deciban.io.shards.objects import files_of_dataset, matrix_of, write_object
 from deciban.io.shards.rows import ParquetRows, RowTable
 from deciban.io.shards.spilling import cut_anew
 from deciban.io.shards.text import write_table_of
-from deciban.io.source import display_name, is_open_file
+from deciban.io.shards.two_tables import of_both
+from deciban.io.source import TwoFiles, display_name, is_open_file
 
 Opened: TypeAlias = RowTable | Matrix
 
@@ -44,10 +46,17 @@ def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str 
     FormatError, InputError, OSError
         If it is nothing that can be read, or cannot be.
     """
+    if isinstance(given, TwoFiles):
+        tar, non = (_as_rows(opened_input(one, how, name=name)) for one in (given.tar, given.non))
+        return of_both(tar, non, given)
     if is_open_file(given) or (isinstance(given, str | os.PathLike) and is_stream(given)):
         return _written(given, [TableFile(Path(display_name(given)))], how, of_key=of_key)
     if not isinstance(given, str | os.PathLike):
         return _object(given, how, of_key=of_key, name=name)
+    return _files(given, how, of_key=of_key)
+
+
+def _files(given: Any, how: HowToRead, *, of_key: bool) -> Opened:
     if is_zarr(given):
         return open_matrix(given)
     files = table_files(given)
@@ -59,6 +68,10 @@ def opened_input(given: Any, how: HowToRead, *, of_key: bool = False, name: str 
             table = open_files(given, files, how.options(of_key=of_key))
             return _cut_anew(table, files, how.options(of_key=of_key)) if _has_large(table) else table
     return _written(given, files, how, of_key=of_key)
+
+
+def _as_rows(opened: Opened) -> RowTable:
+    return opened if isinstance(opened, RowTable) else as_table(opened, also_nameless=True)
 
 
 def _written(given: Any, files: Sequence[TableFile], how: HowToRead, *, of_key: bool) -> RowTable:

@@ -13,7 +13,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import with_gaps
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import DecibanError, InputError
+from deciban.errors import DecibanError, FormatError, InputError, TrialError
 from deciban.io.contents import RowError, scores_of
 from deciban.io.shards.names import keys_of_sides
 from deciban.io.shards.pieces import Chunk, Piece, Wanted
@@ -187,6 +187,8 @@ def placed(rows: Rows, columns: Sequence[str]) -> Iterator[None]:
         yield
     except RowError as error:
         raise error.kind(f"{rows.where(error.row, columns)}: {error}.") from error
+    except TrialError as error:
+        raise FormatError(f"{rows.where(error.index, columns)}: {error.before}here{error.after}") from error
     except DecibanError as error:
         raise type(error)(f"{rows.where(None, columns)}: {error}") from error
 
@@ -233,6 +235,11 @@ class TrialRows(Piece):
     def n_rows(self) -> int:  # type: ignore[override]
         """See `Piece`."""
         return self.rows.n_rows
+
+    @property
+    def held(self) -> Mapping[str, int]:
+        """See `Piece.held`."""
+        return self.rows.held
 
     def read(self, wanted: Wanted) -> Chunk:
         """See `Piece.read`."""

@@ -9,10 +9,12 @@ from typing import Any, Self
 import numpy as np
 
 from deciban.core.resampling.units import Keys, TrialUnits, keys_of, mixed_bits
-from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.errors import FormatError, InputError, KeyMismatchError, TrialError
 from deciban.io.arrays.checked import as_scores
-from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only, refuse_nan
+from deciban.io.matrices.named_matrix import refuse_nan
+from deciban.io.shards.cells import Matrix, blocks_of, mask_of, only
 from deciban.io.shards.how import HowToRead
+from deciban.io.shards.names import keys_of_names
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.io.shards.speakers import WhoIsWho
 from deciban.messages import Message
@@ -80,6 +82,10 @@ class Block(Piece):
     log10 : bool
     classes : tuple of str
         Of many classes, a row is a trial.
+    converted : function, optional
+        As of `deciban.io.shards.layout.Layout`.
+    names : pair of uint64 arrays, optional
+        Numbers of the names of all rows and all columns.
     trials : EachCell or None
         Where every trial is a unit.
     """
@@ -93,6 +99,7 @@ class Block(Piece):
     log10: bool
     classes: tuple[str, ...] = ()
     converted: Any = None
+    names: tuple[Keys, Keys] | None = None
     trials: EachCell | None = None
 
     def read(self, wanted: Wanted) -> Chunk:
@@ -101,7 +108,8 @@ class Block(Piece):
         scores = tuple(self._scores(self.systems[at], chosen) for at in wanted.systems)
         truth = self._truth(chosen) if wanted.truth else None
         units = self._units(chosen) if wanted.units else None
-        return Chunk(scores, truth, units)
+        names = self._pairs(*self.names, chosen) if wanted.names and self.names is not None else None
+        return Chunk(scores, truth, units, names=names)
 
     def _rows(self, matrix: Matrix) -> AnyArray:
         found = matrix.cells.rows(self.start, self.stop, self.name)
@@ -133,13 +141,18 @@ class Block(Piece):
 
     def _scores(self, matrix: Matrix, chosen: BoolArray | None) -> AnyArray:
         values = self._rows(matrix)
-        refuse_nan(values, chosen, matrix.name, self.start)
+        refuse_nan(values, chosen, matrix.name, matrix.names, self.start)
         if not self.classes:
             values = values.ravel() if chosen is None else values[chosen]
         found = as_scores(values, f"{matrix.name}, {self.name}")
         if self.log10 and not self.classes:
             found = found * found.dtype.type(LOG_10)
-        return found if self.converted is None else self.converted(found, self.classes)
+        try:
+            return found if self.converted is None else self.converted(found, self.classes)
+        except TrialError as error:
+            row = error.index if chosen is None else int(np.flatnonzero(chosen.ravel())[error.index])
+            place = self.start + row // (1 if self.classes else max(matrix.shape[1:], default=1))
+            raise FormatError(f"{self.name}: {error.before}in row {place}{error.after}") from error
 
     def _truth(self, chosen: BoolArray | None) -> AnyArray:
         if isinstance(self.truth, Speakers):
@@ -161,12 +174,13 @@ class Block(Piece):
             return found if chosen is None else found.take(chosen.ravel()).only_used()
         if not isinstance(self.truth, Speakers):
             return None
-        n_rows, n_columns = self.stop - self.start, len(self.truth.test)
-        enroll = np.repeat(self.truth.enroll[self.start : self.stop], n_columns)
-        test = np.tile(self.truth.test, n_rows)
-        if chosen is not None:
-            enroll, test = enroll[chosen.ravel()], test[chosen.ravel()]
-        return self.truth.who.units(enroll, test)
+        return self.truth.who.units(*self._pairs(self.truth.enroll, self.truth.test, chosen))
+
+    def _pairs(self, of_rows: AnyArray, of_columns: AnyArray, chosen: BoolArray | None) -> tuple[AnyArray, AnyArray]:
+        """What belongs to the row and to the column of each trial."""
+        enroll = np.repeat(of_rows[self.start : self.stop], len(of_columns))
+        test = np.tile(of_columns, self.stop - self.start)
+        return (enroll, test) if chosen is None else (enroll[chosen.ravel()], test[chosen.ravel()])
 
 
 def _classes(values: AnyArray, n_classes: int, name: str) -> AnyArray:
@@ -204,6 +218,8 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
     about: Any = {"converted": how.converted}
     if how.units is not None:
         about["trials"] = EachCell.of_matrix(first, is_classes=bool(classes))
+    elif how.find_speakers and first.names is not None and who is None and not classes:
+        about["names"] = keys_of_names(first.names[0]), keys_of_names(first.names[1])
     pieces = tuple(
         Block(name, (stop - start) * per_row, start, stop, tuple(systems), truth, how.log10, classes, **about)
         for name, start, stop in blocks_of(first)
@@ -238,6 +254,7 @@ def _source(
         is_double=not single or how.converted is not None,
         has_units=who is not None or how.units is not None,
         are_units=how.units is not None,
+        sides=() if pieces[0].names is None else ("enroll", "test"),
         log10=how.log10 and not classes,
         messages=tuple(messages),
         paths=tuple(one.path for one in systems if one.path is not None),

@@ -18,7 +18,7 @@ from deciban.io.shards.how import HowToRead
 from deciban.io.shards.layout import Layout, require_values
 from deciban.io.shards.rows import RowTable
 from deciban.io.shards.speakers import WhoIsWho
-from deciban.io.shards.truth import ClassColumn, EqualColumns, LabelColumn, SpeakersAgree, Truth
+from deciban.io.shards.truth import ClassColumn, EqualColumns, LabelColumn, OfTwoFiles, SpeakersAgree, Truth
 from deciban.io.shards.units import EachTrial, UnitsOf
 from deciban.trials.frames.to_frames import description
 
@@ -83,7 +83,7 @@ class Roles:
 
 
 def _free(table: RowTable) -> pa.Schema:
-    fields = [field for field in table.schema if field.name not in table.partitions]
+    fields = [field for field in table.schema if field.name not in (*table.partitions, table.target)]
     return pa.schema(fields, metadata=table.schema.metadata)
 
 
@@ -154,6 +154,8 @@ def truth_in(roles: Roles, classes: Sequence[str], how: HowToRead, who: WhoIsWho
                 "(--key), or name its column (--columns class=COLUMN)."
             )
         return ClassColumn(column, _places(roles, column, classes, how))
+    if roles.table.target is not None:
+        return OfTwoFiles(roles.table.target, None if label is None else _settled(roles, label, how))
     if roles.pair is not None:
         return EqualColumns(roles.pair)
     if label is None:
@@ -161,6 +163,10 @@ def truth_in(roles: Roles, classes: Sequence[str], how: HowToRead, who: WhoIsWho
             f"key: none given, and {name} holds no labels; there are {', '.join(roles.table.schema.names)}. Pass the "
             "table that does (--key), name its column (--columns label=COLUMN), or say who is who (--speakers)."
         )
+    return _settled(roles, label, how)
+
+
+def _settled(roles: Roles, label: str, how: HowToRead) -> LabelColumn:
     vocabulary = Vocabulary.of(None if roles.table.told else how.labels)
     return LabelColumn(label, vocabulary).settled(roles.table.rows)
 

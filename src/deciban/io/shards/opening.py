@@ -13,7 +13,8 @@ from deciban.io.shards.beside import beside
 from deciban.io.shards.cells import Matrix
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.inputs import opened_input
-from deciban.io.shards.joining import Question, joined_by_name
+from deciban.io.shards.joined_parts import Question
+from deciban.io.shards.joining import joined_by_name
 from deciban.io.shards.layout import Layout, TrialRows
 from deciban.io.shards.matrices import matrix_source
 from deciban.io.shards.matrix_rows import as_table
@@ -21,9 +22,11 @@ from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, systems_
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.shards.rows import Rows, RowTable
 from deciban.io.shards.speakers import WhoIsWho
+from deciban.io.shards.two_tables import n_of_both
 from deciban.io.shards.units import EachTrial
+from deciban.io.two_files import require_as_many
 from deciban.messages import Message
-from deciban.trials.joining.matching import JoinReport
+from deciban.trials.joining.matching import JoinReport, refuse_names_by_order
 
 _COPIES = (
     "names of trials were not compared with each other: one that is there twice counts twice. Where there are copies, "
@@ -86,7 +89,7 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
     ]
     truth = None if key is None else opened_input(key, how, of_key=True, name="key")
     matrices = [one for one in opened if isinstance(one, Matrix)]
-    if len(matrices) == len(opened) and not isinstance(truth, RowTable):
+    if len(matrices) == len(opened) and not isinstance(truth, RowTable) and how.ids is None:
         return matrix_source(matrices, truth, who, how)
     if how.by_order and (matrices or isinstance(truth, Matrix)):
         raise InputError(
@@ -107,6 +110,10 @@ def _source_of_tables(
     for one in (*tables, *(() if key is None else (key,))):
         if not one.rows:
             raise FormatError(f"{one.name}: holds no trial.")
+    if any(one.target is not None for one in tables):
+        if how.kind == "classes" or how.classes is not None:
+            raise InputError("tar, non: are scores of two classes, and many are asked for. Leave out one of the two.")
+        how = replace(how, kind="two-class")
     how = replace(how, kind=kind_of_tables(tables, key, how))
     is_classes = how.kind == "classes"
     scores = [Roles.of(table, how.options("class-scores" if is_classes else "scores")) for table in tables]
@@ -114,7 +121,7 @@ def _source_of_tables(
     if key is not None:
         truth = Roles.of(key, how.options("class-key" if is_classes else "key", of_key=True))
     layout = layout_of(scores, truth, how, who)
-    is_alone = len(scores) == 1 and key is None and how.duplicates == "error"
+    is_alone = len(scores) == 1 and key is None and how.duplicates == "error" and how.ids is None
     if is_alone:
         double = any(name in tables[0].is_double for names in layout.scores for name in names)
         made = Together(tables[0].rows, layout, double, None, None)
@@ -158,13 +165,17 @@ class Together:
 def _together(scores: Sequence[Roles], truth: Roles, layout: Layout, how: HowToRead) -> Together:
     """Put several tables together, by their order or by the names of trials."""
     columns, renamed = _renamed(scores, truth, layout)
-    if how.by_order:
+    is_by_row = not truth.sides and all(one.table.target is not None for one in scores)
+    if is_by_row:
+        require_as_many({one.table.name: n_of_both(one.table) for one in scores})
+    if how.by_order or is_by_row:
+        refuse_names_by_order(how.ids)
         rows = beside([*(one.table for one in scores), truth.table], columns)
         double = any(name in one.table.is_double for one in scores for name in one.scores)
         return Together(rows, renamed, double, None, None)
     made = joined_by_name(Question(scores, truth, columns, renamed, how))
     double = any(name in made.is_double for names in renamed.scores for name in names)
-    return Together(made.rows, replace(renamed, where={}), double, made.report, made.kept)
+    return Together(made.rows, replace(renamed, where={}, converted=None), double, made.report, made.kept)
 
 
 def _renamed(scores: Sequence[Roles], truth: Roles, layout: Layout) -> tuple[list[Mapping[str, str]], Layout]:

@@ -18,12 +18,11 @@ from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport
 from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray
 
-
 _BYTES_BESIDE = 4
 """What labels of a row take, as they are read and as they are told apart."""
 
 _TIMES = {False: 3, True: 8}
-"""How often what its scores take: a single one is sorted, several are put beside each other, and more is made of them."""
+"""How often what its scores take: a single one is sorted, of several that are put beside each other more is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +98,11 @@ class Piece(ABC):
     name: str
     n_rows: int
 
+    @property
+    def held(self) -> Mapping[str, int]:
+        """Tables of which it reads rows and that a cluster holds: the bytes of each, by its key."""
+        return {}
+
     @abstractmethod
     def read(self, wanted: Wanted) -> Chunk:
         """Read its trials.
@@ -108,6 +112,22 @@ class Piece(ABC):
         FormatError, OSError
             If something cannot be read, or is not what it was; the message names the piece and the row.
         """
+
+
+class PieceOf(Piece):
+    """A piece that is made of another one.
+
+    Attributes
+    ----------
+    piece : Piece
+    """
+
+    piece: Piece
+
+    @property
+    def held(self) -> Mapping[str, int]:
+        """See `Piece.held`."""
+        return self.piece.held
 
 
 def changed(name: str) -> FormatError:
@@ -193,7 +213,7 @@ class ShardSource:
 
 
 @dataclass(frozen=True, eq=False)
-class _OfSystem(Piece):
+class _OfSystem(PieceOf):
     """A piece with the scores of one of its systems."""
 
     piece: Piece

@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -92,6 +92,11 @@ class Rows(ABC):
     name: str
     n_rows: int
 
+    @property
+    def held(self) -> Mapping[str, int]:
+        """Tables that a cluster holds and of which these are rows: the bytes of each, by its key."""
+        return {}
+
     @abstractmethod
     def table(self, columns: Sequence[str]) -> pa.Table:
         """Read columns, in this order.
@@ -125,6 +130,8 @@ class FileRows(Rows):
     start : tuple of str and int, optional
         What a user knows this file as, and the first of these rows there; left out, rows are counted in the row group
         or batch.
+    bare : tuple of (str, pyarrow.DataType)
+        Columns of which this file has no value, with the type that others give them.
     """
 
     path: str
@@ -134,6 +141,7 @@ class FileRows(Rows):
     stamp: Stamp
     partition: tuple[tuple[str, str | None], ...] = ()
     start: tuple[str, int] | None = None
+    bare: tuple[tuple[str, pa.DataType], ...] = ()
 
     kind = ""
 
@@ -151,6 +159,10 @@ class FileRows(Rows):
             own = [name for name in columns if name not in constant]
             table = self._read(own)
             table.validate(full=True)
+            for name, kind in self.bare:
+                if name in own:
+                    empty = pa.nulls(len(table), kind)
+                    table = table.set_column(table.column_names.index(name), name, empty)
             for name in columns:
                 if name in constant:
                     values = pa.repeat(pa.scalar(constant[name], pa.string()), self.n_rows).dictionary_encode()
@@ -244,6 +256,8 @@ class RowTable:
         What has to live as long as it.
     told : bool
         Whether the metadata say what columns are, and nothing that a user says of columns and words counts.
+    target : str, optional
+        Of two files, the column that says whether a row is of that of targets.
     """
 
     name: str
@@ -256,6 +270,7 @@ class RowTable:
     paths: tuple[Any, ...] = ()
     kept: Any = None
     told: bool = False
+    target: str | None = None
 
     @property
     def n_rows(self) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,6 +26,7 @@ from deciban.io.shards.files import is_columnar
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.spilling import write_batches
 from deciban.io.source import Source, is_open_file
+from deciban.io.streams import stream_of
 from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
 from deciban.io.units import of_detection_llrs
 from deciban.trials import Origin
@@ -109,10 +109,8 @@ def _pour(given: Any, out: IO[bytes]) -> None:
     if is_open_file(given):
         while block := given.read(1 << 20):
             out.write(block.encode("utf-8", "surrogateescape") if isinstance(block, str) else block)
-    elif str(given) == "-":
-        shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
     else:
-        with Path(given).open("rb") as stream:
+        with stream_of(given) as stream:
             shutil.copyfileobj(stream, out, 1 << 20)
 
 

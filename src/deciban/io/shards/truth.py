@@ -101,6 +101,42 @@ class LabelColumn(Truth):
         return self
 
 
+@dataclass(frozen=True, slots=True)
+class OfTwoFiles(Truth):
+    """A column that says of which of two files a row is, of targets or of non-targets.
+
+    Attributes
+    ----------
+    column : str
+    label : LabelColumn, optional
+        Labels in these files, which must say the same.
+    """
+
+    column: str
+    label: LabelColumn | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]
+        """See `Truth`."""
+        return (self.column,) if self.label is None else (self.column, *self.label.columns)
+
+    def of(self, table: pa.Table) -> AnyArray:
+        """See `Truth.of`."""
+        found = to_numpy(plain(table.column(self.column)))
+        if self.label is not None:
+            differs = self.label.of(table) != found
+            if differs.any():
+                row = int(np.argmax(differs))
+                said, asked = ("non-target", "targets") if found[row] else ("target", "non-targets")
+                raise RowError(
+                    f"is labelled {said}, but its file was given as the scores of {asked}. Are the two files swapped? "
+                    "A file that has labels for all its trials needs no second one: name it alone",
+                    row,
+                    KeyMismatchError,
+                )
+        return found
+
+
 def _words(column: pa.ChunkedArray) -> list[str]:
     """Labels that occur, as `deciban.io.contents.truth_of` sees them; none where it refuses them."""
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):

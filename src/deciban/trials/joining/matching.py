@@ -102,7 +102,7 @@ def match(
         raise InputError("systems: none given. Alignment needs at least one set of scores.")
     check_policies(missing, duplicates)
     if by_order:
-        _refuse_names_by_order(ids)
+        refuse_names_by_order(ids)
         return _by_order(tables, key)
     for table in tables:
         require_comparable(table.trials, key.trials)
@@ -140,7 +140,13 @@ def match(
     return Match(key, tuple(rows), report)
 
 
-def _refuse_names_by_order(ids: Renaming | None) -> None:
+def refuse_names_by_order(ids: Renaming | None) -> None:
+    """Refuse other names where no names are compared.
+
+    Raises
+    ------
+    InputError
+    """
     if ids is not None:
         raise InputError("ids, by_order: by order no names are compared. Leave one of the two out.")
 

@@ -131,7 +131,15 @@ class Renaming:
 
     def of_key(self, trials: Trials) -> Renamed:
         """The trials of a key, by the names by which they are compared; an id map has these already."""
-        return Renamed(trials) if self.id_map is not None and not self.of_all else self.of_scores(trials)
+        return Renamed(trials) if self._keeps_key else self.of_scores(trials)
+
+    def compared(self, names: pa.Array, *, of_key: bool = False) -> pa.Array:
+        """Names of one side of scores, or of a key, as they are compared: some may become the same."""
+        return names if of_key and self._keeps_key else self._named(names)
+
+    @property
+    def _keeps_key(self) -> bool:
+        return self.id_map is not None and not self.of_all
 
     def for_scores_alone(self) -> Renaming:
         """The same where there is no key, and scores are compared with scores."""

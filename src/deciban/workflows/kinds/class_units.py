@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -74,6 +75,23 @@ def _of_many_recognizers(scores: ClassScores) -> list[Message]:
         f"{sums.max():.3g}, not to 1. An evaluation that judges each detector by itself gives C_avg another value"
     )
     return [Message("note", scores.trials.origin.name, words)]
+
+
+def prior_of_classes(reading: Reading) -> Prior:
+    """The prior by which scores are probabilities; a number, which is that of a target, says nothing of classes.
+
+    Raises
+    ------
+    InputError
+    """
+    given: Any = reading.probabilities
+    if isinstance(given, Real):
+        raise InputError(
+            f"probabilities: got {given!r}, but of many classes the prior has a probability for each of them: 'flat', "
+            "[0.2, 0.3, 0.5] in the order of the classes, or by their names."
+        )
+    prior: Prior = given
+    return prior
 
 
 def prior_text(reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str | None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deciban._validate.classes import Prior
 from deciban._validate.probabilities import like_posteriors
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine
@@ -37,6 +35,7 @@ from deciban.workflows.kinds.class_units import (
     POSTERIOR_PRIOR,
     in_nats,
     named_prior,
+    prior_of_classes,
     prior_text,
     require_same_posteriors,
     unit_messages,
@@ -90,12 +89,12 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """
         ordered = self.in_class_order(list(systems), systems[0].classes)
         if reading.probabilities is not None:
-            return [logliks_of_probabilities(one, _prior(reading)) for one in ordered]
+            return [logliks_of_probabilities(one, prior_of_classes(reading)) for one in ordered]
         return [replace(one, score=in_nats(one.score, one.classes, reading)) for one in ordered]
 
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
         """The prior of the classes, by their names."""
-        return named_prior(_prior(reading), classes, order) or "flat"
+        return named_prior(prior_of_classes(reading), classes, order) or "flat"
 
     def look_like_probabilities(self, scores: ClassScores) -> bool:
         """Whether all lie in [0, 1] and sum to 1."""
@@ -353,23 +352,6 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         scores, messages = named_as(contents.class_scores, scores)
         made, more = rescored_classes(contents, scores, write_as=write_as)
         return made, [*messages, *more]
-
-
-def _prior(reading: Reading) -> Prior:
-    """The prior by which scores are probabilities; a number, which is that of a target, says nothing of classes.
-
-    Raises
-    ------
-    InputError
-    """
-    given: Any = reading.probabilities
-    if isinstance(given, Real):
-        raise InputError(
-            f"probabilities: got {given!r}, but of many classes the prior has a probability for each of them: 'flat', "
-            "[0.2, 0.3, 0.5] in the order of the classes, or by their names."
-        )
-    prior: Prior = given
-    return prior
 
 
 MULTICLASS = Multiclass()

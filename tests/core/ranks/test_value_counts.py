@@ -1,0 +1,99 @@
+"""Counts of scores are those of sorting, however trials come."""
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deciban.core.ranks import value_counts
+from deciban.core.ranks.value_counts import ValueCounts, expected_bytes
+
+SMALL = {"_LEAST": 4, "_MOST_REST": 50, "_WAITING": 40, "_AT_ONCE": 16, "_FEWEST": 2}
+"""What makes few trials take the ways of many."""
+
+
+def drawn(seed):
+    """Scores with ties, zeros of both signs and infinities."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 1500))
+    scores = rng.normal(0.0, rng.choice([1e-3, 1.0, 1e30]), n).round(int(rng.integers(0, 6))).astype(np.float32)
+    special = rng.random(n) < 0.05
+    scores[special] = rng.choice([-np.inf, np.inf, -0.0, 0.0, 1e-45, 3.4e38], special.sum())
+    scores[rng.random(n) < rng.choice([0.0, 0.6])] = np.float32(1.5)
+    return rng, scores
+
+
+def added(rng, scores):
+    counts = ValueCounts(10**9)
+    for part in np.array_split(rng.permutation(scores), rng.integers(1, 30)):
+        counts.add(*np.array_split(part, 2))
+    return counts
+
+
+def require(counts, scores):
+    entries = [block.entries() for block in counts.blocks()]
+    found, numbers = (np.concatenate([one[k] for one in entries]) for k in (0, 1))
+    expected, n_expected = np.unique(scores + np.float32(0.0), return_counts=True)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(numbers, n_expected)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_every_score_is_counted_in_order(seed):
+    rng, scores = drawn(seed)
+    with patch.multiple(value_counts, **SMALL):
+        counts = added(rng, scores)
+        require(counts, scores)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_what_is_taken_away_was_never_there(seed):
+    rng, scores = drawn(seed)
+    gone = rng.random(len(scores)) < 0.4
+    with patch.multiple(value_counts, **SMALL):
+        counts = added(rng, scores)
+        counts.blocks()
+        counts.take_away(np.sort(scores[gone]))
+        require(counts, scores[~gone])
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_counts_add_up(seed):
+    rng, scores = drawn(seed)
+    some = rng.random(len(scores)) < 0.5
+    with patch.multiple(value_counts, **SMALL):
+        require(added(rng, scores[some]) + added(rng, scores[~some]), scores)
+
+
+@pytest.mark.parametrize("n", [7, 8, 127, 128, 129, 255, 256, 70_000])
+def test_counters_never_run_over(n):
+    tied, others = np.full(n, -0.75, np.float32), np.linspace(1.0, 1.001, 11, dtype=np.float32)
+    with patch.multiple(value_counts, **SMALL):
+        counts = ValueCounts(10**9)
+        for part in np.array_split(tied, 3):
+            counts.add(part)
+        for _ in range(300):
+            counts.add(others)
+        require(counts, np.concatenate((tied, np.repeat(others, 300))))
+
+
+def test_more_than_there_is_room_for_is_told():
+    rng = np.random.default_rng(1)
+    with patch.multiple(value_counts, **SMALL):
+        counts = ValueCounts(10**6)
+        counts.add(rng.normal(size=30).astype(np.float32))
+        assert not counts.is_full
+        counts.add(rng.normal(size=10_000).astype(np.float32))
+        assert counts.is_full
+
+
+def test_what_is_expected_is_not_less_than_what_is_taken():
+    scores = np.random.default_rng(2).normal(size=100_000).astype(np.float32)
+    counts = ValueCounts(10**9)
+    counts.add(scores)
+    taken = sum(block.n_bytes for block in counts.blocks())
+    assert 0.5 * taken < expected_bytes(scores[:20_000], len(scores)) < 4 * taken

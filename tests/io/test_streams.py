@@ -1,0 +1,22 @@
+"""Streams whose beginning was looked at are read from there all the same."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban.io.source import Source
+from deciban.io.streams import looked_ahead, stream_of
+
+
+@given(st.binary(max_size=60), st.lists(st.integers(0, 70), max_size=4), st.lists(st.integers(-1, 30), max_size=9))
+def test_what_was_looked_at_is_read_again(data, looks, reads):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        for n in looks:
+            assert looked_ahead("-", n)[:n] == data[:n]
+        with stream_of("-") as stream:
+            assert b"".join(stream.read(n) for n in [*reads, -1]) == data
+            assert stream.read() == b""
+        assert Source("-").data == b""
