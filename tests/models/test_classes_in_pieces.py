@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 
 from deciban.calibration import (
+    DetectionPavTransformation,
     GaussianBackend,
+    MatrixTransformation,
     MulticlassCalibrator,
     MulticlassScaleCalibrator,
     MulticlassShiftCalibrator,
 )
 from deciban.core.training import class_parts
 from deciban.engines.threads import Threads
+from deciban.engines.units import UnitNames, UnitsOfPieces
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import MulticlassFusion
 from models.test_in_pieces import Counting
@@ -139,7 +142,85 @@ def test_a_true_class_that_is_ruled_out_is_named_by_piece_and_number():
 def test_models_that_need_all_trials_in_memory_say_so():
     rng = np.random.default_rng(6)
     systems, label = trials(rng, n=100, n_systems=1)
-    with pytest.raises(InputError, match="needs all trials in memory"):
+    for model in (MatrixTransformation(ridge=1.0), DetectionPavTransformation()):
+        with pytest.raises(InputError, match="needs all trials in memory"):
+            model.fit_pieces(pieces_of(systems, label, rng), Threads(), MEMORY)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"covariance": "separate", "ridge": 0.1},
+        {"covariance": "smoothed", "smoothing": 0.3},
+        {"prior": [0.5, 0.3, 0.2, 0.0]},
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_back_ends_are_those_of_memory_for_any_pieces(asked, weighted):
+    rng = np.random.default_rng(7)
+    systems, label = trials(rng, n=900, n_systems=1)
+    features = 1e4 + systems[0] @ rng.normal(size=(4, 4))
+    weight = rng.integers(0, 3, 900) if weighted else None
+    here = GaussianBackend(**asked).fit(features, label, sample_weight=weight, classes=NAMES)
+    for n_pieces, engine in ((1, Threads()), (6, Apart()), (40, Threads(2))):
+        source = source_of(features, label, rng, n_pieces=n_pieces, weights=weight, classes=NAMES)
+        there = GaussianBackend(**asked).fit_pieces(source, engine, MEMORY)
+        np.testing.assert_allclose(there.mean_, here.mean_, rtol=1e-15)
+        np.testing.assert_allclose(there.covariance_, here.covariance_, rtol=1e-11)
+        assert there.objective_ == pytest.approx(here.objective_, rel=1e-12)
+        assert there.training_.results["status"] == here.training_.results["status"]
+        assert (there.training_.fingerprint, there.classes_) == (here.training_.fingerprint, NAMES)
+
+
+def test_back_ends_in_pieces_refuse_what_they_refuse_in_memory():
+    rng = np.random.default_rng(8)
+    systems, label = trials(rng, n=300, n_systems=1)
+    prior = [0.5, 0.5, 0.0, 0.0]
+    for features, classes in (
+        (np.where(np.arange(4) == 2, 0.5, systems[0]), label),
+        (np.column_stack((systems[0][:, :3], systems[0][:, :1])), label),
+        (systems[0], label % 3),
+    ):
+        told = []
+        for train in (
+            lambda m, x=features, y=classes: m.fit(x, y, classes=NAMES),
+            lambda m, x=features, y=classes: m.fit_pieces(source_of(x, y, rng, classes=NAMES), Threads(), MEMORY),
+        ):
+            with pytest.raises(InputError) as caught:
+                train(GaussianBackend(prior=prior))
+            told.append(str(caught.value))
+        assert told[0] == told[1]
+    systems[0][5, 1] = np.inf
+    with pytest.raises(InputError, match=r"NaN or infinite, the first is trial \d+ of piece \d\. Gaussian models need"):
         GaussianBackend().fit_pieces(pieces_of(systems, label, rng), Threads(), MEMORY)
-    with pytest.raises(InputError, match="two classes, and the model is of many"):
-        MulticlassFusion().fit_pieces(source_of(rng.normal(size=9), np.arange(9) > 4, rng), Threads(), MEMORY)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MulticlassCalibrator(),
+        MulticlassScaleCalibrator(ridge=0.2),
+        MulticlassShiftCalibrator(),
+        MulticlassCalibrator(prior=[0.5, 0.3, 0.2, 0.0]),
+        MulticlassFusion(),
+        MulticlassFusion(ridge=0.1, offsets=False),
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_standard_errors_by_units_are_those_of_memory(model, weighted):
+    rng = np.random.default_rng(9)
+    systems, label = trials(rng, n=2000, n_systems=2 if model.is_fusion else 1)
+    systems[0][:5] = -np.inf  # certain trials count in their class alone
+    systems[0][np.arange(5), label[:5]] = 0.0
+    units, weight = rng.integers(0, 60, 2000), rng.integers(0, 3, 2000) if weighted else None
+    given = np.moveaxis(systems, 0, 1) if model.is_fusion else systems[0]
+    here = type(model)(**model.settings).fit(given, label, sample_weight=weight, classes=NAMES, units=units)
+    known = {"units": units, "weights": weight, "classes": NAMES, "n_pieces": 9}
+    known["systems"] = ("A", "B")[: len(systems)]
+    source = source_of(systems if model.is_fusion else systems[0], label, rng, **known)
+    own = UnitsOfPieces(Threads().run(UnitNames(), source.pieces).units)
+    there = type(model)(**model.settings).fit_pieces(source, Apart(), MEMORY, units=own)
+    assert there.uncertainty_.words == here.uncertainty_.words
+    scale = np.abs(here.parameter_covariance_).max()
+    np.testing.assert_allclose(there.parameter_covariance_, here.parameter_covariance_, atol=1e-9 * scale)

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from deciban.calibration import (
     AffineCalibrator,
     BetaCalibrator,
+    BoundCalibrator,
+    Chain,
     GaussianCalibrator,
     PavCalibrator,
     ScaleCalibrator,
@@ -17,6 +19,8 @@ from deciban.calibration import (
 )
 from deciban.core.training import linear_parts
 from deciban.engines.threads import Threads
+from deciban.engines.unit_survey import LookAtUnits
+from deciban.engines.units import UnitNames, UnitsOfPieces
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion, SubsetFusion
 from deciban.io.shards.pieces import ShardSource
@@ -288,9 +292,8 @@ def test_models_that_need_all_trials_in_memory_say_so():
     rng = np.random.default_rng(13)
     scores, truth = systems(rng, n=100, n_systems=1)
     source = source_of(scores[:, 0], truth, rng)
-    for model in (GaussianCalibrator(), SubsetFusion(missing="subset")):
-        with pytest.raises(InputError, match=r"needs all trials in memory, and arrays is read in pieces\. Allow more"):
-            model.fit_pieces(source, Threads(), MEMORY)
+    with pytest.raises(InputError, match=r"needs all trials in memory, and arrays is read in pieces\. Allow more"):
+        SubsetFusion(missing="subset").fit_pieces(source, Threads(), MEMORY)
 
 
 def test_a_calibration_takes_one_system_of_two_classes():
@@ -301,3 +304,138 @@ def test_a_calibration_takes_one_system_of_two_classes():
     many = source_of(scores, truth.astype(int), rng, classes=("a", "b"))
     with pytest.raises(InputError, match="many classes, and the model is of two"):
         AffineCalibrator().fit_pieces(many, Threads(), MEMORY)
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    shared=st.booleans(),
+    weights=st.sampled_from([None, "whole", "any"]),
+    shift=st.sampled_from([0.0, -1e7, 1e300]),
+)
+@settings(max_examples=12, deadline=None)
+def test_gaussians_are_those_of_memory_for_any_pieces(seed, shared, weights, shift):
+    rng = np.random.default_rng(seed)
+    truth = np.arange(400) % 4 == 0
+    scores = np.where(truth, 1.5, -1.0) + rng.normal(size=400) * np.where(truth, 1.0, 2.0)
+    scores = (scores * (1e299 if shift > 1e200 else 1.0)).round(2) + shift
+    scores[0] = shift + 1e3 * (scores[1] - shift)  # an outlier
+    weight = {None: None, "whole": rng.integers(0, 4, 400), "any": rng.uniform(0.1, 2.0, 400)}[weights]
+    model = GaussianCalibrator(shared_variance=shared, p_target=0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DecibanWarning)
+        here = type(model)(**model.settings).fit(scores, truth, sample_weight=weight)
+        sources = [source_of(scores, truth, rng, n_pieces=n, weights=weight) for n in (1, 7, 30)]
+        there = [type(model)(**model.settings).fit_pieces(one, Threads(2), MEMORY) for one in sources]
+    for one in there:
+        assert one.training_.fingerprint == here.training_.fingerprint
+        assert one.training_.results["status"] == here.training_.results["status"]
+        for name in model.parameter_schema:
+            own = getattr(one, f"{name}_"), getattr(here, f"{name}_")
+            np.testing.assert_allclose(*own, rtol=1e-15, atol=1e-15 * (scores.max() / 2 - scores.min() / 2))
+        np.testing.assert_allclose(one.training_.results["objective"], here.training_.results["objective"], rtol=1e-14)
+
+
+def test_gaussians_in_pieces_refuse_what_they_refuse_in_memory():
+    rng = np.random.default_rng(16)
+    truth = np.arange(60) % 2 == 0
+    for model, scores in (
+        (GaussianCalibrator(), np.where(truth, 1.0, 0.0)),
+        (GaussianCalibrator(shared_variance=False), np.where(truth, 1.0, rng.normal(size=60))),
+    ):
+        here, there = refusals(model, scores[:, None], truth, rng)
+        assert here == there
+        assert "no variance" in here
+    scores = rng.normal(size=60)
+    scores[7] = np.inf
+    with pytest.raises(InputError, match=r"1 of \d+ are infinite, the first is trial \d+ of piece \d\. Gaussian"):
+        GaussianCalibrator().fit_pieces(source_of(scores, truth, rng), Threads(), MEMORY)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (AffineCalibrator(p_target=0.1), BoundCalibrator(low=-1.0, high=2.0)),
+        (GaussianCalibrator(), ScaleCalibrator()),
+        (PavCalibrator(smoothing=1.0), AffineCalibrator(), BoundCalibrator(high=0.5)),
+    ],
+)
+def test_chains_train_each_step_on_what_the_one_before_makes(steps):
+    rng = np.random.default_rng(17)
+    scores, truth = systems(rng, n=3000, n_systems=1)
+    copies = [[type(one)(**one.settings) for one in steps] for _ in range(2)]
+    here = Chain(*copies[0]).fit(scores[:, 0], truth)
+    there = Chain(*copies[1]).fit_pieces(source_of(scores[:, 0], truth, rng), Apart(), MEMORY)
+    for one, other in zip(there.steps, here.steps, strict=True):
+        for name in one.parameter_schema:
+            np.testing.assert_allclose(getattr(one, f"{name}_"), getattr(other, f"{name}_"), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(there.transform(scores[:50, 0]), here.transform(scores[:50, 0]), rtol=1e-8, atol=1e-10)
+    assert there.training_.fingerprint == here.training_.fingerprint
+    assert there.training_.counts == here.training_.counts
+    one, other = (m.training_.results for m in (there, here))
+    assert one["objective"] == pytest.approx(other["objective"], rel=1e-12)
+
+
+MODELS_WITH_ERRORS = {
+    "affine": AffineCalibrator(p_target=0.1),
+    "affine, penalty": AffineCalibrator(alpha=2.0, ridge=0.3),
+    "shift": ShiftCalibrator(),
+    "scale, penalty": ScaleCalibrator(ridge=0.1),
+    "beta": BetaCalibrator(scores="log_odds"),
+    "gaussian": GaussianCalibrator(p_target=0.3),
+    "gaussian, separate": GaussianCalibrator(shared_variance=False),
+    "fusion": LinearFusion(p_target=0.1),
+    "fusion, penalty": LinearFusion(ridge=0.2),
+}
+
+
+@pytest.mark.filterwarnings("ignore:GaussianCalibrator. the map turns")
+@pytest.mark.usefixtures("small_sample")
+@pytest.mark.parametrize("name", MODELS_WITH_ERRORS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_standard_errors_by_units_are_those_of_memory(name, weighted):
+    rng, model = np.random.default_rng(18), MODELS_WITH_ERRORS[name]
+    scores, truth = systems(rng, n=5000, n_systems=2)
+    given = scores if model.is_fusion else scores[:, 0]
+    if not name.startswith("gaussian"):  # certain trials count in their class alone
+        scores[np.flatnonzero(truth)[:5], 0], scores[np.flatnonzero(~truth)[:5], 0] = np.inf, -np.inf
+    units = rng.integers(0, 80, (5000, 2))
+    weight = rng.integers(0, 3, 5000) if weighted else None
+    if weighted:
+        units[weight == 0] = 99  # a unit of trials that do not count
+    here = type(model)(**model.settings).fit(given, truth, sample_weight=weight, units=units)
+    known = {"systems": names(2)} if model.is_fusion else {}
+    found = []
+    for n_pieces, engine in ((4, Apart()), (25, Threads(2))):
+        source = source_of(given.T, truth, rng, n_pieces=n_pieces, units=units, weights=weight, **known)
+        one = engine.run(LookAtUnits(), source.pieces).facts[0].units
+        own = type(model)(**model.settings).fit_pieces(source, engine, MEMORY, units=UnitsOfPieces(one))
+        assert own.uncertainty_.words == here.uncertainty_.words
+        np.testing.assert_allclose(own.errors_in_order, here.errors_in_order, rtol=1e-9)
+        scale = np.abs(here.parameter_covariance_).max()
+        np.testing.assert_allclose(own.parameter_covariance_, here.parameter_covariance_, atol=1e-9 * scale)
+        found.append(own.parameter_covariance_)
+    np.testing.assert_allclose(*found, atol=1e-12 * scale)
+
+
+def test_maps_without_a_formula_say_that_they_have_no_standard_errors_in_pieces():
+    rng = np.random.default_rng(19)
+    scores, truth = systems(rng, n=400, n_systems=1)
+    source = source_of(scores[:, 0], truth, rng, units=np.arange(400) % 9)
+    units = UnitsOfPieces(Threads().run(UnitNames(), source.pieces).units)
+    with pytest.warns(DecibanWarning, match="no standard errors: this form of map has no formula for them, and a jack"):
+        model = PavCalibrator().fit_pieces(source, Threads(), MEMORY, units=units)
+    assert model.uncertainty_ is None
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("scale", [1e307, 4.4e307])
+def test_scores_near_the_largest_float_overflow_without_warnings(scale):
+    rng = np.random.default_rng(20)
+    scores, truth = systems(rng, n=2000, n_systems=1)
+    scores = np.clip(scores, -3.8, 3.8) * scale
+    scores[0] = 1.7e308
+    for model in (AffineCalibrator(alpha=2.0, ridge=0.1), GaussianCalibrator(), PavCalibrator()):
+        here = type(model)(**model.settings).fit(scores[:, 0], truth)
+        there = type(model)(**model.settings).fit_pieces(source_of(scores[:, 0], truth, rng), Threads(), MEMORY)
+        for name in model.parameter_schema:
+            np.testing.assert_allclose(getattr(there, f"{name}_"), getattr(here, f"{name}_"), rtol=1e-7)

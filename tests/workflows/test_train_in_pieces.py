@@ -7,12 +7,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deciban import train_files
-from deciban.calibration import AffineCalibrator, GaussianCalibrator, MulticlassCalibrator
+from deciban import load_model, train_files
+from deciban.calibration import AffineCalibrator, MulticlassCalibrator
 from deciban.errors import InputError
-from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
+from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion, SubsetFusion
 from deciban.io.shards.opening import open_shards
-from deciban.workflows import streaming
+from deciban.workflows import apply, apply_in_pieces, streaming
 from support.commands import terminal
 
 
@@ -61,9 +61,11 @@ def test_quality_measures_from_files_by_the_names_of_trials(tmp_path, monkeypatc
     scores = np.where(truth, 1.0, -1.0) + 3.0 * noise + rng.normal(size=4000)
     path = tmp_path / "A.parquet"
     unique = np.unique([f"{a} {b}" for a, b in zip(enroll, test, strict=True)], return_index=True)[1]
-    table = pa.table({"enroll": enroll, "test": test, "score": scores, "label": truth}).take(np.sort(unique))
+    who = rng.integers(0, 40, 4000)
+    columns = {"enroll": enroll, "test": test, "score": scores, "label": truth, "who": who}
+    table = pa.table(columns).take(np.sort(unique))
     pq.write_table(table, path, row_group_size=900)
-    asked = {"quality": tmp_path / "quality.txt", "measures": ["1"]}
+    asked = {"quality": tmp_path / "quality.txt", "measures": ["1"], "units": "who"}
     whole = train_files(path, None, QualityFusion(), **asked)
     monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
     found = train_files(path, None, QualityFusion(), **asked)
@@ -71,6 +73,9 @@ def test_quality_measures_from_files_by_the_names_of_trials(tmp_path, monkeypatc
     np.testing.assert_allclose(found.model.quality_weights_, whole.model.quality_weights_, rtol=1e-7, atol=1e-9)
     assert found.model.training_.fingerprint == whole.model.training_.fingerprint
     assert found.after.cllr == pytest.approx(whole.after.cllr, rel=1e-8)
+    for one, other in ((found.model, whole.model), (found.model.backoff_, whole.model.backoff_)):
+        np.testing.assert_allclose(one.errors_in_order, other.errors_in_order, rtol=1e-5)
+        assert one.uncertainty_.words == other.uncertainty_.words
     with pytest.raises(InputError, match="no quality measures of trial for any trial"):
         train_files(path, None, QualityFusion(), quality={"trial": tmp_path / "quality.txt"})
 
@@ -90,14 +95,7 @@ def test_the_model_that_is_given_stays_as_it_is(files):
     assert not model.is_fitted
 
 
-@pytest.mark.parametrize(
-    ("asked", "name"),
-    [
-        ({"cross_validate": 5}, "cross_validate"),
-        ({"select": True}, "select"),
-        ({"test_scores": ["other.parquet"]}, "test_scores"),
-    ],
-)
+@pytest.mark.parametrize(("asked", "name"), [({"cross_validate": 5}, "cross_validate"), ({"select": True}, "select")])
 def test_what_needs_all_trials_in_memory_is_refused_before_anything_is_read(files, asked, name):
     with pytest.raises(InputError, match=rf"^{name}: needs all trials in memory, and .* is read in pieces"):
         train_files(open_shards(files), None, LinearFusion(), **asked)
@@ -106,8 +104,8 @@ def test_what_needs_all_trials_in_memory_is_refused_before_anything_is_read(file
 def test_models_of_another_kind_are_refused(files):
     with pytest.raises(InputError, match="is a model of many classes, and .* holds scores of two classes"):
         train_files(open_shards(files), None, MulticlassFusion())
-    with pytest.raises(InputError, match="GaussianCalibrator: needs all trials in memory"):
-        train_files(open_shards(files[0]), None, GaussianCalibrator())
+    with pytest.raises(InputError, match="SubsetFusion: needs all trials in memory"):
+        train_files(open_shards(files), None, SubsetFusion())
 
 
 def test_many_classes(tmp_path):
@@ -136,10 +134,99 @@ def test_commands_train_in_pieces_and_write_the_model(files, tmp_path, monkeypat
     assert [row["role"] for row in json.loads(out)["rows"]] == ["before", "calibration"]
 
 
+def test_other_trials_are_evaluated_in_pieces_as_in_memory(files, tmp_path, monkeypatch):
+    others = [tmp_path / "other" / name for name in "BA"]  # in another order, known by their names
+    for path, old in zip(others, files[::-1], strict=True):
+        path.mkdir(parents=True)
+        table = pq.read_table(old / "1.parquet")
+        pq.write_table(table.take(np.arange(1500)), path / "x.parquet", row_group_size=400)
+    asked = {"test_scores": others, "intervals": False}
+    whole = train_files(files, None, LinearFusion(), **asked)
+    monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
+    found = train_files(files, None, LinearFusion(), **asked)
+    of_memory = {row.name: row.eval for row in whole.rows if row.role in ("before", "single", "fusion")}
+    assert [row.name for row in found.rows] == ["A", "B", "fusion"]
+    for row in found.rows:
+        assert row.eval.name == row.name
+        assert row.eval.n_tar + row.eval.n_non == 1500
+    assert found.rows[2].eval.cllr == pytest.approx(of_memory["fusion"].cllr, rel=1e-9)
+    assert found.rows[2].eval.min_cllr == pytest.approx(of_memory["fusion"].min_cllr, rel=1e-9)
+    assert found.rows[0].eval.eer == of_memory["A"].eer
+    assert any(line.startswith("other  trials") for line in found.message_lines)
+
+
 @pytest.mark.usefixtures("too_large")
-def test_llrs_of_pieces_are_written_by_apply(files, tmp_path, monkeypatch, capsysbinary):
+def test_other_trials_may_lack_weights_and_units(tmp_path):
+    rng = np.random.default_rng(3)
+    truth = np.arange(600) % 3 == 0
+    scores = np.where(truth, 1.0, -1.0) + rng.normal(size=600)
+    table = pa.table({"trial": [f"t{k}" for k in range(600)], "score": scores, "label": truth})
+    pq.write_table(table, tmp_path / "other.parquet", row_group_size=200)
+    table = table.append_column("much", [rng.integers(1, 4, 600)]).append_column("who", [rng.integers(0, 40, 600)])
+    pq.write_table(table, tmp_path / "dev.parquet", row_group_size=250)
+    asked = {"weights": "much", "units": "who", "test_scores": [tmp_path / "other.parquet"]}
+    found = train_files(tmp_path / "dev.parquet", None, AffineCalibrator(), **asked)
+    assert found.model.training_.results["weights_from"] == "much"
+    assert [row.eval.n_tar for row in found.rows] == [200, 200]
+    told = "\n".join(found.message_lines)
+    assert "no weights as of the trials of training; these trials count alike" in told
+    assert "no units as of the trials of training; these trials have no intervals" in told
+    with pytest.raises(InputError, match="has two classes, and the trials of training have classes a, b"):
+        train_files(open_shards(_classes(tmp_path, "ab"), kind="classes"), test_scores=[tmp_path / "other.parquet"])
+
+
+def _classes(folder, names):
+    label = np.arange(40) % len(names)
+    columns = {name: np.where(label == k, 1.0, 0.0) for k, name in enumerate(names)}
+    pq.write_table(pa.table({"class": [names[k] for k in label], **columns}), folder / "classes.parquet")
+    return folder / "classes.parquet"
+
+
+def test_units_that_are_named_give_standard_errors_and_intervals_of_llrs(tmp_path, monkeypatch):
+    rng = np.random.default_rng(4)
+    who, truth = rng.integers(0, 30, 900), rng.random(900) < 0.3
+    scores = np.where(truth, 1.0, -1.0) + 0.5 * rng.normal(size=30)[who] + rng.normal(size=900)
+    table = pa.table({"trial": [f"t{k}" for k in range(900)], "score": scores, "label": truth, "speaker": who})
+    pq.write_table(table, tmp_path / "dev.parquet", row_group_size=250)
+    whole = train_files(tmp_path / "dev.parquet", None, AffineCalibrator(), units="speaker")
+    monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
+    found = train_files(tmp_path / "dev.parquet", None, AffineCalibrator(), units="speaker")
+    assert found.model.uncertainty_.words == whole.model.uncertainty_.words
+    np.testing.assert_allclose(found.model.errors_in_order, whole.model.errors_in_order, rtol=1e-9)
+    np.testing.assert_allclose(found.model.interval([0.0, 2.0]), whole.model.interval([0.0, 2.0]), rtol=1e-9)
+    assert found.model.training_lines()[1:] == whole.model.training_lines()[1:]
+
+
+@pytest.fixture
+def small_memory(monkeypatch):
+    """The same, also where llrs are written."""
+    monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(apply, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(apply_in_pieces, "memory_of", lambda *_: 1 << 60)
+
+
+@pytest.mark.usefixtures("small_memory")
+def test_commands_write_llrs_piece_by_piece_to_a_folder(files, tmp_path, monkeypatch, capsysbinary):
+    output, llrs, run = tmp_path / "model.json", tmp_path / "llrs", terminal(monkeypatch, capsysbinary)
+    code, _, messages = run("calibrate", files[0], "-o", output, "--llrs", f"{llrs}/", "--no-intervals")
+    assert code == 0, messages
+    assert sorted(one.name for one in llrs.iterdir()) == ["0.parquet", "1.parquet", "2.parquet"]
+    model = load_model(output)
+    scores, llr = (pq.read_table(one / "2.parquet")["score"].to_numpy() for one in (files[0], llrs))
+    np.testing.assert_array_equal(llr, model.transform(scores))
+    assert pq.read_table(llrs / "1.parquet")["trial"].to_pylist()[:2] == ["1-0", "1-1"]
+
+
+@pytest.mark.usefixtures("small_memory")
+@pytest.mark.parametrize(("llrs", "words"), [("llr.csv", "names a file"), ("there", "is the name of a folder")])
+def test_llrs_that_cannot_be_written_are_refused_before_training(
+    files, tmp_path, monkeypatch, capsysbinary, llrs, words
+):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "x").touch()
     output, run = tmp_path / "model.json", terminal(monkeypatch, capsysbinary)
-    code, _, messages = run("calibrate", files[0], "-o", output, "--llrs", tmp_path / "llr.csv")
+    monkeypatch.setattr(AffineCalibrator, "fit_pieces", None)
+    code, _, messages = run("calibrate", files[0], "-o", output, "--llrs", tmp_path / llrs)
     assert code != 0
-    assert "llrs: needs all trials in memory" in messages
+    assert words in messages
     assert not output.exists()

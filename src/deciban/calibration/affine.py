@@ -11,7 +11,6 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.linear_training import LinearFit
 from deciban.errors import warn
 from deciban.models.in_pieces import scores_alone, scores_as_they_are
-from deciban.models.labelled import Labelled
 from deciban.models.model import Plain
 from deciban.models.two_class import Calibrator, TrainedByRule, results_of
 from deciban.models.uncertainty import ParameterCovariance, Uncertainty
@@ -97,9 +96,9 @@ class AffineCalibrator(TrainedByRule, Calibrator):
         """Scale and offset, whichever are trained."""
         return "scale", "offset"
 
-    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:
-        weights = np.array([self.scale_])
-        return ParameterCovariance.of(self._influences([data.score], data, units, weights, self.offset_), units)
+    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
+        given, weights = data.linear(scores_alone), np.array([self.scale_])
+        return ParameterCovariance.of(self._influences(given, units, weights, self.offset_), units)
 
     def _slopes_of(self, scores: FloatArray) -> FloatArray:
         return np.column_stack((scores, np.ones(len(scores))))
@@ -143,8 +142,8 @@ class ShiftCalibrator(AffineCalibrator):
         self.scale_, self.offset_ = 1.0, fit.offset
         return self._results_of(fit)
 
-    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:
-        found = self._influences([], data, units, np.zeros(0), self.offset_, base=data.score)
+    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
+        found = self._influences(data.linear(scores_as_they_are), units, np.zeros(0), self.offset_)
         return ParameterCovariance.of(np.column_stack((np.zeros(len(found)), found)), units)
 
 
@@ -179,6 +178,7 @@ class ScaleCalibrator(AffineCalibrator):
         self.scale_, self.offset_ = float(fit.weights[0]), 0.0
         return self._results_of(fit)
 
-    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:
-        found = self._influences([data.score], data, units, np.array([self.scale_]), 0.0, intercept=False)
+    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
+        given, weights = data.linear(scores_alone), np.array([self.scale_])
+        found = self._influences(given, units, weights, 0.0, intercept=False)
         return ParameterCovariance.of(found, units)

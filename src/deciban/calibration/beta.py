@@ -126,14 +126,14 @@ class BetaCalibrator(TrainedByRule, Calibrator):
         """The order of ``parameter_covariance_``; what is at its limit, 0, counts as known."""
         return "a", "b", "c"
 
-    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:
+    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
         weights = np.array([self.a_, self.b_])
         used = np.flatnonzero(weights)
         if not len(used):
             raise InputError("a and b are 0, the limit of what they may be.")
-        columns = self._columns(data.score)
-        own = self._influences([columns[k] for k in used], data, units, weights[used], self.c_)
-        found = np.zeros((units.n_units, 3))
+        given = data.linear(_Stretched(self, tuple(used.tolist())))
+        own = self._influences(given, units, weights[used], self.c_)
+        found = np.zeros((len(own), 3))
         found[:, np.append(used, 2)] = own
         return ParameterCovariance.of(found, units)
 
@@ -188,7 +188,7 @@ class _Ends:
     model: BetaCalibrator
 
     def __call__(self, trials: Labelled | Chunk) -> Ends:
-        data = trials if isinstance(trials, Labelled) else Labelled.of_piece(trials)
+        data = Labelled.of_look(trials)
         _require_possible(self.model._columns(data.score), data)  # noqa: SLF001
         counting = data.score if data.weight is None else data.score[data.weight > 0]
         truth = data.is_target if data.weight is None else data.is_target[data.weight > 0]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,14 +12,16 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate.probabilities import tell_of_two
-from deciban.core.ranks.counts import SortedClass
+from deciban.calibration.elub_search import upper_bound, upper_bound_in_pieces
 from deciban.core.resampling.units import TrialUnits
+from deciban.core.training.sums import Sums
 from deciban.errors import InputError, warn
+from deciban.io.shards.pieces import Chunk
 from deciban.metrics import SortedScores
 from deciban.models.labelled import Labelled
 from deciban.models.loading import model_of
 from deciban.models.model import Plain, content_of
-from deciban.models.two_class import Calibrator, outcome
+from deciban.models.two_class import Calibrator, outcome_of
 from deciban.models.uncertainty import ParameterCovariance, Uncertainty
 from deciban.types import FloatArray
 
@@ -51,6 +54,7 @@ class BoundCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "bound"
+    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, *, low: float | None = None, high: float | None = None) -> None:
@@ -69,13 +73,13 @@ class BoundCalibrator(Calibrator):
             raise InputError(f"low, high: the lower bound {low:g} is above the upper one, {high:g}.")
         return low, high
 
-    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
-        return _results(data, *self._checked())
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
+        return _results(data, self._transform, *self._checked())
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         return np.asarray(np.clip(scores, *self._checked()))
 
-    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:  # noqa: ARG002  # nothing was trained
+    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:  # noqa: ARG002  # nothing was trained
         return ParameterCovariance.of(np.zeros((units.n_units, 0)), units)
 
     def _slopes_of(self, scores: FloatArray) -> FloatArray:
@@ -118,6 +122,7 @@ class ElubCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "elub"
+    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {
         "low": {"type": "number", "maximum": 0},
         "high": {"type": "number", "minimum": 0},
@@ -127,15 +132,20 @@ class ElubCalibrator(Calibrator):
         self.n_misleading = n_misleading
         _misleading(n_misleading)
 
-    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
-        self.low_, self.high_ = _bounds(SortedScores(**data.as_sets(data.score)), self.n_misleading)
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
+        if isinstance(data, Labelled):
+            self.low_, self.high_ = _bounds(SortedScores(**data.as_sets(data.score)), self.n_misleading)
+        else:
+            amount = _misleading(self.n_misleading)
+            low, self.high_ = (upper_bound_in_pieces(data, amount, sign=sign) for sign in (-1, 1))
+            self.low_ = -low + 0.0
         if self.low_ == 0.0 or self.high_ == 0.0:
             sides = [side for side, bound in (("lower", self.low_), ("upper", self.high_)) if bound == 0.0]
             warn(
                 f"ElubCalibrator: the {' and the '.join(sides)} bound is 0: there the llrs do worse than saying "
                 "nothing. They may not be calibrated, or trials are too few."
             )
-        return _results(data, self.low_, self.high_)
+        return _results(data, self._transform, self.low_, self.high_)
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         return np.asarray(np.clip(scores, self.low_, self.high_))
@@ -216,23 +226,7 @@ def _bounds(scores: SortedScores, n_misleading: float) -> tuple[float, float]:
         tar_weights=scores.non.weights,
         non_weights=scores.tar.weights,
     )
-    return -_upper(mirrored.tar, mirrored.non, amount) + 0.0, _upper(scores.tar, scores.non, amount)
-
-
-def _upper(tar: SortedClass, non: SortedClass, amount: float) -> float:
-    """Where above 0 the normalized Bayes error rate first exceeds 1.
-
-    Between neighbouring llrs the errors are constant and the rate increases with the threshold: it passes 1 where
-    ``exp(t) (n_fa + k) / (N + k) = 1 - (n_miss + k) / (T + k) = (T - n_miss) / (T + k)``.
-    """
-    both = np.concatenate((tar.scores, non.scores)).astype(np.float64, copy=False)
-    ends = np.append(np.unique(both[(both > 0.0) & (both < np.inf)]), np.inf)
-    begins = np.insert(ends[:-1], 0, 0.0)
-    n_hit, n_fa = tar.at_or_above(ends), non.at_or_above(ends)
-    with np.errstate(divide="ignore"):
-        crossing = np.log(n_hit / (tar.total + amount)) - np.log((n_fa + amount) / (non.total + amount))
-    first = int(np.argmax(crossing < ends))  # at the last end, infinity, it is always so
-    return float(max(crossing[first], begins[first]))
+    return -upper_bound(mirrored.tar, mirrored.non, amount) + 0.0, upper_bound(scores.tar, scores.non, amount)
 
 
 def _in_both_units(low: float, high: float) -> str:
@@ -249,10 +243,22 @@ def _misleading(amount: float) -> float:
     return _validate.in_range(amount, "n_misleading", 1.0, 1e100, "At least 1 misleading llr is added to each class")
 
 
-def _results(data: Labelled, low: float, high: float) -> dict[str, Plain]:
-    below, above = int(np.count_nonzero(data.score < low)), int(np.count_nonzero(data.score > high))
-    status = f"of {len(data.score):,} llrs {below:,} were below the lower bound and {above:,} above the upper one"
-    return outcome(*data.by_class(np.clip(data.score.astype(np.float64, copy=False), low, high)), status)
+def _results(data: Any, transform: Callable[[FloatArray], FloatArray], low: float, high: float) -> dict[str, Plain]:
+    n, below, above = (int(one) for one in data.look(_Beyond(low, high)).total)
+    status = f"of {n:,} llrs {below:,} were below the lower bound and {above:,} above the upper one"
+    return outcome_of(data, transform, status)
+
+
+@dataclass(frozen=True, slots=True)
+class _Beyond:
+    """A look at trials that counts them, and those with scores beyond bounds."""
+
+    low: float
+    high: float
+
+    def __call__(self, trials: Labelled | Chunk) -> Sums:
+        score = Labelled.of_look(trials).score
+        return Sums.of(np.array([len(score), (score < self.low).sum(), (score > self.high).sum()]))
 
 
 class Chain(Calibrator):
@@ -284,6 +290,7 @@ class Chain(Calibrator):
     """
 
     kind: ClassVar[str] = "chain"
+    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {"steps": {"type": "array", "minItems": 1}}
 
     def __init__(self, *steps: Any) -> None:
@@ -304,16 +311,15 @@ class Chain(Calibrator):
         """Whether all steps are."""
         return bool(self.steps) and all(step.is_fitted for step in self.steps)
 
-    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
         if not self.steps:
             raise InputError("steps: a chain needs at least one calibrator.")
-        values = data.score.astype(np.float64, copy=False)
-        statuses = []
+        given, statuses = data, []
         for step in self.steps:
-            values = step.fit_transform(values, data.is_target, sample_weight=data.weight)
+            given = given.through(step)
             status = step.training_.results.get("status") if step.training_ else None
             statuses.append(f"{step.kind}: {status}")
-        return outcome(*data.by_class(values), ". ".join(statuses))
+        return outcome_of(given, _as_it_is, ". ".join(statuses))
 
     def _transform(self, scores: FloatArray) -> FloatArray:
         for step in self.steps:
@@ -343,3 +349,7 @@ class Chain(Calibrator):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.steps))})"
+
+
+def _as_it_is(llr: FloatArray) -> FloatArray:
+    return llr

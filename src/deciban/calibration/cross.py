@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.calibration.folds import folds_of, held_out, splits
 from deciban.errors import InputError
-from deciban.models.score_model import ARGUMENTS, measure_table, missing_measures_are_known, tell_missing
+from deciban.models.score_model import ARGUMENTS, measure_table, tell_missing
+from deciban.models.told_elsewhere import missing_measures_are_known
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from deciban._validate import arrays as _validate
+from deciban.core.resampling.covariance import require_several
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.influences import moment_influences
-from deciban.errors import InputError, warn
+from deciban.core.rules.expected import MeanCost
+from deciban.core.training.influences import MomentSums, Spread
+from deciban.core.training.sums import Ends
+from deciban.errors import InputError, TrialError, warn
+from deciban.io.shards.pieces import Chunk
 from deciban.models.labelled import Labelled
 from deciban.models.model import Plain
-from deciban.models.two_class import Calibrator, outcome
+from deciban.models.two_class import Calibrator, outcome_of
 from deciban.models.uncertainty import ParameterCovariance, Uncertainty
-from deciban.types import CountArray, FloatArray, ScoreArray
+from deciban.types import FloatArray
 
 
 class GaussianCalibrator(Calibrator):
@@ -55,7 +61,7 @@ class GaussianCalibrator(Calibrator):
     Variances are those of maximum likelihood, divided by the number of trials. If llrs are calibrated and those of
     non-targets are Gaussian with variance ``v``, their mean is ``-v / 2``, and those of targets are Gaussian with mean
     ``v / 2`` and the same variance (van Leeuwen and Bruemmer 2013): shared variance is the only Gaussian model that
-    describes its own output. Training takes two passes and no search; the optimum of `AffineCalibrator` needs no
+    describes its own output. Training takes a few passes and no search; the optimum of `AffineCalibrator` needs no
     assumption on the shape and is rarely worse.
 
     References
@@ -74,6 +80,7 @@ class GaussianCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "gaussian"
+    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {
         "mean_tar": {"type": "number"},
         "mean_non": {"type": "number"},
@@ -93,12 +100,11 @@ class GaussianCalibrator(Calibrator):
         _validate.single_log_odds(self.p_target)
         return float(self.p_target)
 
-    def _fit(self, data: Labelled) -> Mapping[str, Plain]:
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
         p_target = self._checked()
-        _require_finite(data)
-        data = data.counting
-        self.mean_tar_, sd_tar = _moments(data.tar, data.tar_weight)
-        self.mean_non_, sd_non = _moments(data.non, data.non_weight)
+        ranges: _Ranges = data.look(_find_ranges)
+        (_, mean_non, sd_non), (_, mean_tar, sd_tar) = _moments(data, ranges)
+        self.mean_tar_, self.mean_non_ = mean_tar, mean_non
         if self.shared_variance:
             if sd_tar == sd_non == 0.0:
                 raise InputError(
@@ -106,25 +112,29 @@ class GaussianCalibrator(Calibrator):
                     "needs two different scores in at least one class."
                 )
             sd_tar = sd_non = float(np.hypot(np.sqrt(p_target) * sd_tar, np.sqrt(1.0 - p_target) * sd_non))
-        for sd, name, rows in ((sd_tar, "target", data.tar), (sd_non, "non-target", data.non)):
+        for kind, (sd, name) in enumerate(((sd_non, "non-target"), (sd_tar, "target"))):
             if sd == 0.0:
                 raise InputError(
-                    f"scores: the {len(rows):,} {name} trials have no variance: all score {float(rows[0]):g}. Separate "
-                    "variances need two different scores in each class; shared_variance=True needs them in one."
+                    f"scores: the {ranges.counts[kind]:,} {name} trials have no variance: all score "
+                    f"{ranges.ends.low[kind]:g}. Separate variances need two different scores in each class; "
+                    "shared_variance=True needs them in one."
                 )
         self.sd_tar_, self.sd_non_ = sd_tar, sd_non
-        self._warn(np.array([data.score.min(), data.score.max()], np.float64))
-        status = f"moments of {len(data.tar):,} target and {len(data.non):,} non-target scores"
-        return outcome(*data.by_class(self._transform(data.score.astype(np.float64, copy=False))), status)
+        self._warn(np.array([ranges.ends.low.min(), ranges.ends.high.max()]))
+        n_non, n_tar = ranges.counts
+        status = f"moments of {n_tar:,} target and {n_non:,} non-target scores"
+        return outcome_of(data, self._transform, status)
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
         """The order of ``parameter_covariance_``."""
         return "mean_tar", "mean_non", "sd_tar", "sd_non"
 
-    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:
-        score = data.score.astype(np.float64, copy=False)
-        means, variances = moment_influences(score, data.is_target, data.float_weight, units)
+    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
+        require_several(units)
+        non, tar = _moments(data, data.look(_find_ranges))
+        (found,) = data.moments_by_unit(MomentSums(non, tar), units).parts
+        means, variances = found[:, :2], found[:, 2:]
         if self.shared_variance:
             variances[:] = (variances @ [1.0 - self.p_target, self.p_target])[:, None]
         sds = variances / (2.0 * np.array([self.sd_non_, self.sd_tar_]))
@@ -197,21 +207,88 @@ class GaussianCalibrator(Calibrator):
 def _require_finite(data: Labelled) -> None:
     counts = True if data.weight is None else data.weight > 0
     if (found := np.flatnonzero(np.isinf(data.score) & counts)).size:
-        raise InputError(
-            f"scores: {len(found)} of {len(data.score)} are infinite, the first at index {found[0]}. Gaussian models "
-            "need finite ones: leave these trials out, give them finite scores, or use PavCalibrator, which takes them."
+        raise TrialError(
+            f"scores: {len(found)} of {len(data.score)} are infinite, the first ",
+            int(found[0]),
+            ". Gaussian models need finite ones: leave these trials out, give them finite scores, or use "
+            "PavCalibrator, which takes them.",
         )
 
 
-def _moments(scores: ScoreArray, weights: CountArray | None) -> tuple[float, float]:
-    """Mean and standard deviation, right for any magnitude and shift; 0 if all scores are the same. No weight is 0."""
-    low, high = float(scores.min()), float(scores.max())
+@dataclass(frozen=True, slots=True)
+class _Ranges:
+    """Between which scores each class lies, and how many trials of it count; of more trials it adds up."""
+
+    ends: Ends
+    counts: tuple[int, int]
+
+    def __add__(self, other: _Ranges) -> _Ranges:
+        (a, b), (c, d) = self.counts, other.counts
+        return _Ranges(self.ends + other.ends, (a + c, b + d))
+
+
+def _find_ranges(trials: Labelled | Chunk) -> _Ranges:
+    """A look at trials."""
+    data = Labelled.of_look(trials)
+    _require_finite(data)
+    data = data.counting
+    both = data.non, data.tar
+    low, high = [np.min(one, initial=np.inf) for one in both], [np.max(one, initial=-np.inf) for one in both]
+    return _Ranges(Ends.of(low, high), (len(data.non), len(data.tar)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Powers:
+    """Sums of powers of the scores of each class; of more trials they add up."""
+
+    sums: tuple[MeanCost, MeanCost]
+
+    def __add__(self, other: _Powers) -> _Powers:
+        (a, b), (c, d) = self.sums, other.sums
+        return _Powers((a + c, b + d))
+
+
+@dataclass(frozen=True, slots=True)
+class _SumsOfPowers:
+    """A look at trials that sums up powers of ``(score - middle) / size - mean`` in each class, with exact sums."""
+
+    middle: tuple[float, ...]
+    size: tuple[float, ...]
+    mean: tuple[float, ...]
+    power: int
+
+    def __call__(self, trials: Labelled | Chunk) -> _Powers:
+        data = Labelled.of_look(trials).counting
+        both = enumerate(((data.non, data.non_weight), (data.tar, data.tar_weight)))
+        non, tar = (MeanCost.of(scores, self._of(k), weights) for k, (scores, weights) in both)
+        return _Powers((non, tar))
+
+    def _of(self, k: int) -> Callable[[FloatArray], FloatArray]:
+        def powers(scores: FloatArray) -> FloatArray:
+            apart: FloatArray = ((scores - self.middle[k]) / self.size[k] - self.mean[k]) ** self.power
+            return apart
+
+        return powers
+
+
+def _moments(data: Any, ranges: _Ranges) -> list[Spread]:
+    """How much each class counts, with mean and standard deviation; right for any magnitude and shift.
+
+    The deviation is 0 if all scores are the same.
+    """
+    low, high = ranges.ends.low, ranges.ends.high
     # Relative to their range numbers neither overflow nor underflow, and a common shift takes no digits.
-    middle, size = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
-    if size == 0.0:
-        return low, 0.0
-    values = (scores.astype(np.float64, copy=False) - middle) / size
-    mean = float(np.average(values, weights=weights))
-    values -= mean
-    sd = float(np.sqrt(np.average(values**2, weights=weights)))
-    return middle + size * mean, size * sd
+    middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
+    unit = np.where(half > 0.0, half, 1.0)
+
+    def sums(mean: tuple[float, ...], power: int) -> tuple[MeanCost, MeanCost]:
+        found: _Powers = data.look(_SumsOfPowers(tuple(middle.tolist()), tuple(unit.tolist()), mean, power))
+        return found.sums
+
+    first = sums((0.0, 0.0), 1)
+    second = sums(tuple(one.value for one in first), 2)
+    found = []
+    for k, size in enumerate(half.tolist()):
+        mean = float(middle[k] + size * first[k].value) if size > 0.0 else float(low[k])
+        found.append((first[k].weight, mean, size * math.sqrt(second[k].value)))
+    return found

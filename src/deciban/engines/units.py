@@ -19,7 +19,7 @@ from deciban.engines.score_places import scores_along
 from deciban.engines.speakers import SpeakersByName, counting
 from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
-from deciban.io.shards.pieces import Piece, ShardSource, Wanted
+from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
@@ -67,6 +67,34 @@ class UnitNames(Locked, Work):
     def units(self) -> TrialUnits | None:
         """All of them, of no trial; None if there is none."""
         return None if self.about is None else replace(self.about, keys=self.keys)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitsOfPieces:
+    """Which units there are, and which of them trials are of, piece by piece. Can be pickled.
+
+    Attributes
+    ----------
+    units : TrialUnits
+        All units, of no trial.
+    by_name : SpeakersByName, optional
+        The units of names, where pieces do not say those of trials.
+    """
+
+    units: TrialUnits
+    by_name: SpeakersByName | None = None
+
+    def wanted(self, wanted: Wanted) -> Wanted:
+        """The same, and what says the units."""
+        named = self.by_name is not None
+        return replace(wanted, units=not named, names=named)
+
+    def of(self, chunk: Chunk) -> TrialUnits:
+        """Those of trials that count, by their positions among all units."""
+        own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
+        assert own is not None  # noqa: S101  # they were asked for
+        place = np.searchsorted(self.units.keys, own.keys)
+        return replace(own, codes=tuple(place[side] for side in own.codes), keys=self.units.keys)
 
 
 def trials_of(piece: Piece, system: int, by_name: SpeakersByName | None = None) -> UnitTrials:

@@ -15,10 +15,11 @@ from deciban.core.training.blocks import length_bound
 from deciban.core.training.descent import Fit
 from deciban.core.training.linear_training import LinearFit
 from deciban.core.training.linear_trials import Trials
+from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError, TrialError
 from deciban.io.shards.pieces import ShardSource
-from deciban.models.in_pieces import TrialsInPieces, scores_alone
+from deciban.models.in_pieces import Form, TrialsInPieces, scores_alone
 from deciban.models.model import Training
 from deciban.models.score_model import LabelledTrials
 from deciban.models.two_class import Fusion, results_of
@@ -63,6 +64,10 @@ class LabelledSystems(LabelledTrials):
         elif not reach < np.inf:
             _validate.require_no_nan(matrix, "scores")
         return cls(matrix, *_validate.labels(is_target, sample_weight, len(matrix)), reach)
+
+    def linear(self, form: Form) -> Trials:  # noqa: ARG002  # a matrix has one
+        """Trials to train weights of systems on."""
+        return Trials.of(self.scores, self.is_target, weights=self.float_weight, reach=self.reach)
 
     def take(self, rows: BoolArray | IntArray) -> LabelledSystems:
         """Some of the trials."""
@@ -224,8 +229,7 @@ class LinearFusion(Fusion):
         """
         data = LabelledSystems.of(scores, is_target, sample_weight)
         own, counts = checked_units(units, len(data.scores), data.weight)
-        given = Trials.of(data.scores, data.is_target, weights=data.float_weight, reach=data.reach)
-        fit = self._learn(self._train(given))
+        fit = self._learn(self._train(data.linear(scores_alone)))
         self.training_ = Training.on(data.scores, data.is_target, data.float_weight, results_of(fit))
         self._learn_uncertainty(own, lambda own: self._uncertainty(data if counts.all() else data.take(counts), own))
         return self
@@ -237,15 +241,18 @@ class LinearFusion(Fusion):
         self.penalized_objective_ = penalized(fit, self.ridge)
         return fit
 
-    def fit_pieces(self, source: ShardSource, engine: Engine, memory: int) -> Self:
+    def fit_pieces(
+        self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
+    ) -> Self:
         """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
-        data = TrialsInPieces(source, engine, memory)
+        data = TrialsInPieces(source, engine, memory, units)
         fit = self._learn(self._train(data.linear(scores_alone)))
         self.training_ = data.training(results_of(fit))
+        self._learn_uncertainty(None if units is None else units.units, lambda own: self._uncertainty(data, own))
         return self
 
-    def _uncertainty(self, data: LabelledSystems, units: TrialUnits) -> ParameterCovariance:
-        found = self._influences(data.scores, data, units, self.weights_, self.offset_)
+    def _uncertainty(self, data: LabelledSystems | TrialsInPieces, units: TrialUnits) -> ParameterCovariance:
+        found = self._influences(data.linear(scores_alone), units, self.weights_, self.offset_)
         return ParameterCovariance.of(found, units)
 
     def _slopes_of(self, scores: FloatArray) -> FloatArray:

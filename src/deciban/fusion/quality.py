@@ -231,7 +231,8 @@ class QualityFusion(MeasuredFusion):
         of_known = None if of_all is None else of_all.take(measures.present[counts]).only_used()
 
         def uncertainty(own: TrialUnits) -> ParameterCovariance:
-            found = self._influences(columns, known, own, fit.weights, fit.offset)
+            given = Trials.of(columns, known.is_target, weights=known.float_weight)
+            found = self._influences(given, own, fit.weights, fit.offset)
             return ParameterCovariance.of(in_units_of_measures(self, terms, found), own)
 
         self._learn_uncertainty(of_known, uncertainty)

@@ -9,19 +9,23 @@ from typing import Any, Self
 
 import numpy as np
 
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.linear_training import LinearFit
 from deciban.core.training.linear_trials import Trials
 from deciban.core.training.moments import equal_classes, moments
 from deciban.core.training.sums import Ends, Sums
+from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.fusion.linear import LinearFusion, penalized
 from deciban.fusion.quality_measures import Measures, combined_measures, no_trial_with_all
+from deciban.fusion.quality_slopes import in_units_of_measures
 from deciban.fusion.quality_terms import QualityTerms
 from deciban.io.shards.pieces import Chunk, ShardSource
 from deciban.models.in_pieces import TrialsInPieces, float_weight
 from deciban.models.score_model import tell_lacking
 from deciban.models.two_class import Fusion, results_of
+from deciban.models.uncertainty import ParameterCovariance
 from deciban.types import BoolArray, FloatArray
 
 
@@ -56,19 +60,22 @@ class MeasuredFusion(Fusion):
         self.penalized_objective_ = penalized(fit, self.ridge)
         self.backoff_ = backoff
 
-    def fit_pieces(self, source: ShardSource, engine: Engine, memory: int) -> Self:
+    def fit_pieces(
+        self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
+    ) -> Self:
         """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
-        symmetric, data = self._is_symmetric(), TrialsInPieces(source, engine, memory)
+        symmetric, data = self._is_symmetric(), TrialsInPieces(source, engine, memory, units)
         if not source.quality:
             raise InputError(f"{type(self).__name__}: needs quality measures, and {source.name} has none.")
         data.quality = source.quality
-        lacking: _Lacking = data.noted(_Lacked(self.combine, symmetric))
+        lacking: _Lacking = data.look(_Lacked(self.combine, symmetric))
         n_measures = dict(lacking.n_measures)
         terms = _terms_in_pieces(data, self.combine, n_measures, symmetric=symmetric)
         backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
         backoff.system_names = self.system_names
-        backoff.fit_pieces(source, engine, memory)
-        fit = self._train(data.made_by(_Measured(self.combine, terms)))
+        backoff.fit_pieces(source, engine, memory, units=units)
+        parts = data.made_by(_Measured(self.combine, terms))
+        fit = self._train(parts)
         if terms.indices:
             of_terms = fit.weights[-len(terms.indices) :]
             terms.refuse_lost(float(data.look(_Lost(self.combine, terms, of_terms)).high))
@@ -77,6 +84,13 @@ class MeasuredFusion(Fusion):
         self.training_ = data.training(results_of(fit) | {"n_without_quality": n_lacking})
         if n_lacking:
             tell_lacking("QualityFusion", n_lacking, n, "", "left out where the quality part was trained")
+
+        def uncertainty(own: TrialUnits) -> ParameterCovariance:
+            fusion: Any = self
+            found = self._influences(parts, own, fit.weights, fit.offset)
+            return ParameterCovariance.of(in_units_of_measures(fusion, terms, found), own)
+
+        self._learn_uncertainty(None if units is None else units.units, uncertainty)
         return self
 
 
@@ -150,6 +164,10 @@ class _Measured:
 
     combine: Any
     terms: QualityTerms | None
+
+    def rows(self, chunk: Chunk) -> BoolArray:
+        """Those of trials that have all measures."""
+        return _counting(chunk, _measures_of(chunk, self.combine))
 
     def __call__(self, chunk: Chunk) -> Trials:
         assert chunk.truth is not None  # noqa: S101  # it was asked for

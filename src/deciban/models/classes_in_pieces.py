@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
-from deciban.core.classes.certainty import CountedTrials
+from deciban.core.classes.certainty import CountedTrials, which_count
 from deciban.core.training.class_parts import PartsOfClassTrials
 from deciban.core.training.multiclass_training import ClassFit, train_parts
-from deciban.core.training.sums import F
+from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk, ShardSource
-from deciban.models.in_pieces import InPieces, Record, float_weight
+from deciban.models.in_pieces import InPieces, PartsOfPieces, Record, float_weight
 from deciban.models.model import Plain, Training, digits_of
-from deciban.types import FloatArray
+from deciban.types import BoolArray, FloatArray
 
 
 class ClassesInPieces(InPieces):
@@ -34,6 +34,8 @@ class ClassesInPieces(InPieces):
         Of training; flat if it is None.
     memory : int, optional
         Bytes that may be taken, which limit the sample.
+    units : UnitsOfPieces, optional
+        Whose draw makes what is trained uncertain.
 
     Attributes
     ----------
@@ -42,13 +44,20 @@ class ClassesInPieces(InPieces):
     n_classes : int
     """
 
-    def __init__(self, source: ShardSource, engine: Engine, prior: ArrayLike | None, memory: int | None = None) -> None:
+    def __init__(
+        self,
+        source: ShardSource,
+        engine: Engine,
+        prior: ArrayLike | None,
+        memory: int | None = None,
+        units: UnitsOfPieces | None = None,
+    ) -> None:
         if not source.classes:
             raise InputError(f"{source.name}: two classes, and the model is of many. Take one of two.")
-        super().__init__(source, engine)
+        super().__init__(source, engine, units)
         self.classes, self.n_classes = source.classes, len(source.classes)
         self.prior = _validate_classes.prior(prior, self.n_classes)
-        self._parts = _ClassParts(self, memory)
+        self.counted: PartsOfClassTrials = _ClassParts(self, memory)
 
     @property
     def noting(self) -> Callable[[Chunk], Record]:
@@ -65,49 +74,45 @@ class ClassesInPieces(InPieces):
     def amounts(self) -> FloatArray:
         """How much the trials of each class count."""
         found = np.zeros(self.n_classes)
-        found[self.prior > 0.0] = self._parts.first.amounts.total
+        found[self.prior > 0.0] = self.counted.first.amounts.total
         return found
 
     def tell_nothing(self) -> int:
         """See `deciban.models.multiclass.LabelledClasses.tell_nothing`."""
-        first = self._parts.first
+        first = self.counted.first
         return first.n_left if first.alike[0] and not first.has_infinite else 0
 
     def train(self, **form: Any) -> ClassFit:
         """See `deciban.core.training.multiclass_training.train_classes`."""
-        return train_parts(self._parts, **form)
+        return train_parts(self.counted, **form)
 
     def training(self, results: Mapping[str, Plain]) -> Training:
         """The record of a training on these trials."""
         return self._training(self.classes, results)
 
 
-class _ClassParts(PartsOfClassTrials):
+class _ClassParts(PartsOfPieces[CountedTrials], PartsOfClassTrials):
     """Trials of a source."""
 
     def __init__(self, data: ClassesInPieces, memory: int | None) -> None:
-        self._data, self.prior, self.names, self.memory = data, data.prior, data.classes, memory
-
-    def each(self, look: Callable[[CountedTrials], F | None], *, first: bool = False) -> F:
-        """See `PartsOfClassTrials.each`."""
-        found: F = (self._data.noted if first else self._data.look)(_Counted(self.prior, look))
-        return found
+        super().__init__(data, _Counted(data.prior))
+        self.prior, self.names, self.memory = data.prior, data.classes, memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Counted:
-    """A look at the trials of a piece that count."""
+    """Makes of a piece the trials that count."""
 
     prior: FloatArray
-    look: Callable[[CountedTrials], Any]
 
-    def __call__(self, chunk: Chunk) -> Any:
+    def rows(self, chunk: Chunk) -> BoolArray:
+        """Which rows of the piece they are of."""
         assert chunk.truth is not None  # noqa: S101  # it was asked for
-        if not len(chunk.truth):
-            return None
-        systems = np.stack(chunk.scores, axis=1)
-        counted = CountedTrials.of(systems, chunk.truth, self.prior, float_weight(chunk))
-        return self.look(counted) if len(counted.trials) else None
+        return which_count(chunk.truth, self.prior, float_weight(chunk))
+
+    def __call__(self, chunk: Chunk) -> CountedTrials:
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        return CountedTrials.of(np.stack(chunk.scores, axis=1), chunk.truth, self.prior, float_weight(chunk))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +123,6 @@ class _Recorded:
 
     def __call__(self, chunk: Chunk) -> Record:
         assert chunk.truth is not None  # noqa: S101  # it was asked for
-        digits = 0
-        if len(chunk.truth):
-            columns = np.stack(chunk.scores, axis=1).reshape(len(chunk.truth), -1)
-            digits = digits_of(columns, chunk.truth, float_weight(chunk))
+        columns = np.stack(chunk.scores, axis=1).reshape(len(chunk.truth), len(chunk.scores) * self.n_classes)
+        digits = digits_of(columns, chunk.truth, float_weight(chunk)) if len(chunk.truth) else 0
         return Record(tuple(np.bincount(chunk.truth, minlength=self.n_classes).tolist()), digits)

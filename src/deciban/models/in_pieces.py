@@ -5,24 +5,43 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from deciban.core.ranks.hull import Pav
+from deciban.core.resampling.units import TrialUnits
+from deciban.core.training.influences import MomentSums, UnitSums
 from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.linear_trials import Trials
+from deciban.core.training.looks_at_parts import Parts, T
 from deciban.core.training.sums import F
 from deciban.engines.counting import summarize_shards
 from deciban.engines.looking import both, found_in
+from deciban.engines.speakers import counting
+from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
+from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
-from deciban.types import FloatArray, ScoreArray
+from deciban.types import BoolArray, FloatArray, ScoreArray
+
+Made_co = TypeVar("Made_co", covariant=True)
+"""What is made of a piece."""
 
 Form: TypeAlias = Callable[[Sequence[ScoreArray]], tuple[Sequence[ScoreArray], ScoreArray | None]]
 """What makes columns to train on, and what is added to the llr as it is, out of the scores of systems."""
+
+
+class Makes(Protocol[Made_co]):
+    """Makes trials to train on of a piece; can be pickled."""
+
+    def __call__(self, chunk: Chunk, /) -> Made_co:
+        """The trials."""
+
+    def rows(self, chunk: Chunk, /) -> BoolArray | slice:
+        """Which rows of the piece they are of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +87,12 @@ class InPieces(ABC):
     source : ShardSource
     engine : Engine
         Where passes run.
+    units : UnitsOfPieces, optional
+        Whose draw makes what is trained uncertain.
     """
 
-    def __init__(self, source: ShardSource, engine: Engine) -> None:
-        self.source, self.engine = source, engine
+    def __init__(self, source: ShardSource, engine: Engine, units: UnitsOfPieces | None = None) -> None:
+        self.source, self.engine, self.units = source, engine, units
         self._record: Record | None = None
 
     @property
@@ -105,20 +126,32 @@ class InPieces(ABC):
     """Which quality measures are looked at, too."""
 
     def look(self, look: Callable[[Chunk], Any]) -> Any:
-        """What a look at all pieces finds: one pass."""
-        systems = tuple(range(len(self.source.systems)))
-        wanted = Wanted(systems, truth=True, weight=self.source.has_weights, quality=self.quality)
-        return found_in(self.source, self.engine, wanted, look)
-
-    def noted(self, look: Callable[[Chunk], Any]) -> Any:
-        """The same, and what the record of training keeps of all trials, unless that is known already."""
+        """What a look at all pieces finds: one pass; the first also notes what the record of training keeps."""
         if self._record is not None:
-            return self.look(look)
-        found = self.look(_Noted(look, self.noting))
+            return self._look(look)
+        found = self._look(_Noted(look, self.noting))
         record = None if found is None else found.record
         self.require_all(record)
         self._record = record
         return found.found
+
+    def _look(self, look: Callable[[Chunk], Any]) -> Any:
+        return found_in(self.source, self.engine, self._wanted, look)
+
+    @property
+    def _wanted(self) -> Wanted:
+        systems = tuple(range(len(self.source.systems)))
+        return Wanted(systems, truth=True, weight=self.source.has_weights, quality=self.quality)
+
+    @property
+    def n_trials(self) -> int:
+        """How many there are, once they have been looked at."""
+        return 0 if self._record is None else sum(self._record.counts)
+
+    def look_by_unit(self, look: Callable[[Chunk, TrialUnits], Any]) -> Any:
+        """What a look at the trials that count finds, with their units among all; one pass."""
+        assert self.units is not None  # noqa: S101  # who asks knows them
+        return found_in(self.source, self.engine, self.units.wanted(self._wanted), _WithUnits(look, self.units))
 
     def _training(self, counted: Sequence[str], results: Mapping[str, Plain]) -> Training:
         """The record of a training on these trials, with what is counted of them."""
@@ -137,13 +170,16 @@ class TrialsInPieces(InPieces):
         Where passes run.
     memory : int
         Bytes that may be taken.
+    units : UnitsOfPieces, optional
+        Whose draw makes what is trained uncertain.
     """
 
-    def __init__(self, source: ShardSource, engine: Engine, memory: int) -> None:
+    def __init__(self, source: ShardSource, engine: Engine, memory: int, units: UnitsOfPieces | None = None) -> None:
         if source.classes:
             raise InputError(f"{source.name}: many classes, and the model is of two. Take one of many classes.")
-        super().__init__(source, engine)
+        super().__init__(source, engine, units)
         self.memory = memory
+        self._parts: dict[Any, PartsOfTrials] = {}
 
     @property
     def noting(self) -> Callable[[Chunk], Record]:
@@ -159,16 +195,29 @@ class TrialsInPieces(InPieces):
 
     def linear(self, form: Form) -> PartsOfTrials:
         """Trials to train weights of columns on."""
-        return self.made_by(_Formed(form))
+        if form not in self._parts:  # of others, the sample is not kept
+            self._parts = {form: self.made_by(_Formed(form))}
+        return self._parts[form]
 
-    def made_by(self, make: Callable[[Chunk], Trials]) -> PartsOfTrials:
+    def made_by(self, make: Makes[Trials]) -> PartsOfTrials:
         """The same, made of each piece in any way that can be pickled."""
-        return _Parts(self, make)
+        return _TrialParts(self, make)
+
+    def through(self, model: Any) -> TrialsInPieces:
+        """Train a calibrator on them; the same trials with what it makes of their scores."""
+        model.learn(self)
+        (name,) = self.source.systems
+        return TrialsInPieces(mapped(self.source, model, name), self.engine, self.memory)
+
+    def moments_by_unit(self, look: MomentSums, units: TrialUnits) -> UnitSums:  # noqa: ARG002  # pieces know theirs
+        """See `deciban.models.labelled.Labelled.moments_by_unit`."""
+        found: UnitSums = self.look_by_unit(_OfScores(look))
+        return found
 
     @property
     def pav(self) -> Pav:
         """PAV blocks of the scores of the first system."""
-        self.noted(_nothing)
+        self.look(_nothing)
         return summarize_shards(self.source, self.engine, self.memory).pav
 
     def training(self, results: Mapping[str, Plain]) -> Training:
@@ -177,16 +226,29 @@ class TrialsInPieces(InPieces):
         return replace(found, counts={name: found.counts[name] for name in ("n_tar", "n_non")})
 
 
-class _Parts(PartsOfTrials):
-    """Trials that are made of the pieces of a source."""
+class PartsOfPieces(Parts[T]):
+    """What is made of the pieces of a source."""
 
-    def __init__(self, data: TrialsInPieces, make: Callable[[Chunk], Trials]) -> None:
-        self._data, self._make, self.memory = data, make, data.memory
+    def __init__(self, data: InPieces, make: Makes[T]) -> None:
+        self._data, self._make = data, make
 
-    def each(self, look: Callable[[Trials], F | None], *, first: bool = False) -> F:
-        """See `PartsOfTrials.each`."""
-        found: F = (self._data.noted if first else self._data.look)(_Made(self._make, look))
+    def each(self, look: Callable[[T], F | None]) -> F:
+        """See `Parts.each`."""
+        found: F = self._data.look(_Made(self._make, look))
         return found
+
+    def each_by_unit(self, look: Callable[[T, TrialUnits], F], units: TrialUnits) -> F:  # noqa: ARG002
+        """See `Parts.each_by_unit`; pieces know their units."""
+        found: F = self._data.look_by_unit(_MadeByUnit(self._make, look))
+        return found
+
+
+class _TrialParts(PartsOfPieces[Trials], PartsOfTrials):
+    """Trials of two classes that are made of the pieces of a source."""
+
+    def __init__(self, data: TrialsInPieces, make: Makes[Trials]) -> None:
+        super().__init__(data, make)
+        self.memory = data.memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +256,10 @@ class _Formed:
     """Makes trials whose columns are of some form."""
 
     form: Form
+
+    def rows(self, chunk: Chunk) -> slice:  # noqa: ARG002
+        """All of them."""
+        return slice(None)
 
     def __call__(self, chunk: Chunk) -> Trials:
         assert chunk.truth is not None  # noqa: S101  # it was asked for
@@ -205,14 +271,49 @@ class _Formed:
 class _Made:
     """A look at the trials that are made of a piece."""
 
-    make: Callable[[Chunk], Trials]
-    look: Callable[[Trials], Any]
+    make: Makes[Any]
+    look: Callable[[Any], Any]
 
     def __call__(self, chunk: Chunk) -> Any:
         if chunk.truth is None or not len(chunk.truth):
             return None
         trials = self.make(chunk)
         return self.look(trials) if len(trials) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _MadeByUnit:
+    """A look at the trials that are made of a piece, with their units."""
+
+    make: Makes[Any]
+    look: Callable[[Any, TrialUnits], Any]
+
+    def __call__(self, chunk: Chunk, units: TrialUnits) -> Any:
+        trials = self.make(chunk)
+        return self.look(trials, units.take(self.make.rows(chunk))) if len(trials) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _OfScores:
+    """A look at the scores of a piece, with their units."""
+
+    look: MomentSums
+
+    def __call__(self, chunk: Chunk, units: TrialUnits) -> UnitSums:
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        return self.look(chunk.scores[0].astype(np.float64, copy=False), chunk.truth, float_weight(chunk), units)
+
+
+@dataclass(frozen=True, slots=True)
+class _WithUnits:
+    """A look at the trials of a piece that count, with their units."""
+
+    look: Callable[[Chunk, TrialUnits], Any]
+    units: UnitsOfPieces
+
+    def __call__(self, chunk: Chunk) -> Any:
+        own = counting(chunk)
+        return self.look(own, self.units.of(own)) if own.truth is not None and len(own.truth) else None
 
 
 @dataclass(frozen=True, slots=True)

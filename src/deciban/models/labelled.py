@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.ranks.hull import Pav
+from deciban.core.resampling.units import TrialUnits
+from deciban.core.training.influences import MomentSums, UnitSums
 from deciban.core.training.linear_trials import Trials
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk
@@ -48,17 +51,20 @@ class Labelled(LabelledTrials):
         return cls(score, *_validate.labels(is_target, sample_weight, len(score)))
 
     @classmethod
-    def of_piece(cls, chunk: Chunk) -> Labelled:
-        """The trials of a piece of a source of one system; a class may be missing."""
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        return cls(chunk.scores[0], chunk.truth, chunk.weight)
+    def of_look(cls, trials: Labelled | Chunk) -> Labelled:
+        """What a look is had at: these, or a piece of a source of one system, in which a class may be missing."""
+        if isinstance(trials, Labelled):
+            return trials
+        assert trials.truth is not None  # noqa: S101  # it was asked for
+        return cls(trials.scores[0], trials.truth, trials.weight)
 
     @property
     def counting(self) -> Labelled:
         """Without the trials of weight 0."""
         if self.weight is None or self.weight.all():
             return self
-        return self.take(self.weight > 0)
+        some = self.weight > 0
+        return Labelled(self.score[some], self.is_target[some], self.weight[some])
 
     def linear(self, form: Form) -> Trials:
         """Trials to train weights of columns on."""
@@ -73,6 +79,15 @@ class Labelled(LabelledTrials):
     def look(self, look: Callable[[Labelled], Any]) -> Any:
         """What a look at them finds."""
         return look(self)
+
+    def moments_by_unit(self, look: MomentSums, units: TrialUnits) -> UnitSums:
+        """Sums over the trials of each unit."""
+        return look(self.score.astype(np.float64, copy=False), self.is_target, self.float_weight, units)
+
+    def through(self, model: Any) -> Labelled:
+        """Train a calibrator on them; the same trials with what it makes of their scores."""
+        values = self.score.astype(np.float64, copy=False)
+        return replace(self, score=model.fit_transform(values, self.is_target, sample_weight=self.weight))
 
     def take(self, rows: BoolArray) -> Labelled:
         """Some of the trials.

@@ -13,6 +13,7 @@ from deciban.io.shards.pieces import Chunk
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 if TYPE_CHECKING:
+    from deciban.core.classes.certainty import CountedTrials
     from deciban.core.training.multiclass_training import ClassFit
 
 
@@ -41,10 +42,17 @@ class LabelledClasses:
     classes: _validate_classes.Names
 
     @classmethod
-    def of_piece(cls, chunk: Chunk, prior: FloatArray) -> LabelledClasses:
-        """The trials of a piece of a source of one system; classes may be missing."""
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        return cls(chunk.scores[0], chunk.truth, len(prior), prior, chunk.weight, None)
+    def of_look(cls, trials: LabelledClasses | Chunk, prior: FloatArray) -> LabelledClasses:
+        """What a look is had at: these, or a piece of a source of one system, in which classes may be missing."""
+        if isinstance(trials, LabelledClasses):
+            return trials
+        assert trials.truth is not None  # noqa: S101  # it was asked for
+        return cls(trials.scores[0], trials.truth, len(prior), prior, trials.weight, None)
+
+    @property
+    def n_trials(self) -> int:
+        """How many there are."""
+        return len(self.label)
 
     @property
     def float_weight(self) -> FloatArray | None:
@@ -56,16 +64,23 @@ class LabelledClasses:
         """How much the trials of each class count."""
         return np.bincount(self.label, self.float_weight, minlength=self.n_classes).astype(np.float64)
 
+    @property
+    def counted(self) -> CountedTrials:
+        """Those that count in training."""
+        from deciban.core.classes.certainty import CountedTrials  # these are for training alone
+
+        systems = self.scores[:, None, :] if self.scores.ndim == 2 else self.scores
+        return CountedTrials.of(systems, self.label, self.prior, self.float_weight)
+
     def look(self, look: Callable[[LabelledClasses], Any]) -> Any:
         """What a look at them finds."""
         return look(self)
 
     def tell_nothing(self) -> int:
         """How many trials count, if the only system scores all of them in the same way; else 0."""
-        from deciban.core.classes.certainty import CountedTrials  # these are for training alone
         from deciban.core.classes.loglik import are_alike
 
-        counted = CountedTrials.of(self.scores[:, None, :], self.label, self.prior, self.float_weight).trials
+        counted = self.counted.trials
         return len(counted) if are_alike(counted.systems[:, 0]) else 0
 
     def train(self, **form: Any) -> ClassFit:

@@ -10,7 +10,7 @@ import numpy as np
 
 from deciban.errors import naming_trials
 from deciban.io.shards.pieces import Chunk, Piece, PieceOf, ShardSource, Wanted
-from deciban.models.score_model import missing_measures_are_known
+from deciban.models.told_elsewhere import missing_measures_are_known
 
 
 @dataclass(frozen=True, eq=False)

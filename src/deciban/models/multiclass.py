@@ -13,6 +13,7 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.descent import Fit
+from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError, warn
 from deciban.io.shards.pieces import ShardSource
@@ -91,7 +92,7 @@ class ClassModel(ScoreModel):
         self._learn_uncertainty(own, lambda own: self._uncertainty(data if counts.all() else data.take(counts), own))
         return self
 
-    def _uncertainty(self, data: LabelledClasses, units: TrialUnits) -> Uncertainty:
+    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
         """Covariance of scales and offsets.
 
         Raises
@@ -99,13 +100,10 @@ class ClassModel(ScoreModel):
         InputError
             If this kind of model has none, or these units cannot tell.
         """
-        from deciban.core.classes.certainty import CountedTrials  # these are for training alone
-        from deciban.core.training.class_influences import class_influences
+        from deciban.core.training.class_influences import class_influences  # which is for training alone
 
         scales, form = self._linear_form()
-        systems = data.scores[:, None, :] if data.scores.ndim == 2 else data.scores
-        counted = CountedTrials.of(systems, data.label, data.prior, data.float_weight)
-        found = class_influences(counted, units, scales, self.offset_, ridge=self._ridge(), **form)
+        found = class_influences(data.counted, units, scales, self.offset_, ridge=self._ridge(), **form)
         return ParameterCovariance.of(found, units)
 
     def _linear_form(self) -> tuple[FloatArray, dict[str, bool]]:
@@ -130,18 +128,22 @@ class ClassModel(ScoreModel):
     fits_pieces: ClassVar[bool] = False
     """Whether training takes trials in pieces, too."""
 
-    def fit_pieces(self, source: ShardSource, engine: Engine, memory: int) -> Self:
+    def fit_pieces(
+        self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
+    ) -> Self:
         """Train on the trials of a source; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
         if not self.fits_pieces:
             return super().fit_pieces(source, engine, memory)
         from deciban.models.classes_in_pieces import ClassesInPieces
 
-        data = ClassesInPieces(source, engine, self.prior, memory)
+        data = ClassesInPieces(source, engine, self.prior, memory, units)
         if not self.is_fusion:
             data.require_one_system(type(self).__name__)
         results = self._fit(data)
         self.classes_ = source.classes
         self.training_ = data.training(results)
+        own_units = None if units is None else units.units
+        self._learn_uncertainty(own_units, lambda own: self._uncertainty(data, own))
         return self
 
     @abstractmethod

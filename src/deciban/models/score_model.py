@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -16,8 +14,9 @@ from deciban._validate import arrays as _validate
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores
+from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
-from deciban.errors import DecibanWarning, InputError, warn
+from deciban.errors import InputError, warn
 from deciban.io.shards.pieces import ShardSource
 from deciban.models.model import Model
 from deciban.models.uncertainty import Bounds, JackknifeMaps, ParameterCovariance, Uncertainty
@@ -100,22 +99,6 @@ def tell_missing(model: str, present: BoolArray, consequence: str) -> None:
 def tell_lacking(model: str, n_lacking: int, n: int, where: str, consequence: str) -> None:
     """Warn that trials lack a measure."""
     warn(f"{model}: {n_lacking} of {n} trials lack quality measures{where}: {consequence}.")
-
-
-@contextmanager
-def reasons_are_shown() -> Iterator[None]:
-    """Without the warning that there are no standard errors, where `ScoreModel.uncertainty_lines` says why."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r".*: no standard errors: ", DecibanWarning)
-        yield
-
-
-@contextmanager
-def missing_measures_are_known() -> Iterator[None]:
-    """Without that warning, where it is told already how many trials lack measures."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r".* trials lack quality measures", DecibanWarning)
-        yield
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,13 +184,22 @@ class ScoreModel(Model):
     def fit(self, *args: Any, **kwargs: Any) -> Self:
         """Train on labelled trials."""
 
-    def fit_pieces(self, source: ShardSource, engine: Engine, memory: int) -> Self:  # noqa: ARG002
+    def fit_pieces(
+        self,
+        source: ShardSource,
+        engine: Engine,  # noqa: ARG002  # whoever can needs them
+        memory: int,  # noqa: ARG002
+        *,
+        units: UnitsOfPieces | None = None,  # noqa: ARG002
+    ) -> Self:
         """Train on trials in pieces, whatever their number, where passes run: what `fit` finds in memory.
 
         Parameters
         ----------
         source, engine, memory
             As of `deciban.engines.counting.summarize_shards`.
+        units : UnitsOfPieces, optional
+            With them training finds out how sure it is, as `fit` does, by one more pass.
 
         Raises
         ------

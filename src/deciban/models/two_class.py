@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,21 +13,22 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.expected import WeightedScores, cross_entropy, scoring_rule_cost
+from deciban.core.rules.expected import MeanCost, WeightedScores, cross_entropy, log_costs, mixed, scoring_rule_cost
 from deciban.core.training.descent import Fit
 from deciban.core.training.influences import linear_influences
 from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.linear_training import LinearFit, train_trials
 from deciban.core.training.linear_trials import Trials
+from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError, warn
-from deciban.io.shards.pieces import ShardSource
+from deciban.io.shards.pieces import Chunk, ShardSource
 from deciban.models.in_pieces import TrialsInPieces
 from deciban.models.labelled import Labelled
 from deciban.models.model import Plain, Training
-from deciban.models.score_model import LabelledTrials, ParameterRow, ScoreModel
+from deciban.models.score_model import ParameterRow, ScoreModel
 from deciban.models.uncertainty import JackknifeMaps, Uncertainty, bare_copy, checked_units
-from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, FloatArray
 
 
 class Calibrator(ScoreModel):
@@ -73,14 +75,19 @@ class Calibrator(ScoreModel):
         self._learn_uncertainty(own, lambda own: self._uncertainty(data if counts.all() else data.take(counts), own))
         return self
 
-    def _uncertainty(self, data: Labelled, units: TrialUnits) -> Uncertainty:
+    def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
         """How sure training is, by a jackknife, as there is no formula.
 
         Raises
         ------
         InputError
-            If these units cannot tell.
+            If these units cannot tell, or trials are in pieces.
         """
+        if isinstance(data, TrialsInPieces):
+            raise InputError(
+                "this form of map has no formula for them, and a jackknife needs all trials in memory, which are read "
+                "in pieces"
+            )
         bare = bare_copy(self)
 
         def trained_on(rows: BoolArray) -> Calibrator:
@@ -90,15 +97,21 @@ class Calibrator(ScoreModel):
 
         return JackknifeMaps.of(trained_on, units)
 
-    def fit_pieces(self, source: ShardSource, engine: Engine, memory: int) -> Self:
+    def fit_pieces(
+        self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
+    ) -> Self:
         """Train on the trials of a source of one system; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
         if not self.fits_pieces:
             return super().fit_pieces(source, engine, memory)
-        data = TrialsInPieces(source, engine, memory)
+        data = TrialsInPieces(source, engine, memory, units)
         data.require_one_system(type(self).__name__)
-        results = self._fit(data)
-        self.training_ = data.training(results)
+        self.learn(data)
+        self._learn_uncertainty(None if units is None else units.units, lambda own: self._uncertainty(data, own))
         return self
+
+    def learn(self, data: TrialsInPieces) -> None:
+        """Train on trials in pieces of one system."""
+        self.training_ = data.training(self._fit(data))
 
     @abstractmethod
     def _fit(self, data: Any) -> Mapping[str, Plain]:
@@ -163,8 +176,40 @@ def outcome(tar: WeightedScores, non: WeightedScores, status: str) -> dict[str, 
         ``objective`` is the cross-entropy at prior 0.5 in nats, ``objective_relative_to_llr_0`` the same as Cllr in
         bits, and ``status``.
     """
-    objective = cross_entropy(_counting(tar), _counting(non), 0.0)
+    return _outcome(cross_entropy(_counting(tar), _counting(non), 0.0), status)
+
+
+def outcome_of(data: Any, transform: Callable[[FloatArray], FloatArray], status: str) -> dict[str, Plain]:
+    """The same of `Labelled` trials, or of trials in pieces, after a map that can be pickled."""
+    costs: _Costs = data.look(_LlrCosts(transform))
+    return _outcome(mixed(costs.tar, costs.non, 0.0), status)
+
+
+def _outcome(objective: float, status: str) -> dict[str, Plain]:
     return {"objective": objective, "objective_relative_to_llr_0": objective / math.log(2), "status": status}
+
+
+@dataclass(frozen=True, slots=True)
+class _Costs:
+    """Logarithmic costs of targets and of non-targets; those of more trials add up."""
+
+    tar: MeanCost
+    non: MeanCost
+
+    def __add__(self, other: _Costs) -> _Costs:
+        return _Costs(self.tar + other.tar, self.non + other.non)
+
+
+@dataclass(frozen=True, slots=True)
+class _LlrCosts:
+    """A look at trials that sums up costs of what a map makes of their scores."""
+
+    transform: Callable[[FloatArray], FloatArray]
+
+    def __call__(self, trials: Labelled | Chunk) -> _Costs:
+        data = Labelled.of_look(trials)
+        tar, non = data.by_class(self.transform(data.score.astype(np.float64, copy=False)))
+        return _Costs(*log_costs(_counting(tar), _counting(non), 0.0))
 
 
 def _counting(trials: WeightedScores) -> WeightedScores:
@@ -232,13 +277,7 @@ class TrainedByRule(ScoreModel):
         return fit
 
     def _influences(
-        self,
-        columns: Sequence[ScoreArray] | ScoreArray,
-        trials: LabelledTrials,
-        units: TrialUnits,
-        weights: FloatArray,
-        offset: float,
-        **form: Any,
+        self, given: Trials | PartsOfTrials, units: TrialUnits, weights: FloatArray, offset: float, **form: Any
     ) -> FloatArray:
         """Influence of each unit on weights of columns and the offset, (n_units, n_columns + 1).
 
@@ -248,8 +287,6 @@ class TrainedByRule(ScoreModel):
             As in `linear_influences`.
         """
         alpha, beta, log_odds, ridge = self._rule()
-        base = form.pop("base", None)
-        given = Trials.of(columns, trials.is_target, weights=trials.float_weight, base=base)
         return linear_influences(given, units, weights, offset, (alpha, beta, log_odds), ridge=ridge, **form)
 
     def _note(self, fit: LinearFit) -> None:

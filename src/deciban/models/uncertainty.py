@@ -120,7 +120,7 @@ class ParameterCovariance(Uncertainty):
             found = covariance_of(influences)
         if not np.isfinite(found).all():
             raise InputError("the variances of the parameters do not fit a float.")
-        return cls(covariance=found, n_units=units.n_units, noun=units.noun, source=units.source)
+        return cls(covariance=found, n_units=len(influences), noun=units.noun, source=units.source)
 
     @property
     def standard_errors(self) -> FloatArray:

@@ -14,13 +14,14 @@ import pyarrow as pa
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.folders import Unfinished, require_free, whole_folder
 from deciban.io.formats import by_name, for_ending
+from deciban.io.memory import memory_of
 from deciban.io.packing import unpacked_name
 from deciban.io.shards.beside import Range, cut
 from deciban.io.shards.contents import ReadAs
 from deciban.io.shards.files import table_files
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.inputs import opened_input
-from deciban.io.shards.matrix_files import is_zarr
+from deciban.io.shards.matrix_files import is_matrix_file, is_zarr
 from deciban.io.shards.rows import RowTable
 from deciban.io.shards.writing import TableWriter, in_order, threads_for
 from deciban.io.source import PathLike, TwoFiles, display_name
@@ -76,20 +77,56 @@ def is_for_pieces(paths: Sequence[PathLike | TwoFiles], out: PathLike, scale: Sc
     InputError
         If they do not fit into the memory that the user allows, and the output is no folder.
     """
-    is_file = not str(out).endswith(("/", os.sep)) and (
-        str(out) == "-" or Path(out).is_file() or Path(out).suffix != "" or for_ending(target_name(out)) is not None
-    )
+    is_file = _names_a_file(out)
     if needed > scale.n_bytes and not any(isinstance(one, TwoFiles) for one in paths):
         if is_file and scale.memory is not None:
-            raise InputError(
-                f"{target_name(out)}: names a file, and what does not fit in memory is written piece by piece to a "
-                "folder of Parquet. Name a folder (-o llrs/), or allow more memory (memory=, --memory)."
-            )
+            raise _no_folder(out)
         return not is_file
     one = paths[0]
     if len(paths) > 1 or isinstance(one, TwoFiles) or is_file:
         return False
     return Path(one).is_dir() and not is_zarr(one)
+
+
+def _names_a_file(out: PathLike) -> bool:
+    """Whether what is to be written is one file."""
+    return not str(out).endswith(("/", os.sep)) and (
+        str(out) == "-" or Path(out).is_file() or Path(out).suffix != "" or for_ending(target_name(out)) is not None
+    )
+
+
+def _no_folder(out: PathLike) -> InputError:
+    return InputError(
+        f"{target_name(out)}: names a file, and what does not fit in memory is written piece by piece to a "
+        "folder of Parquet. Name a folder (-o llrs/), or allow more memory (memory=, --memory)."
+    )
+
+
+def require_writable(paths: Sequence[PathLike | TwoFiles], out: PathLike, options: Options, *, to: str | None) -> None:
+    """Refuse, before a model is trained in pieces, inputs of which it could not write llrs afterwards.
+
+    Parameters
+    ----------
+    paths : sequence of paths
+        What the model will be applied to.
+    out, options, to
+        As of `apply_in_pieces`.
+
+    Raises
+    ------
+    InputError
+        If they do not fit in memory and the output is a file or a folder that is not free, or they are no tables.
+    """
+    scale, needed = options.scale, memory_of(paths)
+    if needed > scale.n_bytes and _names_a_file(out):
+        raise _no_folder(out)
+    if not is_for_pieces(paths, out, scale, needed):
+        return
+    _refuse(options.reading, to)
+    require_free(Path(out))
+    for one in paths:
+        if not isinstance(one, TwoFiles) and str(one) != "-" and (is_zarr(one) or is_matrix_file(Path(one))):
+            raise _no_table(display_name(one))
 
 
 def apply_in_pieces(
@@ -164,8 +201,12 @@ def _opened(path: PathLike, what: ToApply, options: Options) -> RowTable:
     found = opened_input(path, how_to_read(what.kind, what.reading, options.scale))
     if isinstance(found, RowTable):
         return found
-    raise InputError(
-        f"{display_name(path)}: a matrix, which is not written again in pieces. Write it as a table first (deciban "
+    raise _no_table(display_name(path))
+
+
+def _no_table(name: str) -> InputError:
+    return InputError(
+        f"{name}: a matrix, which is not written again in pieces. Write it as a table first (deciban "
         "convert), or allow more memory (memory=, --memory)."
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,48 @@ def evaluate_model_in_pieces(
     InputError
         If systems or classes are not those of training, or the model refuses a trial.
     """
+    known = made_of(model, source, options)
+    before = evaluate_in_pieces(known.source, options, progress)
+    after = evaluate_in_pieces(known.result, options, progress)
+    kind = kind_called(model.scores_kind)
+    (name,) = known.result.systems
+    words = f"{name}: the {kind.output} that the model ({model.kind}) makes of the scores"
+    told = [*known.messages, Message("note", "", words + (" of all systems" if model.is_fusion else ""))]
+    told += _seen(model, known.trained, before, options, of_training=of_training)
+    found = (*before.messages, *told)
+    untouched = Results(before.systems, before.join, found)
+    return Results(after.systems, before.join, found, before=untouched)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MadeOf:
+    """What a trained model makes of a source.
+
+    Attributes
+    ----------
+    source : ShardSource
+        Its systems in the order of training.
+    trained : ShardSource
+        The same with the classes in that order, too.
+    result : ShardSource
+        What the model makes of it.
+    messages : tuple of Message
+    """
+
+    source: ShardSource
+    trained: ShardSource
+    result: ShardSource
+    messages: tuple[Message, ...]
+
+
+def made_of(model: ScoreModel, source: ShardSource, options: Options) -> MadeOf:
+    """Find the systems of a trained model in a source, and have it map them as they are read.
+
+    Raises
+    ------
+    InputError
+        If systems or classes are not those of training.
+    """
     kind = kind_called("classes" if source.classes else "two-class")
     if model.scores_kind != kind.name:
         wanted = kind_called(model.scores_kind)
@@ -78,14 +120,7 @@ def evaluate_model_in_pieces(
     trained = ordered(source, classes=kind.classes_of(template) or None)
     name = kind.name_after(model, source.systems)
     result = ordered(mapped(trained, model, name), classes=source.classes or None)
-    before = evaluate_in_pieces(source, options, progress)
-    after = evaluate_in_pieces(result, options, progress)
-    words = f"{name}: the {kind.output} that the model ({model.kind}) makes of the scores"
-    messages.append(Message("note", "", words + (" of all systems" if model.is_fusion else "")))
-    messages += _seen(model, trained, before, options, of_training=of_training)
-    found = (*before.messages, *messages)
-    untouched = Results(before.systems, before.join, found)
-    return Results(after.systems, before.join, found, before=untouched)
+    return MadeOf(source, trained, result, tuple(messages))
 
 
 def _names(model: ScoreModel) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ _SAME = (
         "log10",
         "by_order",
     ),
-    *("weights", "classes"),
+    *("weights", "weights_required", "classes"),
 )
 """Options that are called the same in both ways of reading."""
 
@@ -108,7 +108,7 @@ def _units(how_sure: HowSure) -> dict[str, Any]:
         return {"find_speakers": how_sure.intervals}
     if naming.each_trial:
         return {"units": TRIALS}
-    return {"units": naming.parts, "units_apart": naming.apart}
+    return {"units": naming.parts, "units_apart": naming.apart, "units_required": how_sure.units_required}
 
 
 def _in_nats(scores: AnyArray, classes: Sequence[str], *, reading: Reading) -> AnyArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
@@ -19,6 +19,9 @@ from deciban.workflows.kinds import AnyKind, kind_called, kind_of
 from deciban.workflows.options import Figures, KindName, Options
 from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_summaries
+
+if TYPE_CHECKING:
+    from deciban.workflows.units_in_pieces import UnitsOfSource
 
 OpenedFiles: TypeAlias = ScoreFiles | ShardSource | OpenedSummary
 """What is read as a whole, or in pieces, or was summarized before."""
@@ -106,7 +109,12 @@ def kind_of_opened(files: OpenedFiles, options: Options) -> KindName:
 
 
 def evaluate_in_pieces(
-    source: ShardSource, options: Options, progress: Progress | None = None, *, each: Sequence[Figures] | None = None
+    source: ShardSource,
+    options: Options,
+    progress: Progress | None = None,
+    *,
+    each: Sequence[Figures] | None = None,
+    units: UnitsOfSource | None = None,
 ) -> Results[Any]:
     """Evaluate every system of a source.
 
@@ -118,6 +126,8 @@ def evaluate_in_pieces(
         Called with a few words at every step.
     each : sequence of Figures, optional
         Those of every system; left out, all have those of the options.
+    units : UnitsOfSource, optional
+        If they are known already, of these trials.
 
     Returns
     -------
@@ -135,7 +145,10 @@ def evaluate_in_pieces(
     kind = kind_called(kind_of_opened(source, options))
     with options.scale.engine() as engine:
         engine.make_room(source, options.scale.n_bytes)
-        units = units_of_source(source, engine, options.how_sure, kind)
+        if units is None:
+            units = units_of_source(source, engine, options.how_sure, kind)
+        else:
+            units = replace(units, source=source, engine=engine)
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
             figures = kind.on_axis_of([source], options.figures if each is None else each[at])

@@ -16,7 +16,8 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, naming_trials
 from deciban.io.source import single_files
 from deciban.messages import Message, counted
-from deciban.models.score_model import ScoreModel, reasons_are_shown
+from deciban.models.score_model import ScoreModel
+from deciban.models.told_elsewhere import reasons_are_shown
 from deciban.trials import Trials
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from deciban.workflows.inputs import JoinedScores, ScoreFiles, read_joined

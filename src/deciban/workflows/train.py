@@ -22,12 +22,13 @@ from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut, groups_of
 from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import require_kind, require_one_system
 from deciban.workflows.options import Options
+from deciban.workflows.others_in_pieces import open_others
 from deciban.workflows.quality import Combined, Measured, QualityFiles, Selected, combination_of, read_measures
 from deciban.workflows.quality_in_pieces import with_quality
 from deciban.workflows.streaming import OpenedFiles, in_memory, opened
 from deciban.workflows.summaries import OpenedSummary
 from deciban.workflows.system_trials import SystemTrials
-from deciban.workflows.train_in_pieces import train_in_pieces
+from deciban.workflows.train_in_pieces import refuse_asked, train_in_pieces
 from deciban.workflows.trained import Trained
 from deciban.workflows.training_rows import TrainingSets, rows_of_training
 from deciban.workflows.two_files import named_scores
@@ -126,10 +127,10 @@ def train_files(
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     files = opened(named, key, chosen)
     if isinstance(files, ShardSource):
-        asked = {"cross_validate": cross_validate, "select": select, "test_scores": test_scores}
-        made = _copied(_default_in_pieces(files, quality) if model is None else model, with_quality=quality is not None)
-        source, made = _measured(files, made, chosen, quality, (measures, combine))
-        return train_in_pieces(source, made, chosen, say, asked=asked)
+        refuse_asked(files, {"cross_validate": cross_validate, "select": select})
+        of_both = quality, quality if test_quality is None else test_quality
+        how: Any = {"combining": (measures, combine), "other": (test_scores, test_key)}
+        return _in_pieces(files, model, chosen, say, quality=of_both, **how)
     files = in_memory(files, "training")
     test_scores = _test_paths(files, test_scores, test_key)
     made = _copied(_default(files, chosen, quality) if model is None else model, with_quality=quality is not None)
@@ -152,7 +153,7 @@ def train_files(
     every = None
     if test_scores is not None:
         other = measured if test_quality is None else read_measures(test_quality)
-        how: Any = {"model": made, "quality": other, "trained": True, "progress": progress}
+        how = {"model": made, "quality": other, "trained": True, "progress": progress}
         others = ScoreFiles.of(test_scores, test_key, chosen.reading, read.classes or None)
         every = SystemTrials.read(others, chosen.lenient().lenient_on_units().of_systems(read.joined.renamed), **how)
         every = every.ordered_as(read.systems, len(read.systems)) if made.is_fusion else every
@@ -170,6 +171,28 @@ def train_files(
     )
 
 
+def _in_pieces(
+    source: ShardSource,
+    model: ScoreModel | None,
+    options: Options,
+    say: Progress,
+    *,
+    quality: tuple[QualityFiles | None, QualityFiles | None],
+    combining: tuple[Selected | None, Combined | None],
+    other: tuple[Paths | None, PathLike | None],
+) -> Trained:
+    """Train on trials in pieces; ``quality`` are the measures of these trials and of others."""
+    made = _default_in_pieces(source, quality[0]) if model is None else model
+    made = _copied(made, with_quality=quality[0] is not None)
+    _require_scores_of(*other)
+    others = None
+    if other[0] is not None:
+        found, own = open_others(*other, options, source, is_fusion=made.is_fusion)
+        others = _measured(found, made, options, quality[1], (None, None))[0], own
+    source, made = _measured(source, made, options, quality[0], combining)
+    return train_in_pieces(source, made, options, say, others=others)
+
+
 def _test_paths(
     files: ScoreFiles, test_scores: Paths | None, test_key: PathLike | None
 ) -> list[PathLike | TwoFiles] | None:
@@ -180,14 +203,24 @@ def _test_paths(
     InputError
         If only their key is named, or standard input would be read twice.
     """
+    _require_scores_of(test_scores, test_key)
     if test_scores is None:
-        if test_key is not None:
-            raise InputError(
-                "test_scores: none given, but test_key is, their key. Name score files of the same systems "
-                "(test_scores=, --apply-to), or leave the key out."
-            )
         return None
     return paths_of(test_scores, also=(*files.paths, test_key), name="test_scores")
+
+
+def _require_scores_of(test_scores: Any, test_key: Any) -> None:
+    """Refuse a key of other trials without their scores.
+
+    Raises
+    ------
+    InputError
+    """
+    if test_scores is None and test_key is not None:
+        raise InputError(
+            "test_scores: none given, but test_key is, their key. Name score files of the same systems "
+            "(test_scores=, --apply-to), or leave the key out."
+        )
 
 
 def _train(model: ScoreModel, dev: SystemTrials, options: Options) -> None:

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from deciban.analysis import FigureRow
 from deciban.analysis.fused_systems import Role
+from deciban.engines.units import UnitsOfPieces
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
 from deciban.io.shards.pieces import ShardSource
 from deciban.messages import Message, counted
 from deciban.models.mapped import mapped
-from deciban.models.score_model import ScoreModel, missing_measures_are_known
+from deciban.models.score_model import ScoreModel
+from deciban.models.told_elsewhere import missing_measures_are_known, reasons_are_shown
 from deciban.trials import JoinReport
 from deciban.types import Progress
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options
+from deciban.workflows.others_in_pieces import evaluated_others
 from deciban.workflows.streaming import evaluate_in_pieces
 from deciban.workflows.trained import Trained
+from deciban.workflows.units_in_pieces import UnitsOfSource, units_of_source
 
 _KINDS = {"classes": "many classes", "two-class": "two classes"}
 
+Others = tuple[ShardSource, Options]
+"""Other trials, and by which options they are evaluated."""
+
 
 def train_in_pieces(
-    source: ShardSource, model: ScoreModel, options: Options, progress: Progress, *, asked: Mapping[str, Any]
+    source: ShardSource, model: ScoreModel, options: Options, progress: Progress, *, others: Others | None = None
 ) -> Trained:
     """Train a model on a source, and evaluate its systems and what the model makes of them.
 
@@ -37,8 +44,8 @@ def train_in_pieces(
     options : Options
     progress : function
         Called with a few words at every step.
-    asked : mapping of str to value
-        What else was asked for that needs all trials in memory.
+    others : pair of ShardSource and Options, optional
+        Other trials of these systems, on which everything is evaluated as well.
 
     Returns
     -------
@@ -47,57 +54,83 @@ def train_in_pieces(
     Raises
     ------
     InputError
-        As ``fit`` of the model; if something is asked for that needs all trials in memory, or the trials are of
-        another kind than the model.
+        As ``fit`` of the model; or if the trials are of another kind than the model.
     FormatError, OSError
         As reading does.
     """
-    _refuse(source, asked)
     kind = "classes" if source.classes else "two-class"
     if model.scores_kind != kind:
         raise InputError(
             f"{type(model).__name__}: is a model of {_KINDS[model.scores_kind]}, and {source.name} holds scores of "
             f"{_KINDS[kind]}. Take a model of these."
         )
+    units = _train(model, source, options, progress)
+    progress("evaluating")
+    rows, messages = _rows(source, model, options, progress, units)
+    if others is not None:
+        found, told = evaluated_others(model, *others, progress)
+        rows = [replace(row, eval=replace(one, name=row.name)) for row, one in zip(rows, found, strict=True)]
+        messages += told
+    assert model.training_ is not None  # noqa: S101  # it has just been trained
+    if n_lacking := model.training_.results.get("n_without_quality"):
+        n = sum(model.training_.counts.values())
+        words = f"{n_lacking:,} of {counted(n, 'trial')} without quality measures are fused by scores alone"
+        messages.append(Message("note", "", words))
+    report = source.report or JoinReport(source.n_rows, 0, 0, 0)
+    chosen = tuple(range(len(source.systems)))
+    return Trained(model, chosen, tuple(rows), None, None, None, report, tuple(messages))
+
+
+def _train(model: ScoreModel, source: ShardSource, options: Options, progress: Progress) -> UnitsOfSource:
+    """Train a model, and add to its record what numbers do not know: names of systems, columns.
+
+    Returns the units of the trials, by which it knows how sure it is.
+    """
     model.system_names = source.systems
-    progress(f"training on {', '.join(source.systems)}")
-    with options.scale.engine() as engine, missing_measures_are_known():
+    with options.scale.engine() as engine, missing_measures_are_known(), reasons_are_shown():
         memory = engine.bounded(options.scale.n_bytes)
         engine.make_room(source, memory, n_systems=len(source.systems))
-        model.fit_pieces(source, engine, memory)
-    training = model.training_
+        units = units_of_source(source, engine, options.how_sure, kind_called(model.scores_kind))
+        progress(f"training on {', '.join(source.systems)}")
+        own = units.units if units.singles is None else None
+        known = None if own is None else UnitsOfPieces(own, units.by_name)
+        model.fit_pieces(source, engine, memory, units=known)
+    if units.singles is not None and not model.no_errors:
+        model.no_errors = "every trial is a unit, and of so many units none are kept: name a column or a file of units"
+    training, reading = model.training_, options.reading
     assert training is not None  # noqa: S101  # it has just been trained
-    more = kind_called(kind).record(model, options.reading, source.classes)
-    model.training_ = replace(training, systems=source.systems, results=dict(training.results) | more)
-    rows, messages = _rows(source, model, options, progress)
-    if n_lacking := training.results.get("n_without_quality"):
-        n = sum(training.counts.values())
-        words = f"{n_lacking:,} of {counted(n, 'trial')} without quality measures are fused by scores alone"
-        messages = (*messages, Message("note", "", words))
-    if options.how_sure.units is not None:
-        model.no_errors = "the trials are read in pieces, and standard errors need all of them in memory"
-    report = JoinReport(source.n_rows, 0, 0, 0)
-    chosen = tuple(range(len(source.systems)))
-    return Trained(model, chosen, rows, None, None, None, report, messages)
+    more = {} if reading.weights is None else {"weights_from": reading.weights}
+    more |= kind_called(model.scores_kind).record(model, reading, source.classes)
+    model.training_ = replace(training, systems=source.systems, results={**training.results, **more})
+    return units
 
 
 def _rows(
-    source: ShardSource, model: ScoreModel, options: Options, progress: Progress
-) -> tuple[tuple[FigureRow, ...], tuple[Any, ...]]:
+    source: ShardSource, model: ScoreModel, options: Options, progress: Progress, units: UnitsOfSource
+) -> tuple[Sequence[FigureRow], list[Any]]:
     """The systems as they are, and what the model makes of them, on the trials of training."""
-    if source.classes:
-        words = "not evaluated: many classes in pieces are trained on and not evaluated yet"
-        return (), (*source.messages, Message("note", source.name, words))
-    before = evaluate_in_pieces(source, options, progress)
+    before = evaluate_in_pieces(source, options, progress, units=units)
     (name,) = names_apart([model.row_name(source.systems)], source.systems)
-    after = evaluate_in_pieces(mapped(source, model, name), options, progress)
+    after = evaluate_in_pieces(mapped(source, model, name), options, progress, units=units)
     role: Role = "fusion" if model.is_fusion else "calibration"
     rows = [FigureRow(name=one.name, role="before", dev=one) for one in before.systems]
-    return (*rows, FigureRow(name=name, role=role, dev=after.systems[0])), before.messages
+    return [*rows, FigureRow(name=name, role=role, dev=after.systems[0])], list(before.messages)
 
 
-def _refuse(source: ShardSource, asked: Mapping[str, Any]) -> None:
-    """Refuse what needs all trials in memory."""
+def refuse_asked(source: ShardSource, asked: Mapping[str, Any]) -> None:
+    """Refuse what needs all trials in memory.
+
+    Parameters
+    ----------
+    source : ShardSource
+    asked : mapping of str to value
+        By the names of arguments.
+
+    Raises
+    ------
+    InputError
+        If something was asked for.
+    """
     for name, value in asked.items():
         if value:
             raise InputError(

@@ -222,7 +222,7 @@ class _Slopes:
     prior: FloatArray
 
     def __call__(self, trials: LabelledClasses | Chunk) -> Sums:
-        data = trials if isinstance(trials, LabelledClasses) else LabelledClasses.of_piece(trials, self.prior)
+        data = LabelledClasses.of_look(trials, self.prior)
         total = np.zeros(data.n_classes)
         with np.errstate(invalid="ignore"):
             for rows in row_blocks(len(data.label), data.n_classes):

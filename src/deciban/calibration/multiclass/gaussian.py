@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.core.classes.gaussian import NOISE, ClassMoments, is_singular, log_densities
+from deciban.calibration.multiclass.feature_looks import ClassCosts, OfFeatures, Ranges, Surprises, require_finite
+from deciban.core.classes.gaussian import NOISE, ClassMoments, FeatureRanges, is_singular, log_densities
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
-from deciban.models.labelled_classes import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassModel
-from deciban.multiclass import cross_entropy
+from deciban.multiclass.costs import entropy
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _ROW = {"type": "array", "items": {"type": "number"}, "minItems": 1}
@@ -76,6 +76,7 @@ class GaussianBackend(ClassModel):
     """
 
     kind: ClassVar[str] = "gaussian-backend"
+    fits_pieces = True
     fit_call = "fit(features, label)"
     parameter_schema: ClassVar[dict[str, Any]] = {
         "classes": NAMES,
@@ -153,28 +154,21 @@ class GaussianBackend(ClassModel):
             If it is none.
         """
         table = _validate.matrix(loglik, "features", "feature")
-        if not _validate.all_finite(table):
-            bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
-            raise InputError(
-                f"features: {len(bad)} of {len(table)} trials have features that are NaN or infinite, the first at "
-                f"index {bad[0]}. Gaussian models need finite ones: leave these trials out, or fill them in."
-            )
+        require_finite(table)
         return table
 
-    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
         share = self._share()
-        self._require_trials(data)
-        mean, covariance = self._models(data, share)
+        ranges: FeatureRanges = data.look(Ranges(data.prior))
+        _require_trials(ranges.counts, data.classes)
+        mean, covariance = self._models(data, ranges, share)
         _require_in_range(mean, covariance)
-        objective = cross_entropy(
-            log_densities(data.scores, mean, covariance), data.label, prior=data.prior, sample_weight=data.weight
-        )
-        self.mean_, self.covariance_, self.objective_ = mean, covariance, objective
-        possible = data.prior[data.prior > 0.0]
+        costs: ClassCosts = data.look(Surprises(data.prior, mean, covariance))
+        self.mean_, self.covariance_, self.objective_ = mean, covariance, costs.mixed(data.prior)
         return {
-            "objective": objective,
-            "objective_relative_to_llr_0": objective / float(-(possible @ np.log(possible))),
-            "status": f"moments of {len(data.label):,} trials of {data.n_classes} classes",
+            "objective": self.objective_,
+            "objective_relative_to_llr_0": self.objective_ / entropy(data.prior),
+            "status": f"moments of {data.n_trials:,} trials of {data.n_classes} classes",
         }
 
     def _classes_of(
@@ -208,34 +202,15 @@ class GaussianBackend(ClassModel):
             raise InputError(f"{what}, one class. At least two classes are needed.")
         return n_classes, classes
 
-    def _require_trials(self, data: LabelledClasses) -> None:
-        """Refuse classes of prior 0 without trials; those of positive prior have some.
-
-        Raises
-        ------
-        InputError
-            If there is such a class.
-        """
-        counted = data.label if data.weight is None else data.label[data.weight > 0]
-        missing = np.flatnonzero(np.bincount(counted, minlength=data.n_classes) == 0)
-        if len(missing):
-            first = _validate_classes.called(int(missing[0]), data.classes)
-            more = f" (and {len(missing) - 1} more of {data.n_classes} classes)" if len(missing) > 1 else ""
-            raise InputError(
-                f"label: {first}{more} has prior 0 and no trial that counts, but the back-end gives a log density of "
-                "every class, which takes its mean: collect trials of it, or leave it out of the prior and of classes."
-            )
-
-    def _models(self, data: LabelledClasses, share: float) -> tuple[FloatArray, FloatArray]:
+    def _models(self, data: Any, ranges: FeatureRanges, share: float) -> tuple[FloatArray, FloatArray]:
         """Means and covariances in the units of the features."""
-        found = ClassMoments.of(data.scores, data.label, data.n_classes, data.float_weight)
+        found = ClassMoments.within(ranges, lambda look: data.look(OfFeatures(data.prior, look)))
         shared = np.tensordot(data.prior, found.covariance, (0, 0))
         models = shared[None] if share == 1.0 else share * shared + (1.0 - share) * found.covariance
         models = models + self.ridge * np.diag(np.diag(shared))
         for k, model in enumerate(models):
-            require_regular(
-                model, data, shared=shared, own=k if share < 1.0 else None, may_smooth=self.covariance == "separate"
-            )
+            own, may_smooth = k if share < 1.0 else None, self.covariance == "separate"
+            require_regular(model, found.counts, data, shared=shared, own=own, may_smooth=may_smooth)
         with np.errstate(over="ignore", under="ignore"):
             return found.middle + found.size * found.mean, models * np.outer(found.size, found.size)
 
@@ -332,8 +307,26 @@ def _require_in_range(mean: FloatArray, covariance: FloatArray) -> None:
         raise InputError("features: their variances do not fit a float. Take another unit.")
 
 
+def _require_trials(counts: IntArray, classes: _validate_classes.Names) -> None:
+    """Refuse classes of prior 0 without trials; those of positive prior have some.
+
+    Raises
+    ------
+    InputError
+        If there is such a class.
+    """
+    missing = np.flatnonzero(counts == 0)
+    if len(missing):
+        first = _validate_classes.called(int(missing[0]), classes)
+        more = f" (and {len(missing) - 1} more of {len(counts)} classes)" if len(missing) > 1 else ""
+        raise InputError(
+            f"label: {first}{more} has prior 0 and no trial that counts, but the back-end gives a log density of "
+            "every class, which takes its mean: collect trials of it, or leave it out of the prior and of classes."
+        )
+
+
 def require_regular(
-    model: FloatArray, data: LabelledClasses, *, shared: FloatArray, own: int | None, may_smooth: bool
+    model: FloatArray, counts: IntArray, data: Any, *, shared: FloatArray, own: int | None, may_smooth: bool
 ) -> None:
     """Refuse a covariance without an inverse.
 
@@ -341,7 +334,9 @@ def require_regular(
     ----------
     model : (n_features, n_features) array
         Of features relative to their ranges, with the ridge.
-    data : LabelledClasses
+    counts : (n_classes,) int array
+        Trials that count.
+    data : LabelledClasses or ClassesInPieces
         What it was estimated from.
     shared : (n_features, n_features) array
         The shared covariance, without the ridge.
@@ -358,8 +353,7 @@ def require_regular(
     constant = np.flatnonzero(np.diag(model) <= NOISE)
     if len(constant) == 0 and not is_singular(model):
         return
-    counts = np.ones(len(data.label), np.bool_) if data.weight is None else data.weight > 0
-    n_trials, n_features = int(np.count_nonzero(counts if own is None else counts & (data.label == own))), len(model)
+    n_trials, n_features = int(counts.sum() if own is None else counts[own]), len(model)
     is_seen_once = n_trials == (data.n_classes if own is None else 1)
     of_class = None if own is None else _validate_classes.called(own, data.classes)
     ways = 'covariance="smoothed" or ridge=1e-3' if may_smooth else "ridge=1e-3"

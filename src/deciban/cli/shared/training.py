@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -90,6 +91,11 @@ class TrainingRequest:
             "llrs": [self.llrs],
         }
 
+    @property
+    def applied_to(self) -> list[PathLike | TwoFiles]:
+        """The scores that llrs are of."""
+        return [*self.apply_to] or self.scores
+
     def check(self, more: Sequence[PathLike] = ()) -> None:
         """Refuse outputs that would mix, are inputs, or have nowhere to go; before anything is read.
 
@@ -107,7 +113,8 @@ class TrainingRequest:
         from deciban.io.writing import refuse_overwriting
         from deciban.workflows.quality import quality_paths
 
-        outputs = [self.output, *([self.llrs] if self.llrs else [])]
+        llrs = self.llrs if self.llrs is None or Path(self.llrs).is_dir() else self.llrs.rstrip("/")  # one may be made
+        outputs = [self.output, *([llrs] if llrs else [])]
         for output in outputs:
             require_writable(output)
         if [*outputs, "-" if self.shown.as_json else ""].count("-") > 1:
@@ -145,19 +152,21 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     model_of : function
         What to train, once it is known what the scores are about.
     """
+    from deciban.io.shards.pieces import ShardSource
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.model import to_text
     from deciban.workflows import train_files
+    from deciban.workflows.apply_in_pieces import require_writable
     from deciban.workflows.inputs import ScoreFiles
-    from deciban.workflows.streaming import in_memory
 
     request.check(asked.options.files)
     if request.interval and not asked.options.how_sure.intervals:
         raise click.UsageError("--interval: bounds follow from how sure training is. Leave --no-intervals out.")
     files = asked.opened(request.scores, request.key)
-    if request.llrs is not None and not request.apply_to:
-        in_memory(files, "llrs")
     options = asked.options_for(files)
+    in_pieces = isinstance(files, ShardSource)
+    if request.llrs is not None and (in_pieces or request.apply_to):  # before much time is spent
+        require_writable(request.applied_to, request.llrs, options, to=request.to)
     options = replace(options, reading=options.reading.with_ids_read())
     model = model_of(options)
     arguments = {**options.arguments, **(request.cross_validate or {}), **request.extra}
@@ -168,11 +177,13 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
         messages: list[object] = list(done.messages)
         with plainly_opened(request.output) as stream:  # before anything else is written: it may be impossible
             stream.write(to_text(done.model).encode())
-            if request.llrs:
+            if request.llrs and not in_pieces:
                 again = options
                 if isinstance(files, ScoreFiles) and not request.apply_to:
                     again = replace(options, reading=files.as_recognized(options.reading))
                 messages += [one for one in _write_llrs(request, done, again, tell_step) if one not in messages]
+        if request.llrs and in_pieces:  # which takes long, and the model is worth keeping if it fails
+            messages += [one for one in _write_llrs(request, done, options, tell_step) if one not in messages]
     tell([*messages, f"wrote {target_name(request.output)}"], quiet=request.quiet)
     if request.shown.as_json:
         places = {**request.files, "units": tuple(options.how_sure.files)}
@@ -191,8 +202,10 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
         read["ids"] = options.reading.renaming.for_scores_alone()
     if done.renamed is not None:
         read["names"] = done.renamed
+    if options.scale.memory is not None:
+        read["memory"] = options.scale.memory
     known = None if request.apply_to else done.cross_validated_scores
-    source = done.files(request.apply_to or request.scores)
+    source = done.files(request.applied_to)
     quality = request.extra.get("test_quality") if request.apply_to else None
     how: Any = {"quality": quality or request.extra.get("quality"), "to": request.to, "known": known}
     how["write_as"] = request.write_as

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deciban._validate.arrays import all_finite
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.separation import reachable
+from deciban.core.training.sums import F
 from deciban.errors import InputError, TrialError
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
@@ -37,16 +39,33 @@ class CountedTrials:
     is_possible: BoolArray
     numbers: IntArray | None
 
+    def __len__(self) -> int:
+        return len(self.trials)
+
     @property
     def possible(self) -> IntArray:
         """The classes of positive prior, (n_possible,), by the positions that the user knows."""
         return np.flatnonzero(self.is_possible)
 
+    @property
+    def possible_prior(self) -> FloatArray:
+        """The prior of these classes."""
+        return self.prior
+
+    @property
+    def left(self) -> ClassTrials:
+        """The trials that infinite scores do not decide."""
+        is_open = ~decided(self.trials)[0]
+        return self.trials if is_open.all() else self.trials.take(np.flatnonzero(is_open))
+
+    def each_by_unit(self, look: Callable[[CountedTrials, TrialUnits], F], units: TrialUnits) -> F:
+        """What a look at them finds, with their units, out of those of all trials that the user knows."""
+        return look(self, units if self.numbers is None else units.take(self.numbers))
+
     @classmethod
     def of(cls, systems: ScoreArray, label: IntArray, prior: FloatArray, weights: FloatArray | None) -> CountedTrials:
         """From checked log-likelihoods (n_trials, n_systems, n_classes); every class of positive prior occurs."""
-        possible, numbers = prior > 0.0, None
-        counts = possible[label] if weights is None else possible[label] & (weights > 0.0)
+        possible, numbers, counts = prior > 0.0, None, which_count(label, prior, weights)
         if not counts.all():
             numbers = np.flatnonzero(counts)
             systems, label = systems[numbers], label[numbers]
@@ -57,6 +76,12 @@ class CountedTrials:
         with np.errstate(divide="ignore"):  # a part of all trials may lack a class
             class_weights = prior / trials.amounts
         return cls(replace(trials, class_weights=class_weights), prior, possible, numbers)
+
+
+def which_count(label: IntArray, prior: FloatArray, weights: FloatArray | None) -> BoolArray:
+    """Trials of positive weight of classes of positive prior, (n_trials,)."""
+    counts: BoolArray = (prior > 0.0)[label]
+    return counts if weights is None else counts & (weights > 0.0)
 
 
 def decided(trials: ClassTrials) -> tuple[BoolArray, BoolArray]:

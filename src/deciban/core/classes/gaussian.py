@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from deciban.core.classes.counts import ordered_by_class
+from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
 from deciban.types import FloatArray, IntArray, ScoreArray
 
@@ -28,6 +29,94 @@ NOISE = (100.0 * float(np.finfo(np.float64).eps)) ** 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class FeatureRanges:
+    """How many trials each class has, and between which ends features lie; those of more trials are the sum.
+
+    Attributes
+    ----------
+    ends : Ends
+        Of each feature in the trials that count.
+    counts : (n_classes,) int array
+        Trials that count.
+    """
+
+    ends: Ends
+    counts: IntArray
+
+    @classmethod
+    def of(cls, features: ScoreArray, label: IntArray, n_classes: int, weights: FloatArray | None) -> FeatureRanges:
+        """Of finite features."""
+        rows = None if weights is None else weights > 0.0
+        counting, own = (features, label) if rows is None else (features[rows], label[rows])
+        ends = [_extremes(counting, extreme).astype(np.float64) for extreme in (np.min, np.max)] if len(own) else None
+        empty = np.full(features.shape[1], np.inf)
+        return cls(Ends.of(*(ends or (empty, -empty))), np.bincount(own, minlength=n_classes))
+
+    def __add__(self, other: FeatureRanges) -> FeatureRanges:
+        """Of both."""
+        return FeatureRanges(self.ends + other.ends, self.counts + other.counts)
+
+    @property
+    def middle_and_size(self) -> tuple[FloatArray, FloatArray]:
+        """Middle and half length of the range of each feature.
+
+        Raises
+        ------
+        InputError
+            If a feature is the same in all trials.
+        """
+        low, high = self.ends.low, self.ends.high
+        middle, size = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
+        if (constant := np.flatnonzero(size == 0.0)).size:
+            raise InputError(
+                f"features: {len(constant)} of {len(size)} are the same in all trials, the first is feature "
+                f"{constant[0]}. They tell nothing: leave them out."
+            )
+        return middle, size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureSums:
+    """A look at trials that sums up features of each class, or the products of their deviations, with weights.
+
+    Attributes
+    ----------
+    middle, size : (n_features,) arrays
+        Features are ``middle + size * x``.
+    n_classes : int
+    mean : (n_classes, n_features) array, optional
+        Of x in each class, from which deviations are; without it, x is summed up.
+    """
+
+    middle: FloatArray
+    size: FloatArray
+    n_classes: int
+    mean: FloatArray | None = None
+
+    def __call__(self, features: ScoreArray, label: IntArray, weights: FloatArray | None) -> Sums:
+        """The sums of each class: (n_classes, 1 + n_features) with the weight first, or (n_classes, f, f)."""
+        n = len(self.size)
+        total = Sums.of(np.zeros((self.n_classes, n, n) if self.mean is not None else (self.n_classes, 1 + n)))
+        order = ordered_by_class(label, self.n_classes)
+        order = order if weights is None else order[weights[order] > 0.0]
+        ends = np.cumsum(np.bincount(label[order], minlength=self.n_classes))
+        for k, own in enumerate(np.split(order, ends[:-1])):
+            found = Sums.of(np.zeros(total.high.shape[1:]))
+            for part in _blocks(len(own), n):
+                rows = own[part]
+                found += Sums.of(self._of(k, features[rows], np.ones(len(rows)) if weights is None else weights[rows]))
+            total.high[k], total.low[k] = found.high, found.low
+        return total
+
+    def _of(self, k: int, features: ScoreArray, weights: FloatArray) -> FloatArray:
+        points = (features - self.middle) / self.size
+        if self.mean is None:
+            return np.append(weights.sum(), weights @ points)
+        points -= self.mean[k]
+        return np.asarray((points.T * weights) @ points)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ClassMoments:
     """Means and covariances (of maximum likelihood) of each class, relative to the range of each feature.
 
@@ -39,44 +128,52 @@ class ClassMoments:
         Of x.
     covariance : (n_classes, n_features, n_features) array
         Of x. A feature that is the same in all trials of a class has exactly no variance.
+    counts : (n_classes,) int array
+        Trials that count.
     """
 
     middle: FloatArray
     size: FloatArray
     mean: FloatArray
     covariance: FloatArray
+    counts: IntArray
 
     @classmethod
     def of(cls, features: ScoreArray, label: IntArray, n_classes: int, weights: FloatArray | None) -> ClassMoments:
-        """Two passes over finite features; every class occurs.
+        """Of finite features; every class occurs.
 
         Raises
         ------
         InputError
             If a feature is the same in all trials.
         """
-        counting = features if weights is None else features[weights > 0.0]
-        low, high = (_extremes(counting, extreme).astype(np.float64) for extreme in (np.min, np.max))
-        middle, size = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
-        if (constant := np.flatnonzero(size == 0.0)).size:
-            raise InputError(
-                f"features: {len(constant)} of {len(size)} are the same in all trials, the first is feature "
-                f"{constant[0]}. They tell nothing: leave them out."
-            )
-        mean = np.empty((n_classes, len(size)))
-        covariance = np.empty((n_classes, len(size), len(size)))
-        order = ordered_by_class(label, n_classes)
-        order = order if weights is None else order[weights[order] > 0.0]
-        ends = np.cumsum(np.bincount(label[order], minlength=n_classes))
-        for k, own in enumerate(np.split(order, ends[:-1])):
-            blocks = (
-                ((features[own[part]] - middle) / size, None if weights is None else weights[own[part]])
-                for part in _blocks(len(own), len(size))
-            )
-            mean[k], covariance[k] = _merged(blocks)
-            still = np.diag(covariance[k]) <= NOISE  # a mean of equal numbers is rounded, too
-            covariance[k, still] = covariance[k, :, still] = 0.0
-        return cls(middle, size, mean, covariance)
+        ranges = FeatureRanges.of(features, label, n_classes, weights)
+        return cls.within(ranges, lambda look: look(features, label, weights))
+
+    @classmethod
+    def within(cls, ranges: FeatureRanges, each: Callable[[FeatureSums], Sums]) -> ClassMoments:
+        """Two passes over the trials of some ranges, in which every class occurs.
+
+        Parameters
+        ----------
+        ranges : FeatureRanges
+        each : function
+            Has a look at all trials.
+
+        Raises
+        ------
+        InputError
+            If a feature is the same in all trials.
+        """
+        (middle, size), n_classes = ranges.middle_and_size, len(ranges.counts)
+        sums = each(FeatureSums(middle, size, n_classes)).total
+        total, mean = sums[:, :1], sums[:, 1:] / sums[:, :1]
+        covariance = each(FeatureSums(middle, size, n_classes, mean)).total / total[:, :, None]
+        covariance = 0.5 * (covariance + covariance.transpose(0, 2, 1))  # rounding is not symmetric
+        for own in covariance:
+            still = np.diag(own) <= NOISE  # a mean of equal numbers is rounded, too
+            own[still] = own[:, still] = 0.0
+        return cls(middle, size, mean, covariance, ranges.counts)
 
 
 def _extremes(features: ScoreArray, extreme: Callable[..., ScoreArray]) -> ScoreArray:
@@ -87,25 +184,6 @@ def _extremes(features: ScoreArray, extreme: Callable[..., ScoreArray]) -> Score
     if whole:
         found.append(extreme(features[:whole].reshape(-1, _ROWS * n_features), axis=0).reshape(_ROWS, n_features))
     return extreme(np.concatenate(found), axis=0)
-
-
-def _merged(blocks: Iterable[tuple[FloatArray, FloatArray | None]]) -> tuple[FloatArray, FloatArray]:
-    """Mean and covariance of the points in blocks, which are overwritten, with their weights (Chan et al. 1979).
-
-    Around the mean of its own block every point is small, and merging takes nothing away: no digits cancel.
-    """
-    total, mean, products = 0.0, np.zeros(()), np.zeros(())
-    for points, weights in blocks:
-        weight = float(len(points)) if weights is None else float(weights.sum())
-        centre = (np.ones(len(points)) if weights is None else weights) @ points / weight
-        deviations = np.subtract(points, centre, out=points)
-        products = products + (deviations.T if weights is None else deviations.T * weights) @ deviations
-        gap, share = centre - mean, weight / (total + weight)
-        products += total * share * np.outer(gap, gap)
-        mean = mean + share * gap
-        total += weight
-    covariance = products / total
-    return mean, 0.5 * (covariance + covariance.T)  # rounding is not symmetric
 
 
 def is_singular(covariance: FloatArray) -> bool:

@@ -239,5 +239,6 @@ class GapClass(SortedClass):
 def unknown_class(n: int, low: float, high: float, kind: Any) -> GapClass:
     """A class of ``n`` trials of which only the lowest and the highest score are known."""
     counts = CutCounts(np.zeros(0, kind))
-    counts.between[-1], counts.low[-1], counts.high[-1], counts.sums[-1] = n, low, high, n * (low / 2 + high / 2)
+    with np.errstate(over="ignore", invalid="ignore"):  # sums of huge scores; see `_entries`
+        counts.between[-1], counts.low[-1], counts.high[-1], counts.sums[-1] = n, low, high, n * (low / 2 + high / 2)
     return counts.as_class()

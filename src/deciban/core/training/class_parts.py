@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -16,8 +14,9 @@ from deciban.core.classes.certainty import CountedTrials, parted, require_rivals
 from deciban.core.classes.loglik import are_alike
 from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.drawn import Drawn, sample_size
-from deciban.core.training.sums import F, Sums
-from deciban.types import BoolArray, FloatArray, ScoreArray
+from deciban.core.training.looks_at_parts import LooksAtParts, Parts
+from deciban.core.training.sums import Sums
+from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
 _DRAWN, _NUMBERS = 1 << 18, 1 << 24
 """Trials of all classes that the sample holds, and how many numbers at most."""
@@ -26,8 +25,8 @@ _LEAST = 40
 """Trials of each class that it holds, if there are so many."""
 
 
-class PartsOfClassTrials(ABC):
-    """Trials of many classes in parts, as a source gives them.
+class PartsOfClassTrials(Parts[CountedTrials]):
+    """Trials of many classes in parts.
 
     Attributes
     ----------
@@ -42,31 +41,34 @@ class PartsOfClassTrials(ABC):
     names: Names
     memory: int | None = None
 
-    @abstractmethod
-    def each(self, look: Callable[[CountedTrials], F | None], *, first: bool = False) -> F:
-        """What a look at each part finds, added up: one pass.
+    @property
+    def possible(self) -> IntArray:
+        """The classes of positive prior, by the positions that the user knows."""
+        return np.flatnonzero(self.prior > 0.0)
 
-        Parameters
-        ----------
-        look : callable
-            Can be pickled. It finds None where there is nothing.
-        first : bool
-            Whether nobody has looked before, so that a source may take notes of its own.
-        """
+    @property
+    def possible_prior(self) -> FloatArray:
+        """The prior of these classes."""
+        return self.prior[self.prior > 0.0]
+
+    @property
+    def left(self) -> ClassTrialsInParts:
+        """The trials that infinite scores do not decide."""
+        return self.undecided(offset=False)[0]
 
     @cached_property
     def first(self) -> FirstClassLook:
         """What the first look finds."""
-        return self.each(_Taken(self.called, self.memory), first=True)
+        return self.each(_Taken(self.called, self.memory))
 
     @property
     def called(self) -> Called:
         """What messages call a class, given its position among those that count."""
-        return Called(tuple(np.flatnonzero(self.prior > 0.0).tolist()), self.names)
+        return Called(tuple(self.possible.tolist()), self.names)
 
     def undecided(self, *, offset: bool) -> tuple[ClassTrialsInParts, float]:
         """See `deciban.core.classes.certainty.undecided`."""
-        first, prior = self.first, self.prior[self.prior > 0.0]
+        first, prior = self.first, self.possible_prior
         if first.has_infinite:
             require_rivals(first.rivals, self.called, offset=offset)
         class_weights = prior / first.amounts.total
@@ -87,7 +89,7 @@ class Called:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassTrialsInParts:
+class ClassTrialsInParts(LooksAtParts):
     """Trials to train on, in parts: what is asked of `ClassTrials` as a whole.
 
     Attributes
@@ -106,9 +108,6 @@ class ClassTrialsInParts:
     class_weights: FloatArray
     factor: FloatArray
     reach: float = np.inf
-
-    size = 1
-    """Second derivatives cost next to nothing beside reading, as with few trials."""
 
     def __len__(self) -> int:
         return self.first.n_left
@@ -152,11 +151,11 @@ class ClassTrialsInParts:
         stand_for = np.divide(self.amounts, drawn, out=np.ones(len(drawn)), where=drawn > 0.0)
         return replace(some, class_weights=self.class_weights * stand_for, reach=self.reach)
 
-    def each(self, look: Callable[[ClassTrials], F]) -> F:
-        """What a look at all of them finds: one pass."""
+    @property
+    def left_of(self) -> _Undecided:
+        """See `HasParts`."""
         factor = self.factor if np.any(self.factor != 1.0) else None
-        found: F = self.given.each(_Undecided(look, self.class_weights, factor, self.reach, self.given.called))
-        return found
+        return _Undecided(self.class_weights, factor, self.reach, self.given.called)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -256,20 +255,17 @@ class _Taken:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Undecided:
-    """A look at the trials of a part that are to be trained on."""
+    """Makes of a part the trials that are to be trained on."""
 
-    look: Callable[[ClassTrials], Any]
     class_weights: FloatArray
     factor: FloatArray | None
     reach: float
     name: Called
 
-    def __call__(self, counted: CountedTrials) -> Any:
+    def __call__(self, counted: CountedTrials) -> ClassTrials:
         left = counted.trials
         if not all_finite(left.systems):
             left, _ = parted(counted, self.name)
-        if not len(left):
-            return None
         if self.factor is not None:
             left = left.scaled(self.factor)
-        return self.look(replace(left, class_weights=self.class_weights, reach=self.reach))
+        return replace(left, class_weights=self.class_weights, reach=self.reach)

@@ -8,7 +8,7 @@ each relative to the mean of its class (infinitesimal jackknife; Huber's sandwic
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
@@ -16,9 +16,12 @@ from scipy.special import expit
 from deciban.core.resampling.covariance import add_by_unit, require_several, sums_by_unit
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.kernels import kernel
+from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.linear_trials import Trials
 from deciban.core.training.moments import moments
 from deciban.core.training.samples import SAMPLE, sample
+from deciban.core.training.sums import Sums
+from deciban.core.training.verdicts import with_class_weights
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, FloatArray
 
@@ -30,7 +33,7 @@ _FLAT = 1e-12
 
 
 def linear_influences(
-    trials: Trials,
+    trials: Trials | PartsOfTrials,
     units: TrialUnits,
     weights: FloatArray,
     offset: float,
@@ -43,10 +46,10 @@ def linear_influences(
 
     Parameters
     ----------
-    trials : Trials
+    trials : Trials or PartsOfTrials
         All that training saw, without class weights; decided ones (infinite scores) change nothing but the classes.
     units : TrialUnits
-        Of these trials.
+        Of these trials; of trials in parts, which know their own, all units.
     weights : (n_columns,) array
     offset : float
         What was trained.
@@ -58,8 +61,9 @@ def linear_influences(
     Returns
     -------
     (n_units, n_columns + 1) array
-        The last column is 0 if there is no offset. Where the data do not tell some combination of parameters, such as
-        the weights of two systems that say the same, that combination does not change.
+        Of units that trials have. The last column is 0 if there is no offset. Where the data do not tell some
+        combination of parameters, such as the weights of two systems that say the same, that combination does not
+        change.
 
     Raises
     ------
@@ -67,41 +71,81 @@ def linear_influences(
         If there is one unit, or the parameters are no minimum.
     """
     require_several(units)
-    priors, (n_non, n_tar) = expit(np.array([-rule[2], rule[2]])), trials.amounts
-    trials = replace(trials, class_weights=(float(priors[0]) / n_non, float(priors[1]) / n_tar))
-    is_open = _open(trials)
-    left = trials if is_open.all() else trials.take(is_open)
+    priors = expit(np.array([-rule[2], rule[2]]))
+    left, _ = with_class_weights(trials, *rule)
     middle, width = moments(left if ridge > 0.0 else sample(left, SAMPLE))
     if not np.all(width > 0.0):  # what is constant in a sample need not be so in all trials
         middle, width = moments(left)
     center, size = (middle if intercept else np.zeros_like(middle)), width
     width = np.where(size > 0.0, size, np.inf)
     point = np.append(weights * size, offset + float(weights @ center))
+    look = _Derivatives(left.class_weights, middle, center, width, point, rule, ridge)
+    sums, shares, hessian, totals = trials.each_by_unit(look, units).parts
     penalty = np.append(np.full(len(weights), ridge), 0.0)
-    n = len(point)
-    hessian, totals = np.zeros((n, n)), np.zeros((2, n))
-    sums, shares = np.zeros((units.n_units, n)), np.zeros((units.n_units, 2))
-    for rows in (slice(i, i + _BLOCK) for i in range(0, len(trials), _BLOCK)):
-        features = _features(trials, rows, center, width, is_open)
-        amounts, pull, bend = _pulls(trials, rows, point, features, rule)
-        hessian += (features * bend) @ features.T
-        gradients = pull * features
-        if ridge > 0.0:  # the widths that the penalty is measured in are moments of the trials, too
-            squares = _features(trials, rows, middle, width, is_open)[:-1] ** 2
-            gradients[:-1] += (ridge * point[:-1])[:, None] * amounts.sum(axis=0) * squares
-        own = units.take(rows)
-        add_by_unit(sums, gradients, own)
-        add_by_unit(shares, amounts, own)
-        is_target = trials.is_target[rows]
-        totals += [gradients[:, ~is_target].sum(axis=1), gradients[:, is_target].sum(axis=1)]
-    centred = sums - (shares / priors) @ totals
+    used = shares.any(axis=1)
+    centred = sums[used] - (shares[used] / priors) @ totals
     free = np.append(np.isfinite(width), intercept)
     moved = solved(hessian[np.ix_(free, free)] + np.diag(penalty[free]), centred[:, free])
-    found = np.zeros((units.n_units, n))
+    found = np.zeros((len(centred), len(point)))
     found[:, free] = moved
     found[:, :-1] /= width
     found[:, -1] -= found[:, :-1] @ center
     return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitSums:
+    """Sums over trials: by unit, and in all; those of more trials add up.
+
+    Attributes
+    ----------
+    sums : tuple of Sums
+        As whoever looked knows them.
+    """
+
+    sums: tuple[Sums, ...]
+
+    def __add__(self, other: UnitSums) -> UnitSums:
+        """Of both."""
+        return UnitSums(tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)))
+
+    @property
+    def parts(self) -> tuple[FloatArray, ...]:
+        """The sums as numbers."""
+        return tuple(one.total for one in self.sums)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Derivatives:
+    """A look at trials with their units that sums up gradients and amounts by unit, curvatures, gradients by class."""
+
+    class_weights: tuple[float, float]
+    middle: FloatArray
+    center: FloatArray
+    width: FloatArray
+    point: FloatArray
+    rule: tuple[float, float, float]
+    ridge: float
+
+    def __call__(self, trials: Trials, units: TrialUnits) -> UnitSums:
+        trials = replace(trials, class_weights=self.class_weights)
+        n, is_open = len(self.point), _open(trials)
+        hessian, totals = np.zeros((n, n)), np.zeros((2, n))
+        sums, shares = np.zeros((units.n_units, n)), np.zeros((units.n_units, 2))
+        for rows in (slice(i, i + _BLOCK) for i in range(0, len(trials), _BLOCK)):
+            features = _features(trials, rows, self.center, self.width, is_open)
+            amounts, pull, bend = _pulls(trials, rows, self.point, features, self.rule)
+            hessian += (features * bend) @ features.T
+            gradients = pull * features
+            if self.ridge > 0.0:  # the widths that the penalty is measured in are moments of the trials, too
+                squares = _features(trials, rows, self.middle, self.width, is_open)[:-1] ** 2
+                gradients[:-1] += (self.ridge * self.point[:-1])[:, None] * amounts.sum(axis=0) * squares
+            own = units.take(rows)
+            add_by_unit(sums, gradients, own)
+            add_by_unit(shares, amounts, own)
+            is_target = trials.is_target[rows]
+            totals += [gradients[:, ~is_target].sum(axis=1), gradients[:, is_target].sum(axis=1)]
+        return UnitSums(tuple(map(Sums.of, (sums, shares, hessian, totals))))
 
 
 def _open(trials: Trials) -> BoolArray:
@@ -171,40 +215,33 @@ def solved(hessian: FloatArray, gradients: FloatArray) -> FloatArray:
     return found
 
 
-def moment_influences(
-    score: FloatArray, is_target: BoolArray, weights: FloatArray | None, units: TrialUnits
-) -> tuple[FloatArray, FloatArray]:
-    """Influence of each unit on the mean and on the variance of the scores of both classes.
+Spread = tuple[float, float, float]
+"""How much the trials of a class count, and mean and standard deviation of their scores."""
 
-    Parameters
+
+@dataclass(frozen=True, slots=True)
+class MomentSums:
+    """Sums by unit of how far trials are from the mean and the variance of their class, relative to all of the class.
+
+    Attributes
     ----------
-    score : (n_trials,) array
-        Finite where weights are above 0.
-    is_target, weights
-        Of the trials.
-    units : TrialUnits
-
-    Returns
-    -------
-    means, variances : (n_units, 2) arrays
-        Of non-targets and of targets.
-
-    Raises
-    ------
-    InputError
-        If there is one unit.
+    non, tar : (float, float, float)
+        How much each class counts, its mean and its standard deviation.
     """
-    require_several(units)
-    amounts = np.zeros((2, len(score)))
-    for kind, rows in enumerate((~is_target, is_target)):
-        amounts[kind, rows] = 1.0 if weights is None else weights[rows]
-        amounts[kind] /= amounts[kind].sum()
-    counts = amounts.sum(axis=0) > 0.0
-    values = np.where(counts, score, 0.0)
-    middle = np.average(values, weights=counts)
-    values = np.where(counts, values - middle, 0.0)
-    apart = values - (amounts @ values)[:, None]
-    means = sums_by_unit(amounts * apart, units)
-    squares = apart**2
-    variances = (amounts * squares).sum(axis=1)
-    return means, sums_by_unit(amounts * (squares - variances[:, None]), units)
+
+    non: Spread
+    tar: Spread
+
+    def __call__(
+        self, score: FloatArray, is_target: BoolArray, weights: FloatArray | None, units: TrialUnits
+    ) -> UnitSums:
+        """Of trials that count, with their units."""
+        found = []
+        for rows, (total, mean, sd) in ((~is_target, self.non), (is_target, self.tar)):
+            share = np.where(rows, 1.0 if weights is None else weights, 0.0) / total
+            with np.errstate(over="ignore", invalid="ignore"):  # what does not fit a float is refused with its variance
+                apart = np.where(rows, score - mean, 0.0)
+                found.append(share * np.array([apart, (apart - sd) * (apart + sd)]))
+        (mean_non, variance_non), (mean_tar, variance_tar) = found
+        values = np.array([mean_non, mean_tar, variance_non, variance_tar])
+        return UnitSums((Sums.of(sums_by_unit(values, units)),))

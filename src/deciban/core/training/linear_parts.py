@@ -7,8 +7,6 @@ looks of the search itself: value, gradient and Hessian, each of a part, by the 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +15,8 @@ import numpy as np
 
 from deciban.core.training.drawn import Drawn, sample_size
 from deciban.core.training.linear_trials import Trials
-from deciban.core.training.sums import Ends, F
+from deciban.core.training.looks_at_parts import LooksAtParts, Parts
+from deciban.core.training.sums import Ends
 from deciban.core.training.verdicts import Amounts, Pair, undecided
 from deciban.types import BoolArray
 
@@ -25,8 +24,8 @@ DRAWN = 1 << 17
 """Trials of each class that the sample holds, if there are so many."""
 
 
-class PartsOfTrials(ABC):
-    """Trials in parts, as a source gives them.
+class PartsOfTrials(Parts[Trials]):
+    """Trials of two classes in parts.
 
     Attributes
     ----------
@@ -37,22 +36,13 @@ class PartsOfTrials(ABC):
     memory: int | None = None
 
     _infinite: BoolArray | None = None
-
-    @abstractmethod
-    def each(self, look: Callable[[Trials], F | None], *, first: bool = False) -> F:
-        """What a look at each part finds, added up: one pass.
-
-        Parameters
-        ----------
-        look : callable
-            Can be pickled. It finds None where there is nothing.
-        first : bool
-            Whether nobody has looked before, so that a source may take notes of its own.
-        """
+    _first: tuple[Pair, FirstLook] | None = None
 
     def undecided(self, alpha: float, beta: float) -> tuple[TrialsInParts, Amounts]:
-        """Have a first look; see `deciban.core.training.verdicts.undecided`."""
-        found = self.each(_Taken(alpha, beta, self.memory), first=True)
+        """Have a first look, once; see `deciban.core.training.verdicts.undecided`."""
+        if self._first is None or self._first[0] != (alpha, beta):
+            self._first = (alpha, beta), self.each(_Taken(alpha, beta, self.memory))
+        found = self._first[1]
         self._infinite = found.infinite
         return TrialsInParts(self, found, (0.0, 0.0), (alpha, beta)), found.amounts
 
@@ -62,7 +52,7 @@ class PartsOfTrials(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class TrialsInParts:
+class TrialsInParts(LooksAtParts):
     """Trials to train on, in parts: what is asked of `Trials` as a whole.
 
     Attributes
@@ -78,9 +68,6 @@ class TrialsInParts:
     first: FirstLook
     class_weights: Pair
     rule: Pair
-
-    size = 1
-    """Second derivatives cost next to nothing beside reading, as with few trials."""
 
     def __len__(self) -> int:
         return sum(self.first.amounts.left)
@@ -124,10 +111,10 @@ class TrialsInParts:
         non, tar = (weight * all_of_them / drawn for weight, all_of_them, drawn in shares)
         return replace(some, class_weights=(non, tar))
 
-    def each(self, look: Callable[[Trials], F]) -> F:
-        """What a look at all of them finds: one pass."""
-        found: F = self.given.each(_Undecided(look, self.class_weights, self.rule, self.reach))
-        return found
+    @property
+    def left_of(self) -> _Undecided:
+        """See `HasParts`."""
+        return _Undecided(self.class_weights, self.rule, self.reach)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,15 +184,12 @@ class _Taken:
 
 @dataclass(frozen=True, slots=True)
 class _Undecided:
-    """A look at the trials of a part that are to be trained on."""
+    """Makes of a part the trials that are to be trained on."""
 
-    look: Callable[[Trials], Any]
     class_weights: Pair
     rule: Pair
     reach: float
 
-    def __call__(self, trials: Trials) -> Any:
+    def __call__(self, trials: Trials) -> Trials:
         left, _ = undecided(trials, *self.rule)
-        if not len(left):
-            return None
-        return self.look(replace(left, class_weights=self.class_weights, reach=self.reach))
+        return replace(left, class_weights=self.class_weights, reach=self.reach)

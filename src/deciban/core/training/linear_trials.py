@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.blocks import length_bound
 from deciban.core.training.sums import F
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
@@ -122,6 +123,10 @@ class Trials:
     def each(self, look: Callable[[Trials], F]) -> F:
         """What a look at all of them finds; it can be sent to where trials are that do not fit in memory."""
         return look(self)
+
+    def each_by_unit(self, look: Callable[[Trials, TrialUnits], F], units: TrialUnits) -> F:
+        """What a look at all of them with their units finds."""
+        return look(self, units)
 
     @property
     def amounts(self) -> tuple[float, float]:

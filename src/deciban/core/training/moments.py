@@ -92,9 +92,10 @@ def reaches(trials: Trials | TrialsInParts, limit: FloatArray) -> BoolArray:
 
 def clipped(trials: Trials, center: FloatArray, width: FloatArray, *, at: float = 50.0) -> Trials:
     """The trials with far scores drawn near, to so many widths, where there is a width."""
-    reach = np.where(width > 0.0, at * width, np.inf)
-    columns = zip(trials.columns, center, reach, strict=True)
-    near = tuple(np.clip(column[:], c - r, c + r) for column, c, r in columns)
+    with np.errstate(over="ignore"):  # what is beyond all floats is beyond all scores
+        reach = np.where(width > 0.0, at * width, np.inf)
+        low, high = center - reach, center + reach
+    near = tuple(np.clip(column[:], *ends) for column, *ends in zip(trials.columns, low, high, strict=True))
     return replace(trials, columns=near, matrix=None)
 
 
@@ -135,8 +136,9 @@ class _Powers:
             weight = np.where(trials.is_target[rows], tar, non)
             if trials.weights is not None:
                 weight = weight * trials.weights[rows]
-            apart = (values - self.middle[:, None]) / self.size[:, None]
-            total += apart**self.power @ weight
+            with np.errstate(over="ignore", invalid="ignore"):  # a width that does not fit a float is refused
+                apart = (values - self.middle[:, None]) / self.size[:, None]
+                total += apart**self.power @ weight
             amount += float(weight.sum())
         return Sums.of(np.append(total, amount))
 

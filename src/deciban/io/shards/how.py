@@ -43,6 +43,8 @@ class HowToRead:
         Rows of scores and key belong together in their order. A matrix without names is told its speakers in order.
     weights : str, optional
         Column of the key that says how much trials count.
+    weights_required, units_required : bool
+        Whether a key that lacks these columns is refused; if not, its trials count alike, or have no units.
     classes : sequence of str, optional
         Many classes: which columns are scores, in this order.
     units : "trials", or sequence of columns, paths and mappings, optional
@@ -74,6 +76,8 @@ class HowToRead:
     log10: bool = False
     by_order: bool = False
     weights: str | None = None
+    weights_required: bool = True
+    units_required: bool = True
     classes: Sequence[str] | None = None
     units: Sequence[Any] | None = None
     units_apart: bool = False

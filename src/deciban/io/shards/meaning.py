@@ -186,7 +186,7 @@ def _places(roles: Roles, column: str, classes: Sequence[str], how: HowToRead) -
 
 
 def units_in(roles: Roles, how: HowToRead) -> UnitsOf | EachTrial | None:
-    """Where the units stand that a user named.
+    """Where the units stand that a user named; None if there are none, and need not be.
 
     Raises
     ------
@@ -199,7 +199,12 @@ def units_in(roles: Roles, how: HowToRead) -> UnitsOf | EachTrial | None:
         return EachTrial(tuple(roles.sides.values()))
     sides = {side: name for side, name in roles.sides.items() if side != "side"}
     names = [name for name, role in roles.by_column.items() if name in sides.values() or role.startswith(CONDITION)]
-    return UnitsOf.named(list(how.units), sides, names, roles.table.name, apart=how.units_apart)
+    try:
+        return UnitsOf.named(list(how.units), sides, names, roles.table.name, apart=how.units_apart)
+    except InputError:
+        if how.units_required:
+            raise
+        return None
 
 
 def conditions_in(roles: Roles, how: HowToRead) -> dict[str, tuple[str, ...]]:
@@ -243,7 +248,7 @@ def classes_in(roles: Roles, how: HowToRead) -> tuple[str, ...]:
 
 
 def weights_in(roles: Roles, how: HowToRead) -> str | None:
-    """The column of weights that a user named.
+    """The column of weights that a user named; None if there is none, and need not be.
 
     Raises
     ------
@@ -251,6 +256,8 @@ def weights_in(roles: Roles, how: HowToRead) -> str | None:
         If there is none.
     """
     if how.weights is not None and how.weights not in roles.table.schema.names:
+        if not how.weights_required:
+            return None
         raise InputError(
             f"{roles.table.name}: no column {how.weights!r} says how much trials count; there are "
             f"{', '.join(roles.table.schema.names)}."

@@ -1,0 +1,60 @@
+"""Empirical bounds of llrs in pieces: those of memory, for any pieces."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deciban.calibration import AffineCalibrator, Chain, ElubCalibrator
+from deciban.engines.threads import Threads
+from deciban.errors import DecibanWarning, InputError
+from support.shards import Apart, source_of
+
+MEMORY = 1 << 28
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.sampled_from([2, 5, 40, 400]),
+    scale=st.sampled_from([1e-4, 0.3, 1.0, 4.0, 30.0]),
+    digits=st.sampled_from([0, 1, 6]),
+    kind=st.sampled_from(["plain", "weighted", "infinite", "weighted and infinite"]),
+    amount=st.sampled_from([1.0, 3.5]),
+)
+def test_bounds_are_those_of_memory(seed, n, scale, digits, kind, amount):
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n) % 2 == 0
+    llr = (scale * (np.where(truth, 1.5, -1.5) + rng.normal(size=n))).round(digits)
+    if "infinite" in kind:
+        llr[rng.random(n) < 0.2] = np.inf
+        llr[rng.random(n) < 0.2] = -np.inf
+    weight = None if "weighted" not in kind else np.append([1, 1], rng.integers(0, 4, n - 2))
+    model = ElubCalibrator(n_misleading=amount)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DecibanWarning)
+        here = ElubCalibrator(n_misleading=amount).fit(llr, truth, sample_weight=weight)
+        for engine in (Threads(2), Apart()):
+            there = model.fit_pieces(source_of(llr, truth, rng, weights=weight), engine, MEMORY)
+            assert (there.low_, there.high_) == (here.low_, here.high_)
+            assert there.training_.results["status"] == here.training_.results["status"]
+
+
+def test_a_chain_ends_with_bounds_of_what_it_makes():
+    rng = np.random.default_rng(1)
+    truth = np.arange(5000) % 5 == 0
+    scores = np.where(truth, 2.0, -1.0) + rng.normal(size=5000)
+    here = Chain(AffineCalibrator(), ElubCalibrator()).fit(scores, truth)
+    there = Chain(AffineCalibrator(), ElubCalibrator()).fit_pieces(source_of(scores, truth, rng), Threads(), MEMORY)
+    assert there.steps[1].low_ == pytest.approx(here.steps[1].low_, rel=1e-9)
+    assert there.steps[1].high_ == pytest.approx(here.steps[1].high_, rel=1e-9)
+
+
+def test_more_llrs_than_memory_holds_in_one_place_are_refused():
+    rng = np.random.default_rng(2)
+    truth = np.arange(4000) % 2 == 0
+    llr = 1e-5 * rng.random(4000) * np.where(truth, 1.0, -1.0)
+    with pytest.raises(InputError, match="llrs and more lie within a thousandth of each other"):
+        ElubCalibrator().fit_pieces(source_of(llr, truth, rng), Threads(), 64 * 1000)
