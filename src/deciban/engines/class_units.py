@@ -203,7 +203,8 @@ class InfluencesInPieces:
         if design.seen.max() < 2:
             return None
         assert isinstance(summary.problems, CountedProblems)  # noqa: S101  # they are read in pieces
-        portions = Portions.of(summary, found, design.seen, summary.problems.pair_pavs)
+        pavs = {pair: one for pair, one in summary.problems.pair_pavs.items() if one is not None}  # after all passes
+        portions = Portions.of(summary, found, design.seen, pavs)
         gathered = _Gathered(design, Tallies())
         for names in self._together(portions):
             self._pass(names, portions, sums, gathered)
