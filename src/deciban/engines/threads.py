@@ -14,6 +14,9 @@ from deciban.io.memory import LIBRARIES
 from deciban.io.shards.pieces import Piece, ShardSource, batches
 from deciban.steps import teller
 
+_BYTES_PER_THREAD = 12 * 10**6
+"""What every thread but the first takes besides rows: buffers, blocks that it works on, what its allocator keeps."""
+
 
 class Threads(Engine):
     """Runs passes in this process.
@@ -35,14 +38,15 @@ class Threads(Engine):
             return
         largest = max(source.pieces, key=lambda one: one.n_rows)
         needed = largest.n_rows * source.bytes_per_row(n_systems)
-        if needed > (memory - beside) // 2:
+        for_rows = (memory - beside) // 2
+        if needed > for_rows:
             enough = math.ceil((2 * needed + beside + LIBRARIES) / 1e6)
             raise InputError(
                 f"memory: {largest.name} has {largest.n_rows:,} rows, which are read at once. With what is counted of "
                 f"them, and Python and its libraries, they take {enough:,} MB: allow that (memory=, --memory), or "
                 "write smaller row groups."
             )
-        self.n_at_once = min(self.n_threads, (memory - beside) // max(2 * needed, 1))
+        self.n_at_once = min(self.n_threads, 1 + (for_rows - needed) // (needed + _BYTES_PER_THREAD))
 
     def run(self, work: W, pieces: Sequence[Piece]) -> W:
         """See `Engine.run`."""

@@ -21,7 +21,7 @@ from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
 _BYTES_BESIDE = 4
 """What labels of a row take, as they are read and as they are told apart."""
 
-_TIMES = {False: 3, True: 8}
+_TIMES = {False: 5, True: 8}
 """How often what its scores take: a single one is sorted, of several that are put beside each other more is made."""
 
 
@@ -209,7 +209,7 @@ class ShardSource:
         Examples
         --------
         >>> ShardSource("trials", (), ("A", "B"), is_double=False).bytes_per_row()
-        16
+        24
         """
         n_numbers, n_bytes = n_systems * max(len(self.classes), 1), 8 if self.is_double else 4
         return _BYTES_BESIDE + _TIMES[n_numbers > 1] * n_numbers * n_bytes
