@@ -96,7 +96,7 @@ def test_around_takes_the_next_cells_with_both_classes():
 
 
 @given(_SCORES, _SCORES, st.integers(1, 40), st.integers(1, 9))
-def test_cells_are_split_widest_first_until_none_is_left(tar, non, room, most):
+def test_cells_are_split_until_none_is_left(tar, non, room, most):
     cells, passes = cells_of(tar, non, room), 0
     while (kept := cells.low.min(axis=0) < cells.high.max(axis=0)).any():
         some = to_split(cells, kept, most)
@@ -105,14 +105,14 @@ def test_cells_are_split_widest_first_until_none_is_left(tar, non, room, most):
         assert some.sum() <= most or some.sum() == kept.sum()
         windows = windows_of(cells, some)
         empty = ScoreCells.empty(8 * most)
-        parts = [in_windows(np.sort(np.array(one)), windows) for one in (non, tar)]
+        parts = [own[in_windows(own, windows)] for own in (np.sort(np.array(one)) for one in (non, tar))]
         finer = told_apart(of_both(*(merged_cells([empty.of_class(one)]) for one in parts)))
         assert finer.n_cells > some.sum()
         rest = cells.take(~some)
         order = np.argsort(np.concatenate((rest.low.min(axis=0), finer.low.min(axis=0))), kind="stable")
         joined = {
             name: np.concatenate([getattr(rest, name), getattr(finer, name)], axis=-1)[..., order]
-            for name in ("starts", "counts", "low", "high", "mantissas")
+            for name in ("starts", "counts", "low", "high", "mantissas", "weights")
         }
         cells, passes = replace(cells, **joined), passes + 1
         assert passes < 1000
