@@ -42,6 +42,8 @@ def files(tmp_path_factory):
     _write(whole.select([*names, "other", "label"]), folder / "several")
     _write(whole.select(["enroll", "test", "other", "label"]), folder / "named")
     _write(whole.select([*names, "answer"]), folder / "answers")
+    chance = pa.array(1.0 / (1.0 + np.exp(-whole["score"].to_numpy())))
+    _write(whole.select([*names, "label"]).set_column(2, "score", chance), folder / "chances")
     _write(whole.select(names), folder / "scores")
     _write(whole.select(names).slice(0, N - 7), folder / "fewer")
     _write(pa.concat_tables([whole.select(names), whole.select(names).slice(3, 9)]), folder / "copies")
@@ -90,6 +92,7 @@ READING = {
     "labels": [("scores", "yes", {"labels": {"target": "yes", "nontarget": "no"}})],
     "where": [("whole", None, {"where": {"room": "large"}}), ("scores", "key", {"where": {"room": "small"}})],
     "log10": [("whole", None, {"log10": True})],
+    "probabilities": [("chances", None, {"probabilities": 0.3})],
     "by_order": [("scores", "key", {"by_order": True})],
     "weights": [("whole", None, {"weights": "weight"}), ("scores", "key", {"weights": "weight"})],
     "names": [("whole", None, {"names": ["mine"]}), ("whole", None, {"names": {"whole": "mine"}})],
@@ -98,7 +101,6 @@ READING = {
 
 REFUSED = {
     "ids": ("whole", {"ids": "stem"}),
-    "probabilities": ("whole", {"probabilities": 0.5}),
     "classes": ("whole", {"classes": ["a", "b"]}),
     "posterior_prior": ("whole", {"posterior_prior": [0.5, 0.5]}),
     "detection_llr": ("whole", {"detection_llr": True}),

@@ -13,7 +13,7 @@ from deciban.errors import InputError, MissingScoresError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
 from deciban.fusion.quality_measures import QUALITY_SIDES
 from deciban.io.shards.pieces import ShardSource
-from deciban.io.source import PathLike, TwoFiles
+from deciban.io.source import PathLike, TwoFiles, require_one_stream
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.types import Progress
@@ -125,6 +125,7 @@ def train_files(
     named, options = (given, options) if is_opened else named_scores(given, key, options)
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
+    _require_one_stream(named, key, test_scores, test_key)
     files = opened(named, key, chosen)
     if isinstance(files, ShardSource):
         refuse_asked(files, {"cross_validate": cross_validate, "select": select})
@@ -191,6 +192,16 @@ def _in_pieces(
         others = _measured(found, made, options, quality[1], (None, None))[0], own
     source, made = _measured(source, made, options, quality[0], combining)
     return train_in_pieces(source, made, options, say, others=others)
+
+
+def _require_one_stream(*named: Any) -> None:
+    """Refuse to read standard input twice before any of these is opened.
+
+    Raises
+    ------
+    InputError
+    """
+    require_one_stream(one for given in named for one in (given if isinstance(given, list | tuple) else [given]))
 
 
 def _test_paths(

@@ -274,7 +274,7 @@ class ClassEvaluation(OneSystem):
     def _bounds_of_pairs(self) -> dict[str, Any]:
         """Bounds of the least Cllr of pairs, where one is not known: matrices as of figures."""
         pairs = self.pairwise
-        if pairs is None or not np.isnan(pairs.min_cllr).any():
+        if pairs is None or not any(figure[0] == "pairwise_min_cllr" for figure in self.bounds):
             return {}
         ends = {"low": pairs.min_cllr.copy(), "high": pairs.min_cllr.copy()}
         for i, j in np.argwhere(np.isnan(pairs.min_cllr)).tolist():
