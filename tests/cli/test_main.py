@@ -35,7 +35,6 @@ def scores(tmp_path):
         "validate scores.txt --trials key.txt",
         "plan scores.txt --key key.txt --width 0.5 --units trials",
         "design --dcf 0.01",
-        "demo new",
         "--help",
         "eval --help",
     ],

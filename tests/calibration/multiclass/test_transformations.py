@@ -210,8 +210,8 @@ def test_a_matrix_of_too_many_classes_is_refused():
 
 
 def test_a_matrix_of_as_many_classes_as_are_allowed():
-    """900 parameters and 400 trials: only a penalty keeps them in bounds; far from the limit it informs."""
-    loglik, label = trials(400, 30, apart=4.0)
+    """900 parameters and 200 trials: only a penalty keeps them in bounds; far from the limit it informs."""
+    loglik, label = trials(200, 30, apart=4.0)
     matrix = MatrixTransformation(ridge=1.0, toward_calibration=30.0).fit(loglik, label)
     assert "converged in" in matrix.training_.results["status"]
     calibrated = MulticlassCalibrator(ridge=1.0).fit(loglik, label)
