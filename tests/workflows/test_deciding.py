@@ -81,6 +81,26 @@ def test_many_classes_are_matched_by_name(folder):
     assert found.tally.n_trials == 50
 
 
+def test_a_column_of_the_scores_is_not_written_over(folder):
+    (folder / "own.csv").write_text("trial,margin,score\na,wide,1.5\n")
+    with pytest.raises(InputError, match="'margin' is one of the scores"):
+        deciban.decide_files(folder / "own.csv", folder / "out.csv", costs=ASK, prior=0.2)
+    assert not (folder / "out.csv").exists()
+
+
+def test_a_key_needs_scores_that_can_be_read_twice_and_fit(folder):
+    with pytest.raises(InputError, match="standard input: can be read once"):
+        deciban.decide_files("-", folder / "out.csv", costs=ASK, prior=0.2, key=folder / "key.txt")
+    n = 1_000_000
+    pq.write_table(
+        pa.table({"trial": np.arange(n).astype(str), "score": np.zeros(n, np.float32)}), folder / "m.parquet"
+    )
+    given = {"costs": ASK, "prior": 0.2, "key": folder / "key.txt", "memory": "100MB"}
+    with pytest.raises(InputError, match=r"key: .* do not fit into the memory that is allowed"):
+        deciban.decide_files(folder / "m.parquet", folder / "out.csv", **given)
+    assert not (folder / "out.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [

@@ -155,7 +155,7 @@ def decide(loglik: ArrayLike, *, costs: ArrayLike, prior: Priors = None) -> Deci
     application = Application(costs, prior)
     table = checked_loglik(loglik, application)
     action = least_cost_actions(table, application.costs, application.prior)
-    posterior = np.zeros(table.shape)
+    posterior, expected = np.zeros(table.shape), np.zeros((len(table), application.n_actions))
     possible = np.flatnonzero(application.prior > 0)
     log_prior = np.log(application.prior[possible])[:, None]
     for rows in row_blocks(*table.shape):
@@ -164,4 +164,6 @@ def decide(loglik: ArrayLike, *, costs: ArrayLike, prior: Priors = None) -> Deci
             odds = np.exp(shifted - shifted.max(axis=0))
             block = posterior[rows]  # a view
             block[:, possible] = (odds / odds.sum(axis=0)).T
-    return Decisions(action, posterior, posterior @ application.costs.T)
+            for k in possible.tolist():  # a matrix product would round by how many trials there are
+                expected[rows] += block[:, k : k + 1] * application.costs[:, k]
+    return Decisions(action, posterior, expected)

@@ -16,7 +16,9 @@ from deciban.decisions.deciding import Decisions
 from deciban.errors import InputError
 from deciban.io.cost_files import CostTable, read_costs
 from deciban.io.formats import by_name
+from deciban.io.memory import memory_of
 from deciban.io.reader import Input
+from deciban.io.recognition import is_stream
 from deciban.io.shards.beside import Range
 from deciban.io.shards.contents import ReadAs
 from deciban.io.shards.inputs import opened_input
@@ -150,6 +152,8 @@ def decide_files(
     loaded = None if model is None else trained_model(model, chosen.kind)
     kind = _kind_of(table, loaded, chosen)
     (path,) = _one_path(scores, key)
+    if key is not None:
+        _require_two_readings(path, key, chosen)
     if out is not None:
         read = [path, *(() if key is None else (key,)), *(() if isinstance(costs, CostTable) else (costs,))]
         refuse_overwriting([out], read if loaded is None else [*read, path_of_model(model)])
@@ -255,6 +259,11 @@ class _Deciding:
             columns |= {f"posterior_{name}": found.posterior[:, k] for k, name in enumerate(self.table.classes)}
         columns |= {"expected_cost": found.expected_cost, "margin": found.margin}
         for name, values in columns.items():
+            if name in names.column_names:
+                raise InputError(
+                    f"columns: {name!r} is one of the scores, and what is decided would be written under that name. "
+                    "Rename that column, or leave it out of the scores."
+                )
             names = names.append_column(name, pa.array(values))
         return names
 
@@ -291,6 +300,19 @@ def _one_path(scores: Paths, key: PathLike | None) -> list[PathLike]:
             "several systems are fused first (deciban apply)."
         )
     return [one for one in paths if not isinstance(one, TwoFiles)]
+
+
+def _require_two_readings(path: PathLike, key: PathLike, options: Options) -> None:
+    """Refuse, with a key, scores that can be read only once, or that do not fit in memory with it."""
+    if is_stream(path):
+        raise InputError(
+            f"{display_name(path)}: can be read once, and with a key scores are read twice. Write them to a file first."
+        )
+    if options.scale.memory is not None and memory_of([path], key) > options.scale.n_bytes:
+        raise InputError(
+            f"key: {display_name(key)} and {display_name(path)} do not fit into the memory that is allowed, and what "
+            "decisions cost by a key is found in memory. Allow more (memory=, --memory), or leave out the key."
+        )
 
 
 def _kind_of(table: CostTable, model: ScoreModel | None, options: Options) -> AnyKind:

@@ -74,7 +74,11 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     def systems_of(self, contents: Contents, reading: Reading) -> list[ClassScores]:
         """The scores of the system that an input holds, its classes called and ordered as the user says."""
         scores = contents.class_scores
-        assert scores is not None  # noqa: S101  # they were asked for
+        if scores is None:  # of columns that a user named, none is a class
+            raise FormatError(
+                f"{contents.origin.name}: holds no scores of classes. It was read as {contents.origin.reading}. Name "
+                "every class column (--columns trial=file,eng=score_eng,fra=score_fra), or none."
+            )
         named = with_names(scores, reading.classes)
         if reading.detection_llr:
             refuse_some_detectors(scores, named)
