@@ -88,6 +88,13 @@ def test_a_column_of_the_scores_is_not_written_over(folder):
     assert not (folder / "out.csv").exists()
 
 
+def test_named_columns_without_classes_are_refused(folder):
+    pq.write_table(pa.table({"trial": ["a"], "x": [0.5], "y": [1.0], "z": [2.0]}), folder / "classes.parquet")
+    table = CostTable(("a", "b", "c"), ("x", "y", "z"), 1.0 - np.eye(3))
+    with pytest.raises(FormatError, match=r"classes.parquet, row group 0: holds no scores of classes"):
+        deciban.decide_files(folder / "classes.parquet", None, costs=table, prior="flat", columns={"trial": "trial"})
+
+
 def test_a_key_needs_scores_that_can_be_read_twice_and_fit(folder):
     with pytest.raises(InputError, match="standard input: can be read once"):
         deciban.decide_files("-", folder / "out.csv", costs=ASK, prior=0.2, key=folder / "key.txt")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deciban.core.classes.loglik import posterior as posterior_of
 from deciban.core.classes.loglik import relative, row_blocks
 from deciban.core.rules.expected import MeanCost
 from deciban.decisions.actions import least_cost_actions
@@ -161,9 +162,8 @@ def decide(loglik: ArrayLike, *, costs: ArrayLike, prior: Priors = None) -> Deci
     for rows in row_blocks(*table.shape):
         shifted = relative(table, rows, possible) + log_prior
         with np.errstate(under="ignore"):
-            odds = np.exp(shifted - shifted.max(axis=0))
             block = posterior[rows]  # a view
-            block[:, possible] = (odds / odds.sum(axis=0)).T
+            block[:, possible] = posterior_of(shifted - shifted.max(axis=0), np.ones(len(possible))).T
             for k in possible.tolist():  # a matrix product would round by how many trials there are
                 expected[rows] += block[:, k : k + 1] * application.costs[:, k]
     return Decisions(action, posterior, expected)

@@ -11,7 +11,7 @@ import numpy as np
 from deciban._validate.probabilities import like_posteriors
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine
-from deciban.errors import InputError, KeyMismatchError
+from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.evaluation.uncertainty import Figure
@@ -76,8 +76,8 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         scores = contents.class_scores
         if scores is None:  # of columns that a user named, none is a class
             raise FormatError(
-                f"{contents.origin.name}: holds no scores of classes. It was read as {contents.origin.reading}. Name "
-                "every class column (--columns trial=file,eng=score_eng,fra=score_fra), or none."
+                f"{contents.origin.name}: holds no scores of classes. It was read as {contents.origin.reading}. "
+                "Columns of classes are found where columns are not named: leave --columns out."
             )
         named = with_names(scores, reading.classes)
         if reading.detection_llr:
