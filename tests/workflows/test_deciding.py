@@ -95,6 +95,27 @@ def test_named_columns_without_classes_are_refused(folder):
         deciban.decide_files(folder / "classes.parquet", None, costs=table, prior="flat", columns={"trial": "trial"})
 
 
+def test_pieces_that_look_like_probabilities_are_told_once_and_only_if_all_do(folder, recwarn):
+    for last, n_told in ((0.5, 1), (7.0, 0)):
+        scores = [*RNG.random(99).tolist(), last]
+        table = pa.table({"trial": [f"t{k}" for k in range(100)], "score": scores})
+        pq.write_table(table, folder / "p.parquet", row_group_size=20)
+        found = deciban.decide_files(folder / "p.parquet", None, costs=ASK, prior=0.2)
+        assert sum("look like probabilities" in one.text for one in found.messages) == n_told
+    assert not recwarn.list
+
+
+def test_an_error_names_the_row_group(folder):
+    scores = np.zeros((60, 3))
+    scores[45] = -np.inf
+    columns = {f"c{k}": scores[:, k] for k in range(3)}
+    table = pa.table({"trial": [f"t{k}" for k in range(60)]} | columns)
+    pq.write_table(table, folder / "classes.parquet", row_group_size=20)
+    costs = CostTable(("a", "b", "c"), ("c0", "c1", "c2"), 1.0 - np.eye(3))
+    with pytest.raises(InputError, match=r"classes.parquet, row group 2: .*t45.* excludes every class"):
+        deciban.decide_files(folder / "classes.parquet", folder / "out.csv", costs=costs, prior="flat")
+
+
 def test_a_key_needs_scores_that_can_be_read_twice_and_fit(folder):
     with pytest.raises(InputError, match="standard input: can be read once"):
         deciban.decide_files("-", folder / "out.csv", costs=ASK, prior=0.2, key=folder / "key.txt")

@@ -14,7 +14,7 @@ from deciban.core.rules.expected import MeanCost
 from deciban.decisions.actions import least_cost_actions
 from deciban.decisions.application import Application
 from deciban.decisions.risks import checked_loglik
-from deciban.types import CountArray, FloatArray, IntArray, Priors
+from deciban.types import CountArray, FloatArray, IntArray, Priors, ScoreArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,7 +154,11 @@ def decide(loglik: ArrayLike, *, costs: ArrayLike, prior: Priors = None) -> Deci
     (array([2, 2, 1]), array([0.3  , 0.3  , 0.018]), array([0.174, 0.25 , 0.282]))
     """
     application = Application(costs, prior)
-    table = checked_loglik(loglik, application)
+    return decided(checked_loglik(loglik, application), application)
+
+
+def decided(table: ScoreArray, application: Application) -> Decisions:
+    """Decide trials of checked log-likelihoods (n_trials, n_classes)."""
     action = least_cost_actions(table, application.costs, application.prior)
     posterior, expected = np.zeros(table.shape), np.zeros((len(table), application.n_actions))
     possible = np.flatnonzero(application.prior > 0)
