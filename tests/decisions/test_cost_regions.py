@@ -1,6 +1,7 @@
 """What costs amount to: where each action is best, which never are, and in words."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,19 @@ def test_regions_are_where_actions_are_best(costs):
         middle = (one.low + one.high) / 2
         assert minimizing_actions([[middle, 1 - middle]], costs=costs)[0, one.action]
     assert ever_best(application) == [k in {one.action for one in found} for k in range(len(costs))]
+
+
+@pytest.mark.parametrize(("miss", "alarm"), [(7, 23), (1, 10), (29, 3), (5, 5)])
+def test_an_action_that_only_meets_the_others_has_no_region(miss, alarm):
+    ask = miss * alarm / (miss + alarm)
+    costs = np.array([[0, alarm], [miss, 0], [ask, ask]])
+    for scale in (1.0, 1e-290, 1e300):
+        assert [one.action for one in regions(Application(costs / alarm / miss * scale))] == [1, 0]
+    assert ever_best(Application(costs)) == [True, True, False]
+
+
+def test_costs_near_the_largest_number_have_regions():
+    assert [one.low for one in regions(Application([[0, 1.5e308], [1.5e308, 0]]))] == [0.0, 0.5]
 
 
 def test_actions_that_never_pay_are_found_among_many_classes():

@@ -55,3 +55,12 @@ def test_an_action_is_worth_what_deciding_without_it_costs_more():
     lines = tally.lines(["a", "b", "c", "ask"], Application(COSTS, PRIOR))
     assert lines[0].startswith("100 decided: a ")
     assert f"{default_risk(costs=COSTS, prior=PRIOR):.6g} by the prior alone" in lines[1]
+
+
+def test_expected_costs_do_not_depend_on_the_trials_beside():
+    rng = np.random.default_rng(4)
+    loglik, costs = 2.0 * rng.normal(size=(203, 14)), rng.random((15, 14))
+    whole = decide(loglik, costs=costs).expected
+    for step in (1, 2, 7, 50):
+        parts = [decide(loglik[at : at + step], costs=costs).expected for at in range(0, len(loglik), step)]
+        assert np.array_equal(np.concatenate(parts), whole)

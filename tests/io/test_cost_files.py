@@ -41,6 +41,9 @@ def test_costs_and_priors(tmp_path):
         (GOOD.replace("10", "-1"), "costs of no when target is true: -1"),
         (GOOD.replace("10", "nan"), "costs of no when target is true: nan"),
         (GOOD.replace("10", '"ten"'), "costs of no when target is true: 'ten'"),
+        (GOOD.replace("10", "1" + 400 * "0"), "costs of no when target is true: 1000"),
+        (GOOD.replace("10", "1" + 5000 * "0"), "numbers too long"),
+        ("costs = " + 100_000 * "[", "lists too deep"),
         (GOOD + "prior = [0.5, 0.6]", "prior: probabilities sum to 1.1"),
     ],
 )
@@ -53,5 +56,6 @@ def test_a_prior_has_to_be_said(tmp_path):
     table = read_costs(written(tmp_path, GOOD))
     with pytest.raises(InputError, match="none is given, and .*costs.toml says none"):
         table.application()
-    with pytest.raises(InputError, match="prior: 1.5"):
-        table.application(1.5)
+    for prior in (1.5, 0.0, 1):
+        with pytest.raises(InputError, match=rf"prior: {prior}.*of target is inside \(0, 1\)"):
+            table.application(prior)

@@ -42,6 +42,13 @@ def test_calibrated_llrs_of_an_equal_error_rate(eer):
     assert 0.0 < scores.min_cllr() < 1.0
 
 
+def test_an_error_that_costs_nothing():
+    scores = GaussianScores(5.0, 1.0, 2.0)
+    assert scores.min_dcf(0.3, 0.0, 1.0, normalize=False) == 0.0
+    with pytest.raises(InputError, match="normalize: with a cost of 0"):
+        scores.min_dcf(0.3, 0.0, 1.0)
+
+
 def test_hostile():
     with pytest.raises(InputError, match="Targets lie above"):
         GaussianScores(0.0, 1.0)

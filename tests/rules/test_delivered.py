@@ -94,10 +94,19 @@ def test_capacity_of_many_classes():
     assert class_capacity(loglik, [0, 1, 2]).prior[2] < 1e-4
 
 
+def test_capacity_leaves_out_a_class_that_its_own_trial_excludes():
+    """Any prior of it would cost without end; the others tell what two classes tell."""
+    found = class_capacity([[-np.inf, 0.0, 0.0], [0.0, 5.0, 0.0], [0.0, 0.0, 5.0]], [0, 1, 2])
+    assert found.bits == pytest.approx(class_capacity([[5.0, 0.0], [0.0, 5.0]], [0, 1]).bits, rel=1e-12)
+    assert found.prior == pytest.approx([0.0, 0.5, 0.5], abs=1e-6)
+    certain = class_capacity(np.where(np.eye(3) > 0, np.inf, 0.0), [0, 1, 2])
+    assert certain.bits == pytest.approx(math.log2(3), rel=1e-12)
+
+
 def test_slopes_of_what_is_told_are_its_derivatives():
     trials = ScoredClasses.of_metric(*random_trials(3, 50), None, None)
-    at = np.array([0.3, -0.5, 0.1])
-    assert check_grad(lambda x: _told(x, trials)[0], lambda x: _told(x, trials)[1], at) < 1e-6
+    at, every = np.array([0.3, -0.5, 0.1]), np.arange(3)
+    assert check_grad(lambda x: _told(x, trials, every)[0], lambda x: _told(x, trials, every)[1], at) < 1e-6
 
 
 def test_rules_about_other_classes_are_refused():

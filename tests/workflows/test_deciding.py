@@ -81,6 +81,54 @@ def test_many_classes_are_matched_by_name(folder):
     assert found.tally.n_trials == 50
 
 
+def test_a_column_of_the_scores_is_not_written_over(folder):
+    (folder / "own.csv").write_text("trial,margin,score\na,wide,1.5\n")
+    with pytest.raises(InputError, match="'margin' is one of the scores"):
+        deciban.decide_files(folder / "own.csv", folder / "out.csv", costs=ASK, prior=0.2)
+    assert not (folder / "out.csv").exists()
+
+
+def test_named_columns_without_classes_are_refused(folder):
+    pq.write_table(pa.table({"trial": ["a"], "x": [0.5], "y": [1.0], "z": [2.0]}), folder / "classes.parquet")
+    table = CostTable(("a", "b", "c"), ("x", "y", "z"), 1.0 - np.eye(3))
+    with pytest.raises(FormatError, match=r"classes.parquet, row group 0: holds no scores of classes"):
+        deciban.decide_files(folder / "classes.parquet", None, costs=table, prior="flat", columns={"trial": "trial"})
+
+
+def test_pieces_that_look_like_probabilities_are_told_once_and_only_if_all_do(folder, recwarn):
+    for last, n_told in ((0.5, 1), (7.0, 0)):
+        scores = [*RNG.random(99).tolist(), last]
+        table = pa.table({"trial": [f"t{k}" for k in range(100)], "score": scores})
+        pq.write_table(table, folder / "p.parquet", row_group_size=20)
+        found = deciban.decide_files(folder / "p.parquet", None, costs=ASK, prior=0.2)
+        assert sum("look like probabilities" in one.text for one in found.messages) == n_told
+    assert not recwarn.list
+
+
+def test_an_error_names_the_row_group(folder):
+    scores = np.zeros((60, 3))
+    scores[45] = -np.inf
+    columns = {f"c{k}": scores[:, k] for k in range(3)}
+    table = pa.table({"trial": [f"t{k}" for k in range(60)]} | columns)
+    pq.write_table(table, folder / "classes.parquet", row_group_size=20)
+    costs = CostTable(("a", "b", "c"), ("c0", "c1", "c2"), 1.0 - np.eye(3))
+    with pytest.raises(InputError, match=r"classes.parquet, row group 2: .*t45.* excludes every class"):
+        deciban.decide_files(folder / "classes.parquet", folder / "out.csv", costs=costs, prior="flat")
+
+
+def test_a_key_needs_scores_that_can_be_read_twice_and_fit(folder):
+    with pytest.raises(InputError, match="standard input: can be read once"):
+        deciban.decide_files("-", folder / "out.csv", costs=ASK, prior=0.2, key=folder / "key.txt")
+    n = 1_000_000
+    pq.write_table(
+        pa.table({"trial": np.arange(n).astype(str), "score": np.zeros(n, np.float32)}), folder / "m.parquet"
+    )
+    given = {"costs": ASK, "prior": 0.2, "key": folder / "key.txt", "memory": "100MB"}
+    with pytest.raises(InputError, match=r"key: .* do not fit into the memory that is allowed"):
+        deciban.decide_files(folder / "m.parquet", folder / "out.csv", **given)
+    assert not (folder / "out.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logit
 
+from deciban.decisions.actions import TIE
 from deciban.decisions.application import Application
 from deciban.errors import InputError
 from deciban.types import FloatArray
@@ -70,7 +71,8 @@ def regions(application: Application) -> list[Region]:
     """
     if application.n_classes != 2:
         raise InputError(f"costs: thresholds are of two classes, here are {application.n_classes}.")
-    at_zero, at_one = application.costs[:, 1], application.costs[:, 0]
+    scaled = application.costs / (application.costs.max() or 1.0)  # differences of large ones stay finite
+    at_zero, at_one = scaled[:, 1], scaled[:, 0]
     slope = at_one - at_zero
     low, found = 0.0, list[Region]()
     current = int(np.lexsort((np.arange(len(slope)), slope, at_zero))[0])
@@ -85,7 +87,8 @@ def regions(application: Application) -> list[Region]:
         if not place < 1.0:
             found.append(Region(current, low, 1.0))
             return found
-        ties = np.flatnonzero(crossing == place)
+        # Where several meet, rounding would leave slivers between them.
+        ties = np.flatnonzero(crossing - place <= TIE * min(place, 1.0 - place))
         best = int(ties[np.lexsort((ties, slope[ties]))[0]])
         if place > low:
             found.append(Region(current, low, place))
@@ -128,8 +131,6 @@ def explained(application: Application, actions: Sequence[str], classes: Sequenc
 
 def _two(application: Application, actions: Sequence[str], classes: Sequence[str]) -> list[str]:
     p_target, found = float(application.prior[0]), regions(application)
-    if not 0.0 < p_target < 1.0:
-        return [f"One class has prior 0, so that scores decide nothing: {actions[application.default_action]} always."]
     words = []
     for one in found:
         _, high = one.llrs(p_target)

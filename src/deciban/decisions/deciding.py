@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deciban.core.classes.loglik import posterior as posterior_of
 from deciban.core.classes.loglik import relative, row_blocks
 from deciban.core.rules.expected import MeanCost
 from deciban.decisions.actions import least_cost_actions
 from deciban.decisions.application import Application
 from deciban.decisions.risks import checked_loglik
-from deciban.types import CountArray, FloatArray, IntArray, Priors
+from deciban.types import CountArray, FloatArray, IntArray, Priors, ScoreArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,15 +154,20 @@ def decide(loglik: ArrayLike, *, costs: ArrayLike, prior: Priors = None) -> Deci
     (array([2, 2, 1]), array([0.3  , 0.3  , 0.018]), array([0.174, 0.25 , 0.282]))
     """
     application = Application(costs, prior)
-    table = checked_loglik(loglik, application)
+    return decided(checked_loglik(loglik, application), application)
+
+
+def decided(table: ScoreArray, application: Application) -> Decisions:
+    """Decide trials of checked log-likelihoods (n_trials, n_classes)."""
     action = least_cost_actions(table, application.costs, application.prior)
-    posterior = np.zeros(table.shape)
+    posterior, expected = np.zeros(table.shape), np.zeros((len(table), application.n_actions))
     possible = np.flatnonzero(application.prior > 0)
     log_prior = np.log(application.prior[possible])[:, None]
     for rows in row_blocks(*table.shape):
         shifted = relative(table, rows, possible) + log_prior
         with np.errstate(under="ignore"):
-            odds = np.exp(shifted - shifted.max(axis=0))
             block = posterior[rows]  # a view
-            block[:, possible] = (odds / odds.sum(axis=0)).T
-    return Decisions(action, posterior, posterior @ application.costs.T)
+            block[:, possible] = posterior_of(shifted - shifted.max(axis=0), np.ones(len(possible))).T
+            for k in possible.tolist():  # a matrix product would round by how many trials there are
+                expected[rows] += block[:, k : k + 1] * application.costs[:, k]
+    return Decisions(action, posterior, expected)

@@ -240,12 +240,16 @@ def default_risk(*, costs: ArrayLike, prior: Priors = None) -> float:
     return Application(costs, prior).default_risk
 
 
-def checked_loglik(loglik: ArrayLike, application: Application) -> ScoreArray:
-    """Return checked log-likelihoods of the classes of an application; log-likelihood ratios become two columns."""
+def checked_loglik(loglik: ArrayLike, application: Application, *, tell: bool = True) -> ScoreArray:
+    """Return checked log-likelihoods of the classes of an application; log-likelihood ratios become two columns.
+
+    That they look like probabilities is told, unless they are a piece of something.
+    """
     table = _validate.array(loglik, "loglik")
     if table.ndim == 1:
         llr = _validate.scores(table, "loglik")
-        tell_of_two(llr)
+        if tell:
+            tell_of_two(llr)
         table = np.column_stack((llr, np.zeros_like(llr)))
     checked = _validate_classes.loglik(table)
     if checked.shape[1] != application.n_classes:
@@ -253,7 +257,8 @@ def checked_loglik(loglik: ArrayLike, application: Application) -> ScoreArray:
             f"loglik: {checked.shape[1]} classes, but costs are given for {application.n_classes}. One column of both "
             "is a class."
         )
-    tell_of_many(checked)
+    if tell:
+        tell_of_many(checked)
     return checked
 
 

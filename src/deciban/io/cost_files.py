@@ -18,6 +18,9 @@ from deciban.types import FloatArray
 
 _KEYS = {"actions", "classes", "costs", "prior"}
 
+_MOST = 1e300
+"""Costs up to which sums and ratios of some are finite."""
+
 EXAMPLE = 'actions = ["accept", "reject"]\nclasses = ["target", "nontarget"]\ncosts = [[0, 1], [10, 0]]'
 """What messages show."""
 
@@ -31,7 +34,7 @@ class CostTable:
     actions, classes : tuple of str
         Of two classes the first one is the target.
     costs : (n_actions, n_classes) array
-        Finite and at least 0.
+        From 0 to 1e300.
     prior : (n_classes,) array or None
         If the file says one.
     name : str
@@ -71,8 +74,11 @@ class CostTable:
         if isinstance(prior, float | int):
             if len(self.classes) != 2:
                 raise InputError(f"prior: one number for {len(self.classes)} classes. Give one for each, by name.")
-            if not 0.0 <= prior <= 1.0:
-                raise InputError(f"prior: {prior}. A probability is in [0, 1].")
+            if not 0.0 < prior < 1.0:
+                raise InputError(
+                    f"prior: {prior}. The probability of {self.classes[0]} is inside (0, 1): at 0 and 1 there is "
+                    "nothing to decide."
+                )
             return Application(self.costs, [prior, 1.0 - prior])
         return Application(self.costs, _validate_classes.prior_of(prior, self.classes))
 
@@ -113,6 +119,8 @@ def read_costs(path: PathLike) -> CostTable:
         raise FormatError(f"{name}: no TOML ({error}). A file of costs reads:\n{EXAMPLE}") from error
     except UnicodeDecodeError as error:
         raise FormatError(f"{name}: no text in UTF-8 ({error.reason} at byte {error.start}).") from error
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits, thousands of brackets
+        raise FormatError(f"{name}: numbers too long, or lists too deep. A file of costs reads:\n{EXAMPLE}") from error
     missing, unknown = {"actions", "classes", "costs"} - set(found), set(found) - _KEYS
     if missing or unknown:
         words = (
@@ -149,8 +157,8 @@ def _matrix(rows: Any, actions: tuple[str, ...], classes: tuple[str, ...], name:
             raise FormatError(f"{name}: costs of {action}: {row!r} for {len(classes)} classes. Give a number for each.")
         for label, one in zip(classes, row, strict=True):
             is_number = isinstance(one, int | float) and not isinstance(one, bool)
-            if not is_number or not 0.0 <= one < np.inf:
+            if not is_number or not 0.0 <= one <= _MOST:
                 raise FormatError(
-                    f"{name}: costs of {action} when {label} is true: {one!r}. Costs are finite and at least 0."
+                    f"{name}: costs of {action} when {label} is true: {one!r}. Costs are numbers from 0 to 1e300."
                 )
     return np.array(rows, np.float64)

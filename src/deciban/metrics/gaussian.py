@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import quad
-from scipy.special import ndtr, ndtri
+from scipy.special import logit, ndtr, ndtri
 
 from deciban._validate import arrays as _validate
-from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.ranks.operating import OperatingPoint, detection_cost
 from deciban.core.rules.proper import softplus
 from deciban.errors import InputError
 from deciban.types import FloatArray
@@ -121,17 +121,16 @@ class GaussianScores:
         Raises
         ------
         InputError
-            If the operating point is out of range.
+            If the operating point is out of range, or normalized where a cost is 0.
 
         Examples
         --------
         >>> round(GaussianScores(2.0, 0.0).min_dcf(0.5, normalize=False), 4)
         0.1587
         """
-        point, threshold = OperatingPoint(p_target, c_miss, c_fa), self.best_threshold(p_target, c_miss, c_fa)
-        misses, alarms = float(self.p_miss(threshold)), float(self.p_fa(threshold))
-        cost = p_target * c_miss * misses + (1.0 - p_target) * c_fa * alarms
-        return cost / point.default_cost if normalize else cost
+        threshold, log_odds = self.best_threshold(p_target, c_miss, c_fa), np.asarray(logit(p_target))
+        rates = self.p_miss(threshold), self.p_fa(threshold)
+        return float(detection_cost(*rates, log_odds, c_miss, c_fa, normalize=normalize))
 
     def eer(self) -> float:
         """Equal error rate, ``Phi(-d' / 2)``."""

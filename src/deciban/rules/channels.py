@@ -17,7 +17,7 @@ from deciban.core.rules.expected import cross_entropy
 from deciban.core.rules.proper import softplus
 from deciban.metrics.scores import SortedScores
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import FloatArray, Names, Weights
+from deciban.types import FloatArray, IntArray, Names, Weights
 
 _FURTHEST, _PLACES = 25.0, 101
 """Prior log odds among which the best is looked for, and how many at first."""
@@ -128,7 +128,7 @@ def class_capacity(
     -------
     Capacity
         ``max over priors of sum_i prior_i mean_{trials of i} log2 (likelihood_i / sum_j prior_j likelihood_j)``.
-        Classes that are best left out have a prior near 0.
+        Classes that are best left out have a prior near 0; those of which a trial excludes its own class have 0.
 
     Raises
     ------
@@ -149,22 +149,39 @@ def class_capacity(
     trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     n = trials.n_classes
     trials.prior(None)
+    columns = np.flatnonzero([not _is_excluded(trials, k) for k in range(n)])
     starts = [np.zeros(n), *(2.0 * np.eye(n) if n <= _FEW_CLASSES else [])]
     best, at = 0.0, np.full(n, 1.0 / n)
-    for start in starts:
-        found = minimize(_told, start, args=(trials,), jac=True, method="L-BFGS-B", bounds=[(-40.0, 40.0)] * n)
-        if np.isfinite(found.fun) and -found.fun > best:
-            best, at = -float(found.fun), np.exp(found.x - logsumexp(found.x))
+    for start in starts if len(columns) > 1 else []:
+        bounds = [(-40.0, 40.0)] * len(columns)
+        found = minimize(_told, start[columns], args=(trials, columns), jac=True, method="L-BFGS-B", bounds=bounds)
+        if -found.fun > best:
+            best, at = -float(found.fun), np.zeros(n)
+            at[columns] = np.exp(found.x - logsumexp(found.x))
     return Capacity(best / math.log(2), at)
 
 
-def _told(logits: FloatArray, trials: ScoredClasses) -> tuple[float, FloatArray]:
-    """What is not told, in nats less a constant: minus the information, and its derivative by log priors."""
+def _is_excluded(trials: ScoredClasses, k: int) -> bool:
+    """Whether a trial of a class excludes it, which costs without end unless the prior does so, too."""
+    rows, columns = trials.rows(k), np.arange(trials.n_classes)
+    weights = trials.weights_of(rows)
+    counted = rows if weights is None else rows[weights > 0]
+    return any(
+        bool(np.isneginf(relative(trials.loglik, counted[part], columns)[k]).any())
+        for part in row_blocks(len(counted), trials.n_classes)
+    )
+
+
+def _told(logits: FloatArray, trials: ScoredClasses, columns: IntArray) -> tuple[float, FloatArray]:
+    """What is not told, in nats less a constant: minus the information, and its derivative by log priors.
+
+    Only of some classes; the others are left out.
+    """
     log_prior = logits - logsumexp(logits)
-    prior, n = np.exp(log_prior), trials.n_classes
-    columns, total, by_class = np.arange(n), 0.0, np.zeros(n)
-    for k in range(n):
-        rows, gain, shares = trials.rows(k), 0.0, np.zeros(n)
+    prior, n = np.exp(log_prior), len(columns)
+    total, by_class = 0.0, np.zeros(n)
+    for k, number in enumerate(columns.tolist()):
+        rows, gain, shares = trials.rows(number), 0.0, np.zeros(n)
         weights = trials.weights_of(rows)
         weight = np.ones(len(rows)) if weights is None else weights.astype(np.float64)
         for part in row_blocks(len(rows), n):

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from deciban._validate import arrays as _validate
 from deciban.core.by_value import ByValue
-from deciban.core.classes.loglik import relative, row_blocks
+from deciban.core.classes.loglik import posterior, relative, row_blocks
 from deciban.core.rules.expected import MeanCost
 from deciban.errors import InputError
 from deciban.metrics.scores import ScoredTrials, SortedScores
@@ -233,18 +233,12 @@ def _expected_cost(trials: ScoredClasses, rule: ScoringRule, prior: FloatArray) 
         rows = trials.rows(k)
         costs = np.empty(len(rows))
         for part in row_blocks(len(rows), trials.n_classes):
-            posterior = np.zeros((part.stop - part.start, trials.n_classes))
-            posterior[:, possible] = _softmax(relative(trials.loglik, rows[part], possible) + log_prior).T
-            costs[part] = rule.costs(posterior)[:, k]
+            stated = np.zeros((part.stop - part.start, trials.n_classes))
+            columns = relative(trials.loglik, rows[part], possible) + log_prior
+            stated[:, possible] = posterior(columns - columns.max(axis=0), np.ones(len(possible))).T
+            costs[part] = rule.costs(stated)[:, k]
         sums.append(MeanCost.of(costs, lambda values: values, trials.weights_of(rows)))
     return mixed(sums, prior)
-
-
-def _softmax(columns: FloatArray) -> FloatArray:
-    """Posteriors, (n_classes, n), of log-likelihoods with log priors."""
-    with np.errstate(under="ignore"):
-        odds = np.exp(columns - columns.max(axis=0))
-        return np.asarray(odds / odds.sum(axis=0))
 
 
 def _cost_of_llrs(trials: ScoredTrials, rule: ScoringRule, log_odds: float, prior: FloatArray) -> float:

@@ -7,6 +7,7 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -119,11 +120,18 @@ class Applying:
         name = ranges[0][0].rows.name
         readers = self.readers[group]
         held = [one.contents(own, own[0].rows.name) for one, own in zip(readers, ranges, strict=True)]
-        try:
+        with naming(name):
             return _applied(self.what, held, readers)
-        except DecibanError as error:
-            message = str(error)
-            raise type(error)(message if name in message else f"{name}: {message}") from error
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Errors name the piece that they are about."""
+    try:
+        yield
+    except DecibanError as error:
+        message = str(error)
+        raise type(error)(message if name in message else f"{name}: {message}") from error
 
 
 def _applied(what: ToApply, held: Sequence[Contents], readers: Sequence[ReadAs]) -> tuple[pa.Table, Tally]:

@@ -11,12 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.analysis.data import SystemsData
-from deciban.decisions import Application, DecisionTally, decide, decision_counts, decision_risk
-from deciban.decisions.deciding import Decisions
+from deciban.decisions import Application, DecisionTally, bayes_decisions, decision_counts, decision_risk
+from deciban.decisions.deciding import Decisions, decided
+from deciban.decisions.risks import checked_loglik
 from deciban.errors import InputError
 from deciban.io.cost_files import CostTable, read_costs
 from deciban.io.formats import by_name
+from deciban.io.memory import memory_of
 from deciban.io.reader import Input
+from deciban.io.recognition import is_stream
 from deciban.io.shards.beside import Range
 from deciban.io.shards.contents import ReadAs
 from deciban.io.shards.inputs import opened_input
@@ -30,6 +33,7 @@ from deciban.steps import teller
 from deciban.trials.frames.to_frames import to_arrow
 from deciban.types import AnyArray, CountArray, Progress, ScoreArray
 from deciban.workflows.applied import given_systems, result_of
+from deciban.workflows.applied_pieces import naming
 from deciban.workflows.apply_in_pieces import how_to_read
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.kinds import AnyKind, kind_called
@@ -38,6 +42,11 @@ from deciban.workflows.options import Options
 from deciban.workflows.row_writers import RowWriter
 
 _NON_TARGETS = {"nontarget", "non-target", "non", "imp", "impostor", "imposter", "spoof", "different"}
+
+_LIKE_PROBABILITIES = (
+    "all look like probabilities, and are taken for logarithms of likelihoods: if they are probabilities, say so "
+    "(--probabilities PRIOR), else calibrate first (deciban calibrate)"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,6 +159,8 @@ def decide_files(
     loaded = None if model is None else trained_model(model, chosen.kind)
     kind = _kind_of(table, loaded, chosen)
     (path,) = _one_path(scores, key)
+    if key is not None:
+        _require_two_readings(path, key, chosen)
     if out is not None:
         read = [path, *(() if key is None else (key,)), *(() if isinstance(costs, CostTable) else (costs,))]
         refuse_overwriting([out], read if loaded is None else [*read, path_of_model(model)])
@@ -185,18 +196,22 @@ class _Deciding:
         tell, n_done, tally = teller(found.n_rows, "rows"), 0, list[DecisionTally]()
         largest = max((one.n_rows for one in found.rows), default=1)
         notes: dict[Message, None] = {}
+        like_probabilities = True
 
-        def made(rows: Any) -> tuple[pa.Table, DecisionTally, list[Message]]:
-            return self._decided(Input(reader.contents([Range(rows, 0, rows.n_rows)], rows.name), by_name("parquet")))
+        def made(rows: Any) -> tuple[pa.Table, DecisionTally, list[Message], bool]:
+            with naming(rows.name):
+                held = reader.contents([Range(rows, 0, rows.n_rows)], rows.name)
+                return self._decided(Input(held, by_name("parquet")))
 
         with ExitStack() as stack:
             writer = None if out is None else stack.enter_context(RowWriter.of(out))
             threads = threads_for(largest, self.options.scale.n_bytes)
-            for rows, (rows_out, own, more) in in_order(made, found.rows, threads):
+            for rows, (rows_out, own, more, alike) in in_order(made, found.rows, threads):
                 if writer is not None:
                     writer.write(rows_out, rows.name)
                 tally.append(own)
                 notes |= dict.fromkeys(more)
+                like_probabilities &= alike
                 n_done += rows.n_rows
                 tell(n_done)
             if not tally or not n_done:
@@ -205,16 +220,18 @@ class _Deciding:
         for one in tally[1:]:
             total = total + one
         messages = [Message("read", found.name, f"{found.reading}   {counted(found.n_rows, self.kind.noun)}"), *notes]
+        if like_probabilities:
+            messages.append(Message("note", found.name, _LIKE_PROBABILITIES))
         if out is not None:
             messages.append(Message("wrote", target_name(out), counted(n_done, "decision")))
         return total, messages
 
-    def _decided(self, given: Input) -> tuple[pa.Table, DecisionTally, list[Message]]:
-        """The rows that are written of a piece, what they come to, and what is to be said."""
+    def _decided(self, given: Input) -> tuple[pa.Table, DecisionTally, list[Message], bool]:
+        """Rows of a piece, what they come to, what is to be said, and whether the scores look like probabilities."""
         system, notes = self._llrs(given)
-        found = decide(self._scores(system), costs=self.application.costs, prior=self.application.prior)
+        found = decided(checked_loglik(self._scores(system), self.application, tell=False), self.application)
         names = to_arrow(given.contents.index) if given.contents.index is not None else pa.table({})
-        return self._rows(names, found), found.tally(), notes
+        return self._rows(names, found), found.tally(), notes, self.kind.look_like_probabilities(system)
 
     def _llrs(self, given: Input) -> tuple[Any, list[Message]]:
         """The scores of the one system in nats, or what the model makes of them."""
@@ -255,6 +272,11 @@ class _Deciding:
             columns |= {f"posterior_{name}": found.posterior[:, k] for k, name in enumerate(self.table.classes)}
         columns |= {"expected_cost": found.expected_cost, "margin": found.margin}
         for name, values in columns.items():
+            if name in names.column_names:
+                raise InputError(
+                    f"columns: {name!r} is one of the scores, and what is decided would be written under that name. "
+                    "Rename that column, or leave it out of the scores."
+                )
             names = names.append_column(name, pa.array(values))
         return names
 
@@ -275,7 +297,7 @@ class _Deciding:
         how: Any = {"costs": self.application.costs, "prior": self.application.prior, "sample_weight": joined.weight}
         table = self._scores(scores)
         counts = decision_counts(table, label, **how)
-        action = decide(table, costs=self.application.costs, prior=self.application.prior).action
+        action = bayes_decisions(table, costs=self.application.costs, prior=self.application.prior)
         return KeyedDecisions(counts, decision_risk(action, label, **how)), (*joined.all_messages(None), *notes)
 
     def _label(self, truth: AnyArray, classes: Sequence[str]) -> AnyArray:
@@ -291,6 +313,19 @@ def _one_path(scores: Paths, key: PathLike | None) -> list[PathLike]:
             "several systems are fused first (deciban apply)."
         )
     return [one for one in paths if not isinstance(one, TwoFiles)]
+
+
+def _require_two_readings(path: PathLike, key: PathLike, options: Options) -> None:
+    """Refuse, with a key, scores that can be read only once, or that do not fit in memory with it."""
+    if is_stream(path):
+        raise InputError(
+            f"{display_name(path)}: can be read once, and with a key scores are read twice. Write them to a file first."
+        )
+    if options.scale.memory is not None and memory_of([path], key) > options.scale.n_bytes:
+        raise InputError(
+            f"key: {display_name(key)} and {display_name(path)} do not fit into the memory that is allowed, and what "
+            "decisions cost by a key is found in memory. Allow more (memory=, --memory), or leave out the key."
+        )
 
 
 def _kind_of(table: CostTable, model: ScoreModel | None, options: Options) -> AnyKind:

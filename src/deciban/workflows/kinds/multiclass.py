@@ -11,7 +11,7 @@ import numpy as np
 from deciban._validate.probabilities import like_posteriors
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine
-from deciban.errors import InputError, KeyMismatchError
+from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.evaluation.uncertainty import Figure
@@ -74,7 +74,11 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     def systems_of(self, contents: Contents, reading: Reading) -> list[ClassScores]:
         """The scores of the system that an input holds, its classes called and ordered as the user says."""
         scores = contents.class_scores
-        assert scores is not None  # noqa: S101  # they were asked for
+        if scores is None:  # of columns that a user named, none is a class
+            raise FormatError(
+                f"{contents.origin.name}: holds no scores of classes. It was read as {contents.origin.reading}. "
+                "Columns of classes are found where columns are not named: leave --columns out."
+            )
         named = with_names(scores, reading.classes)
         if reading.detection_llr:
             refuse_some_detectors(scores, named)
