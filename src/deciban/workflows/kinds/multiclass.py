@@ -276,9 +276,9 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
             more = f" (and {len(empty) - 1} more classes)" if len(empty) > 1 else ""
             of_weight = " of weight above 0" if has_weights else ""
             raise InputError(
-                f"class {classes[int(empty[0])]!r}{more}: no segment{of_weight} is of it, so that nothing can be said of "
-                "it. Every class is averaged by itself. Leave it out by naming the others (classes=, --classes), or use "
-                "a key that has some."
+                f"class {classes[int(empty[0])]!r}{more}: no segment{of_weight} is of it, so that nothing can be said "
+                "of it. Every class is averaged by itself. Leave it out by naming the others (classes=, --classes), or "
+                "use a key that has some."
             )
 
     def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> None:
