@@ -72,3 +72,12 @@ def test_trials_that_changed_are_noticed(monkeypatch):
     monkeypatch.setattr(KeepGap, "take", lambda *_: None)
     with pytest.raises(FormatError, match="changed while it was read"):
         summarize_shards(source_of(scores, truth, rng), Threads(1), 10**8, figures=FIGURES)
+
+
+def test_a_crossing_above_all_scores_of_float32_is_found_without_a_warning():
+    rng, scores = np.random.default_rng(1), np.full(60, np.finfo(np.float32).max)
+    scores, truth = np.append(scores, np.float32([1.0, 2.0])), np.arange(62) < 4
+    scores[truth] = np.finfo(np.float32).max
+    summary = summarize_shards(source_of(scores, truth, rng), Threads(1), 10**8, figures=FIGURES)
+    whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES)
+    assert evaluation_of(summary).requested.eer_conventions == whole.requested.eer_conventions

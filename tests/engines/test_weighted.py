@@ -194,3 +194,11 @@ def test_weights_that_leave_one_class_alone_are_refused_as_such():
     weights = np.where(truth, 2.0, 0.0)
     with pytest.raises(KeyMismatchError, match="no non-target trial among"):
         evaluate_system(source_of(scores, truth, rng, weights=weights), Threads(1), 10**8)
+
+
+@pytest.mark.parametrize("memory", [10, 10**8])
+def test_a_class_of_weight_0_alone_is_refused(memory):
+    rng, weights = np.random.default_rng(1), np.append(np.zeros(2), np.ones(50))
+    source = source_of(rng.normal(size=52), np.arange(52) < 2, rng, weights=weights)
+    with pytest.raises(KeyMismatchError, match="no target trial among 50 of weight above 0.*and the weights"):
+        evaluate_system(source, Threads(1), memory)

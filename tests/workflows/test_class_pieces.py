@@ -114,3 +114,13 @@ def test_a_class_without_a_segment_is_named(folder):
         pq.write_table(table.filter(pa.compute.not_equal(table["class"], "fra")), path)
     with pytest.raises(InputError, match=r"'fra': no segment is of it"):
         evaluate_files(folder, intervals=False)
+
+
+@pytest.mark.usefixtures("too_large")
+def test_a_class_without_weight_is_named(folder):
+    for path in folder.iterdir():
+        table = pq.read_table(path)
+        weight = pa.compute.cast(pa.compute.not_equal(table["class"], "fra"), pa.int32())
+        pq.write_table(table.append_column("weight", weight), path)
+    with pytest.raises(InputError, match=r"'fra': no segment of weight above 0 is of it"):
+        evaluate_files(folder, intervals=False, weights="weight", classes=CLASSES)

@@ -238,3 +238,17 @@ def test_what_reads_everything_at_once_says_so(files, option):
             work(named, files / "key", **option)
     with pytest.raises(InputError, match="needs all trials in memory"):
         evaluate({"enroll": ["a"], "test": ["b"], "score": [0.5], "label": [1]}, **option)
+
+
+@pytest.mark.parametrize("columns", [(), ("trial",)])
+@pytest.mark.parametrize("units", ["a,b", "product:a,b", "product"])
+def test_units_of_two_sides_are_refused_where_trials_have_none_as_in_memory(tmp_path, columns, units):
+    own = {"trial": [f"x{k}" for k in range(8)], "score": np.arange(8.0), "label": [0, 1] * 4}
+    own |= {"a": list("xxyyzzuu"), "b": list("stststst")}
+    _write(pa.table({name: own[name] for name in (*columns, "score", "label", "a", "b")}), tmp_path / "whole")
+    told = set()
+    for evaluated in (partial(in_pieces, tmp_path, "whole"), partial(evaluate_files, tmp_path / "whole")):
+        with pytest.raises(InputError, match="trials of two sides") as refused:
+            evaluated(units=units)
+        told.add(str(refused.value))
+    assert len(told) == 1

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.ranks.counts import SortedClass
+from deciban.core.ranks.counts import SortedClass, splitting
 from deciban.core.ranks.gaps import GapClass
 from deciban.core.ranks.thresholds import crossing
 from deciban.core.ranks.weighted_gaps import spliced
@@ -120,5 +120,5 @@ def with_crossing(summary: Summary, source: ShardSource, engine: Engine, memory:
 
 
 def _has_gap(known: GapClass, low: float, high: float) -> bool:
-    first, last = np.searchsorted(known.scores, np.array([low, high], known.scores.dtype))
+    first, last = np.searchsorted(known.scores, splitting(known.scores, np.array([low, high])))
     return bool(known.unsure[first:last].any())

@@ -273,7 +273,7 @@ def summarize_by_cells(
     tally = tally_of(system, figures, kind, room_in(memory), also, has_weights=source.has_weights)
     tally.rows_per_batch = rows_at_once(source, engine, memory)
     tally = engine.run(tally, source.pieces)
-    require_two_classes(tally.survey.n, source.name)
+    require_two_classes(tally.survey.n, source.name, has_weights=source.has_weights)
     cells, survey = told_apart(tally.merged()), tally.survey
     if approximate:
         return bounded_summary(cells, survey)

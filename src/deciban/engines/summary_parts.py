@@ -251,7 +251,7 @@ def summary_of(part: SummaryPart, system: int, name: str) -> Summary:
         If scores are missing that must be there.
     """
     cells, survey = told_apart(part.cells[system]), survey_of(part, system)
-    require_two_classes(survey.n, name)
+    require_two_classes(survey.n, name, has_weights=cells.is_weighted)
     if part.further is None or not part.is_refined:
         require_bounded(part.question.of_two_classes)
         return bounded_summary(cells, survey)

@@ -166,7 +166,7 @@ def summarize_weighted(
     survey = engine.run(WeightedSurvey(system, keep_tar, figures, kind, most), source.pieces)
     if survey.kept is None:
         return None
-    require_two_classes(survey.n, source.name)
+    require_two_classes(survey.n, source.name, has_weights=True)
     own = survey.kept_class()
     cuts = np.concatenate((own.scores, rehearsed(survey, also).astype(kind)))
     counts = engine.run(WeightedAround(system, not keep_tar, WeightedCutCounts(cuts)), source.pieces).counts

@@ -30,6 +30,35 @@ FOUND = "found from target trials"
 """How speakers were found that nobody named."""
 
 
+def require_two_sides(sides: Sequence[str], name: str, *, named: str) -> None:
+    """Refuse to tell sides of trials apart that have none.
+
+    Parameters
+    ----------
+    sides : sequence of str
+        Those that the trials have.
+    name : str
+        What messages call the trials.
+    named : str
+        What the user named two of.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> require_two_sides(("enroll", "test"), "trials", named="columns")
+    """
+    if all(side in sides for side in PAIR):
+        return
+    told = "rows" if tuple(sides) in {(), ROW} else "one name"
+    raise InputError(
+        f"units: two {named} are for trials of two sides, and those of {name} have {told}. Name one column or file, or "
+        "take every trial for a unit (units='trials', --units trials)."
+    )
+
+
 def notes_on_speakers(*, apart: bool, n_contradictions: int) -> list[str]:
     """What is to be said of speakers that were found from target trials.
 

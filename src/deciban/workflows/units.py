@@ -21,7 +21,7 @@ from deciban.trials import IdMap, Trials
 from deciban.trials.frozen import as_text
 from deciban.trials.lists import PAIR, ROW
 from deciban.trials.names.codes import encode, positions
-from deciban.trials.units import EACH_TRIAL, UnitColumn, side_of, units_of_columns, units_of_trials
+from deciban.trials.units import EACH_TRIAL, UnitColumn, require_two_sides, side_of, units_of_columns, units_of_trials
 from deciban.types import AnyArray, BoolArray, CountArray
 from deciban.workflows.how_sure import COLUMN, HowSure, UnitNaming, UnitsLike, is_file
 from deciban.workflows.key_columns import complete_column
@@ -129,7 +129,8 @@ def _named(trials: Trials, naming: UnitNaming, counting: BoolArray | None) -> Tr
         return units_of_trials(trials, counting, noun="trial", source=EACH_TRIAL)
     finder = _Finder(trials, counting)
     if naming.apart or len(naming.parts) == 2:
-        finder.require_two_sides(naming)
+        named = "columns" if naming.parts else "sides"
+        require_two_sides(trials.sides, trials.origin.name, named=named)
     columns, words = finder.columns(naming.parts)
     if naming.apart and len(columns) < 2:
         raise InputError(
@@ -183,22 +184,6 @@ class _Finder:
     def sides(self) -> tuple[str, ...]:
         """Sides whose names a file names the units of; of two, a channel is none."""
         return self.trials.sides[:2] if self.trials.sides[:2] == PAIR else self.trials.sides
-
-    def require_two_sides(self, naming: UnitNaming) -> None:
-        """Refuse to tell sides of trials apart that have none.
-
-        Raises
-        ------
-        InputError
-        """
-        if self.trials.sides[:2] == PAIR:
-            return
-        told = "rows" if self.trials.sides == ROW else "one name"
-        named = "columns" if naming.parts else "sides"
-        raise InputError(
-            f"units: two {named} are for trials of two sides, and those of {self.trials.origin.name} have {told}. Name "
-            "one column or file, or take every trial for a unit (units='trials', --units trials)."
-        )
 
     def columns(self, parts: tuple[UnitsLike, ...]) -> tuple[list[UnitColumn], str]:
         """The units of every trial, or those of every trial on each side; and what they were found by.

@@ -210,7 +210,7 @@ def splitting(scores: ScoreArray, thresholds: FloatArray) -> ScoreArray:
         return thresholds
     with np.errstate(over="ignore", under="ignore"):
         near = thresholds.astype(np.float32)
-    return np.where(near < thresholds, np.nextafter(near, np.float32(np.inf)), near)
+        return np.where(near < thresholds, np.nextafter(near, np.float32(np.inf)), near)
 
 
 def _twice_ordered(low: CountArray, high: CountArray) -> int | float:

@@ -24,7 +24,7 @@ from deciban.messages import counted
 from deciban.trials import IdMap
 from deciban.trials.frozen import as_text
 from deciban.trials.names.codes import encode, positions
-from deciban.trials.units import EACH_TRIAL, UnitColumn, keys_of_trials, units_of_columns
+from deciban.trials.units import EACH_TRIAL, UnitColumn, keys_of_trials, require_two_sides, units_of_columns
 
 _COLUMN = "column:"
 
@@ -72,6 +72,8 @@ class UnitsOf:
         InputError, FormatError, OSError
             If there is no such column or file.
         """
+        if apart or len(parts) == 2:
+            require_two_sides([*sides], name, named="columns" if parts else "sides")
         of_column = {column: side for side, column in sides.items()}
         found: list[tuple[str, IdMap | None, str]] = []
         for at, part in enumerate(parts or sides):

@@ -264,7 +264,7 @@ def _require_both_classes(is_target: BoolArray, key: Key | Index, dropped: JoinR
     require_two_classes((len(is_target) - n_tar, n_tar), key.trials.origin.name)
 
 
-def require_two_classes(n: Sequence[int], name: str) -> None:
+def require_two_classes(n: Sequence[int], name: str, *, has_weights: bool = False) -> None:
     """Refuse trials that are all of one class.
 
     Parameters
@@ -272,14 +272,17 @@ def require_two_classes(n: Sequence[int], name: str) -> None:
     n : (n_non, n_tar)
     name : str
         What messages call the trials.
+    has_weights : bool
+        Whether those of weight 0 are left out.
 
     Raises
     ------
     KeyMismatchError
     """
+    of_weight, weights = (" of weight above 0", " and the weights") if has_weights else ("", "")
     for number, lacking in zip(reversed(n), ("target", "non-target"), strict=True):
         if not number:
             raise KeyMismatchError(
-                f"{name}: no {lacking} trial among {sum(n):,}. Evaluation needs at least one of each class; "
-                "check the label words."
+                f"{name}: no {lacking} trial among {sum(n):,}{of_weight}. Evaluation needs at least one of each class; "
+                f"check the label words{weights}."
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -229,7 +230,11 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         from deciban.workflows.class_pieces import evaluate_class_pieces
 
         self.refuse_figures(options.figures)
-        how: Any = {"system": system, "name": name, "require": self.require_trials}
+        how: Any = {
+            "system": system,
+            "name": name,
+            "require": partial(self.require_trials, has_weights=source.has_weights),
+        }
         return evaluate_class_pieces(source, engine, options, units.units, **how)
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
@@ -268,15 +273,16 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """What was done to the units of scores, or what they were taken for."""
         return [*super().unit_messages(systems, reading), *unit_messages(systems, reading)]
 
-    def require_trials(self, truth: AnyArray, classes: Sequence[str]) -> None:
-        """Refuse to evaluate classes that no segment is of, in words of files."""
+    def require_trials(self, truth: AnyArray, classes: Sequence[str], *, has_weights: bool = False) -> None:
+        """Refuse to evaluate classes that no segment is of, or none that counts where there are weights."""
         empty = np.flatnonzero(np.bincount(truth, minlength=len(classes)) == 0)
         if len(empty):
             more = f" (and {len(empty) - 1} more classes)" if len(empty) > 1 else ""
+            of_weight = " of weight above 0" if has_weights else ""
             raise InputError(
-                f"class {classes[int(empty[0])]!r}{more}: no segment is of it, so that nothing can be said of it. "
-                "Every class is averaged by itself. Leave it out by naming the others (classes=, --classes), or use a "
-                "key that has some."
+                f"class {classes[int(empty[0])]!r}{more}: no segment{of_weight} is of it, so that nothing can be said "
+                "of it. Every class is averaged by itself. Leave it out by naming the others (classes=, --classes), or "
+                "use a key that has some."
             )
 
     def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> None:
