@@ -101,10 +101,11 @@ class Sorting:
         rows: AnyArray = np.arange(first, first + len(table))
         with placed(piece, self.sides):
             columns = [self._encoded(table.column(name), name) for name in self.sides]
-        made = pa.table(
-            [*(plain(table.column(name)).cast(self.schema.field(name).type) for name in self.kept), of_numpy(rows)],
-            self.schema,
-        )
+        with placed(piece, self.kept):
+            made = pa.table(
+                [*(plain(table.column(name)).cast(self.schema.field(name).type) for name in self.kept), of_numpy(rows)],
+                self.schema,
+            )
         met: AnyArray = np.ones(len(table), np.bool_)
         for name, values in self.where.items():
             met &= rows_with(table.column(name), values)
