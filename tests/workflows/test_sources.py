@@ -1,5 +1,7 @@
 """What a user says about files means the same in pieces, or is refused."""
 
+import time
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -8,7 +10,10 @@ import pytest
 
 from deciban import evaluate_files
 from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.io.shards import joining, partitions
+from deciban.io.shards.partitions import Sorting
 from deciban.io.source import TwoFiles
+from deciban.workflows import sources
 from deciban.workflows.options import Options
 from deciban.workflows.sources import open_source
 from support.commands import printed_table, terminal
@@ -253,3 +258,26 @@ def test_speakers_on_the_command_line(tmp_path, run):
     assert f"{100 * expected.eer:.2f} %" in printed_table(out.decode())["scores"]["EER (ROCCH)"]
     code, _, err = run("eval", path, "--speakers", files[0])
     assert (code, "--by-order" in err) == (2, True)
+
+
+def test_joins_give_memory_back_and_hold_no_more_pieces_at_once_than_fit(tmp_path, monkeypatch):
+    rng = np.random.default_rng(10)
+    table, at_once, most = trials(rng), [0], []
+    scores, key = write(table, tmp_path / "scores", rng), write(table.drop_columns("score"), tmp_path / "key", rng)
+    parts_of = Sorting.parts_of
+
+    def counted(*given):
+        at_once[0] += 1
+        most.append(at_once[0])
+        time.sleep(0.002)
+        try:
+            return parts_of(*given)
+        finally:
+            at_once[0] -= 1
+
+    monkeypatch.setattr(Sorting, "parts_of", counted)
+    monkeypatch.setattr(sources, "give_back_at_once", lambda n_bytes: most.append(-n_bytes))
+    monkeypatch.setattr(partitions, "_BYTES_PER_ROW", 10**8)
+    monkeypatch.setattr(joining.os, "sched_getaffinity", lambda _: {0, 1, 2})
+    opened(scores, key, memory=10**8)
+    assert (most[0], set(most[1:])) == (-40_000_000, {1})

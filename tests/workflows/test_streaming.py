@@ -99,3 +99,10 @@ def test_what_fits_is_read_as_a_whole(folder):
     assert source_in_pieces([folder], None, options) is None
     assert memory_of([folder], None) > 100 * 10**6
     assert source_in_pieces([folder], None, Options.of("evaluate_files", {"memory": "100MB"})).n_rows == 3_000_000
+
+
+def test_nobody_says_of_an_object_that_it_does_not_fit():
+    table = pa.table({"score": [0.5, 1.5, 1.0], "label": ["target", "target", "nontarget"]})
+    words = [one.text for one in evaluate_files(table).messages]
+    assert words[-1] == "3 rows in 1 piece, read more than once"
+    assert any("--units trials takes every trial for one" in text for text in words)

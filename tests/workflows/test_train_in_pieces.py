@@ -230,3 +230,11 @@ def test_llrs_that_cannot_be_written_are_refused_before_training(
     assert code != 0
     assert words in messages
     assert not output.exists()
+
+
+@pytest.mark.usefixtures("too_large")
+@pytest.mark.parametrize("others", [{}, {"test_scores": ["A", "./A"]}])
+def test_one_file_for_two_systems_is_refused_as_in_memory(files, monkeypatch, others):
+    monkeypatch.chdir(files[0].parent)
+    with pytest.raises(InputError, match="A: given twice"):
+        train_files(files if others else ["A", "./A"], None, LinearFusion(), **others)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from deciban.analysis.data import LabelledData
 from deciban.errors import InputError
@@ -223,8 +223,8 @@ def require_one_system(model: ScoreModel, joined: JoinedScores) -> None:
     )
 
 
-def refuse_twice(paths: Iterable[PathLike]) -> None:
-    """Refuse to take one file for two systems.
+def refuse_twice(paths: Iterable[Any]) -> None:
+    """Refuse to take one file for two systems; objects and open files are not compared.
 
     Raises
     ------
@@ -232,7 +232,9 @@ def refuse_twice(paths: Iterable[PathLike]) -> None:
     """
     seen: set[str] = set()
     for path in paths:
-        if str(path) != "-" and os.path.realpath(path) in seen:
+        if not isinstance(path, str | os.PathLike) or str(path) == "-":
+            continue
+        if os.path.realpath(path) in seen:
             raise InputError(
                 f"{display_name(path)}: given twice. A system that is there twice says nothing that it does not say "
                 "alone; name every file once."

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from deciban.errors import InputError
+from deciban.io.memory import give_back_at_once
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import TwoFiles, is_open_file
 from deciban.io.units import became_logarithms, logarithms_of_probabilities
@@ -75,6 +76,7 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     """
     from deciban.io.shards.opening import open_shards
 
+    give_back_at_once(options.scale.n_bytes)  # joins come before any pass
     reading = options.reading.with_ids_read()
     if key is None and reading.renaming is not None:  # what has the truth has scores, too, and their names
         reading = replace(reading, ids=reading.renaming.for_scores_alone())

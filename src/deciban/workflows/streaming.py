@@ -154,7 +154,9 @@ def evaluate_in_pieces(
             figures = kind.on_axis_of([source], options.figures if each is None else each[at])
             own = replace(options, figures=figures)
             found.append(kind.evaluate_pieces(source, engine, own, system=at, name=name, units=units))
-    often = "once" if options.scale.approximate else "more than once: they do not fit in memory"
+    often = "once" if options.scale.approximate else "more than once"
+    if source.paths and not options.scale.is_asked:  # else they may well fit
+        often += ": they do not fit in memory"
     words = f"{counted(source.n_rows, 'row')} in {counted(len(source.pieces), 'piece')}, read {often}"
     weights = [Message("weights", source.name, f"column {options.reading.weights!r}")] if source.has_weights else []
     messages = [*weights, *units.said(_n_units(found[0])), Message("note", source.name, words)]

@@ -13,14 +13,14 @@ from deciban.errors import InputError, MissingScoresError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
 from deciban.fusion.quality_measures import QUALITY_SIDES
 from deciban.io.shards.pieces import ShardSource
-from deciban.io.source import PathLike, TwoFiles, require_one_stream
+from deciban.io.source import PathLike, TwoFiles, require_one_stream, single_files
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.types import Progress
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut, groups_of
 from deciban.workflows.kinds import kind_of
-from deciban.workflows.model_files import require_kind, require_one_system
+from deciban.workflows.model_files import refuse_twice, require_kind, require_one_system
 from deciban.workflows.options import Options
 from deciban.workflows.others_in_pieces import open_others
 from deciban.workflows.quality import Combined, Measured, QualityFiles, Selected, combination_of, read_measures
@@ -186,9 +186,11 @@ def _in_pieces(
     made = _default_in_pieces(source, quality[0]) if model is None else model
     made = _copied(made, with_quality=quality[0] is not None)
     _require_scores_of(*other)
+    refuse_twice(single_files(source.paths))
     others = None
     if other[0] is not None:
         found, own = open_others(*other, options, source, is_fusion=made.is_fusion)
+        refuse_twice(single_files(found.paths))
         others = _measured(found, made, options, quality[1], (None, None))[0], own
     source, made = _measured(source, made, options, quality[0], combining)
     return train_in_pieces(source, made, options, say, others=others)

@@ -220,3 +220,22 @@ def test_matrices_meet_tables_by_name(tmp_path, turned):
     np.save(tmp_path / "bare.npy", scores)
     with pytest.raises(InputError, match="have no names, so that its trials cannot meet those of a table"):
         open_shards(tmp_path / "bare.npy", table)
+
+
+@pytest.mark.parametrize(
+    ("truth", "words"),
+    [
+        ([0, 1, 2] * 20 + [-1], r"truth\.npy, row 60: the class is -1\. Classes are whole numbers from 0 to 2"),
+        ([0.0, 1.0, 1.5] * 20 + [0.0], r"truth\.npy, row 2: the class is 1\.5"),
+        (
+            [0, 1, 2] * 20,
+            r"truth\.npy is 60, .*scores\.npy 61 x 3\. A key of many classes has the number of a class for",
+        ),
+    ],
+)
+def test_classes_that_are_none_are_refused_with_the_row_of_the_key(tmp_path, truth, words):
+    np.save(tmp_path / "scores.npy", np.random.default_rng(1).normal(size=(61, 3)))
+    np.save(tmp_path / "truth.npy", np.array(truth))
+    with pytest.raises((FormatError, KeyMismatchError), match=words):
+        for piece in open_shards(tmp_path / "scores.npy", tmp_path / "truth.npy", kind="classes").pieces:
+            piece.read(Wanted((0,), truth=True))

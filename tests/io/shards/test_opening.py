@@ -331,3 +331,20 @@ def test_a_join_that_ends_too_early_leaves_nothing(tmp_path, monkeypatch, error,
     with pytest.raises(type(error), match="no room for temporary files" if isinstance(error, OSError) else None):
         open_shards(scores, key, memory=memory)
     assert not any(scratch.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [(b"", r"part\.parquet, row group 1, row 1: column enroll is empty"), (b"\xff", "row group 1: .* text in UTF-8")],
+)
+def test_names_that_cannot_be_read_are_told_with_their_place(tmp_path, name, words):
+    enroll = pa.array([b"a", b"a", b"b", name], pa.binary())
+    table = pa.table({"enroll": enroll, "test": list("wxyz"), "score": [0.5, 1, 2, 3], "label": [1, 0, 1, 0]})
+    path = tmp_path / "part.parquet"
+    pq.write_table(table, path, row_group_size=2)
+    with pytest.raises(FormatError, match=words):
+        for piece in open_shards(path, find_speakers=True).pieces:
+            piece.read(Wanted((0,), names=True))
+    if name:
+        with pytest.raises(FormatError, match=words):
+            open_shards(path, duplicates="keep-one")

@@ -111,11 +111,13 @@ class Layout:
             weight = self._weights(table) if wanted.weight and self.weights is not None else None
         with placed(rows, self._of_units):
             units = self._units(table, start) if wanted.units and self.has_units else None
-        names = keys_of_sides(table, [*self.named.values()]) if wanted.names and self.named else None
+        with placed(rows, tuple(self.named.values())):
+            names = keys_of_sides(table, [*self.named.values()]) if wanted.names and self.named else None
         quality = self.quality.of(table, self.sides, wanted.quality) if wanted.quality and self.quality else None
         if not self.where:
             return Chunk(scores, truth, units, weight, quality, names)
-        chosen = np.logical_and.reduce([self._chosen(table, name) for name in self.where])
+        with placed(rows, tuple(self.where)):
+            chosen = np.logical_and.reduce([self._chosen(table, name) for name in self.where])
         return Chunk(
             tuple(one[chosen] for one in scores),
             None if truth is None else truth[chosen],
@@ -191,6 +193,11 @@ def placed(rows: Rows, columns: Sequence[str]) -> Iterator[None]:
         raise FormatError(f"{rows.where(error.index, columns)}: {error.before}here{error.after}") from error
     except DecibanError as error:
         raise type(error)(f"{rows.where(None, columns)}: {error}") from error
+    except pa.ArrowInvalid as error:  # bytes are taken for text, which they may not be
+        raise FormatError(
+            f"{rows.where(None, columns)}: a column of {', '.join(columns)} holds what cannot be read ({error}). Write "
+            "the file again, with text in UTF-8."
+        ) from error
 
 
 def rows_with(column: pa.ChunkedArray, values: Sequence[str]) -> BoolArray:

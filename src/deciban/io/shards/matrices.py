@@ -160,7 +160,7 @@ class Block(Piece):
             return np.asarray(same.ravel() if chosen is None else same[chosen])
         values = self._rows(self.truth)
         if self.classes:
-            return _classes(values, len(self.classes), self.name)
+            return _classes(values, len(self.classes), self.truth.name, self.start)
         if len(self.truth.shape) == 1 and self.truth.kind != np.bool_:
             labels = only(values, (1, -1, 0), self.truth.name, self.start)
             return np.asarray(labels[slice(None) if chosen is None else chosen] == 1)
@@ -183,10 +183,15 @@ class Block(Piece):
         return (enroll, test) if chosen is None else (enroll[chosen.ravel()], test[chosen.ravel()])
 
 
-def _classes(values: AnyArray, n_classes: int, name: str) -> AnyArray:
+def _classes(values: AnyArray, n_classes: int, name: str, start: int) -> AnyArray:
+    """The numbers of the classes of rows, the first of which is ``start``."""
     found: AnyArray = values.astype(np.int64)
-    if not np.array_equal(found, values) or (len(found) and (found.min() < 0 or found.max() >= n_classes)):
-        raise FormatError(f"{name}: classes are whole numbers from 0 to {n_classes - 1}.")
+    wrong = np.flatnonzero((found != values) | (found < 0) | (found >= n_classes))
+    if len(wrong):
+        raise FormatError(
+            f"{name}, row {start + wrong[0]}: the class is {values[wrong[0]]}. Classes are whole numbers from 0 to "
+            f"{n_classes - 1}."
+        )
     return found
 
 
@@ -306,6 +311,11 @@ def _truth(
         raise InputError(
             f"{first.name}: two columns, one for each class, become one score only where all trials are in memory. "
             "Allow more memory (memory=, --memory), or save the difference of the two."
+        )
+    if is_classes and key.shape != expected:
+        raise KeyMismatchError(
+            f"{key.name} is {_size(key)}, {first.name} {_size(first)}. A key of many classes has the number of a class "
+            "for each row of the scores."
         )
     if key.shape != expected or not _same_names(key, first):
         raise KeyMismatchError(

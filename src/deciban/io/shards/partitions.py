@@ -101,10 +101,11 @@ class Sorting:
         rows: AnyArray = np.arange(first, first + len(table))
         with placed(piece, self.sides):
             columns = [self._encoded(table.column(name), name) for name in self.sides]
-        made = pa.table(
-            [*(plain(table.column(name)).cast(self.schema.field(name).type) for name in self.kept), of_numpy(rows)],
-            self.schema,
-        )
+        with placed(piece, self.kept):
+            made = pa.table(
+                [*(plain(table.column(name)).cast(self.schema.field(name).type) for name in self.kept), of_numpy(rows)],
+                self.schema,
+            )
         met: AnyArray = np.ones(len(table), np.bool_)
         for name, values in self.where.items():
             met &= rows_with(table.column(name), values)
@@ -169,7 +170,7 @@ class Partitions:
         self._n_waiting = 0
 
     def fill(self, n_threads: int = 1) -> Self:
-        """Sort all pieces of the table, so many at once; what comes of them is taken in their order.
+        """Sort all pieces of the table, at most so many at once; what comes of them is taken in their order.
 
         Raises
         ------
@@ -177,6 +178,8 @@ class Partitions:
             If something cannot be read, or a name is missing, with its place; or if there is no room.
         """
         table, done = self.sorting.roles.table, 0
+        largest = max((one.n_rows for one in table.rows), default=1)
+        n_threads = max(min(n_threads, self.memory // (largest * _BYTES_PER_ROW)), 1)
         tell = teller(table.n_rows, "rows")
         running: deque[Future[tuple[list[pa.Table], NamesSeen]]] = deque()
         pool = ThreadPoolExecutor(n_threads)

@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 
 _DELIMITED = {",": "table", "\t": "tsv"}
 
-_NO_SPEAKERS = (
-    "none, and no intervals: nothing says which trials share a speaker. --units COLUMN or FILE names their units"
+_NO_UNITS = (
+    "none, and no intervals: nothing says which trials share a speaker. --units COLUMN or FILE names their units, "
+    "--units trials takes every trial for one"
 )
-_NO_UNITS = f"{_NO_SPEAKERS}, --units trials takes every trial for one"
 
 
 def _said_of_speakers(n_contradictions: int, *, apart: bool) -> tuple[Message, ...]:
@@ -141,7 +141,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         from deciban.engines.unit_survey import UnitsFound, speakers_in_pieces
 
         if source.sides[:2] != PAIR:
-            return UnitsFound(None, None, (Message("units", "", _NO_SPEAKERS),))
+            return UnitsFound(None, None, (Message("units", "", _NO_UNITS),))
         facts, by_name = speakers_in_pieces(source, engine)
         return UnitsFound(facts, by_name, _said_of_speakers(facts.n_contradictions, apart=by_name.apart))
 
