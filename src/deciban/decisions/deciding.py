@@ -115,13 +115,13 @@ class DecisionTally:
         default = actions[application.default_action]
         found = [f"{n:,} decided: {', '.join(shares)}"]
         by_prior = f"{application.default_risk:.6g} by the prior alone ({default} always)"
-        found.append(f"expected cost {self.expected_cost:.6g} of a trial with these scores; {by_prior}")
+        found.append(f"a decision is expected to cost {self.expected_cost:.6g} on average; {by_prior}")
         worth = self.worth
         unused = [name for name, count in zip(actions, self.counts.tolist(), strict=True) if not count]
         found += [f"{name} is never the best action here" for name in unused]
         if len(actions) > 2:
             saved = [f"{name} {one:.6g}" for name, one in zip(actions, worth.tolist(), strict=True)]
-            found.append(f"what each is worth of a trial, as it would cost more without: {', '.join(saved)}")
+            found.append(f"how much more a decision would cost without each action: {', '.join(saved)}")
         return found
 
 

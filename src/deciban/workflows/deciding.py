@@ -94,7 +94,7 @@ class DecidedFiles:
         if self.keyed is not None:
             default = self.application.default_risk
             share = "" if default == 0.0 else f", {self.keyed.risk / default:.4g} of what the prior alone costs"
-            lines.append(f"by the key they cost {self.keyed.risk:.6g} of a trial{share}")
+            lines.append(f"by the key a decision cost {self.keyed.risk:.6g} on average{share}")
         return lines
 
 

@@ -28,7 +28,7 @@ def test_decisions_are_written_and_told(run, tmp_path):
         '"reject"',
     ]
     assert "3 decided: accept 1 (0.333), reject 1 (0.333), ask 1 (0.333)" in out
-    assert "by the key they cost 0.075 of a trial, 0.25 of what the prior alone costs" in out
+    assert "by the key a decision cost 0.075 on average, 0.25 of what the prior alone costs" in out
 
 
 def test_standard_output_is_for_the_table(run):
