@@ -164,6 +164,14 @@ def decision_risk(
     return _risk(counts, application, normalize=normalize)
 
 
+def counts_and_risk(
+    decision: AnyArray, label: ArrayLike, application: Application, sample_weight: Weights = None
+) -> tuple[CountArray, float]:
+    """`decision_counts` of decisions that were made, and their `decision_risk`."""
+    counts = _counts(decision, label, application, None, sample_weight, needed=True)
+    return counts, _risk(counts, application, normalize=False)
+
+
 def decision_counts(
     loglik: ArrayLike,
     label: ArrayLike,

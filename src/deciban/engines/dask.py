@@ -119,6 +119,7 @@ class DaskEngine(Engine):
         ClusterError
             If workers end again and again, or have too little memory for what each of them must hold.
         """
+        self.n_passes += 1
         for _ in range(_TRIES):
             try:
                 return self._run(work, pieces)

@@ -6,6 +6,7 @@ pass keeps if they are few; if they are not, a pass counts them around many fine
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -53,9 +54,9 @@ class _ByClass(Locked, Work):
             for c, some in enumerate((~chunk.truth, chunk.truth)):
                 self.add(c, scores[some], None if chunk.weight is None else chunk.weight[some])
 
+    @abstractmethod
     def add(self, c: int, scores: ScoreArray, weights: CountArray | None) -> None:
         """Add trials of a class; from any thread."""
-        raise NotImplementedError
 
 
 class KeepWithin(_ByClass):

@@ -50,6 +50,7 @@ class Threads(Engine):
 
     def run(self, work: W, pieces: Sequence[Piece]) -> W:
         """See `Engine.run`."""
+        self.n_passes += 1
         tell = teller(sum(one.n_rows for one in pieces), "rows")
         done, lock = 0, threading.Lock()
 

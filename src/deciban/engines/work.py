@@ -65,10 +65,13 @@ class Engine(ABC):
         So many batches are in memory at once, where they share it.
     shares_memory : bool
         Whether all pieces are summed up in one place, so that a large sum is there once.
+    n_passes : int
+        How many were run.
     """
 
     n_at_once: int = 1
     shares_memory: bool = False
+    n_passes: int = 0
 
     def bounded(self, memory: int) -> int:
         """Bytes that work may take where it runs, of those that it may take here."""

@@ -14,8 +14,8 @@ from deciban._validate.probabilities import tell_of_two
 from deciban.core.by_value import ByValue
 from deciban.core.classes.loglik import relative, row_blocks
 from deciban.core.rules.expected import cross_entropy
-from deciban.core.rules.proper import softplus
 from deciban.metrics.scores import SortedScores
+from deciban.multiclass.costs import entropy
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import FloatArray, IntArray, Names, Weights
 
@@ -86,7 +86,7 @@ def capacity(
     trials = scores.recalibrated if recalibrated else scores.trials
 
     def delivered(log_odds: float) -> float:
-        return _entropy(log_odds) - cross_entropy(trials.tar, trials.non, log_odds)
+        return entropy(np.array([expit(log_odds), expit(-log_odds)])) - cross_entropy(trials.tar, trials.non, log_odds)
 
     places = np.linspace(-_FURTHEST, _FURTHEST, _PLACES)
     values = np.array([delivered(x) for x in places.tolist()])
@@ -99,13 +99,6 @@ def capacity(
     )
     at = float(found.x) if -found.fun > values[best] else float(places[best])
     return Capacity(max(-float(found.fun), float(values[best])) / math.log(2), np.array([expit(at), expit(-at)]))
-
-
-def _entropy(log_odds: float) -> float:
-    """Shannon entropy in nats of a prior of two classes."""
-    p = float(expit(log_odds))
-    both = softplus(np.array([-log_odds, log_odds]))
-    return float(p * both[0] + (1.0 - p) * both[1])
 
 
 def class_capacity(

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from deciban.analysis.data import SystemsData
-from deciban.decisions import Application, DecisionTally, bayes_decisions, decision_counts, decision_risk
+from deciban.decisions import Application, DecisionTally, bayes_decisions
 from deciban.decisions.deciding import Decisions, decided
-from deciban.decisions.risks import checked_loglik
+from deciban.decisions.risks import checked_loglik, counts_and_risk
 from deciban.errors import InputError
 from deciban.io.cost_files import CostTable, read_costs
 from deciban.io.formats import by_name
@@ -184,15 +186,14 @@ class _Deciding:
 
     def written(self, path: PathLike, out: PathLike | None) -> tuple[DecisionTally, list[Message]]:
         """Decide all trials of a file, and write what was decided."""
-        found = opened_input(path, how_to_read(self.kind, self.options.reading, self.options.scale))
+        how = how_to_read(self.kind, self.options.reading, self.options.scale)
+        found = opened_input(path, how)
         if not isinstance(found, RowTable):
             raise InputError(
                 f"{display_name(path)}: a matrix of trials. Write it as a table first (deciban convert), which has a "
                 "row for each trial."
             )
-        reader = ReadAs.of(
-            found, how_to_read(self.kind, self.options.reading, self.options.scale).options(self.kind.need)
-        )
+        reader = ReadAs.of(found, how.options(self.kind.need))
         tell, n_done, tally = teller(found.n_rows, "rows"), 0, list[DecisionTally]()
         largest = max((one.n_rows for one in found.rows), default=1)
         notes: dict[Message, None] = {}
@@ -216,15 +217,12 @@ class _Deciding:
                 tell(n_done)
             if not tally or not n_done:
                 raise InputError(f"{display_name(path)}: holds no trial.")
-        total = tally[0]
-        for one in tally[1:]:
-            total = total + one
         messages = [Message("read", found.name, f"{found.reading}   {counted(found.n_rows, self.kind.noun)}"), *notes]
         if like_probabilities:
             messages.append(Message("note", found.name, _LIKE_PROBABILITIES))
         if out is not None:
             messages.append(Message("wrote", target_name(out), counted(n_done, "decision")))
-        return total, messages
+        return reduce(add, tally), messages
 
     def _decided(self, given: Input) -> tuple[pa.Table, DecisionTally, list[Message], bool]:
         """Rows of a piece, what they come to, what is to be said, and whether the scores look like probabilities."""
@@ -244,11 +242,15 @@ class _Deciding:
         model = self.model
         systems = given_systems(model, kind, [given], reading)
 
-        def transform(columns: Sequence[Any]) -> tuple[AnyArray, None]:
-            return SystemsData(kind.stacked(columns), {}).transform(model), None
-
-        result, _, more = result_of(model, kind, systems.systems, systems.systems[0], reading, transform)
+        result, _, more = result_of(
+            model, kind, systems.systems, systems.systems[0], reading, lambda columns: (self._mapped(columns), None)
+        )
         return result, [*notes, *systems.notes, *more]
+
+    def _mapped(self, columns: Sequence[Any]) -> AnyArray:
+        """What the model makes of one system."""
+        assert self.model is not None  # noqa: S101  # who asks knows that there is one
+        return SystemsData(self.kind.stacked(columns), {}).transform(self.model)
 
     def _scores(self, system: Any) -> ScoreArray:
         """Scores with classes in the order of the costs."""
@@ -289,16 +291,12 @@ class _Deciding:
         scores, notes = one.scores, list[Message]()
         if self.model is not None:
             matched, notes = self.kind.matched(self.model, scores)
-            scores = self.kind.with_values(
-                scores, SystemsData(self.kind.stacked([matched]), {}).transform(self.model), scores.name
-            )
+            scores = self.kind.with_values(scores, self._mapped([matched]), scores.name)
         truth, classes = joined.truth, self.kind.classes_of(scores)
         label = np.where(truth, 0, 1) if not classes else self._label(truth, classes)
-        how: Any = {"costs": self.application.costs, "prior": self.application.prior, "sample_weight": joined.weight}
-        table = self._scores(scores)
-        counts = decision_counts(table, label, **how)
-        action = bayes_decisions(table, costs=self.application.costs, prior=self.application.prior)
-        return KeyedDecisions(counts, decision_risk(action, label, **how)), (*joined.all_messages(None), *notes)
+        action = bayes_decisions(self._scores(scores), costs=self.application.costs, prior=self.application.prior)
+        counts, risk = counts_and_risk(action, label, self.application, joined.weight)
+        return KeyedDecisions(counts, risk), (*joined.all_messages(None), *notes)
 
     def _label(self, truth: AnyArray, classes: Sequence[str]) -> AnyArray:
         place = np.array([self.table.classes.index(name) for name in classes])
@@ -332,11 +330,9 @@ def _kind_of(table: CostTable, model: ScoreModel | None, options: Options) -> An
     """What the scores are about, by the model, the user, or the number of classes."""
     if model is not None and (model.is_fusion or model.quality_arguments):
         raise InputError("model: a fusion, which takes several systems. Apply it first (deciban apply), then decide.")
-    name = (
-        model.scores_kind
-        if model is not None
-        else options.kind or ("two-class" if len(table.classes) == 2 else "classes")
-    )
+    name = options.kind or ("two-class" if len(table.classes) == 2 else "classes")
+    if model is not None:
+        name = model.scores_kind
     if name == "two-class":
         if len(table.classes) != 2:
             raise InputError(f"{table.name}: {len(table.classes)} classes, but the scores are about two.")

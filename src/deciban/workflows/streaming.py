@@ -154,7 +154,7 @@ def evaluate_in_pieces(
             figures = kind.on_axis_of([source], options.figures if each is None else each[at])
             own = replace(options, figures=figures)
             found.append(kind.evaluate_pieces(source, engine, own, system=at, name=name, units=units))
-    often = "once" if options.scale.approximate else "more than once"
+    often = "once" if engine.n_passes <= 1 else "more than once"
     if source.paths and not options.scale.is_asked:  # else they may well fit
         often += ": they do not fit in memory"
     words = f"{counted(source.n_rows, 'row')} in {counted(len(source.pieces), 'piece')}, read {often}"

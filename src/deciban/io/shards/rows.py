@@ -169,8 +169,9 @@ class FileRows(Rows):
                     table = table.append_column(name, values)
             return table.select(list(columns))
 
+    @abstractmethod
     def _read(self, columns: list[str]) -> pa.Table:
-        raise NotImplementedError
+        """Columns of the file as they are."""
 
 
 @dataclass(frozen=True, slots=True)
