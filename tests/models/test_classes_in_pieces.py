@@ -16,7 +16,6 @@ from deciban.engines.threads import Threads
 from deciban.engines.units import UnitNames, UnitsOfPieces
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import MulticlassFusion
-from models.test_in_pieces import Counting
 from support.shards import Apart, source_of
 
 MEMORY = 1 << 28
@@ -49,7 +48,7 @@ def test_fusion_finds_the_optimum_of_training_in_memory_in_few_passes(asked):
     rng = np.random.default_rng(1)
     systems, label = trials(rng)
     here = MulticlassFusion(**asked).fit(np.moveaxis(systems, 0, 1), label, classes=NAMES)
-    engine = Counting()
+    engine = Threads()
     there = MulticlassFusion(**asked).fit_pieces(pieces_of(systems, label, rng), engine, MEMORY)
     np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
     np.testing.assert_allclose(there.offset_, here.offset_, **SAME)

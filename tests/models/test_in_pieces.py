@@ -30,17 +30,6 @@ MEMORY = 1 << 28
 SAME = {"rtol": 1e-9, "atol": 1e-10}
 
 
-class Counting(Threads):
-    """Threads that count passes."""
-
-    n_passes = 0
-
-    def run(self, work, pieces):
-        """See `Threads`."""
-        self.n_passes += 1
-        return super().run(work, pieces)
-
-
 @pytest.fixture
 def small_sample(monkeypatch):
     """A sample that is far from all trials."""
@@ -80,7 +69,7 @@ RULES = [(1.0, 1.0), (0.5, 0.5), (2.0, 2.0), (2.0, 1.0), (1.5, 0.7), (0.3, 1.0)]
 def test_fusion_finds_the_optimum_of_training_in_memory_in_few_passes(alpha, beta, p_target):
     rng = np.random.default_rng(1)
     scores, truth = systems(rng)
-    engine, settings_ = Counting(), {"alpha": alpha, "beta": beta, "p_target": p_target}
+    engine, settings_ = Threads(), {"alpha": alpha, "beta": beta, "p_target": p_target}
     here = LinearFusion(**settings_).fit(scores, truth)
     there = LinearFusion(**settings_).fit_pieces(source_of(scores.T, truth, rng, systems=names(3)), engine, MEMORY)
     np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
@@ -96,7 +85,7 @@ def test_fusion_finds_the_optimum_of_training_in_memory_in_few_passes(alpha, bet
 def test_four_passes_after_the_sample_are_enough(alpha, beta):
     rng = np.random.default_rng(1)
     scores, truth = systems(rng, 700_000, share=0.4)
-    engine = Counting()
+    engine = Threads()
     model = LinearFusion(alpha=alpha, beta=beta, p_target=0.02)
     model.fit_pieces(source_of(scores.T, truth, rng, systems=names(3)), engine, MEMORY)
     assert engine.n_passes <= 1 + 4
