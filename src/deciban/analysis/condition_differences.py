@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from deciban.analysis.compared_figures import figures_of, in_words, shown, with_unit, written
-from deciban.analysis.paired import PairedUnits, holm, t_test
+from deciban.analysis.paired import PairedUnits, holm, of_unseen, t_test
 from deciban.core.resampling.intervals import Estimate, Interval
 from deciban.evaluation.conditions import ByConditions, ConditionDifference
 from deciban.evaluation.interval_words import bounds_in_words
@@ -28,9 +28,7 @@ _OF_TWO = ("eer", "cllr", "mean_act_dcf", "mean_min_dcf")
 """Figures of which differences are made, besides costs at the first operating point."""
 
 
-def differences_between(
-    evaluated: Sequence[Any], level: float
-) -> tuple[tuple[ConditionDifference, ...], str]:
+def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[ConditionDifference, ...], str]:
     """Differences between conditions, and of each from the mean of the others.
 
     Parameters
@@ -43,14 +41,15 @@ def differences_between(
     Returns
     -------
     differences : tuple of ConditionDifference
-        P-values are corrected by Holm's method for all differences of a figure.
+        P-values are corrected by Holm's method, for all pairs of a figure and for all comparisons with the others.
     why_none : str
         Why there are none; empty where there are some.
 
     Notes
     -----
     A unit with trials in two conditions acts on both figures, so that its influences subtract before they are squared,
-    as those of two systems do (see `deciban.compare`).
+    as those of two systems do (see `deciban.compare`). Where a condition shows no error at all, bounds by the rule of
+    three take the place of its standard error (as in comparisons of systems).
     """
     if len(evaluated) < 2:
         return (), "fewer than two conditions have figures"
@@ -66,14 +65,21 @@ def differences_between(
     paired = [PairedUnits.of(one.uncertainty, other.uncertainty) for one, other in pairs]
     together = _Together.of([one.uncertainty for one in sure]) if len(sure) > 2 else None
     for figure in kept:
-        rows = [
-            ConditionDifference(one.name, other.name, figure, _values(figure, one, other), p.difference(figure, level), 1.0)
+        of_pairs = [
+            ConditionDifference(
+                one.name, other.name, figure, _values(figure, one, other), p.difference(figure, level), 1.0
+            )
             for (one, other), p in zip(pairs, paired, strict=True)
         ]
-        rows += [] if together is None else together.against_others(sure, figure, level)
-        adjusted = holm(np.array([one.interval.p_value for one in rows], np.float64)).tolist()
-        found += [replace(one, holm=share) for one, share in zip(rows, adjusted, strict=True)]
+        of_others = [] if together is None else together.against_others(sure, figure, level)
+        found += [*_corrected(of_pairs), *_corrected(of_others)]
     return tuple(found), ""
+
+
+def _corrected(rows: Sequence[ConditionDifference]) -> list[ConditionDifference]:
+    """With p-values for all of them at once."""
+    adjusted = holm(np.array([one.interval.p_value for one in rows], np.float64)).tolist()
+    return [replace(one, holm=share) for one, share in zip(rows, adjusted, strict=True)]
 
 
 def _figures(sure: Sequence[Any]) -> list[Figure]:
@@ -115,18 +121,44 @@ class _Together:
         influences = np.zeros((len(self.parts), self.n_units))
         for row, one, at in zip(influences, self.parts, self.places, strict=True):
             row[at] = one.influences[figure]
-        values = np.array([one.estimates[figure].value for one in self.parts])
+        estimates = [one.estimates[figure] for one in self.parts]
         n_units, n_others = min(one.n_units for one in self.parts), len(self.parts) - 1
+        is_unseen = any(one.nothing_seen is not None and one.standard_error == 0.0 for one in estimates)
         total, found = influences.sum(axis=0), []
         for k, one in enumerate(named):
-            others = (math.fsum(values) - float(values[k])) / n_others
+            others = _MeanOf([*estimates[:k], *estimates[k + 1 :]])
             of_unit = influences[k] - (total - influences[k]) / n_others
             error = math.sqrt(float(of_unit @ of_unit) * n_units / (n_units - 1))
-            value = float(values[k]) - others
-            interval: Interval = Estimate(value, error, n_units, "identity").interval(level)
-            interval = replace(interval, p_value=t_test(value, error, n_units))
-            found.append(ConditionDifference(one.name, None, figure, (float(values[k]), others), interval, 1.0))
+            mine = estimates[k].value
+            plain = Estimate(mine - others.value, error, n_units, "identity")
+            if is_unseen:
+                interval = of_unseen(estimates[k], others, plain, level)
+            else:
+                interval = replace(plain.interval(level), p_value=t_test(plain.value, error, n_units))
+            found.append(ConditionDifference(one.name, None, figure, (mine, others.value), interval, 1.0))
         return found
+
+
+class _MeanOf:
+    """The mean of a figure over several conditions.
+
+    Parameters
+    ----------
+    estimates : sequence of Estimate
+    """
+
+    def __init__(self, estimates: Sequence[Estimate]) -> None:
+        self.estimates = estimates
+        self.value = math.fsum(one.value for one in estimates) / len(estimates)
+
+    def interval(self, level: float) -> Interval:
+        """Between bounds whose distances are added in squares, as if conditions shared no unit."""
+        each = [one.interval(level) for one in self.estimates]
+        pairs = list(zip(each, self.estimates, strict=True))
+        below = math.hypot(*(max(e.value - one.low, 0.0) for one, e in pairs)) / len(each)
+        above = math.hypot(*(max(one.high - e.value, 0.0) for one, e in pairs)) / len(each)
+        low, high = self.value - below, self.value + above
+        return replace(each[0], estimate=self.value, low=low, high=high, corrected=None)
 
 
 def beyond_doubt(part: ByConditions, level: float) -> list[str]:
@@ -160,12 +192,12 @@ def beyond_doubt(part: ByConditions, level: float) -> list[str]:
         words = f"{in_words(one.figure, known[one.first])} {amount} [{low}, {high}]"
         told.setdefault((one.first, one.second, worse), []).append(words)
     if not told:
-        return [f"no two conditions differ beyond doubt ({_corrected(level)})"]
+        return [f"no two conditions differ beyond doubt ({_rule(level)})"]
     return [
         f"{first} is {'worse' if worse else 'better'} than {second or 'the mean of the others'}: {', '.join(words)}"
         for (first, second, worse), words in told.items()
-    ] + [f"beyond doubt: {_corrected(level)}; intervals of single differences"]
+    ] + [f"beyond doubt: {_rule(level)}; intervals of single differences"]
 
 
-def _corrected(level: float) -> str:
-    return f"p below {1.0 - level:.3g} by Holm's correction for all differences of a figure"
+def _rule(level: float) -> str:
+    return f"p below {1.0 - level:.3g} by Holm's correction for all that are asked of a figure"

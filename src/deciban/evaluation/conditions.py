@@ -49,7 +49,8 @@ class Condition:
             return "no trials"
         lacking, most = self.lacking, 3
         more = f" and {len(lacking) - most} more" if len(lacking) > most else ""
-        return f"no {', '.join(lacking[:most])}{more} ({', '.join(f'{n:,.6g} {name}' for name, n in [*some.items()][:most])})"
+        there = ", ".join(f"{n:,.6g} {name}" for name, n in list(some.items())[:most])
+        return f"no {', '.join(lacking[:most])}{more} ({there})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return an entry of ``conditions`` in JSON."""
@@ -153,8 +154,8 @@ class Equalized:
         """What was averaged, in words; it names conditions that lack a class."""
         n = len(self.conditions)
         words = (
-            f"in each class, every one of the {n} conditions counts alike: error rates and costs are means over conditions, "
-            "with one threshold for all"
+            f"in each class, every one of the {n} conditions counts alike: error rates at any threshold are means over "
+            "conditions"
         )
         partial = [f"{one.name} has no {', '.join(one.lacking)}" for one in self.conditions if one.lacking]
         if partial:

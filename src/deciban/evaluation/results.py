@@ -376,10 +376,8 @@ class Results(Shown, Generic[E]):
 
     def _systems_as_dicts(self) -> list[dict[str, Any]]:
         """Every system, with its conditions where there are some."""
-        found = [system.to_dict() for system in self.systems]
-        for one, own in zip(found, self.conditions, strict=False):
-            one |= own.to_dict()
-        return found
+        more = [one.to_dict() for one in self.conditions] or [{}] * len(self.systems)
+        return [one.to_dict() | own for one, own in zip(self.systems, more, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban eval --json`` prints."""

@@ -142,7 +142,6 @@ def apply_files(
     trial,score,gender
     """
     chosen, say = Options.of("apply_files", options), progress or (lambda _words: None)
-    chosen.split.refuse("an application of a model")
     if interval and known is not None:
         raise InputError("interval: known scores are not what the model makes of them, and have none. Leave one out.")
     model_path, id_map = path_of_model(model), chosen.reading.files

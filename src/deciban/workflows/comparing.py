@@ -209,7 +209,6 @@ def compare_files(
     named, options = named_scores(scores, key, options)
     chosen = Options.of("compare_files", {"missing": "drop", **options})
     chosen.scale.refuse("a comparison")
-    chosen.split.refuse("a comparison")
     how: Any = {"quality": quality, "against": against, "permutations": permutations, "progress": progress}
     loaded = _loaded(model, chosen)
     return compare_chosen(ScoreFiles.of(named, key, chosen.reading), chosen, model=loaded, **how)

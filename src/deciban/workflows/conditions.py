@@ -175,6 +175,6 @@ def _require_values(partition: Partition, trials: Trials) -> None:
         if lacks.any():
             row, n = int(np.argmax(lacks)), int(np.count_nonzero(lacks))
             raise InputError(
-                f"equalize: {trials.origin.where(row)}: no value in {column.name!r}, so that its condition is not known "
+                f"equalize: {trials.origin.where(row)}: no value in {column.name!r}, and its condition must be known "
                 f"({counted(n, 'such trial')}). Complete it, or leave these trials out (--where)."
             )

@@ -156,7 +156,6 @@ def decide_files(
     array([1, 1, 1])
     """
     chosen, say = Options.of("decide_files", options), progress or (lambda _words: None)
-    chosen.split.refuse("a list of decisions")
     table = costs if isinstance(costs, CostTable) else read_costs(costs)
     application = table.application(prior)
     loaded = None if model is None else trained_model(model, chosen.kind)

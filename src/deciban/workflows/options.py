@@ -210,6 +210,7 @@ class Options:
         """
         groups = (Reading, Figures, HowSure, Scale, Split)
         reads, shows, sure, large, split = ({one.name for one in fields(made)} for made in groups)
+        split = split if function in _BY_CONDITION else set()
         known = [*reads, *shows, *sure, *large, *split, "kind"]
         for name in given:
             if name not in known:
@@ -260,6 +261,9 @@ class Options:
         """The same for other trials, whose key may lack the column of weights."""
         return replace(self, reading=replace(self.reading, weights_required=False))
 
+
+_BY_CONDITION = ("evaluate_files", "evaluate", "evaluate_classes", "report_files", "deciban")
+"""Functions that split trials into conditions; the last one is the command line, where commands have options or not."""
 
 _UNITS = {
     "detection_llr": "detection llrs",

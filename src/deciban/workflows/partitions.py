@@ -116,8 +116,9 @@ def partition_of(trials: Trials, columns: Sequence[SplitColumn], *, argument: st
     n_conditions = math.prod(len(values) for values, _ in each)
     if n_conditions > MOST:
         sizes = ", ".join(f"{one.name} {len(values):,}" for one, (values, _) in zip(columns, each, strict=True))
+        names = " and ".join(one.name for one in columns)
         raise InputError(
-            f"{argument}: {' and '.join(one.name for one in columns)} make {n_conditions:,} conditions (values: {sizes}); "
+            f"{argument}: {names} make {n_conditions:,} conditions (values: {sizes}); "
             f"at most {MOST:,} are evaluated. Make bins of numbers (duration:5,10,30), name fewer columns, or choose "
             "trials by their values (--where)."
         )
@@ -170,9 +171,9 @@ def _numbers(trials: Trials, column: SplitColumn, values: pa.Array, argument: st
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InputError(
-            f"{argument}: {trials.origin.where(row)}: {words[codes[row]][:40]!r} in column {column.name!r} is no number "
-            f"({counted(int(wrong.sum()), 'such trial')}), and bins are of numbers. Name the column without borders, "
-            "or leave these trials out (--where)."
+            f"{argument}: {trials.origin.where(row)}: {words[codes[row]][:40]!r} in column {column.name!r} is no "
+            f"number ({counted(int(wrong.sum()), 'such trial')}), and bins are of numbers. Name the column without "
+            "borders, or leave these trials out (--where)."
         )
     found = np.array([float(word) if is_number(word) else np.nan for word in words])[codes]
     return found, np.isnan(found)

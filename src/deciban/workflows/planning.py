@@ -85,7 +85,6 @@ def plan_files(
     """
     named, options = named_scores(scores, key, options)
     chosen = Options.of("plan_files", options)
-    chosen.split.refuse("a plan")
     designs: Any = {"segments": segments, "trials_per_segment": trials_per_segment, "level": chosen.how_sure.level}
     goal = Goal(width=width, difference=difference, relative=relative, power=power, **designs)
     return plan_chosen(named, key, chosen, goal, figure, progress=progress)

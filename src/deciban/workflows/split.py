@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -51,7 +52,7 @@ class SplitColumn:
         if not self.borders:
             return ()
         ends = [f"{border:.15g}" for border in self.borders]
-        inner = [f"{low} \N{LESS-THAN OR EQUAL TO} {self.name} < {high}" for low, high in zip(ends, ends[1:], strict=False)]
+        inner = [f"{low} \N{LESS-THAN OR EQUAL TO} {self.name} < {high}" for low, high in itertools.pairwise(ends)]
         return (f"{self.name} < {ends[0]}", *inner, f"{self.name} \N{GREATER-THAN OR EQUAL TO} {ends[-1]}")
 
 
@@ -71,8 +72,8 @@ def split_columns(text: str, argument: str = "by") -> tuple[SplitColumn, ...]:
 
     Examples
     --------
-    >>> split_columns("gender,duration:5,10")
-    (SplitColumn(name='gender', borders=(), side='', path=''), SplitColumn(name='duration', borders=(5.0, 10.0), side='', path=''))
+    >>> [(one.name, one.borders) for one in split_columns("gender,duration:5,10")]
+    [('gender', ()), ('duration', (5.0, 10.0))]
     """
     given: object = text
     if not isinstance(given, str):
@@ -95,9 +96,11 @@ def split_columns(text: str, argument: str = "by") -> tuple[SplitColumn, ...]:
 
 def _column(name: str, borders: list[str], text: str, argument: str) -> SplitColumn:
     if not name or name.endswith(":"):
-        raise InputError(f"{argument}: got {text!r}, which names a column that has no name or bins that have no borders. {_HOW}.")
+        raise InputError(
+            f"{argument}: got {text!r}, which names a column that has no name or bins that have no borders. {_HOW}."
+        )
     places = tuple(map(float, borders))
-    if not all(map(math.isfinite, places)) or any(high <= low for low, high in zip(places, places[1:], strict=False)):
+    if not all(map(math.isfinite, places)) or any(high <= low for low, high in itertools.pairwise(places)):
         raise InputError(f"{argument}: the borders {','.join(borders)} of {name!r} are not ascending finite numbers.")
     side, equals, path = name.partition("=")
     if equals and (not side or not path):
@@ -125,8 +128,8 @@ class Split:
 
     Examples
     --------
-    >>> Split(by=["gender", "channel"]).partitions
-    ((SplitColumn(name='gender', borders=(), side='', path=''),), (SplitColumn(name='channel', borders=(), side='', path=''),))
+    >>> [[one.name for one in columns] for columns in Split(by=["gender,channel", "gender"]).partitions]
+    [['gender', 'channel'], ['gender']]
     """
 
     by: Columns | None = None

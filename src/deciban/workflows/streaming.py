@@ -23,9 +23,7 @@ from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_sum
 if TYPE_CHECKING:
     from deciban.workflows.units_in_pieces import UnitsOfSource
 
-_IN_PIECES = (
-    "Evaluate each condition by itself (--where COLUMN=VALUE), or give the evaluation more memory (--memory)."
-)
+_IN_PIECES = "Evaluate each condition by itself (--where COLUMN=VALUE), or give the evaluation more memory (--memory)."
 """What to do about conditions where trials are read in pieces."""
 
 OpenedFiles: TypeAlias = ScoreFiles | ShardSource | OpenedSummary

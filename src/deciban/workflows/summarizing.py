@@ -93,7 +93,6 @@ def summarize_files(
     from deciban.io.summary_files import write_summary
 
     chosen, say = Options.of("summarize_files", options), progress or (lambda _words: None)
-    chosen.split.refuse("a summary")
     memory, name = _memory(chosen), display_name(refine or "")
     whole = None if refine is None else opened_summaries([refine]).part
     if whole is not None:

@@ -124,7 +124,6 @@ def train_files(
     is_opened = isinstance(given, ShardSource | OpenedSummary)
     named, options = (given, options) if is_opened else named_scores(given, key, options)
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
-    chosen.split.refuse("training")
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     _require_one_stream(named, key, test_scores, test_key)
     files = opened(named, key, chosen)
