@@ -210,11 +210,10 @@ class Options:
         """
         groups = (Reading, Figures, HowSure, Scale, Split)
         reads, shows, sure, large, split = ({one.name for one in fields(made)} for made in groups)
-        split = split if function in _BY_CONDITION else set()
         known = [*reads, *shows, *sure, *large, *split, "kind"]
         for name in given:
-            if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
+            if name not in known or (name in split and given[name] and function not in _BY_CONDITION):
+                near = [] if name in known else difflib.get_close_matches(name, known, n=1)
                 meant = f" Did you mean {near[0]}?" if near else ""
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}.{meant}")
         kind = given.get("kind")
