@@ -69,3 +69,39 @@ def equalizing_weights(
     shares = np.divide(totals.max(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0)
     of_trial: FloatArray = shares[condition, truth.astype(np.int64)]
     return of_trial if weight is None else of_trial * weight
+
+
+def shared_weights(
+    condition: IntArray, truth: AnyArray, weight: CountArray | None = None, *, shares: FloatArray
+) -> FloatArray:
+    """Weights of trials by which conditions have given shares of the trials of a class.
+
+    In a class with shares a trial weighs
+
+        w_i = share(condition of i) n(class) / n(condition of i, class),
+
+    times its own weight where it has one, so that error rates are means over conditions by these shares.
+
+    Parameters
+    ----------
+    condition, truth, weight
+        As in `totals_by_condition`.
+    shares : (n_conditions, n_classes) array
+        Of each class they add up to 1, or are NaN: then its trials keep their weights. Conditions with a share have
+        trials of the class.
+
+    Returns
+    -------
+    (n_trials,) array
+
+    Examples
+    --------
+    >>> shared_weights(np.array([0, 0, 1]), np.array([1, 1, 1]), shares=np.array([[np.nan, 0.5], [np.nan, 0.5]]))
+    array([0.75, 0.75, 1.5 ])
+    """
+    n_conditions, n_classes = shares.shape
+    totals = totals_by_condition(condition, truth, weight, n_conditions=n_conditions, n_classes=n_classes)
+    factors = np.divide(shares * totals.sum(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0)
+    factors[:, np.isnan(shares).all(axis=0)] = 1.0
+    of_trial: FloatArray = factors[condition, truth.astype(np.int64)]
+    return of_trial if weight is None else of_trial * weight

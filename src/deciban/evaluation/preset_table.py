@@ -1,19 +1,42 @@
-"""Operating points of published evaluations, by name."""
+"""Plans of evaluations, by name or from a file of one's own: what is computed of which trials, and who says so."""
 
 from __future__ import annotations
 
+import json
+import math
+import os
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib import resources
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.errors import InputError
+from deciban.errors import FormatError, InputError
+
+PresetLike: TypeAlias = "Preset | str | os.PathLike[str]"
+"""A plan, its name, or the path of a file of one."""
+
+FORM = 1
+"""Version of the form of plans."""
+
+PRIMARY = {
+    "act_dcf": "actual DCF, normalized",
+    "min_dcf": "minimum DCF, normalized",
+    "eer": "EER (ROCCH)",
+    "fnmr_at_fmr": "FNMR",
+    "c_avg": "C_avg",
+    "normalized_c_avg": "C_avg, normalized",
+    "cluster_c_avg": "C_avg within clusters of classes",
+    "pair_cost": "actual cost of telling the worst pairs of classes apart",
+}
+"""What the primary number of a plan is, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """The operating points of one evaluation, where they come from, and whether that was checked.
+    """The plan of one evaluation, where it comes from, and whether that was checked.
 
     Attributes
     ----------
@@ -29,6 +52,28 @@ class Preset:
         Prior of the last class in C_avg, if it is out of set.
     aliases : tuple of str
         Other names: those of single years.
+    title : str
+    checked : str
+        What was checked against what, and what was not.
+    positive : str
+        What a target is.
+    primary : str
+        One of `PRIMARY`: what ranks systems. Of several points it is the mean.
+    false_match_rates : tuple of float
+        At which rates of false matches that of false non-matches is wanted.
+    equalize : str or None
+        Columns of the key whose combinations of values count alike in each class.
+    non_target_shares : mapping of str to float
+        What non-targets of each value of a column weigh together; of what is left out, nothing.
+    share_column : str
+        That column.
+    clusters : mapping of str to tuple of str
+        Classes that are told apart among each other.
+    worst_pairs : int or None
+        Of how many pairs of classes the primary number is the mean.
+    formats : tuple of str
+        Formats in which its scores and keys come.
+    remarks : tuple of str
     """
 
     name: str
@@ -38,15 +83,79 @@ class Preset:
     kind: str = "two-class"
     p_out_of_set: float | None = None
     aliases: tuple[str, ...] = ()
+    title: str = ""
+    checked: str = ""
+    positive: str = ""
+    primary: str = "act_dcf"
+    false_match_rates: tuple[float, ...] = ()
+    equalize: str | None = None
+    non_target_shares: Mapping[str, float] = field(default_factory=dict)
+    share_column: str = ""
+    clusters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    worst_pairs: int | None = None
+    formats: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether the numbers were checked."""
+        return self.status == "verified"
 
     @property
     def class_figures(self) -> dict[str, Any]:
-        """Arguments of `deciban.evaluate_classes`, for a preset of many classes."""
+        """Arguments of `deciban.evaluate_classes`, for a plan of many classes."""
         figures: dict[str, Any] = {"p_target": [point.p_target for point in self.points]}
         return figures if self.p_out_of_set is None else {**figures, "p_out_of_set": self.p_out_of_set}
 
+    @property
+    def figures(self) -> dict[str, Any]:
+        """Arguments of an evaluation of its kind: what the plan asks for, and nothing else.
+
+        Examples
+        --------
+        >>> preset("sre12").figures
+        {'operating_points': [OperatingPoint(p_target=0.01), OperatingPoint(p_target=0.001)]}
+        """
+        if self.kind == "classes":
+            return self.class_figures
+        found: dict[str, Any] = {"operating_points": list(self.points)} if self.points else {}
+        return found | ({"fnmr_at": list(self.false_match_rates)} if self.false_match_rates else {})
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the key that the primary number needs."""
+        from_shares = (self.share_column,) if self.share_column else ()
+        return tuple(self.equalize.split(",")) if self.equalize else from_shares
+
+    @property
+    def primary_in_words(self) -> str:
+        """What the primary number is.
+
+        Examples
+        --------
+        >>> preset("sre12").primary_in_words
+        'mean over 2 points of the actual DCF, normalized'
+        >>> preset("lre17").primary_in_words
+        'mean over 2 points of the C_avg, normalized, every combination of data_source counting alike'
+        """
+        words = PRIMARY[self.primary]
+        if self.primary == "fnmr_at_fmr":
+            words = f"{words} at FMR {self.false_match_rates[0]:g}"
+        elif self.primary == "pair_cost":
+            words = f"mean {words} ({self.worst_pairs} pairs)"
+        elif self.primary == "cluster_c_avg":
+            words = f"mean over {len(self.clusters)} clusters of the {words}"
+        elif len(self.points) > 1 and self.primary != "eer":
+            words = f"mean over {len(self.points)} points of the {words}"
+        if self.equalize:
+            words += f", every combination of {self.equalize.replace(',', ', ')} counting alike"
+        if self.non_target_shares:
+            shares = ", ".join(f"{value} {share:g}" for value, share in self.non_target_shares.items())
+            words += f", non-targets by {self.share_column} in shares ({shares})"
+        return words
+
     def __str__(self) -> str:
-        parts = [*map(str, self.points)]
+        parts = [*map(str, self.points), *(f"FNMR at FMR {rate:g}" for rate in self.false_match_rates)]
         if self.kind == "classes":
             parts[0] = f"C_avg at {parts[0]}"
         parts += [] if self.p_out_of_set is None else [f"the last class out of set with prior {self.p_out_of_set:g}"]
@@ -54,7 +163,7 @@ class Preset:
 
 
 def presets() -> dict[str, Preset]:
-    """Return all presets by name.
+    """Return the plans that deciban knows, by name.
 
     Returns
     -------
@@ -65,23 +174,18 @@ def presets() -> dict[str, Preset]:
     >>> presets()["sre96-08"].points
     (OperatingPoint(p_target=0.01, c_miss=10, c_fa=1),)
     >>> [name for name, one in presets().items() if one.kind == "classes"]
-    ['lre05-09', 'lre05-09-open', 'lre17', 'lre22']
+    ['lre05-09', 'lre05-09-open', 'lre11', 'lre15', 'lre17', 'lre22']
     """
-    text = resources.files("deciban.evaluation").joinpath("presets.toml").read_text("utf-8")
-    found = {}
-    for name, row in tomllib.loads(text).items():
-        points = tuple(OperatingPoint(*point) for point in row.pop("points"))
-        found[name] = Preset(name, points, aliases=tuple(row.pop("aliases", ())), **row)
-    return found
+    return {name: _of_text(text, name, f"preset {name}") for name, text in _texts().items()}
 
 
-def preset(name: str) -> Preset:
-    """Return one preset.
+def preset(given: PresetLike) -> Preset:
+    """Return one plan.
 
     Parameters
     ----------
-    name : str
-        Its name, or that of one of its years: ``lre09`` is ``lre05-09``.
+    given : str or path
+        Its name, or that of one of its years: ``lre09`` is ``lre05-09``; or a file, whose name ends in ``.toml``.
 
     Returns
     -------
@@ -91,14 +195,111 @@ def preset(name: str) -> Preset:
     ------
     InputError
         If there is none of this name.
+    FormatError, OSError
+        If a file holds no plan, or cannot be read.
 
     Examples
     --------
     >>> preset("lre09").name, preset("lre17").class_figures
     ('lre05-09', {'p_target': [0.5, 0.1]})
     """
+    if isinstance(given, Preset):
+        return given
+    if isinstance(given, os.PathLike) or is_file(given):
+        return _of_file(Path(given))
     known = presets()
     for one in known.values():
-        if name == one.name or name in one.aliases:
+        if given == one.name or given in one.aliases:
             return one
-    raise InputError(f"preset: {name!r} is not known. There are {', '.join(known)}.")
+    raise InputError(
+        f"preset: {given!r} is not known. There are {', '.join(known)}. A plan of your own is a file whose name ends "
+        "in .toml."
+    )
+
+
+def is_file(name: str) -> bool:
+    """Whether a preset is named by its file.
+
+    Examples
+    --------
+    >>> is_file("ours.toml"), is_file("sre12")
+    (True, False)
+    """
+    return name.casefold().endswith(".toml")
+
+
+def text_of(name: str) -> str:
+    """Return the file of a plan that deciban knows: what one's own can begin with.
+
+    Examples
+    --------
+    >>> print(text_of("lre09").splitlines()[1])
+    title = "NIST LRE 2005, 2007, 2009, closed set"
+    """
+    return _texts()[preset(name).name]
+
+
+def _texts() -> dict[str, str]:
+    folder = resources.files("deciban.evaluation").joinpath("presets")
+    files = {one.name.removesuffix(".toml"): one for one in folder.iterdir() if one.name.endswith(".toml")}
+    return {name: files[name].read_text("utf-8") for name in sorted(files, key=_by_kind_and_year)}
+
+
+def _by_kind_and_year(name: str) -> tuple[bool, bool, str]:
+    """Speakers first, then what else has two classes, then languages."""
+    return name.startswith("lre"), not name.startswith("sre"), name.replace("sre96", "sre02")
+
+
+def _of_file(path: Path) -> Preset:
+    """Read a plan of a user's own."""
+    most = 1 << 20
+    with path.open("rb") as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise FormatError(f"{path}: more than {most:,} bytes, and a plan is a page of text.")
+    try:
+        return _of_text(content.decode("utf-8"), path.stem, str(path))
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: no text in UTF-8 ({error.reason} at byte {error.start}).") from error
+
+
+def _of_text(text: str, name: str, where: str) -> Preset:
+    try:
+        row = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise FormatError(f"{where}: {error}. A plan is TOML: deciban presets sre12 --toml shows one.") from error
+    _validate(row, where)
+    shares = dict(row.get("non_target_shares", {}))
+    column = shares.pop("column", "")
+    if shares and not math.isclose(math.fsum(shares.values()), 1.0):
+        raise FormatError(f"{where}: non_target_shares: {shares} add up to {math.fsum(shares.values()):g}, not to 1.")
+    points = row.get("operating_points") or [[p, 1, 1] for p in row.get("target_priors", ())]
+    return Preset(
+        name,
+        tuple(OperatingPoint(*point) for point in points),
+        p_out_of_set=row.get("p_out_of_set"),
+        equalize=",".join(row["equalize"]) if "equalize" in row else None,
+        non_target_shares=shares,
+        share_column=column,
+        clusters={cluster: tuple(classes) for cluster, classes in row.get("clusters", {}).items()},
+        worst_pairs=row.get("worst_pairs"),
+        **{one: row[one] for one in ("title", "source", "status", "checked", "kind", "primary")},
+        positive=row.get("positive", ""),
+        **{one: tuple(row.get(one, ())) for one in ("aliases", "false_match_rates", "formats", "remarks")},
+    )
+
+
+def _validate(row: dict[str, Any], where: str) -> None:
+    import jsonschema
+
+    text = resources.files("deciban.evaluation").joinpath("presets", "preset.schema.json").read_text("utf-8")
+    if row.get("form") != FORM:
+        raise FormatError(f"{where}: form: got {row.get('form')!r}; this version of deciban reads form = {FORM}.")
+    validator = jsonschema.Draft202012Validator(json.loads(text))
+    error = jsonschema.exceptions.best_match(validator.iter_errors(row))
+    if error is not None:
+        place = ".".join(map(str, error.absolute_path)) or "the plan"
+        raise FormatError(
+            f"{where}: {place}: {error.message[:200]}. deciban presets NAME --toml shows plans that are whole, and "
+            "docs/presets.md what each field means."
+        )

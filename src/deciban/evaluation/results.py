@@ -25,6 +25,7 @@ from deciban.types import Axis, FloatArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.conditions import SystemConditions
+    from deciban.evaluation.primary import Primary
     from deciban.trials import JoinReport
 
 CONVENTIONS = {
@@ -328,6 +329,8 @@ class Results(Shown, Generic[E]):
         Of the scores as they are, where ``systems`` is what a trained model makes of them.
     conditions : tuple of SystemConditions
         Of each system by condition, where that was asked for.
+    primaries : tuple of Primary
+        The primary number of each system, where the plan of an evaluation was named.
     """
 
     systems: tuple[E, ...]
@@ -335,6 +338,7 @@ class Results(Shown, Generic[E]):
     messages: tuple[Message | str, ...] = ()
     before: Results[E] | None = None
     conditions: tuple[SystemConditions, ...] = ()
+    primaries: tuple[Primary, ...] = ()
 
     def __repr__(self) -> str:
         names = shortened(", ".join(system.name for system in self.systems))
@@ -377,7 +381,8 @@ class Results(Shown, Generic[E]):
     def _systems_as_dicts(self) -> list[dict[str, Any]]:
         """Every system, with its conditions where there are some."""
         more = [one.to_dict() for one in self.conditions] or [{}] * len(self.systems)
-        return [one.to_dict() | own for one, own in zip(self.systems, more, strict=True)]
+        planned = [{"primary": one.to_dict()} for one in self.primaries] or [{}] * len(self.systems)
+        return [one.to_dict() | own | plan for one, own, plan in zip(self.systems, more, planned, strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban eval --json`` prints."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deciban.errors import InputError, naming_trials
+from deciban.evaluation.primary import Primary
 from deciban.evaluation.results import Results
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
@@ -18,11 +19,14 @@ from deciban.types import AnyArray, Progress
 from deciban.workflows.inputs import JoinedScores, Paths, paths_of, read_joined
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options
+from deciban.workflows.plans import with_primary_numbers
 from deciban.workflows.streaming import OpenedFiles, evaluate_in_pieces, in_memory, kind_of_opened, opened
 from deciban.workflows.summaries import OpenedSummary, evaluate_summary
 from deciban.workflows.system_names import Renamed
 from deciban.workflows.thresholds import Chosen, Systems, choose_thresholds, thresholds_for
 from deciban.workflows.two_files import named_scores
+
+_IN_PIECES = "trials are read in pieces"
 
 
 def evaluate_files(
@@ -144,7 +148,8 @@ def evaluate_opened(
         systems = Systems(kind_called(kind_of_opened(files, options)), files.systems)
         places = choose_thresholds(systems, threshold_from, threshold_key, options, **how)
         found = evaluate_in_pieces(files, options, progress, each=thresholds_for(options.figures, places))
-        return replace(found, messages=found.messages + places.messages)
+        found = replace(found, messages=found.messages + places.messages)
+        return with_primary_numbers(found, options.plan, _IN_PIECES)
     joined = read_joined(in_memory(files, "threshold_from"), None, options, progress=progress)
     systems = Systems(joined.kind, joined.names, joined.renamed)
     places = choose_thresholds(systems, threshold_from, threshold_key, options, **how)
@@ -163,6 +168,7 @@ def evaluate_joined(
     units, found = joined.units(options.how_sure)
     resampling = options.how_sure.resampling(units)
     split, by_condition = joined.split(options.split), []
+    planned, primaries = joined.planned(options.plan, resampling), list[Primary]()
     for one, own in zip(joined.aligned, each, strict=True):
         say(f"evaluating {one.name}")
         trials = one.score, truth, joined.weight
@@ -170,10 +176,13 @@ def evaluate_joined(
         evaluations.append(kind.evaluate(trials, name=one.name, figures=own, **how))
         if split is not None:
             by_condition.append(split.evaluated(one.score, evaluations[-1], figures=own, resampling=resampling))
+        if planned is not None:
+            primaries.append(planned.primary(one.score, evaluations[-1]))
     ties = {one.name: one.n_tied for one in evaluations} if kind.has_ties else None
     messages = joined.all_messages(ties) + found + (() if chosen is None else chosen.messages)
     messages += () if split is None else split.messages
-    return Results(tuple(evaluations), joined.report, messages, conditions=tuple(by_condition))
+    more: Any = {"conditions": tuple(by_condition), "primaries": tuple(primaries)}
+    return Results(tuple(evaluations), joined.report, messages, **more)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,9 +227,11 @@ def evaluate_model(
         files = opened(scores, key, options)
         if isinstance(files, OpenedSummary):
             options.split.refuse("a summary", "Evaluate the trials themselves, or leave it out.")
-            return ModelEvaluation(evaluate_summary(files, options))
+            found = evaluate_summary(files, options)
+            return ModelEvaluation(with_primary_numbers(found, options.plan, "this is a summary of trials"))
         if isinstance(files, ShardSource):
-            return ModelEvaluation(evaluate_in_pieces(files, options, progress))
+            found = evaluate_in_pieces(files, options, progress)
+            return ModelEvaluation(with_primary_numbers(found, options.plan, _IN_PIECES))
         joined = read_joined(files, None, options, progress=progress)
         return ModelEvaluation(evaluate_joined(joined, options, progress), renamed=joined.renamed)
     from deciban.workflows.model_files import require_kind, require_one_system, require_quality
@@ -233,9 +244,8 @@ def evaluate_model(
     if isinstance(files, ShardSource) and quality is None:
         from deciban.workflows.model_in_pieces import evaluate_model_in_pieces
 
-        return ModelEvaluation(
-            evaluate_model_in_pieces(model, files, options, of_training=of_training, progress=progress)
-        )
+        found = evaluate_model_in_pieces(model, files, options, of_training=of_training, progress=progress)
+        return ModelEvaluation(with_primary_numbers(found, options.plan, _IN_PIECES))
     measured = None if quality is None else read_measures(quality)
     files = in_memory(files, "a model" if quality is None else "quality")
     chosen = require_kind(model, files.scores[0], files.key, options)
@@ -256,14 +266,18 @@ def evaluate_model(
     messages += [*counting.as_trained(model)[1], *combination_messages(model, measured)]
     name = trials.kind.name_after(model, trials.systems)
     say(f"evaluating {name}")
-    after = counting.evaluated(counting.transform(model), name, options.figures)
+    score = counting.transform(model)
+    after = counting.evaluated(score, name, options.figures)
     what = f"{trials.kind.output} that the model ({model.kind}) makes of the scores"
     words = f"{name}: the {what}" + (" of all systems" if model.is_fusion else "")
-    found = [*trials.all_messages(before), *messages, Message("note", "", words)]
-    found += trials.seen_before(model, of_training=of_training)
+    said = [*trials.all_messages(before), *messages, Message("note", "", words)]
+    said += trials.seen_before(model, of_training=of_training)
     report = trials.joined.report
-    untouched = Results(tuple(before), report, tuple(found))
-    return ModelEvaluation(Results((after,), report, tuple(found), before=untouched), trials, trials.joined.renamed)
+    untouched = Results(tuple(before), report, tuple(said))
+    results: Results[Any] = Results((after,), report, tuple(said), before=untouched)
+    if options.plan is not None:
+        results = replace(results, primaries=(counting.primary(options.plan, score, after),))
+    return ModelEvaluation(results, trials, trials.joined.renamed)
 
 
 def ways_in_words(model: Any, scores: AnyArray, systems: Sequence[str], trials: Trials) -> list[Message]:

@@ -32,7 +32,10 @@ from deciban.workflows.split import Split
 from deciban.workflows.system_names import Renamed, renamed
 
 if TYPE_CHECKING:
+    from deciban.evaluation.preset_table import Preset
+    from deciban.evaluation.unit_trials import Resampling
     from deciban.workflows.conditions import Conditions
+    from deciban.workflows.plans import PlannedTrials
 
 Paths: TypeAlias = Sequence[PathLike | TwoFiles] | PathLike | TwoFiles
 """Score files, or one; those of one system may be two."""
@@ -165,6 +168,15 @@ class JoinedScores:
         return Conditions.of(
             split, self.aligned[0].trials, self.kind, self.truth, self.weight, classes=self.classes or ()
         )
+
+    def planned(self, plan: Preset | None, resampling: Resampling | None) -> PlannedTrials | None:
+        """The trials to which a plan is applied; None where there is none."""
+        if plan is None:
+            return None
+        from deciban.workflows.plans import PlannedTrials
+
+        known: Any = (self.kind, self.aligned[0].trials, self.truth, self.weight)
+        return PlannedTrials(plan, *known, classes=tuple(self.classes or ()), resampling=resampling)
 
     def on_axis(self, figures: Figures) -> Figures:
         """Figures with the unit in which plots write llrs, which may be that of the files."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self, TypeAlias
 
 from deciban._validate.classes import Groups, Prior
-from deciban.core.ranks.operating import PointLike
+from deciban.core.ranks.operating import PointLike, as_operating_point
 from deciban.errors import InputError
+from deciban.evaluation.preset_table import Preset, preset
 from deciban.io.columns.headers import Columns
 from deciban.io.formats import formats
 from deciban.io.source import PathLike
@@ -179,6 +180,8 @@ class Options:
         What is done about trials that do not fit in memory.
     split : Split
         Into which conditions trials are split.
+    plan : Preset, optional
+        The plan of an evaluation (``preset``, its name or its file), whose figures are among those that are wanted.
     """
 
     reading: Reading = field(default_factory=Reading)
@@ -187,6 +190,7 @@ class Options:
     how_sure: HowSure = field(default_factory=HowSure)
     scale: Scale = field(default_factory=Scale)
     split: Split = field(default_factory=Split)
+    plan: Preset | None = None
 
     @classmethod
     def of(cls, function: str, given: Mapping[str, Any]) -> Self:
@@ -210,12 +214,14 @@ class Options:
         """
         groups = (Reading, Figures, HowSure, Scale, Split)
         reads, shows, sure, large, split = ({one.name for one in fields(made)} for made in groups)
-        known = [*reads, *shows, *sure, *large, *split, "kind"]
+        known = [*reads, *shows, *sure, *large, *split, "kind", "preset"]
         for name in given:
             if name not in known or (name in split and given[name] and function not in _BY_CONDITION):
                 near = [] if name in known else difflib.get_close_matches(name, known, n=1)
                 meant = f" Did you mean {near[0]}?" if near else ""
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}.{meant}")
+        plan = None if given.get("preset") is None else preset(given["preset"])
+        given = given if plan is None else with_figures_of(plan, given)
         kind = given.get("kind")
         if kind not in (None, "two-class", "classes"):
             raise InputError(f"kind: got {kind!r}. It is 'two-class' or 'classes', or left out.")
@@ -230,13 +236,16 @@ class Options:
         how_sure = HowSure(**{name: value for name, value in given.items() if name in sure})
         scale = Scale(**{name: value for name, value in given.items() if name in large})
         parts = Split(**{name: value for name, value in given.items() if name in split})
-        return cls(reading, figures, kind, how_sure, scale, parts)
+        return cls(reading, figures, kind, how_sure, scale, parts, plan)
 
     @property
     def arguments(self) -> dict[str, Any]:
         """The same as keyword arguments, of which `of` makes it again."""
         parts = (self.reading, self.figures, self.how_sure, self.scale, self.split)
-        return {one.name: getattr(part, one.name) for part in parts for one in fields(part)} | {"kind": self.kind}
+        return {one.name: getattr(part, one.name) for part in parts for one in fields(part)} | {
+            "kind": self.kind,
+            "preset": self.plan,
+        }
 
     def of_systems(self, known: Renamed | None) -> Options:
         """The same for other trials of systems that were given names."""
@@ -259,6 +268,38 @@ class Options:
     def lenient(self) -> Options:
         """The same for other trials, whose key may lack the column of weights."""
         return replace(self, reading=replace(self.reading, weights_required=False))
+
+
+def with_figures_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments with the figures of a plan first, and then those that were asked for beside it, each once.
+
+    Raises
+    ------
+    InputError
+        If the prior of the class that is out of set is another one.
+
+    Examples
+    --------
+    >>> from deciban.evaluation import preset
+    >>> with_figures_of(preset("lre17"), {"p_target": [0.2, 0.5]})
+    {'p_target': [0.5, 0.1, 0.2]}
+    """
+    found = dict(given)
+    for name, value in plan.figures.items():
+        own = given.get(name)
+        if name == "p_out_of_set":
+            if own not in (None, value):
+                raise InputError(
+                    f"p_out_of_set: {own:g}, and by the preset {plan.name} the prior out of set is {value:g}. Leave "
+                    "one of the two out."
+                )
+            found[name] = value
+            continue
+        added = [] if own is None else list(own) if isinstance(own, Iterable) else [own]
+        if name == "operating_points":
+            added = [as_operating_point(one) for one in added]
+        found[name] = list(dict.fromkeys([*value, *added]))
+    return found
 
 
 _BY_CONDITION = ("evaluate_files", "evaluate", "evaluate_classes", "report_files", "deciban")

@@ -14,6 +14,8 @@ from deciban.calibration.folds import folds_of, held_out
 from deciban.core.ranks.counts import n_tied
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, naming_trials
+from deciban.evaluation.preset_table import Preset
+from deciban.evaluation.primary import Primary
 from deciban.io.source import single_files
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
@@ -25,6 +27,7 @@ from deciban.workflows.key_columns import HoldOut, groups_of
 from deciban.workflows.kinds import AnyKind, AnyScores
 from deciban.workflows.model_files import order_of_training, refuse_twice, seen_before
 from deciban.workflows.options import Figures, Options
+from deciban.workflows.plans import PlannedTrials
 from deciban.workflows.quality import Measured, measures_of
 from deciban.workflows.system_names import known_by
 
@@ -159,6 +162,13 @@ class SystemTrials:
         resampling = self.data.known_resampling(score)
         known: Any = {"figures": figures, "classes": self.classes, "resampling": resampling}
         return self.kind.evaluate(self.data.known(score), name=name, **known)
+
+    def primary(self, plan: Preset, score: AnyArray, found: Any) -> Primary:
+        """The primary number of a plan for scores of these trials, and their evaluation."""
+        there: AnyArray = np.flatnonzero(~np.isnan(score)) if score.ndim == 1 else np.arange(len(score))
+        values, truth, weight = self.data.known(score)
+        known: Any = (self.kind, self.trials.take(there), truth, weight, self.classes)
+        return PlannedTrials(plan, *known, self.data.known_resampling(score)).primary(values, found)
 
     def system(self, k: int) -> AnyArray:
         """The scores of a system."""

@@ -43,8 +43,8 @@ def _formats() -> list[str]:
 
 
 def _presets() -> list[str]:
-    table = tomllib.loads((_PACKAGE / "evaluation/presets.toml").read_text("utf-8"))
-    return [word for name, one in table.items() for word in (name, *one.get("aliases", ()))]
+    files = sorted((_PACKAGE / "evaluation/presets").glob("*.toml"))
+    return [word for one in files for word in (one.stem, *tomllib.loads(one.read_text("utf-8")).get("aliases", ()))]
 
 
 def _methods() -> list[str]:

@@ -169,23 +169,20 @@ class Asked:
 
         chosen = {name: value for name, value in given.items() if value not in (None, ())}
         two: dict[str, Any] = {name: chosen.pop(name) for name in ("tar", "non") if name in chosen}
-        named = shares = None
+        named = None
         if "preset" in chosen:
             from deciban.evaluation.preset_table import preset
 
-            named = preset(chosen.pop("preset"))
-            shares = dict(named.class_figures) if named.kind == "classes" else {}
-        if named and shares and "p_out_of_set" in chosen:
+            named = chosen["preset"] = preset(chosen["preset"])
+        if named is not None and named.kind == "classes" and "p_out_of_set" in chosen:
             share = named.p_out_of_set
             known = "no class is out of set" if share is None else f"the last class is out of set, with prior {share:g}"
             words = f"--out-of-set: by the preset {named.name}, {known}. Leave one of the two out."
             raise click.UsageError(words, click.get_current_context())
-        if shares and "p_target" in chosen:
-            chosen["p_target"] = [*shares.get("p_target", ()), *chosen["p_target"]]
-        points = [*(named.points if named and named.kind == "two-class" else ()), *chosen.pop("dcf", ())]
+        points = chosen.pop("dcf", None)
         subsets = chosen["missing"] if str(chosen["missing"]).startswith("subset") else None
         chosen |= {"missing": "error"} if subsets else {}
-        arguments = {**(shares or {}), **chosen, "operating_points": points or None}
+        arguments = {**chosen, "operating_points": points}
         return cls(Options.of("deciban", arguments), named, subsets, two)
 
     def inputs(self, scores: Sequence[str], key: str | None) -> Paths:

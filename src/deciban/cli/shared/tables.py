@@ -105,6 +105,10 @@ def print_results(
         )
     else:
         _print_two_class(results.systems, to, order, with_trials=with_trials)
+    if results.primaries:
+        from deciban.cli.shared.plan_tables import print_primaries
+
+        print_primaries(results, to)
     for line in results.note_lines:
         say(to, line, "yellow")
     if results.conditions:

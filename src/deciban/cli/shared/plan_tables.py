@@ -1,0 +1,110 @@
+"""Plans of evaluations as tables for a terminal: what they ask for, and the primary numbers that they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+
+from deciban.cli.shared.table_writers import Table
+from deciban.cli.shared.tables import number, say, table
+from deciban.evaluation.preset_table import PRIMARY, Preset
+from deciban.evaluation.primary import PlanFigure, Primary
+
+_MOST_PARTS = 8
+
+
+def print_primaries(results: Any, out: Console) -> None:
+    """Print the primary number of every system by itself, and what of it is not as the plan says.
+
+    Parameters
+    ----------
+    results : Results
+        With primary numbers.
+    out : Console
+    """
+    first: Primary = results.primaries[0]
+    plan = first.plan
+    out.print("")
+    say(out, f"{plan.name}: {plan.primary_in_words}", "bold")
+    pairs = (("actual", [one.actual for one in results.primaries]), ("minimum", [x.minimum for x in results.primaries]))
+    shown = [(name, figures) for name, figures in pairs if any(one is not None for one in figures)]
+    if plan.primary in ("min_dcf", "eer"):
+        shown.reverse()
+    rows = [
+        (one.system, *(_cell(figures[at]) for _, figures in shown)) for at, one in enumerate(results.primaries)
+    ]
+    alone = "primary" if len(shown) == 1 else f"primary ({shown[0][0]})"
+    headings = [alone, *(name for name, _ in shown[1:])]
+    out.print(table(["system", *headings], rows, caption=f"plan: {first.status}"))
+    for line in dict.fromkeys(line for one in results.primaries for line in _remarks(one)):
+        say(out, line, "yellow")
+
+
+def _cell(one: PlanFigure | None) -> str:
+    if one is None:
+        return ""
+    ends = "" if one.interval is None else f" [{number(one.interval.low, 4)}, {number(one.interval.high, 4)}]"
+    return f"{number(one.value, 4)}{ends}"
+
+
+def _remarks(one: Primary) -> list[str]:
+    """Of which trials it is, and why it is not the number of the plan."""
+    found = [f"not the primary number of {one.plan.name}: {one.departs}"] if one.departs else []
+    found += [f"{one.plan.name}: {one.how}"] if one.how else []
+    worst = list(one.parts.items())[:_MOST_PARTS]
+    if worst:
+        more = len(one.parts) - len(worst)
+        words = ", ".join(f"{name} {number(value, 4)}" for name, value in worst) + (f", {more} more" if more else "")
+        found.append(f"{one.system}: {words}")
+    return found
+
+
+def print_plans(plans: Sequence[Preset], out: Console) -> None:
+    """Print a table of plans."""
+    rows = [(one.name, "; ".join(points_in_words(one)), f"{one.title} ({one.status})", ", ".join(one.aliases)) for one in plans]
+    caption = "p_target, c_miss, c_fa of two classes; of many classes target priors of C_avg"
+    headings = ["preset", "operating points", "plan", "also called"]
+    out.print(table(headings, rows, prose=(1, 2, 3), caption=caption))
+
+
+def print_plan(plan: Preset, out: Console) -> None:
+    """Explain a plan in words."""
+    say(out, plan.title or plan.name, "bold underline")
+    trials = "all pooled"
+    if plan.equalize:
+        trials = f"every combination of {', '.join(plan.columns)} counts alike in each class (columns of the key)"
+    elif plan.non_target_shares:
+        trials = f"non-targets by the column {plan.share_column} of the key, in shares"
+    rows: list[tuple[str, str]] = [
+        ("name", ", ".join((plan.name, *plan.aliases))),
+        ("source", plan.source),
+        ("status", f"{plan.status}. {plan.checked}"),
+        ("scores", f"{'two classes' if plan.kind == 'two-class' else 'many classes'}; {plan.positive}"),
+        ("points", "; ".join(points_in_words(plan)) or "none"),
+        ("primary number", plan.primary_in_words),
+        ("shown beside it", _beside(plan)),
+        ("trials", trials),
+        *((f"cluster {name}", ", ".join(classes)) for name, classes in plan.clusters.items()),
+        *([("formats", ", ".join(plan.formats))] if plan.formats else []),
+    ]
+    out.print(Table(("field", "what the plan says"), tuple(rows), prose=(1,), has_headings=False))
+    for line in plan.remarks:
+        say(out, line)
+
+
+def _beside(plan: Preset) -> str:
+    """What the table of primary numbers has in its last column."""
+    if plan.primary in ("eer", "fnmr_at_fmr"):
+        return "nothing"
+    return "the actual cost at the same points" if plan.primary == "min_dcf" else "the minimum at the same points"
+
+
+def points_in_words(one: Preset) -> list[str]:
+    """Operating points of a plan as tables write them."""
+    if one.kind == "two-class":
+        rates = [f"{PRIMARY['fnmr_at_fmr']} at FMR {rate:g}" for rate in one.false_match_rates]
+        return [f"{point.p_target:g}, {point.c_miss:g}, {point.c_fa:g}" for point in one.points] + rates
+    out_of_set = [] if one.p_out_of_set is None else [f"last class out of set, with prior {one.p_out_of_set:g}"]
+    return [f"{point.p_target:g}" for point in one.points] + out_of_set

@@ -1,0 +1,167 @@
+"""The number by which the plan of an evaluation ranks systems: of the plan's own points, whatever else is asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from deciban.core.resampling.intervals import Interval
+from deciban.errors import InputError
+from deciban.evaluation.as_json import plain
+from deciban.evaluation.interval_json import as_object
+from deciban.evaluation.preset_table import Preset
+from deciban.evaluation.uncertainty import Figure
+
+_AT_POINTS = {"dcf": ("act_dcf", "min_dcf"), "c_avg": ("c_avg", "min_c_avg"), "norm": ("normalized", "normalized_min")}
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFigure:
+    """A figure of a plan: its value, and how sure it is.
+
+    Attributes
+    ----------
+    value : float
+    interval : Interval or None
+        None where units are not known, or it is no figure of one evaluation.
+    """
+
+    value: float
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Primary:
+    """The primary number of a plan for one system.
+
+    Attributes
+    ----------
+    plan : Preset
+    system : str
+    actual, minimum : PlanFigure or None
+        By decisions at the threshold of the plan, and by the best ones; None where the plan has no such figure.
+    how : str
+        Of which trials, where this is not simply all of them.
+    departs : str
+        Why this is not what the plan asks for; empty where it is.
+    parts : mapping of str to float
+        What it is the mean of, by name.
+    """
+
+    plan: Preset
+    system: str
+    actual: PlanFigure | None
+    minimum: PlanFigure | None
+    how: str = ""
+    departs: str = ""
+    parts: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def figure(self) -> PlanFigure:
+        """That which ranks systems."""
+        chosen = self.minimum if self.actual is None or self.plan.primary in ("min_dcf", "eer") else self.actual
+        if chosen is None:
+            raise ValueError("a primary number has a figure")
+        return chosen
+
+    @property
+    def value(self) -> float:
+        """That which ranks systems."""
+        return self.figure.value
+
+    @property
+    def status(self) -> str:
+        """Whether the plan was checked, in words that stand beside the number."""
+        return "verified" if self.plan.is_verified else "unverified: check it with the plan before you quote it"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON says of it."""
+        found: dict[str, Any] = {
+            "plan": self.plan.name,
+            "status": self.plan.status,
+            "figure": self.plan.primary_in_words,
+            "value": self.value,
+            "is_of_plan": not self.departs,
+            "departs": self.departs,
+            "how": self.how,
+        }
+        for name in ("actual", "minimum"):
+            one: PlanFigure | None = getattr(self, name)
+            found[name] = None if one is None else {"value": one.value, **_ends(one)}
+        return dict(plain({**found, "parts": self.parts}))
+
+
+def _ends(one: PlanFigure) -> dict[str, Any]:
+    return {} if one.interval is None else as_object(one.interval)
+
+
+def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") -> Primary:
+    """Return the primary number of a plan from an evaluation that has all of its points, and maybe others.
+
+    Parameters
+    ----------
+    plan : Preset
+        Not of clusters or pairs of classes, whose numbers are of parts of the scores.
+    found : Evaluation or ClassEvaluation
+    how, departs : str
+        See `Primary`.
+
+    Raises
+    ------
+    InputError
+        If a point of the plan is not among those of the evaluation.
+
+    Examples
+    --------
+    >>> from deciban import evaluate
+    >>> from deciban.evaluation import preset
+    >>> found = evaluate([2.0, -1.0, 3.0], [-4.0, 0.5, -3.0], operating_points=[0.5, 0.01, 0.001])
+    >>> one = primary_of(preset("sre12"), found)
+    >>> one.value == (found.operating_points[1].act_dcf + found.operating_points[2].act_dcf) / 2
+    True
+    """
+    if plan.primary == "eer":
+        pair = None, _figure(found, "eer", found.eer)
+    elif plan.primary == "fnmr_at_fmr":
+        places = [k for k, one in enumerate(found.requested.rates_at) if one.limited == "fmr"]
+        at = [k for k in places if found.requested.rates_at[k].limit == plan.false_match_rates[0]]
+        _require(bool(at), plan, found.name)
+        pair = _figure(found, ("rates_at", at[0]), found.requested.rates_at[at[0]].rate), None
+    else:
+        kind = "dcf" if plan.kind == "two-class" else "norm" if plan.primary == "normalized_c_avg" else "c_avg"
+        pair = _means(plan, found, _AT_POINTS[kind])
+    return Primary(plan, found.name, *pair, how, departs)
+
+
+def _means(plan: Preset, found: Any, names: tuple[str, str]) -> tuple[PlanFigure, PlanFigure]:
+    """Means over the points of the plan, of actual costs and of minimum costs."""
+    there = found.operating_points if plan.kind == "two-class" else found.points
+    known = [(one.p_target, getattr(one, "c_miss", 1), getattr(one, "c_fa", 1)) for one in there]
+    wanted = [(one.p_target, one.c_miss, one.c_fa) for one in plan.points]
+    _require(set(wanted) <= set(known), plan, found.name)
+    at = [known.index(one) for one in wanted]
+    return tuple(_mean(found, name, [getattr(there[k], name) for k in at], at, len(known)) for name in names)  # type: ignore[return-value]
+
+
+def _mean(found: Any, name: str, values: Sequence[float], at: Sequence[int], n_points: int) -> PlanFigure:
+    value = math.fsum(values) / len(values)
+    if len(at) == 1:
+        return _figure(found, (name, at[0]), value)
+    mean = {"act_dcf": "mean_act_dcf", "min_dcf": "mean_min_dcf"}.get(name, f"mean_{name}")
+    return _figure(found, mean, value) if len(at) == n_points else PlanFigure(value)
+
+
+def _figure(found: Any, figure: Figure, value: float) -> PlanFigure:
+    if found.uncertainty is None or figure in found.bounds or math.isnan(value):
+        return PlanFigure(value)
+    return PlanFigure(value, found.interval(figure))
+
+
+def _require(is_there: bool, plan: Preset, name: str) -> None:  # noqa: FBT001  # one answer
+    if not is_there:
+        raise InputError(
+            f"preset: {name} was not evaluated at all points of {plan.name}, of which the primary number is made. "
+            "Evaluate it with this preset."
+        )

@@ -1,0 +1,249 @@
+"""Plans of evaluations applied to trials: which of them count alike, or apart, in the primary number."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from deciban.core.equalizing import shared_weights, totals_by_condition
+from deciban.errors import InputError
+from deciban.evaluation.preset_table import Preset
+from deciban.evaluation.primary import PlanFigure, Primary, primary_of
+from deciban.evaluation.results import Results
+from deciban.evaluation.unit_trials import Resampling
+from deciban.messages import Message, shortened
+from deciban.metrics import act_dcf, min_dcf
+from deciban.multiclass import pairwise_llr
+from deciban.trials import Trials
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray
+from deciban.workflows.kinds import AnyKind, kind_called
+from deciban.workflows.options import Figures
+from deciban.workflows.partitions import partition_of
+from deciban.workflows.split import Split, split_columns
+
+_OF_SCORES = ("cluster_c_avg", "pair_cost")
+"""Primary numbers that are made of parts of the scores, not of one evaluation."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedTrials:
+    """Labelled trials to which a plan is applied, for any number of systems.
+
+    Attributes
+    ----------
+    plan : Preset
+    kind : AnyKind
+    trials : Trials
+    truth : (n_trials,) array
+        Whether targets, or of which class.
+    weight : (n_trials,) array or None
+    classes : tuple of str
+        Names of the classes, where there are many.
+    resampling : Resampling or None
+    """
+
+    plan: Preset
+    kind: AnyKind
+    trials: Trials
+    truth: AnyArray
+    weight: CountArray | None = None
+    classes: tuple[str, ...] = ()
+    resampling: Resampling | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse the plan of scores of the other kind."""
+        require_kind(self.plan, self.kind.name)
+
+    def primary(self, score: AnyArray, found: Any) -> Primary:
+        """The primary number of a system.
+
+        Parameters
+        ----------
+        score : (n_trials, ...) array
+        found : Evaluation or ClassEvaluation
+            Of all trials, at all points of the plan and maybe at others.
+
+        Raises
+        ------
+        InputError
+            If shares are asked of values that no non-target has, or a cluster has fewer than two of the classes.
+        """
+        plan = self.plan
+        if plan.primary in _OF_SCORES:
+            made = self._of_clusters if plan.primary == "cluster_c_avg" else self._of_pairs
+            return made(score, found)
+        lacking = self._lacking
+        if lacking:
+            return primary_of(plan, found, departs=_departs(lacking))
+        if plan.equalize:
+            return self._equalized(score, found.name)
+        if plan.non_target_shares:
+            how = f"non-targets by {plan.share_column} in the shares of the plan"
+            return primary_of(plan, self._evaluated(score, self._shares(), found.name), how=how)
+        first = primary_of(plan, found)
+        if first.figure.interval is not None or self.resampling is None:
+            return first
+        return primary_of(plan, self._evaluated(score, self.weight, found.name))  # of its points alone: with intervals
+
+    @property
+    def _figures(self) -> Figures:
+        """What the plan asks for, and nothing that takes time beside it."""
+        figures = Figures(**self.plan.figures)
+        return replace(figures, subsets=False, pairs=False) if self.plan.kind == "classes" else figures
+
+    @property
+    def _lacking(self) -> tuple[str, ...]:
+        """Columns that the key should have, and has not."""
+        return tuple(name for name in self.plan.columns if name not in self.trials.conditions)
+
+    def _evaluated(self, score: AnyArray, weight: CountArray | None, name: str) -> Any:
+        how: Any = {"figures": self._figures, "classes": self.classes, "resampling": self.resampling}
+        return self.kind.evaluate((score, self.truth, weight), name=name, **how)
+
+    def _equalized(self, score: AnyArray, name: str) -> Primary:
+        from deciban.workflows.conditions import Conditions
+
+        split = Split(equalize=self.plan.equalize)
+        known = Conditions.of(split, self.trials, self.kind, self.truth, self.weight, self.classes)
+        (partition,) = known.equalized
+        made = known.equal(partition, score, figures=self._figures, resampling=self.resampling)
+        return primary_of(self.plan, replace(made.found, name=name), how=made.rule)
+
+    def _shares(self) -> FloatArray:
+        """Weights by which non-targets of each value of a column have their share."""
+        plan = self.plan
+        found = partition_of(self.trials, split_columns(plan.share_column, "preset"), argument="preset")
+        names = [values[0] for values in found.values]
+        totals = totals_by_condition(
+            found.condition, self.truth, self.weight, n_conditions=len(names), n_classes=2
+        )[:, 0]
+        there = [str(name) for name, total in zip(names, totals, strict=True) if total]
+        strange = [name for name in there if name not in plan.non_target_shares]
+        absent = [name for name, share in plan.non_target_shares.items() if share and name not in there]
+        if strange or absent:
+            raise InputError(
+                f"preset: {plan.name} gives shares to non-targets whose {plan.share_column!r} is "
+                f"{', '.join(plan.non_target_shares)}; non-targets of the key have {shortened(', '.join(there))}. "
+                "Name them so in the key, leave others out (--where), or edit a copy of the plan (deciban presets "
+                f"{plan.name} --toml)."
+            )
+        shares = np.full((len(names), 2), np.nan)
+        shares[:, 0] = [plan.non_target_shares.get(str(name), 0.0) for name in names]
+        return shared_weights(found.condition, self.truth, self.weight, shares=shares)
+
+    def _of_clusters(self, score: AnyArray, found: Any) -> Primary:
+        """C_avg of each cluster, by its segments and its log-likelihoods alone, and the mean."""
+        parts, least = dict[str, float](), list[float]()
+        for cluster, members in self.plan.clusters.items():
+            columns = [self.classes.index(name) for name in members if name in self.classes]
+            if not columns:
+                continue
+            if len(columns) < 2:
+                raise InputError(
+                    f"preset: of the cluster {cluster} of {self.plan.name} the scores have {self.classes[columns[0]]} "
+                    f"alone, of {', '.join(members)}. Leave this class out (--classes), or edit a copy of the plan "
+                    f"(deciban presets {self.plan.name} --toml)."
+                )
+            rows = np.flatnonzero(np.isin(self.truth, columns))
+            own = replace(self, classes=tuple(self.classes[k] for k in columns), resampling=None)
+            point = own._restricted(score, rows, columns, cluster).points[0]
+            parts[cluster] = point.c_avg
+            least.append(point.min_c_avg)
+        strange = sorted(set(self.classes).difference(*self.plan.clusters.values()))
+        if strange or len(parts) < len(self.plan.clusters):
+            self._refuse_strange(strange, parts)
+        value, minimum = (PlanFigure(math.fsum(some) / len(some)) for some in (list(parts.values()), least))
+        departs = self._partial(parts)
+        return Primary(self.plan, found.name, value, minimum, "each cluster by itself", departs, parts)
+
+    def _partial(self, parts: dict[str, float]) -> str:
+        absent = [name for name in self.plan.clusters if name not in parts]
+        members = [name for names in self.plan.clusters.values() for name in names if name not in self.classes]
+        words = [f"no classes of {', '.join(absent)}"] if absent else []
+        return "; ".join([*words, *([f"no scores of {shortened(', '.join(members))}"] if members else [])])
+
+    def _refuse_strange(self, strange: list[str], parts: dict[str, float]) -> None:
+        if strange or not parts:
+            there = ", ".join(name for names in self.plan.clusters.values() for name in names)
+            raise InputError(
+                f"preset: {shortened(', '.join(strange or self.classes))}: in no cluster of {self.plan.name}, which "
+                f"knows {there}. Name the classes so, leave others out (--classes), or edit a copy of the plan "
+                f"(deciban presets {self.plan.name} --toml)."
+            )
+
+    def _restricted(self, score: AnyArray, rows: IntArray, columns: list[int], name: str) -> Any:
+        """Evaluate some of the segments by some of the classes."""
+        place = np.full(int(self.truth.max()) + 1, -1, np.int64)
+        place[columns] = np.arange(len(columns))
+        weight = None if self.weight is None else self.weight[rows]
+        truth = place[self.truth[rows]]
+        self.kind.require_trials(truth, self.classes)
+        trials = score[np.ix_(rows, columns)], truth, weight
+        return self.kind.evaluate(trials, name=name, figures=self._figures, classes=self.classes)
+
+    def _of_pairs(self, score: AnyArray, found: Any) -> Primary:
+        """Costs of telling two classes apart at even odds: the mean over the pairs that are worst at best."""
+        costs = list[tuple[float, float, str]]()
+        for i, j in itertools.combinations(range(len(self.classes)), 2):
+            sides: Any = [self.truth == k for k in (i, j)]
+            llr = [pairwise_llr(score[side], i, j) for side in sides]
+            both = [None if self.weight is None else self.weight[side] for side in sides]
+            how: Any = {"p_target": 0.5, "tar_weights": both[0], "non_weights": both[1], "normalize": False}
+            name = f"{self.classes[i]} / {self.classes[j]}"
+            costs.append((float(min_dcf(*llr, **how)), float(act_dcf(*llr, **how)), name))
+        worst = sorted(costs, key=lambda one: (-one[0], -one[1], one[2]))[: self.plan.worst_pairs]
+        least, actual = (math.fsum(one[k] for one in worst) / len(worst) for k in (0, 1))
+        asked = self.plan.worst_pairs or len(worst)
+        departs = f"{len(worst)} pairs, where the plan takes {asked}" if len(worst) < asked else ""
+        parts = {name: cost for _, cost, name in worst}
+        return Primary(self.plan, found.name, PlanFigure(actual), PlanFigure(least), "", departs, parts)
+
+
+def require_kind(plan: Preset, kind: str) -> None:
+    """Refuse the plan of scores of the other kind.
+
+    Raises
+    ------
+    InputError
+    """
+    if plan.kind != kind:
+        raise InputError(
+            f"preset: {plan.name} is for {kind_called(plan.kind).about}, and the scores are of "
+            f"{kind_called(kind).about}. Name one of these, or leave it out."
+        )
+
+
+def with_primary_numbers(results: Results[Any], plan: Preset | None, why_pooled: str = "") -> Results[Any]:
+    """Results with the primary number of a plan for every system, as far as evaluations of all trials tell it.
+
+    Parameters
+    ----------
+    results : Results
+    plan : Preset or None
+    why_pooled : str
+        Why nothing else is at hand than evaluations.
+
+    Returns
+    -------
+    Results
+        The same if there is no plan; with a message if it needs the trials.
+    """
+    if plan is None:
+        return results
+    require_kind(plan, results.kind)
+    if plan.primary in _OF_SCORES:
+        words = f"no primary number of {plan.name}: it is made of parts of the scores, and {why_pooled}"
+        return replace(results, messages=(*results.messages, Message("note", "", words)))
+    departs = f"all trials pooled, not by {', '.join(plan.columns)}: {why_pooled}" if plan.columns else ""
+    return replace(results, primaries=tuple(primary_of(plan, one, departs=departs) for one in results.systems))
+
+
+def _departs(lacking: tuple[str, ...]) -> str:
+    words = "columns" if len(lacking) > 1 else "column"
+    return f"all trials pooled, as the key has no {words} {', '.join(lacking)}"
+
+
