@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import FormatError, InputError
@@ -80,7 +80,7 @@ class Preset:
     points: tuple[OperatingPoint, ...]
     source: str
     status: str
-    kind: str = "two-class"
+    kind: Literal["two-class", "classes"] = "two-class"
     p_out_of_set: float | None = None
     aliases: tuple[str, ...] = ()
     title: str = ""
@@ -274,6 +274,8 @@ def _of_text(text: str, name: str, where: str) -> Preset:
     if shares and not math.isclose(math.fsum(shares.values()), 1.0):
         raise FormatError(f"{where}: non_target_shares: {shares} add up to {math.fsum(shares.values()):g}, not to 1.")
     points = row.get("operating_points") or [[p, 1, 1] for p in row.get("target_priors", ())]
+    known: dict[str, Any] = {one: row[one] for one in ("title", "source", "status", "checked", "kind", "primary")}
+    known |= {one: tuple(row.get(one, ())) for one in ("aliases", "false_match_rates", "formats", "remarks")}
     return Preset(
         name,
         tuple(OperatingPoint(*point) for point in points),
@@ -283,9 +285,8 @@ def _of_text(text: str, name: str, where: str) -> Preset:
         share_column=column,
         clusters={cluster: tuple(classes) for cluster, classes in row.get("clusters", {}).items()},
         worst_pairs=row.get("worst_pairs"),
-        **{one: row[one] for one in ("title", "source", "status", "checked", "kind", "primary")},
         positive=row.get("positive", ""),
-        **{one: tuple(row.get(one, ())) for one in ("aliases", "false_match_rates", "formats", "remarks")},
+        **known,
     )
 
 

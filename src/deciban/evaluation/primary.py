@@ -3,36 +3,55 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from deciban.core.resampling.intervals import Interval
 from deciban.errors import InputError
 from deciban.evaluation.as_json import plain
+from deciban.evaluation.figure_cells import with_interval
 from deciban.evaluation.interval_json import as_object
 from deciban.evaluation.preset_table import Preset
 from deciban.evaluation.uncertainty import Figure
 
 _AT_POINTS = {"dcf": ("act_dcf", "min_dcf"), "c_avg": ("c_avg", "min_c_avg"), "norm": ("normalized", "normalized_min")}
 
+_MOST_PARTS = 8
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PlanFigure:
     """A figure of a plan: its value, and how sure it is.
 
     Attributes
     ----------
     value : float
-    interval : Interval or None
-        None where units are not known, or it is no figure of one evaluation.
+    of : Evaluation, ClassEvaluation or None
+        The evaluation that it is a figure of, where it is one.
+    name : str or (str, place)
+        What it is called there.
     """
 
     value: float
-    interval: Interval | None = None
+    of: Any = None
+    name: Figure = ""
+
+    @property
+    def interval(self) -> Interval | None:
+        """How sure it is; None where units are not known, or it is no figure of one evaluation."""
+        if self.of is None or self.of.uncertainty is None or self.name in self.of.bounds:
+            return None
+        found: Interval = self.of.interval(self.name)
+        return found
+
+    def written(self, write: Callable[[float], str], typeset: Callable[[str], str] = str) -> str:
+        """As tables show it: with its interval or bounds."""
+        text = write(self.value)
+        return text if self.of is None else with_interval(text, self.of, self.name, typeset)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Primary:
     """The primary number of a plan for one system.
 
@@ -67,9 +86,34 @@ class Primary:
         return chosen
 
     @property
+    def shown(self) -> list[tuple[str, PlanFigure]]:
+        """What tables show of it, that which ranks systems first, with headings."""
+        pairs = [("actual", self.actual), ("minimum", self.minimum)]
+        there = [(name, one) for name, one in pairs if one is not None]
+        there.sort(key=lambda pair: pair[1] is not self.figure)
+        alone = "primary" if len(there) == 1 else f"primary ({there[0][0]})"
+        return [(name if at else alone, one) for at, (name, one) in enumerate(there)]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Of which trials it is, of what it is the mean, and why it is not the number of the plan."""
+        found = [f"not the primary number of {self.plan.name}: {self.departs}"] if self.departs else []
+        found += [f"{self.plan.name}: {self.how}"] if self.how else []
+        parts = [f"{name} {value:.4f}" for name, value in self.parts.items()]
+        if parts:
+            more = [f"{len(parts) - _MOST_PARTS} more"] if len(parts) > _MOST_PARTS else []
+            found.append(f"{self.system}: {', '.join([*parts[:_MOST_PARTS], *more])}")
+        return found
+
+    @property
     def value(self) -> float:
         """That which ranks systems."""
         return self.figure.value
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether it is written in percent."""
+        return self.plan.primary in ("eer", "fnmr_at_fmr")
 
     @property
     def status(self) -> str:
@@ -94,7 +138,8 @@ class Primary:
 
 
 def _ends(one: PlanFigure) -> dict[str, Any]:
-    return {} if one.interval is None else as_object(one.interval)
+    interval = one.interval
+    return {} if interval is None else as_object(interval)
 
 
 def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") -> Primary:
@@ -122,6 +167,7 @@ def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") ->
     >>> one.value == (found.operating_points[1].act_dcf + found.operating_points[2].act_dcf) / 2
     True
     """
+    pair: tuple[PlanFigure | None, PlanFigure | None]
     if plan.primary == "eer":
         pair = None, _figure(found, "eer", found.eer)
     elif plan.primary == "fnmr_at_fmr":
@@ -132,7 +178,8 @@ def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") ->
     else:
         kind = "dcf" if plan.kind == "two-class" else "norm" if plan.primary == "normalized_c_avg" else "c_avg"
         pair = _means(plan, found, _AT_POINTS[kind])
-    return Primary(plan, found.name, *pair, how, departs)
+    actual, minimum = pair
+    return Primary(plan, found.name, actual, minimum, how, departs)
 
 
 def _means(plan: Preset, found: Any, names: tuple[str, str]) -> tuple[PlanFigure, PlanFigure]:
@@ -154,9 +201,7 @@ def _mean(found: Any, name: str, values: Sequence[float], at: Sequence[int], n_p
 
 
 def _figure(found: Any, figure: Figure, value: float) -> PlanFigure:
-    if found.uncertainty is None or figure in found.bounds or math.isnan(value):
-        return PlanFigure(value)
-    return PlanFigure(value, found.interval(figure))
+    return PlanFigure(value, found, figure)
 
 
 def _require(is_there: bool, plan: Preset, name: str) -> None:  # noqa: FBT001  # one answer

@@ -378,8 +378,8 @@ class Results(Shown, Generic[E]):
         """What the numbers mean."""
         return self.systems[0].conventions if self.systems else Evaluation.conventions
 
-    def _systems_as_dicts(self) -> list[dict[str, Any]]:
-        """Every system, with its conditions where there are some."""
+    def systems_to_dicts(self) -> list[dict[str, Any]]:
+        """Return every system as JSON has it, with its conditions where there are some."""
         more = [one.to_dict() for one in self.conditions] or [{}] * len(self.systems)
         planned = [{"primary": one.to_dict()} for one in self.primaries] or [{}] * len(self.systems)
         return [one.to_dict() | own | plan for one, own, plan in zip(self.systems, more, planned, strict=True)]
@@ -389,8 +389,8 @@ class Results(Shown, Generic[E]):
         return {
             "schema": SCHEMA,
             "kind": self.kind,
-            "systems": self._systems_as_dicts(),
-            **({} if self.before is None else {"before": [system.to_dict() for system in self.before.systems]}),
+            "systems": self.systems_to_dicts(),
+            **({} if self.before is None else {"before": self.before.systems_to_dicts()}),
             "join": None if self.join is None else self.join.to_dict(),
             "messages": as_objects(self.messages),
             "inputs": list(self.message_lines),

@@ -223,29 +223,20 @@ def evaluate_model(
     scores, key, options, quality, of_training, progress
         As in `evaluate_files`.
     """
+    files = opened(scores, key, options)
     if model is None:
-        files = opened(scores, key, options)
-        if isinstance(files, OpenedSummary):
-            options.split.refuse("a summary", "Evaluate the trials themselves, or leave it out.")
-            found = evaluate_summary(files, options)
-            return ModelEvaluation(with_primary_numbers(found, options.plan, "this is a summary of trials"))
-        if isinstance(files, ShardSource):
-            found = evaluate_in_pieces(files, options, progress)
-            return ModelEvaluation(with_primary_numbers(found, options.plan, _IN_PIECES))
-        joined = read_joined(files, None, options, progress=progress)
-        return ModelEvaluation(evaluate_joined(joined, options, progress), renamed=joined.renamed)
+        return _as_they_are(files, options, progress)
     from deciban.workflows.model_files import require_kind, require_one_system, require_quality
     from deciban.workflows.quality import combination_messages, read_measures
     from deciban.workflows.system_trials import SystemTrials
 
     say = progress or (lambda _words: None)
     require_quality(model, is_given=quality is not None)
-    files = opened(scores, key, options)
     if isinstance(files, ShardSource) and quality is None:
         from deciban.workflows.model_in_pieces import evaluate_model_in_pieces
 
-        found = evaluate_model_in_pieces(model, files, options, of_training=of_training, progress=progress)
-        return ModelEvaluation(with_primary_numbers(found, options.plan, _IN_PIECES))
+        pieces = evaluate_model_in_pieces(model, files, options, of_training=of_training, progress=progress)
+        return ModelEvaluation(with_primary_numbers(pieces, options.plan, _IN_PIECES))
     measured = None if quality is None else read_measures(quality)
     files = in_memory(files, "a model" if quality is None else "quality")
     chosen = require_kind(model, files.scores[0], files.key, options)
@@ -266,18 +257,32 @@ def evaluate_model(
     messages += [*counting.as_trained(model)[1], *combination_messages(model, measured)]
     name = trials.kind.name_after(model, trials.systems)
     say(f"evaluating {name}")
-    score = counting.transform(model)
-    after = counting.evaluated(score, name, options.figures)
+    made = counting.transform(model)
+    after = counting.evaluated(made, name, options.figures)
+    each = [*map(counting.system, range(len(before))), made]
+    parts, said = counting.by_condition(options.split, each, [*before, after], options.figures)
     what = f"{trials.kind.output} that the model ({model.kind}) makes of the scores"
     words = f"{name}: the {what}" + (" of all systems" if model.is_fusion else "")
-    said = [*trials.all_messages(before), *messages, Message("note", "", words)]
-    said += trials.seen_before(model, of_training=of_training)
-    report = trials.joined.report
-    untouched = Results(tuple(before), report, tuple(said))
-    results: Results[Any] = Results((after,), report, tuple(said), before=untouched)
-    if options.plan is not None:
-        results = replace(results, primaries=(counting.primary(options.plan, score, after),))
+    found = [*trials.all_messages(before), *messages, Message("note", "", words), *said]
+    found += trials.seen_before(model, of_training=of_training)
+    about = trials.joined.report, tuple(found)
+    planned = counting.primaries(options.plan, each, [*before, after])
+    untouched = Results(tuple(before), *about, conditions=parts[:-1], primaries=planned[:-1])
+    results = Results((after,), *about, before=untouched, conditions=parts[-1:], primaries=planned[-1:])
     return ModelEvaluation(results, trials, trials.joined.renamed)
+
+
+def _as_they_are(files: OpenedFiles, options: Options, progress: Progress | None) -> ModelEvaluation:
+    """Evaluate systems without a model, wherever their trials are."""
+    if isinstance(files, OpenedSummary):
+        options.split.refuse("a summary", "Evaluate the trials themselves, or leave it out.")
+        found = evaluate_summary(files, options)
+        return ModelEvaluation(with_primary_numbers(found, options.plan, "this is a summary of trials"))
+    if isinstance(files, ShardSource):
+        found = evaluate_in_pieces(files, options, progress)
+        return ModelEvaluation(with_primary_numbers(found, options.plan, _IN_PIECES))
+    joined = read_joined(files, None, options, progress=progress)
+    return ModelEvaluation(evaluate_joined(joined, options, progress), renamed=joined.renamed)
 
 
 def ways_in_words(model: Any, scores: AnyArray, systems: Sequence[str], trials: Trials) -> list[Message]:

@@ -175,8 +175,8 @@ class JoinedScores:
             return None
         from deciban.workflows.plans import PlannedTrials
 
-        known: Any = (self.kind, self.aligned[0].trials, self.truth, self.weight)
-        return PlannedTrials(plan, *known, classes=tuple(self.classes or ()), resampling=resampling)
+        trials, classes = self.aligned[0].trials, tuple(self.classes or ())
+        return PlannedTrials(plan, self.kind, trials, self.truth, self.weight, classes, resampling)
 
     def on_axis(self, figures: Figures) -> Figures:
         """Figures with the unit in which plots write llrs, which may be that of the files."""

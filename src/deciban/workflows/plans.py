@@ -21,7 +21,7 @@ from deciban.multiclass import pairwise_llr
 from deciban.trials import Trials
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind, kind_called
-from deciban.workflows.options import Figures
+from deciban.workflows.options import Figures, KindName
 from deciban.workflows.partitions import partition_of
 from deciban.workflows.split import Split, split_columns
 
@@ -118,9 +118,9 @@ class PlannedTrials:
         plan = self.plan
         found = partition_of(self.trials, split_columns(plan.share_column, "preset"), argument="preset")
         names = [values[0] for values in found.values]
-        totals = totals_by_condition(
-            found.condition, self.truth, self.weight, n_conditions=len(names), n_classes=2
-        )[:, 0]
+        totals = totals_by_condition(found.condition, self.truth, self.weight, n_conditions=len(names), n_classes=2)[
+            :, 0
+        ]
         there = [str(name) for name, total in zip(names, totals, strict=True) if total]
         strange = [name for name in there if name not in plan.non_target_shares]
         absent = [name for name, share in plan.non_target_shares.items() if share and name not in there]
@@ -149,8 +149,7 @@ class PlannedTrials:
                     f"(deciban presets {self.plan.name} --toml)."
                 )
             rows = np.flatnonzero(np.isin(self.truth, columns))
-            own = replace(self, classes=tuple(self.classes[k] for k in columns), resampling=None)
-            point = own._restricted(score, rows, columns, cluster).points[0]
+            point = self._restricted(score, rows, columns, cluster).points[0]
             parts[cluster] = point.c_avg
             least.append(point.min_c_avg)
         strange = sorted(set(self.classes).difference(*self.plan.clusters.values()))
@@ -181,9 +180,10 @@ class PlannedTrials:
         place[columns] = np.arange(len(columns))
         weight = None if self.weight is None else self.weight[rows]
         truth = place[self.truth[rows]]
-        self.kind.require_trials(truth, self.classes)
-        trials = score[np.ix_(rows, columns)], truth, weight
-        return self.kind.evaluate(trials, name=name, figures=self._figures, classes=self.classes)
+        classes = tuple(self.classes[k] for k in columns)
+        self.kind.require_trials(truth, classes)
+        trials = score[rows[:, None], columns], truth, weight
+        return self.kind.evaluate(trials, name=name, figures=self._figures, classes=classes)
 
     def _of_pairs(self, score: AnyArray, found: Any) -> Primary:
         """Costs of telling two classes apart at even odds: the mean over the pairs that are worst at best."""
@@ -196,14 +196,14 @@ class PlannedTrials:
             name = f"{self.classes[i]} / {self.classes[j]}"
             costs.append((float(min_dcf(*llr, **how)), float(act_dcf(*llr, **how)), name))
         worst = sorted(costs, key=lambda one: (-one[0], -one[1], one[2]))[: self.plan.worst_pairs]
-        least, actual = (math.fsum(one[k] for one in worst) / len(worst) for k in (0, 1))
+        least, actual = (math.fsum(each) / len(worst) for each in list(zip(*worst, strict=True))[:2])
         asked = self.plan.worst_pairs or len(worst)
         departs = f"{len(worst)} pairs, where the plan takes {asked}" if len(worst) < asked else ""
         parts = {name: cost for _, cost, name in worst}
         return Primary(self.plan, found.name, PlanFigure(actual), PlanFigure(least), "", departs, parts)
 
 
-def require_kind(plan: Preset, kind: str) -> None:
+def require_kind(plan: Preset, kind: KindName) -> None:
     """Refuse the plan of scores of the other kind.
 
     Raises
@@ -234,7 +234,8 @@ def with_primary_numbers(results: Results[Any], plan: Preset | None, why_pooled:
     """
     if plan is None:
         return results
-    require_kind(plan, results.kind)
+    kind: Any = results.kind
+    require_kind(plan, kind)
     if plan.primary in _OF_SCORES:
         words = f"no primary number of {plan.name}: it is made of parts of the scores, and {why_pooled}"
         return replace(results, messages=(*results.messages, Message("note", "", words)))
@@ -245,5 +246,3 @@ def with_primary_numbers(results: Results[Any], plan: Preset | None, why_pooled:
 def _departs(lacking: tuple[str, ...]) -> str:
     words = "columns" if len(lacking) > 1 else "column"
     return f"all trials pooled, as the key has no {words} {', '.join(lacking)}"
-
-

@@ -14,6 +14,7 @@ from deciban.calibration.folds import folds_of, held_out
 from deciban.core.ranks.counts import n_tied
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, naming_trials
+from deciban.evaluation.conditions import SystemConditions
 from deciban.evaluation.preset_table import Preset
 from deciban.evaluation.primary import Primary
 from deciban.io.source import single_files
@@ -27,8 +28,8 @@ from deciban.workflows.key_columns import HoldOut, groups_of
 from deciban.workflows.kinds import AnyKind, AnyScores
 from deciban.workflows.model_files import order_of_training, refuse_twice, seen_before
 from deciban.workflows.options import Figures, Options
-from deciban.workflows.plans import PlannedTrials
 from deciban.workflows.quality import Measured, measures_of
+from deciban.workflows.split import Split
 from deciban.workflows.system_names import known_by
 
 
@@ -163,12 +164,37 @@ class SystemTrials:
         known: Any = {"figures": figures, "classes": self.classes, "resampling": resampling}
         return self.kind.evaluate(self.data.known(score), name=name, **known)
 
-    def primary(self, plan: Preset, score: AnyArray, found: Any) -> Primary:
-        """The primary number of a plan for scores of these trials, and their evaluation."""
-        there: AnyArray = np.flatnonzero(~np.isnan(score)) if score.ndim == 1 else np.arange(len(score))
-        values, truth, weight = self.data.known(score)
-        known: Any = (self.kind, self.trials.take(there), truth, weight, self.classes)
-        return PlannedTrials(plan, *known, self.data.known_resampling(score)).primary(values, found)
+    def primaries(self, plan: Preset | None, scores: Sequence[AnyArray], pooled: Sequence[Any]) -> tuple[Primary, ...]:
+        """The primary numbers of a plan for several systems with their evaluations; none without a plan."""
+        if plan is None:
+            return ()
+        from deciban.workflows.plans import PlannedTrials
+
+        found, data = list[Primary](), self.data
+        for score, one in zip(scores, pooled, strict=True):
+            there = np.arange(len(score)) if score.ndim > 1 else np.flatnonzero(~np.isnan(score))
+            values, truth, weight = data.known(score)
+            names, drawn = self.trials.take(there), data.known_resampling(score)
+            planned = PlannedTrials(plan, self.kind, names, truth, weight, self.classes, drawn)
+            found.append(planned.primary(values, one))
+        return tuple(found)
+
+    def by_condition(
+        self, split: Split, scores: Sequence[AnyArray], pooled: Sequence[Any], figures: Figures
+    ) -> tuple[tuple[SystemConditions, ...], tuple[Message, ...]]:
+        """The same by condition, of several systems with their evaluations; and what is to be said of it."""
+        if not split.is_asked:
+            return (), ()
+        from deciban.workflows.conditions import Conditions
+
+        data, figures, found = self.data, self.joined.on_axis(figures), list[SystemConditions]()
+        every = Conditions.of(split, self.trials, self.kind, data.is_target, data.weight, classes=self.classes)
+        for score, one in zip(scores, pooled, strict=True):
+            there = np.arange(len(score)) if score.ndim > 1 else np.flatnonzero(~np.isnan(score))
+            own = every if len(there) == len(score) else every.take(there)
+            how: Any = {"figures": figures, "resampling": data.known_resampling(score)}
+            found.append(own.evaluated(score[there], one, **how))
+        return tuple(found), every.messages
 
     def system(self, k: int) -> AnyArray:
         """The scores of a system."""

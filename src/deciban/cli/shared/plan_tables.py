@@ -8,11 +8,9 @@ from typing import Any
 from rich.console import Console
 
 from deciban.cli.shared.table_writers import Table
-from deciban.cli.shared.tables import number, say, table
+from deciban.cli.shared.tables import number, percent, say, table
 from deciban.evaluation.preset_table import PRIMARY, Preset
-from deciban.evaluation.primary import PlanFigure, Primary
-
-_MOST_PARTS = 8
+from deciban.evaluation.primary import Primary
 
 
 def print_primaries(results: Any, out: Console) -> None:
@@ -28,42 +26,19 @@ def print_primaries(results: Any, out: Console) -> None:
     plan = first.plan
     out.print("")
     say(out, f"{plan.name}: {plan.primary_in_words}", "bold")
-    pairs = (("actual", [one.actual for one in results.primaries]), ("minimum", [x.minimum for x in results.primaries]))
-    shown = [(name, figures) for name, figures in pairs if any(one is not None for one in figures)]
-    if plan.primary in ("min_dcf", "eer"):
-        shown.reverse()
-    rows = [
-        (one.system, *(_cell(figures[at]) for _, figures in shown)) for at, one in enumerate(results.primaries)
-    ]
-    alone = "primary" if len(shown) == 1 else f"primary ({shown[0][0]})"
-    headings = [alone, *(name for name, _ in shown[1:])]
-    out.print(table(["system", *headings], rows, caption=f"plan: {first.status}"))
-    for line in dict.fromkeys(line for one in results.primaries for line in _remarks(one)):
+    write = percent if first.is_rate else number
+    rows = [(one.system, *(figure.written(write) for _, figure in one.shown)) for one in results.primaries]
+    out.print(table(["system", *(heading for heading, _ in first.shown)], rows, caption=f"plan: {first.status}"))
+    for line in dict.fromkeys(line for one in results.primaries for line in one.remarks):
         say(out, line, "yellow")
-
-
-def _cell(one: PlanFigure | None) -> str:
-    if one is None:
-        return ""
-    ends = "" if one.interval is None else f" [{number(one.interval.low, 4)}, {number(one.interval.high, 4)}]"
-    return f"{number(one.value, 4)}{ends}"
-
-
-def _remarks(one: Primary) -> list[str]:
-    """Of which trials it is, and why it is not the number of the plan."""
-    found = [f"not the primary number of {one.plan.name}: {one.departs}"] if one.departs else []
-    found += [f"{one.plan.name}: {one.how}"] if one.how else []
-    worst = list(one.parts.items())[:_MOST_PARTS]
-    if worst:
-        more = len(one.parts) - len(worst)
-        words = ", ".join(f"{name} {number(value, 4)}" for name, value in worst) + (f", {more} more" if more else "")
-        found.append(f"{one.system}: {words}")
-    return found
 
 
 def print_plans(plans: Sequence[Preset], out: Console) -> None:
     """Print a table of plans."""
-    rows = [(one.name, "; ".join(points_in_words(one)), f"{one.title} ({one.status})", ", ".join(one.aliases)) for one in plans]
+    rows = [
+        (one.name, "; ".join(points_in_words(one)), f"{one.title} ({one.status})", ", ".join(one.aliases))
+        for one in plans
+    ]
     caption = "p_target, c_miss, c_fa of two classes; of many classes target priors of C_avg"
     headings = ["preset", "operating points", "plan", "also called"]
     out.print(table(headings, rows, prose=(1, 2, 3), caption=caption))
