@@ -348,7 +348,8 @@ class Results(Shown, Generic[E]):
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Every evaluation; with a model, those before it as well."""
         if self.before is None:
-            return [({}, one) for one in self.systems]
+            every = [row for one in self.conditions for row in one.labelled()]
+            return every or [({}, one) for one in self.systems]
         parts = ("before", self.before.systems), ("after", self.systems)
         return [({"part": part}, one) for part, systems in parts for one in systems]
 
