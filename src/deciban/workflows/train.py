@@ -18,7 +18,7 @@ from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.types import Progress
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
-from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut, groups_of
+from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut, groups_of, pairs_of
 from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import refuse_twice, require_kind, require_one_system
 from deciban.workflows.options import Options
@@ -126,11 +126,12 @@ def train_files(
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     _require_one_stream(named, key, test_scores, test_key)
-    files = opened(named, key, chosen)
+    by = held or (HoldOut(n_folds, n_folds) if select else None)
+    files = opened(named, key, chosen if by is None else replace(chosen, groups=by.groups))
     if isinstance(files, ShardSource):
-        refuse_asked(files, {"cross_validate": cross_validate, "select": select})
+        refuse_asked(files, {"select": select})
         of_both = quality, quality if test_quality is None else test_quality
-        how: Any = {"combining": (measures, combine), "other": (test_scores, test_key)}
+        how: Any = {"combining": (measures, combine), "other": (test_scores, test_key), "held": held}
         return _in_pieces(files, model, chosen, say, quality=of_both, **how)
     files = in_memory(files, "training")
     test_scores = _test_paths(files, test_scores, test_key)
@@ -164,7 +165,7 @@ def train_files(
     before = [row for row in rows if row.role == "before"]
     messages = [*dev.all_messages([row.dev for row in before]), *combining]
     if held is not None:
-        messages.append(held.message(dev.trials, "fuses" if made.is_fusion else "calibrates"))
+        messages.append(held.message(pairs_of(dev.trials), "fuses" if made.is_fusion else "calibrates"))
     if every is not None:
         messages += [Message("other", "", f"{dev.kind.noun}s"), *every.all_messages([row.eval for row in before])]
     return Trained(
@@ -181,6 +182,7 @@ def _in_pieces(
     quality: tuple[QualityFiles | None, QualityFiles | None],
     combining: tuple[Selected | None, Combined | None],
     other: tuple[Paths | None, PathLike | None],
+    held: HoldOut | None = None,
 ) -> Trained:
     """Train on trials in pieces; ``quality`` are the measures of these trials and of others."""
     made = _default_in_pieces(source, quality[0]) if model is None else model
@@ -193,7 +195,7 @@ def _in_pieces(
         refuse_twice(single_files(found.paths))
         others = _measured(found, made, options, quality[1], (None, None))[0], own
     source, made = _measured(source, made, options, quality[0], combining)
-    return train_in_pieces(source, made, options, say, others=others)
+    return train_in_pieces(source, made, options, say, others=others, held=held)
 
 
 def _require_one_stream(*named: Any) -> None:
@@ -288,7 +290,7 @@ def selection_of(model: Any, read: SystemTrials, held: HoldOut, say: Progress) -
             quality=whole.data.quality or None,
             progress=say,
         )
-    return replace(found, held_out=held.words(whole.trials))
+    return replace(found, held_out=held.words(pairs_of(whole.trials)))
 
 
 def _combining(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from deciban.analysis import FigureRow
 from deciban.analysis.fused_systems import Role
+from deciban.calibration.cross_in_pieces import PartsInPieces
 from deciban.engines.units import UnitsOfPieces
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
@@ -17,7 +19,9 @@ from deciban.models.mapped import mapped
 from deciban.models.score_model import ScoreModel
 from deciban.models.told_elsewhere import missing_measures_are_known, reasons_are_shown
 from deciban.trials import JoinReport
+from deciban.trials.lists import PAIR
 from deciban.types import Progress
+from deciban.workflows.key_columns import HoldOut
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options
 from deciban.workflows.others_in_pieces import evaluated_others
@@ -32,7 +36,13 @@ Others = tuple[ShardSource, Options]
 
 
 def train_in_pieces(
-    source: ShardSource, model: ScoreModel, options: Options, progress: Progress, *, others: Others | None = None
+    source: ShardSource,
+    model: ScoreModel,
+    options: Options,
+    progress: Progress,
+    *,
+    others: Others | None = None,
+    held: HoldOut | None = None,
 ) -> Trained:
     """Train a model on a source, and evaluate its systems and what the model makes of them.
 
@@ -46,6 +56,8 @@ def train_in_pieces(
         Called with a few words at every step.
     others : pair of ShardSource and Options, optional
         Other trials of these systems, on which everything is evaluated as well.
+    held : HoldOut, optional
+        What is held out to see what models make of trials that they have not seen.
 
     Returns
     -------
@@ -64,13 +76,25 @@ def train_in_pieces(
             f"{type(model).__name__}: is a model of {_KINDS[model.scores_kind]}, and {source.name} holds scores of "
             f"{_KINDS[kind]}. Take a model of these."
         )
+    untrained = copy.deepcopy(model)
     units = _train(model, source, options, progress)
     progress("evaluating")
     rows, messages = _rows(source, model, options, progress, units)
+    crossed = None
+    if held is not None:
+        progress("cross-validating")
+        name = f"{'fusion' if model.is_fusion else source.systems[0]}, cross-validated"
+        (name,) = names_apart([name], [row.name for row in rows])
+        untrained.system_names = source.systems
+        own = crossed_in_pieces(source, untrained, held, options, name)
+        found_there = evaluate_in_pieces(own, options, progress, units=units)
+        crossed = FigureRow(name=name, role="cross-validated", dev=found_there.systems[0])
+        messages.append(held.message(_sides_of(source), "fuses" if model.is_fusion else "calibrates"))
     if others is not None:
         found, told = evaluated_others(model, *others, progress)
         rows = [replace(row, eval=replace(one, name=row.name)) for row, one in zip(rows, found, strict=True)]
         messages += told
+    rows = [*rows, *([] if crossed is None else [crossed])]
     assert model.training_ is not None  # noqa: S101  # it has just been trained
     if n_lacking := model.training_.results.get("n_without_quality"):
         n = sum(model.training_.counts.values())
@@ -115,6 +139,29 @@ def _rows(
     role: Role = "fusion" if model.is_fusion else "calibration"
     rows = [FigureRow(name=one.name, role="before", dev=one) for one in before.systems]
     return [*rows, FigureRow(name=name, role=role, dev=after.systems[0])], list(before.messages)
+
+
+def _sides_of(source: ShardSource) -> tuple[str, ...]:
+    """The sides by whose names trials are held out together; none where each stands for itself."""
+    return PAIR if source.groups else ()
+
+
+def crossed_in_pieces(
+    source: ShardSource, model: ScoreModel, held: HoldOut, options: Options, name: str
+) -> ShardSource:
+    """What models make of the trials of training that had not seen the like of each.
+
+    Raises
+    ------
+    InputError
+        If trials cannot be held out like that, or a model cannot be trained without some of them.
+    """
+    if source.classes and source.groups is not None and len(source.groups) > 1:
+        raise InputError("cross_validate: two columns are for trials of two sides. Name one, such as speaker.")
+    with options.scale.engine() as engine:
+        memory = engine.bounded(options.scale.n_bytes)
+        engine.make_room(source, memory, n_systems=len(source.systems))
+        return PartsInPieces.of(source, engine, held.parts).crossed(model, engine, memory, name)
 
 
 def refuse_asked(source: ShardSource, asked: Mapping[str, Any]) -> None:

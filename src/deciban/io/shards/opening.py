@@ -148,6 +148,7 @@ def _source_of_tables(
         paths=tuple(path for one in tables for path in one.paths),
         kept=([one.table.kept for one in (*scores, truth)], made.kept),
         report=made.report,
+        groups=layout.groups,
     )
 
 
