@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -111,7 +112,8 @@ def numbers_of(chunk: Chunk) -> list[AnyArray]:
     """Scores and quality measures of trials, column by column, in the order in which memory has them."""
     if not chunk.scores:
         return []
-    columns = list(np.stack(chunk.scores, axis=1).reshape(len(chunk.scores[0]), -1).T)
+    whole = np.stack(chunk.scores, axis=1)
+    columns = list(whole.reshape(len(whole), math.prod(whole.shape[1:])).T)
     measures = chunk.quality or {}
     return [*columns, *(column for name in ARGUMENTS if name in measures for column in measures[name].T)]
 

@@ -13,16 +13,25 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.expected import MeanCost, WeightedScores, cross_entropy, log_costs, mixed, scoring_rule_cost
+from deciban.core.rules.expected import (
+    MeanCost,
+    WeightedScores,
+    cross_entropy,
+    log_costs,
+    mixed,
+    scoring_rule_cost,
+    scoring_rule_costs,
+)
 from deciban.core.training.descent import Fit
 from deciban.core.training.influences import linear_influences
 from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.linear_training import LinearFit, train_trials
 from deciban.core.training.linear_trials import Trials
+from deciban.engines.looking import found_in
 from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError, warn
-from deciban.io.shards.pieces import Chunk, ShardSource
+from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
 from deciban.models.in_pieces import TrialsInPieces
 from deciban.models.labelled import Labelled
 from deciban.models.model import Plain, Training
@@ -212,6 +221,21 @@ class _LlrCosts:
         return _Costs(*log_costs(_counting(tar), _counting(non), 0.0))
 
 
+@dataclass(frozen=True, slots=True)
+class _RuleCosts:
+    """A look at llrs that sums up their costs by a rule."""
+
+    log_odds: float
+    alpha: float
+    beta: float
+
+    def __call__(self, llrs: Chunk) -> _Costs | None:
+        if llrs.truth is None or not len(llrs.truth):
+            return None
+        tar, non = Labelled.of_look(llrs).by_class(llrs.scores[0])
+        return _Costs(*scoring_rule_costs(_counting(tar), _counting(non), self.log_odds, self.alpha, self.beta))
+
+
 def _counting(trials: WeightedScores) -> WeightedScores:
     """Leave out trials of weight 0: nothing of an infinite cost is nothing."""
     llr, weights = trials
@@ -258,6 +282,13 @@ class TrainedByRule(ScoreModel):
         """Expected cost of llrs of each class, with weights or without, by the rule and at the prior of training."""
         alpha, beta, log_odds, _ = self._rule()
         return scoring_rule_cost(tar, non, log_odds, alpha, beta)
+
+    def cost_of_pieces(self, llrs: ShardSource, engine: Engine) -> float:
+        """The same of the llrs of a source: one pass."""
+        alpha, beta, log_odds, _ = self._rule()
+        wanted = Wanted(truth=True, weight=llrs.has_weights)
+        costs: _Costs = found_in(llrs, engine, wanted, _RuleCosts(log_odds, alpha, beta), "adding up costs")
+        return mixed(costs.tar, costs.non, log_odds)
 
     def _train(self, given: Trials | PartsOfTrials, **form: Any) -> LinearFit:
         """Train on trials in memory or in parts, which have no class weights yet."""

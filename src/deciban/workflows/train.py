@@ -28,7 +28,7 @@ from deciban.workflows.quality_in_pieces import with_quality
 from deciban.workflows.streaming import OpenedFiles, in_memory, opened
 from deciban.workflows.summaries import OpenedSummary
 from deciban.workflows.system_trials import SystemTrials
-from deciban.workflows.train_in_pieces import refuse_asked, train_in_pieces
+from deciban.workflows.train_in_pieces import require_selectable, train_in_pieces
 from deciban.workflows.trained import Trained
 from deciban.workflows.training_rows import TrainingSets, rows_of_training
 from deciban.workflows.two_files import named_scores
@@ -129,9 +129,13 @@ def train_files(
     by = held or (HoldOut(n_folds, n_folds) if select else None)
     files = opened(named, key, chosen if by is None else replace(chosen, groups=by.groups))
     if isinstance(files, ShardSource):
-        refuse_asked(files, {"select": select})
         of_both = quality, quality if test_quality is None else test_quality
-        how: Any = {"combining": (measures, combine), "other": (test_scores, test_key), "held": held}
+        how: Any = {
+            "combining": (measures, combine),
+            "other": (test_scores, test_key),
+            "held": held,
+            "select": by if select else None,
+        }
         return _in_pieces(files, model, chosen, say, quality=of_both, **how)
     files = in_memory(files, "training")
     test_scores = _test_paths(files, test_scores, test_key)
@@ -142,7 +146,7 @@ def train_files(
         read = SystemTrials.read(files, chosen, model=made, quality=measured, trained=False, progress=progress)
     require_one_system(made, read.joined)
     made, combining = _combining(made, read, measured, measures, combine)
-    selection = selection_of(made, read, held or HoldOut(n_folds, n_folds), say) if select else None
+    selection = selection_of(made, read, by, say) if select and by is not None else None
     taken = tuple(sorted(selection.systems)) if selection else tuple(range(len(read.systems)))
     dev = read.choose(taken)
     say(f"training on {', '.join(dev.systems)}")
@@ -183,6 +187,7 @@ def _in_pieces(
     combining: tuple[Selected | None, Combined | None],
     other: tuple[Paths | None, PathLike | None],
     held: HoldOut | None = None,
+    select: HoldOut | None = None,
 ) -> Trained:
     """Train on trials in pieces; ``quality`` are the measures of these trials and of others."""
     made = _default_in_pieces(source, quality[0]) if model is None else model
@@ -195,7 +200,7 @@ def _in_pieces(
         refuse_twice(single_files(found.paths))
         others = _measured(found, made, options, quality[1], (None, None))[0], own
     source, made = _measured(source, made, options, quality[0], combining)
-    return train_in_pieces(source, made, options, say, others=others, held=held)
+    return train_in_pieces(source, made, options, say, others=others, held=held, select=select)
 
 
 def _require_one_stream(*named: Any) -> None:
@@ -270,8 +275,7 @@ def selection_of(model: Any, read: SystemTrials, held: HoldOut, say: Progress) -
     InputError
         If the model is no fusion of two classes, or no trials of both classes have all scores.
     """
-    if not model.is_fusion or not read.kind.compares_systems:
-        raise InputError("select: chooses among the systems of a fusion of two classes. Leave it out (--select).")
+    require_selectable(model, read.kind)
     whole = read.complete.counting
     if not whole.data.has_both_classes:
         raise InputError(

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from deciban.analysis import FigureRow
 from deciban.analysis.fused_systems import Role
+from deciban.analysis.selection import Selection
+from deciban.analysis.selection_in_pieces import select_in_pieces
 from deciban.calibration.cross_in_pieces import PartsInPieces
 from deciban.engines.units import UnitsOfPieces
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
 from deciban.io.shards.pieces import ShardSource
 from deciban.messages import Message, counted
-from deciban.models.mapped import mapped
+from deciban.models.mapped import mapped, ordered
 from deciban.models.score_model import ScoreModel
 from deciban.models.told_elsewhere import missing_measures_are_known, reasons_are_shown
 from deciban.trials import JoinReport
 from deciban.trials.lists import PAIR
 from deciban.types import Progress
 from deciban.workflows.key_columns import HoldOut
-from deciban.workflows.kinds import kind_called
+from deciban.workflows.kinds import AnyKind, kind_called
+from deciban.workflows.model_files import order_of_training
 from deciban.workflows.options import Options
 from deciban.workflows.others_in_pieces import evaluated_others
 from deciban.workflows.streaming import evaluate_in_pieces
@@ -43,6 +46,7 @@ def train_in_pieces(
     *,
     others: Others | None = None,
     held: HoldOut | None = None,
+    select: HoldOut | None = None,
 ) -> Trained:
     """Train a model on a source, and evaluate its systems and what the model makes of them.
 
@@ -58,6 +62,8 @@ def train_in_pieces(
         Other trials of these systems, on which everything is evaluated as well.
     held : HoldOut, optional
         What is held out to see what models make of trials that they have not seen.
+    select : HoldOut, optional
+        What is held out to find the systems that help; all are fused if it is left out.
 
     Returns
     -------
@@ -76,6 +82,10 @@ def train_in_pieces(
             f"{type(model).__name__}: is a model of {_KINDS[model.scores_kind]}, and {source.name} holds scores of "
             f"{_KINDS[kind]}. Take a model of these."
         )
+    selection, every = None, source
+    if select is not None:
+        selection = _selected(source, model, select, options, progress)
+        source = ordered(source, systems=sorted(selection.systems))
     untrained = copy.deepcopy(model)
     units = _train(model, source, options, progress)
     progress("evaluating")
@@ -83,7 +93,7 @@ def train_in_pieces(
     crossed = None
     if held is not None:
         progress("cross-validating")
-        name = f"{'fusion' if model.is_fusion else source.systems[0]}, cross-validated"
+        name = f"{model.table_name if model.is_fusion else source.systems[0]}, cross-validated"
         (name,) = names_apart([name], [row.name for row in rows])
         untrained.system_names = source.systems
         own = crossed_in_pieces(source, untrained, held, options, name)
@@ -91,7 +101,7 @@ def train_in_pieces(
         crossed = FigureRow(name=name, role="cross-validated", dev=found_there.systems[0])
         messages.append(held.message(_sides_of(source), "fuses" if model.is_fusion else "calibrates"))
     if others is not None:
-        found, told = evaluated_others(model, *others, progress)
+        found, told = evaluated_others(model, *_same_systems(others, every, source), progress)
         rows = [replace(row, eval=replace(one, name=row.name)) for row, one in zip(rows, found, strict=True)]
         messages += told
     rows = [*rows, *([] if crossed is None else [crossed])]
@@ -101,8 +111,8 @@ def train_in_pieces(
         words = f"{n_lacking:,} of {counted(n, 'trial')} without quality measures are fused by scores alone"
         messages.append(Message("note", "", words))
     report = source.report or JoinReport(source.n_rows, 0, 0, 0)
-    chosen = tuple(range(len(source.systems)))
-    return Trained(model, chosen, tuple(rows), None, None, None, report, tuple(messages))
+    chosen = tuple(every.systems.index(name) for name in source.systems)
+    return Trained(model, chosen, tuple(rows), None, selection, None, report, tuple(messages))
 
 
 def _train(model: ScoreModel, source: ShardSource, options: Options, progress: Progress) -> UnitsOfSource:
@@ -164,23 +174,32 @@ def crossed_in_pieces(
         return PartsInPieces.of(source, engine, held.parts).crossed(model, engine, memory, name)
 
 
-def refuse_asked(source: ShardSource, asked: Mapping[str, Any]) -> None:
-    """Refuse what needs all trials in memory.
-
-    Parameters
-    ----------
-    source : ShardSource
-    asked : mapping of str to value
-        By the names of arguments.
+def require_selectable(model: ScoreModel, kind: AnyKind) -> None:
+    """Refuse to select systems where there is no choice.
 
     Raises
     ------
     InputError
-        If something was asked for.
     """
-    for name, value in asked.items():
-        if value:
-            raise InputError(
-                f"{name}: needs all trials in memory, and {source.name} is read in pieces. Allow more memory (memory=, "
-                "--memory), or leave it out."
-            )
+    if not model.is_fusion or not kind.compares_systems:
+        raise InputError("select: chooses among the systems of a fusion of two classes. Leave it out (--select).")
+
+
+def _selected(source: ShardSource, model: ScoreModel, held: HoldOut, options: Options, progress: Progress) -> Selection:
+    """Choose systems, as `deciban.workflows.train.selection_of` does in memory."""
+    require_selectable(model, kind_called(model.scores_kind))
+    fusion: Any = model
+    with options.scale.engine() as engine:
+        memory = engine.bounded(options.scale.n_bytes)
+        engine.make_room(source, memory, n_systems=len(source.systems))
+        found = select_in_pieces(source, engine, memory, fusion, held.parts, progress)
+    return replace(found, held_out=held.words(_sides_of(source)))
+
+
+def _same_systems(others: Others, every: ShardSource, chosen: ShardSource) -> Others:
+    """Other trials with the systems that were chosen."""
+    if len(chosen.systems) == len(every.systems):
+        return others
+    source, options = others
+    order, _ = order_of_training(source.systems, every.systems, len(every.systems))
+    return ordered(source, systems=[order[every.systems.index(name)] for name in chosen.systems]), options
