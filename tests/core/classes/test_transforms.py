@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from deciban.core.classes import transform_objective
 from deciban.core.classes import transforms as class_transforms
-from deciban.core.classes.transforms import TransformObjective, normalized, train_transform
+from deciban.core.classes.transform_objective import TransformObjective, normalized
+from deciban.core.classes.transforms import train_transform
 from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.multiclass_training import train_classes
 from deciban.errors import InputError
@@ -70,7 +72,7 @@ def test_derivatives_are_those_of_the_value(is_diagonal, weighted):
 def test_small_blocks_give_the_same_sums(monkeypatch):
     loglik, label = trials(1000)
     whole = train_transform(loglik, label, prior=PRIOR, is_diagonal=False)
-    monkeypatch.setattr(class_transforms, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(transform_objective, "_BLOCK_BYTES", 1)
     parts = train_transform(loglik, label, prior=PRIOR, is_diagonal=False)
     np.testing.assert_allclose(parts.matrix, whole.matrix, atol=1e-9)
 

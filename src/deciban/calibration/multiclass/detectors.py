@@ -249,7 +249,7 @@ def _trained_in_memory(data: LabelledClasses, detectors: Sequence[Calibrator]) -
     """Train the detectors of all classes; what all of them together cost."""
     llr = detection_llrs(data.scores, prior=data.prior)
     weight = np.ones(len(data.label)) if data.weight is None else data.weight.astype(np.float64)
-    amounts = np.bincount(data.label, weight, minlength=data.n_classes)
+    amounts: FloatArray = np.bincount(data.label, weight, minlength=data.n_classes).astype(np.float64)
     for k, share in enumerate(_shares(amounts, data.prior)):
         detectors[k].fit(llr[:, k], data.label == k, sample_weight=weight * share[data.label])
     mapped = _joined(_mapped(llr, detectors), data.prior)  # in place: they are by far the most that is held

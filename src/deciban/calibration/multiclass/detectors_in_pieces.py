@@ -1,4 +1,4 @@
-"""Detectors of many classes on trials in pieces: each is trained on a source of two classes that is read out of them."""
+"""Detectors of many classes on trials in pieces: each is trained on trials of two classes, read out of these."""
 
 from __future__ import annotations
 
