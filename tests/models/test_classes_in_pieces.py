@@ -13,6 +13,7 @@ from deciban.calibration import (
     MulticlassScaleCalibrator,
     MulticlassShiftCalibrator,
 )
+from deciban.core.resampling.units import TrialUnits, UnlistedUnits
 from deciban.core.training import class_parts
 from deciban.engines.threads import Threads
 from deciban.engines.units import UnitNames, UnitsOfPieces
@@ -317,3 +318,11 @@ def test_standard_errors_by_units_are_those_of_memory(model, weighted):
     assert there.uncertainty_.words == here.uncertainty_.words
     scale = np.abs(here.parameter_covariance_).max()
     np.testing.assert_allclose(there.parameter_covariance_, here.parameter_covariance_, atol=1e-9 * scale)
+    each = TrialUnits.each(len(label))
+    here = type(model)(**model.settings).fit(given, label, sample_weight=weight, classes=NAMES, units=each)
+    n = len(label) if weight is None else int(np.count_nonzero(weight))
+    own = UnitsOfPieces(UnlistedUnits((), each.keys[:0], each.noun, each.source, n))
+    there = type(model)(**model.settings).fit_pieces(source, Threads(), MEMORY, units=own)
+    assert there.uncertainty_.words == here.uncertainty_.words
+    scale = np.abs(here.parameter_covariance_).max()
+    np.testing.assert_allclose(there.parameter_covariance_, here.parameter_covariance_, atol=1e-8 * scale)

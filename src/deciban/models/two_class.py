@@ -90,14 +90,17 @@ class Calibrator(ScoreModel):
         Raises
         ------
         InputError
-            If these units cannot tell, or trials are in pieces.
+            If these units cannot tell.
         """
-        if isinstance(data, TrialsInPieces):
-            raise InputError(
-                "this form of map has no formula for them, and a jackknife needs all trials in memory, which are read "
-                "in pieces"
-            )
         bare = bare_copy(self)
+        if isinstance(data, TrialsInPieces):
+
+            def without(group: int, n_groups: int) -> Calibrator:
+                left: Calibrator = bare_copy(bare)
+                left._fit(data.without(group, n_groups))
+                return left
+
+            return JackknifeMaps.leaving_out(without, units)
 
         def trained_on(rows: BoolArray) -> Calibrator:
             one: Calibrator = bare_copy(bare)

@@ -12,7 +12,6 @@ from deciban.analysis.fused_systems import Role
 from deciban.analysis.selection import Selection
 from deciban.analysis.selection_in_pieces import select_in_pieces
 from deciban.calibration.cross_in_pieces import PartsInPieces
-from deciban.engines.units import UnitsOfPieces
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
 from deciban.io.shards.pieces import ShardSource
@@ -126,11 +125,7 @@ def _train(model: ScoreModel, source: ShardSource, options: Options, progress: P
         engine.make_room(source, memory, n_systems=len(source.systems))
         units = units_of_source(source, engine, options.how_sure, kind_called(model.scores_kind))
         progress(f"training on {', '.join(source.systems)}")
-        own = units.units if units.singles is None else None
-        known = None if own is None else UnitsOfPieces(own, units.by_name)
-        model.fit_pieces(source, engine, memory, units=known)
-    if units.singles is not None and not model.no_errors:
-        model.no_errors = "every trial is a unit, and of so many units none are kept: name a column or a file of units"
+        model.fit_pieces(source, engine, memory, units=units.for_training())
     training, reading = model.training_, options.reading
     assert training is not None  # noqa: S101  # it has just been trained
     more = {} if reading.weights is None else {"weights_from": reading.weights}
