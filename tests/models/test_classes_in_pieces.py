@@ -5,8 +5,6 @@ import pytest
 
 from deciban.calibration import (
     ClassScaleTransformation,
-    DetectionAffineTransformation,
-    DetectionPavTransformation,
     GaussianBackend,
     MatrixTransformation,
     MulticlassCalibrator,
@@ -207,38 +205,6 @@ def test_transformations_of_separated_classes_are_refused_with_the_same_words(ki
     assert here == there
     here, there = refusals(kind(prior=[0.5, 0.5, 0.0, 0.0]), apart, label, rng)
     assert here == there
-
-
-@pytest.mark.parametrize("kind", [DetectionPavTransformation, DetectionAffineTransformation])
-@pytest.mark.parametrize("asked", [{}, {"prior": [0.1, 0.2, 0.3, 0.4]}])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_detectors_are_those_of_memory(kind, asked, weighted):
-    rng = np.random.default_rng(11)
-    systems, label = trials(rng, n=1500, n_systems=1)
-    loglik = systems[0].round(2)
-    weight = rng.integers(0, 3, len(label)) if weighted else None
-    here = kind(**asked).fit(loglik, label, sample_weight=weight, classes=NAMES)
-    for engine in (Threads(2), Apart()):
-        source = source_of(loglik, label, rng, weights=weight, classes=NAMES)
-        there = kind(**asked).fit_pieces(source, engine, MEMORY)
-        if kind is DetectionPavTransformation:
-            for one, other in zip(there.detectors_, here.detectors_, strict=True):
-                np.testing.assert_array_equal(one.low_, other.low_)
-                np.testing.assert_array_equal(one.high_, other.high_)
-        np.testing.assert_allclose(there.transform(loglik), here.transform(loglik), rtol=1e-8, atol=1e-9)
-        assert there.objective_ == pytest.approx(here.objective_, rel=1e-12)
-        assert there.training_.fingerprint == here.training_.fingerprint
-        assert there.classes_ == NAMES
-
-
-def test_detectors_refuse_what_they_refuse_in_memory():
-    rng = np.random.default_rng(12)
-    label = np.arange(400) % 4
-    apart = (9.0 * np.eye(4)[label] + rng.normal(size=(400, 4)) * 0.3)[None]
-    here, there = refusals(DetectionAffineTransformation(), apart, label, rng)
-    assert here == there
-    here, there = refusals(DetectionPavTransformation(prior=[0.5, 0.5, 0.0, 0.0]), apart, label, rng)
-    assert here == there.replace("piece 0: ", "")
 
 
 @pytest.mark.parametrize(

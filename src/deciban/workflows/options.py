@@ -177,10 +177,10 @@ class Options:
         What is wanted about uncertainty.
     scale : Scale
         What is done about trials that do not fit in memory.
-    groups : tuple of str, optional
-        What is read of trials in pieces so that they can be held out together; see `deciban.io.shards.how.HowToRead`.
     split : Split
         Into which conditions trials are split.
+    groups : tuple of str, optional
+        What is read of trials in pieces so that they can be held out together; see `deciban.io.shards.how.HowToRead`.
     """
 
     reading: Reading = field(default_factory=Reading)
@@ -188,8 +188,8 @@ class Options:
     kind: KindName | None = None
     how_sure: HowSure = field(default_factory=HowSure)
     scale: Scale = field(default_factory=Scale)
-    groups: tuple[str, ...] | None = None
     split: Split = field(default_factory=Split)
+    groups: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, function: str, given: Mapping[str, Any]) -> Self:

@@ -129,13 +129,8 @@ def train_files(
     by = held or (HoldOut(n_folds, n_folds) if select else None)
     files = opened(named, key, chosen if by is None else replace(chosen, groups=by.groups))
     if isinstance(files, ShardSource):
-        of_both = quality, quality if test_quality is None else test_quality
-        how: Any = {
-            "combining": (measures, combine),
-            "other": (test_scores, test_key),
-            "held": held,
-            "select": by if select else None,
-        }
+        of_both = quality, quality if test_quality is None else test_quality, (measures, combine)
+        how: Any = {"other": (test_scores, test_key), "hold": (held, by if select else None)}
         return _in_pieces(files, model, chosen, say, quality=of_both, **how)
     files = in_memory(files, "training")
     test_scores = _test_paths(files, test_scores, test_key)
@@ -160,9 +155,9 @@ def train_files(
     if test_scores is not None:
         other = measured if test_quality is None else read_measures(test_quality)
         how = {"model": made, "quality": other, "trained": True, "progress": progress}
-        others = ScoreFiles.of(test_scores, test_key, chosen.reading, read.classes or None)
-        every = SystemTrials.read(others, chosen.lenient().lenient_on_units().of_systems(read.joined.renamed), **how)
-        every = every.ordered_as(read.systems, len(read.systems)) if made.is_fusion else every
+        every = _others_read(
+            ScoreFiles.of(test_scores, test_key, chosen.reading, read.classes or None), read, chosen, how
+        )
     say("evaluating")
     sets = TrainingSets(read, every, taken, values)
     rows, analysis = rows_of_training(made, sets, chosen.figures, say)
@@ -177,19 +172,27 @@ def train_files(
     )
 
 
+def _others_read(files: ScoreFiles, read: SystemTrials, options: Options, how: dict[str, Any]) -> SystemTrials:
+    """Other trials of the systems that were read, in their order."""
+    asked = options.lenient().lenient_on_units().of_systems(read.joined.renamed)
+    found = SystemTrials.read(files, asked, **how)
+    return found.ordered_as(read.systems, len(read.systems)) if how["model"].is_fusion else found
+
+
 def _in_pieces(
     source: ShardSource,
     model: ScoreModel | None,
     options: Options,
     say: Progress,
     *,
-    quality: tuple[QualityFiles | None, QualityFiles | None],
-    combining: tuple[Selected | None, Combined | None],
+    quality: tuple[QualityFiles | None, QualityFiles | None, tuple[Selected | None, Combined | None]],
     other: tuple[Paths | None, PathLike | None],
-    held: HoldOut | None = None,
-    select: HoldOut | None = None,
+    hold: tuple[HoldOut | None, HoldOut | None],
 ) -> Trained:
-    """Train on trials in pieces; ``quality`` are the measures of these trials and of others."""
+    """Train on trials in pieces; ``quality`` are the measures of these trials and of others, and which are meant.
+
+    ``hold`` says what is held out to validate, and to select systems.
+    """
     made = _default_in_pieces(source, quality[0]) if model is None else model
     made = _copied(made, with_quality=quality[0] is not None)
     _require_scores_of(*other)
@@ -199,8 +202,8 @@ def _in_pieces(
         found, own = open_others(*other, options, source, is_fusion=made.is_fusion)
         refuse_twice(single_files(found.paths))
         others = _measured(found, made, options, quality[1], (None, None))[0], own
-    source, made = _measured(source, made, options, quality[0], combining)
-    return train_in_pieces(source, made, options, say, others=others, held=held, select=select)
+    source, made = _measured(source, made, options, quality[0], quality[2])
+    return train_in_pieces(source, made, options, say, others=others, held=hold[0], select=hold[1])
 
 
 def _require_one_stream(*named: Any) -> None:
