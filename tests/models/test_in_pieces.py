@@ -26,7 +26,7 @@ from deciban.engines.threads import Threads
 from deciban.engines.unit_survey import LookAtUnits
 from deciban.engines.units import UnitsOfPieces
 from deciban.errors import DecibanWarning, InputError
-from deciban.fusion import LinearFusion, SubsetFusion
+from deciban.fusion import LinearFusion
 from deciban.io.shards.pieces import ShardSource
 from support.shards import Apart, ArrayPiece, source_of
 
@@ -281,12 +281,18 @@ def test_infinite_scores_against_the_sign_of_a_weight_are_refused():
     assert here == there
 
 
+class WholeTrials(PavCalibrator):
+    """A calibrator that takes trials in memory alone."""
+
+    fits_pieces = False
+
+
 def test_models_that_need_all_trials_in_memory_say_so():
     rng = np.random.default_rng(13)
     scores, truth = systems(rng, n=100, n_systems=1)
     source = source_of(scores[:, 0], truth, rng)
     with pytest.raises(InputError, match=r"needs all trials in memory, and arrays is read in pieces\. Allow more"):
-        SubsetFusion(missing="subset").fit_pieces(source, Threads(), MEMORY)
+        WholeTrials().fit_pieces(source, Threads(), MEMORY)
 
 
 def test_a_calibration_takes_one_system_of_two_classes():

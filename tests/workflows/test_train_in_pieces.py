@@ -177,8 +177,12 @@ def test_commands_cross_validate_and_select_in_pieces(with_speakers, tmp_path, m
 def test_models_of_another_kind_are_refused(files):
     with pytest.raises(InputError, match="is a model of many classes, and .* holds scores of two classes"):
         train_files(open_shards(files), None, MulticlassFusion())
-    with pytest.raises(InputError, match="SubsetFusion: needs all trials in memory"):
-        train_files(open_shards(files), None, SubsetFusion())
+
+
+def test_fusions_of_sets_of_systems_take_complete_trials(files):
+    done = train_files(open_shards(files), None, SubsetFusion(missing="subset", max_missing=1))
+    assert sorted(done.model.fusions_) == [(0,), (0, 1), (1,)]
+    assert done.after.cllr == pytest.approx(train_files(open_shards(files), None, LinearFusion()).after.cllr, rel=1e-9)
 
 
 def test_many_classes(tmp_path):
