@@ -149,6 +149,8 @@ def test_selection_is_that_of_memory(with_speakers, monkeypatch):
 def test_an_opened_source_must_know_what_is_held_out_together(files, asked):
     with pytest.raises(InputError, match=r"was opened without what is held out together\. Name the files instead"):
         train_files(open_shards(files), None, LinearFusion(), **asked)
+    with pytest.raises(InputError, match="was opened to hold out by trial, which is not what is asked for here"):
+        train_files(open_shards(files, groups=["trial"]), None, LinearFusion(), **asked)
     done = train_files(open_shards(files[0], groups=()), None, AffineCalibrator(), cross_validate=3)
     assert done.cross_validated.cllr == pytest.approx(done.after.cllr, rel=0.01)
 

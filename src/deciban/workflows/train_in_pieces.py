@@ -81,6 +81,7 @@ def train_in_pieces(
             f"{type(model).__name__}: is a model of {_KINDS[model.scores_kind]}, and {source.name} holds scores of "
             f"{_KINDS[kind]}. Take a model of these."
         )
+    _require_groups(source, held, select)
     selection, every = None, source
     if select is not None:
         selection = _selected(source, model, select, options, progress)
@@ -167,6 +168,22 @@ def crossed_in_pieces(
         memory = engine.bounded(options.scale.n_bytes)
         engine.make_room(source, memory, n_systems=len(source.systems))
         return PartsInPieces.of(source, engine, held.parts).crossed(model, engine, memory, name)
+
+
+def _require_groups(source: ShardSource, *asked: HoldOut | None) -> None:
+    """Refuse a source that was opened with other groups than those that are to be held out together.
+
+    Raises
+    ------
+    InputError
+    """
+    for held in asked:
+        fits = held is None or source.groups in ((held.groups,) if held.groups else ((), PAIR))
+        if not fits and source.groups is not None:  # if it was opened with none, that is said later on
+            raise InputError(
+                f"cross_validate: {source.name} was opened to hold out by {' and '.join(source.groups) or 'trial'}, "
+                "which is not what is asked for here. Name the files instead, or open others (open_shards, groups=)."
+            )
 
 
 def require_selectable(model: ScoreModel, kind: AnyKind) -> None:
