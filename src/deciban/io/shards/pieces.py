@@ -193,8 +193,8 @@ class ShardSource:
     report : JoinReport, optional
         How trials met, where they had to be joined by name.
     groups : tuple of str, optional
-        By whose names trials can be held out together, as was asked: columns, or one or both sides; none where each stands
-        for itself, None where nobody asked.
+        By whose names trials can be held out together, as was asked: columns, or one or both sides; none where each
+        stands for itself, None where nobody asked.
     """
 
     name: str
