@@ -50,6 +50,11 @@ class PlanFigure:
         text = write(self.value)
         return text if self.of is None else with_interval(text, self.of, self.name, typeset)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON says of it."""
+        interval = self.interval
+        return {"value": self.value, "interval": None if interval is None else as_object(interval)}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Primary:
@@ -133,13 +138,8 @@ class Primary:
         }
         for name in ("actual", "minimum"):
             one: PlanFigure | None = getattr(self, name)
-            found[name] = None if one is None else {"value": one.value, **_ends(one)}
+            found[name] = None if one is None else one.to_dict()
         return dict(plain({**found, "parts": self.parts}))
-
-
-def _ends(one: PlanFigure) -> dict[str, Any]:
-    interval = one.interval
-    return {} if interval is None else as_object(interval)
 
 
 def primary_of(plan: Preset, found: Any, *, how: str = "", departs: str = "") -> Primary:

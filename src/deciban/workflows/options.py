@@ -182,6 +182,8 @@ class Options:
         Into which conditions trials are split.
     plan : Preset, optional
         The plan of an evaluation (``preset``, its name or its file), whose figures are among those that are wanted.
+    groups : tuple of str, optional
+        What is read of trials in pieces so that they can be held out together; see `deciban.io.shards.how.HowToRead`.
     """
 
     reading: Reading = field(default_factory=Reading)
@@ -191,6 +193,7 @@ class Options:
     scale: Scale = field(default_factory=Scale)
     split: Split = field(default_factory=Split)
     plan: Preset | None = None
+    groups: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, function: str, given: Mapping[str, Any]) -> Self:
