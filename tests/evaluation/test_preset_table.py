@@ -1,20 +1,24 @@
-"""Presets: what the plans of evaluations ask for, by name."""
+"""Presets: what the plans of evaluations ask for, by name, and plans of one's own."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from deciban.errors import InputError
+from deciban.errors import FormatError, InputError
 from deciban.evaluation import preset, presets
+from deciban.evaluation.preset_table import text_of
+from deciban.io.formats import formats
 
 
 def test_presets_are_complete():
     for name, found in presets().items():
-        assert found.points
-        assert found.source
-        assert found.status in ("verified", "unverified")
-        assert found.kind in ("two-class", "classes")
+        assert found.points or found.false_match_rates, name
+        assert found.title, name
+        assert found.source, name
+        assert found.checked, name
+        assert found.positive, name
+        assert set(found.formats) <= set(formats()), name
         assert preset(name) == found
     assert [p.p_target for p in preset("sre12").points] == [0.01, 0.001]
 
@@ -34,7 +38,6 @@ def test_presets_of_classes_are_priors_with_costs_of_one():
     ("name", "figures", "status"),
     [
         ("lre05", {"p_target": [0.5]}, "verified"),
-        ("lre07", {"p_target": [0.5]}, "verified"),
         ("lre09", {"p_target": [0.5]}, "verified"),
         ("lre09-open", {"p_target": [0.5], "p_out_of_set": 0.2}, "unverified"),
         ("lre17", {"p_target": [0.5, 0.1]}, "unverified"),
@@ -42,7 +45,7 @@ def test_presets_of_classes_are_priors_with_costs_of_one():
     ],
 )
 def test_language_recognition_evaluations(name, figures, status):
-    assert preset(name).class_figures == figures
+    assert preset(name).class_figures == preset(name).figures == figures
     assert preset(name).status == status
 
 
@@ -53,20 +56,68 @@ def test_presets_say_what_they_ask_for():
 
 
 def test_an_unknown_preset_is_an_error_that_names_those_there_are():
-    with pytest.raises(InputError, match=r"'lre99' is not known\. There are sre96-08, .*, lre05-09, "):
+    with pytest.raises(InputError, match=r"'lre99' is not known\. There are sre96-08, .*, lre05-09, .*in \.toml\."):
         preset("lre99")
 
 
 def test_the_page_of_presets_lists_them_all_with_their_status():
     page = (Path(__file__).parents[2] / "docs" / "presets.md").read_text("utf-8")
-    rows = [row for row in page.splitlines() if row.startswith("| `")]
+    rows = [row for row in page.partition("## Two classes")[2].splitlines() if row.startswith("| `")]
     told = {}
     for row in rows:
         names, *cells = (cell.strip() for cell in row.strip("|").split("|"))
         first, *others = re.findall(r"`([^`]+)`", names)
         told[first] = (tuple(others), cells[-2], cells[-1])
         values = [float(number) for number in re.findall(r"[\d.]+", cells[0])]
-        points = preset(first).points
+        points, rates = preset(first).points, preset(first).false_match_rates
         wide = [value for point in points for value in (point.p_target, point.c_miss, point.c_fa)]
-        assert values == ([point.p_target for point in points] if preset(first).kind == "classes" else wide)
+        assert values == ([p.p_target for p in points] if preset(first).kind == "classes" else [*wide, *rates])
     assert told == {name: (one.aliases, one.status, one.source) for name, one in presets().items()}
+
+
+def test_every_file_is_the_beginning_of_a_plan_of_ones_own(tmp_path):
+    for name, known in presets().items():
+        (tmp_path / "ours.toml").write_text(text_of(name), "utf-8")
+        found = preset(tmp_path / "ours.toml")
+        assert found.name == "ours"
+        assert (found.points, found.primary, found.columns) == (known.points, known.primary, known.columns)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("primary = ", "primary = 3 #"), r"ours\.toml: primary: 3 is not one of"),
+        (('primary = "act_dcf"', ""), r"the plan: 'primary' is a required|operating_points|primary"),
+        (("[0.01, 10, 1]", "[1.5, 10, 1]"), r"operating_points\.0\.0: 1\.5 is greater than or equal to the maximum"),
+        (("[[0.01, 10, 1]]", "[]"), "operating_points: "),
+        (('kind = "two-class"', 'kind = "classes"'), "ours.toml: "),
+        (("form = 1", "form = 2"), "form: got 2; this version of deciban reads form = 1"),
+        (("form = 1", "form = "), "ours.toml: .*A plan is TOML"),
+        (("form = 1", "form = 1\nsecret = 2"), r"\('secret' was unexpected\)"),
+        (("aliases", "aliases"), None),
+    ],
+)
+def test_a_file_that_is_no_plan_is_refused_with_the_field(change, message, tmp_path):
+    path = tmp_path / "ours.toml"
+    path.write_text(text_of("sre96-08").replace(*change), "utf-8")
+    if message is None:
+        assert preset(str(path)).points == preset("sre96-08").points
+        return
+    with pytest.raises(FormatError, match=message):
+        preset(str(path))
+
+
+def test_shares_add_up_to_one(tmp_path):
+    path = tmp_path / "ours.toml"
+    path.write_text(text_of("sre12-known").replace("known = 0.5", "known = 0.75", 1), "utf-8")
+    with pytest.raises(FormatError, match=r"non_target_shares: .* add up to 1\.25, not to 1"):
+        preset(path)
+
+
+def test_what_is_no_text_is_refused(tmp_path):
+    path = tmp_path / "ours.toml"
+    path.write_bytes(b"form = 1\n\xff\xfe")
+    with pytest.raises(FormatError, match="no text in UTF-8"):
+        preset(path)
+    with pytest.raises(FileNotFoundError):
+        preset(tmp_path / "none.toml")
