@@ -87,22 +87,18 @@ def test_every_file_is_the_beginning_of_a_plan_of_ones_own(tmp_path):
     ("change", "message"),
     [
         (("primary = ", "primary = 3 #"), r"ours\.toml: primary: 3 is not one of"),
-        (('primary = "act_dcf"', ""), r"the plan: 'primary' is a required|operating_points|primary"),
+        (('primary = "act_dcf"', ""), "the plan: 'primary' is a required property"),
         (("[0.01, 10, 1]", "[1.5, 10, 1]"), r"operating_points\.0\.0: 1\.5 is greater than or equal to the maximum"),
         (("[[0.01, 10, 1]]", "[]"), "operating_points: "),
         (('kind = "two-class"', 'kind = "classes"'), "ours.toml: "),
         (("form = 1", "form = 2"), "form: got 2; this version of deciban reads form = 1"),
         (("form = 1", "form = "), "ours.toml: .*A plan is TOML"),
         (("form = 1", "form = 1\nsecret = 2"), r"\('secret' was unexpected\)"),
-        (("aliases", "aliases"), None),
     ],
 )
 def test_a_file_that_is_no_plan_is_refused_with_the_field(change, message, tmp_path):
     path = tmp_path / "ours.toml"
     path.write_text(text_of("sre96-08").replace(*change), "utf-8")
-    if message is None:
-        assert preset(str(path)).points == preset("sre96-08").points
-        return
     with pytest.raises(FormatError, match=message):
         preset(str(path))
 

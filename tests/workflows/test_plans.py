@@ -66,9 +66,7 @@ def test_partitions_count_alike(trials):
     least = []
     for p in (0.2, 0.1):
         places = [*np.unique(score), np.inf]
-        costs = [
-            cost(*np.mean([rates(score[cell], truth[cell], t) for cell in cells], axis=0), p) for t in places
-        ]
+        costs = [cost(*np.mean([rates(score[cell], truth[cell], t) for cell in cells], axis=0), p) for t in places]
         least.append(min(costs))
     assert one.minimum.value == pytest.approx(np.mean(least), rel=1e-12)
 
@@ -113,8 +111,7 @@ def test_a_key_without_the_columns_gives_another_number_and_says_so(trials):
 
 
 @pytest.mark.parametrize(
-    ("name", "figure"),
-    [("voxsrc", "min_dcf"), ("voxceleb", "eer"), ("asvspoof5-cm", "min_dcf"), ("sre10", "act_dcf")],
+    ("name", "figure"), [("voxsrc", "min_dcf"), ("voxceleb", "eer"), ("asvspoof5-cm", "min_dcf"), ("sre10", "act_dcf")]
 )
 def test_what_ranks_systems_is_the_figure_of_the_plan(name, figure, trials):
     folder = trials[0]
@@ -204,9 +201,7 @@ def test_sources_count_alike_in_every_class(segments):
     folder, loglik, label, source = segments
     (one,) = evaluate_files(folder / "sys.csv", folder / "key.csv", preset="lre17").primaries
     each = [
-        c_avg(loglik[source == name], label[source == name], p) / p
-        for name in ("video", "mls14")
-        for p in (0.5, 0.1)
+        c_avg(loglik[source == name], label[source == name], p) / p for name in ("video", "mls14") for p in (0.5, 0.1)
     ]
     assert one.value == pytest.approx(np.mean(each), rel=1e-9)
 

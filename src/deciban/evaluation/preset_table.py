@@ -113,8 +113,8 @@ class Preset:
 
         Examples
         --------
-        >>> preset("sre12").figures
-        {'operating_points': [OperatingPoint(p_target=0.01), OperatingPoint(p_target=0.001)]}
+        >>> preset("iso19795").figures, preset("lre17").figures
+        ({'fnmr_at': [0.001]}, {'p_target': [0.5, 0.1]})
         """
         if self.kind == "classes":
             return self.class_figures
@@ -240,7 +240,7 @@ def text_of(name: str) -> str:
 
 
 def _texts() -> dict[str, str]:
-    folder = resources.files("deciban.evaluation").joinpath("presets")
+    folder = resources.files("deciban.evaluation").joinpath("preset_files")
     files = {one.name.removesuffix(".toml"): one for one in folder.iterdir() if one.name.endswith(".toml")}
     return {name: files[name].read_text("utf-8") for name in sorted(files, key=_by_kind_and_year)}
 
@@ -293,7 +293,7 @@ def _of_text(text: str, name: str, where: str) -> Preset:
 def _validate(row: dict[str, Any], where: str) -> None:
     import jsonschema
 
-    text = resources.files("deciban.evaluation").joinpath("presets", "preset.schema.json").read_text("utf-8")
+    text = resources.files("deciban.evaluation").joinpath("preset_files", "preset.schema.json").read_text("utf-8")
     if row.get("form") != FORM:
         raise FormatError(f"{where}: form: got {row.get('form')!r}; this version of deciban reads form = {FORM}.")
     validator = jsonschema.Draft202012Validator(json.loads(text))

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 @click.command("presets", cls=SectionedCommand)
 @click.argument("name", required=False, metavar="[NAME]", shell_complete=completer_of("--preset", None))
-@click.option("--toml", "as_toml", is_flag=True, help="Print the file of the plan, to begin one of your own with.")
-@options("tables", "json")
+@options("preset-file", "tables", "json")
 def presets_command(name: str | None, *, as_toml: bool, shown: Shown) -> None:
     """List the plans of evaluations that --preset names, or explain one: what is computed, and who says so.
 

@@ -43,7 +43,7 @@ def _formats() -> list[str]:
 
 
 def _presets() -> list[str]:
-    files = sorted((_PACKAGE / "evaluation/presets").glob("*.toml"))
+    files = sorted((_PACKAGE / "evaluation/preset_files").glob("*.toml"))
     return [word for one in files for word in (one.stem, *tomllib.loads(one.read_text("utf-8")).get("aliases", ()))]
 
 

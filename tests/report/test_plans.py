@@ -1,0 +1,26 @@
+"""What a page says of a plan: the primary number by itself, and whether the plan was checked."""
+
+import numpy as np
+import pytest
+
+from deciban import evaluate
+from deciban.evaluation import Results, preset
+from deciban.evaluation.primary import primary_of
+from deciban.report import render
+
+
+@pytest.mark.usefixtures("sketches")
+def test_the_primary_number_stands_by_itself_on_a_page():
+    rng = np.random.default_rng(2)
+    points = [0.5, *preset("sre12").points, *preset("sre16").points[1:]]
+    found = evaluate(rng.normal(3, 2, 50), rng.normal(-3, 2, 200), name="<sys>", operating_points=points)
+    primaries = (primary_of(preset("sre12"), found), primary_of(preset("sre16"), found, departs="pooled <all>"))
+    for one, words in zip(primaries, ("verified", "unverified: check it with the plan"), strict=True):
+        page = render(Results((found,), primaries=(one,)))
+        assert f"<h2>Primary number of {one.plan.name}</h2>" in page
+        section = page.partition("Primary number of")[2].partition("</section>")[0]
+        assert f"<td>{one.value:.3f}" in section
+        assert f"The plan is {words}" in section
+        assert "&lt;sys&gt;" in section
+        assert ("not the primary number of sre16: pooled &lt;all&gt;" in section) == (one.departs != "")
+    assert "Primary number" not in render(found)
