@@ -7,6 +7,7 @@ asked of different scores, each once.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, Self
@@ -22,6 +23,7 @@ from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_counts
 from deciban.engines.counting import Survey, rehearsed
 from deciban.engines.work import Engine
 from deciban.evaluation.summary import Summary
+from deciban.io.memory import give_back
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.trials.joining.join import require_two_classes
 from deciban.types import CountArray, FloatArray, ScoreArray
@@ -38,8 +40,8 @@ _BYTES_PER_KEPT = 80
 _BYTES_PER_ROW = 24
 """What a row takes while it is read."""
 
-_BLOCKS_AT_ONCE = 32
-"""Blocks whose different scores are there at once: three megabytes each at most."""
+_BLOCKS_AHEAD = 8
+"""Blocks whose different scores are listed before they are needed: three megabytes each at most."""
 
 _UNLIKE = 1.25
 """Pieces may need so much more than the first one lets expect."""
@@ -61,7 +63,7 @@ class SurveyByValue(Survey):
     words = "counting by score"
     rows_per_batch = _ROWS_PER_BATCH
 
-    def __init__(self, *given: Any, room: int, loops: Loops | None) -> None:
+    def __init__(self, *given: Any, room: int, loops: Loops | None = None) -> None:
         super().__init__(*given)
         self.values = ValueCounts(room, loops)
 
@@ -105,12 +107,14 @@ class SurveyByValue(Survey):
         """
         kept = np.sort(np.concatenate([np.zeros(0, self.kind), *(self.kept or [])]))
         self.kept = None  # there need not be two
+        give_back()
         more, sign = rehearsed(self, also).astype(self.kind), 1 if self.keep_tar else -1
         with ThreadPoolExecutor(engine.n_at_once) as pool:
             own = pool.submit(log_cost, (kept, None), 0.0, sign=-sign)
             others, cost = (self._listed if self.values.loops is not None else self._counted)(kept, more, pool, sign)
         self.costs = [own.result()] * 2
         self.costs[int(not self.keep_tar)] = cost
+        give_back()
         return SortedClass(kept, None, None), others
 
     def _counted(self, kept: ScoreArray, more: ScoreArray, pool: Executor, sign: int) -> tuple[GapClass, MeanCost]:
@@ -128,21 +132,23 @@ class SurveyByValue(Survey):
         return counts.as_class(), sum(costs, MeanCost(0.0, 0.0, 0.0))
 
     def _listed(self, kept: ScoreArray, more: ScoreArray, pool: Executor, sign: int) -> tuple[GapClass, MeanCost]:
-        """The same by loops: blocks are looked through at once, and their scores are taken in order."""
+        """The same by loops: scores are taken in order, while others are looked up and costs are added up."""
         assert self.values.loops is not None  # noqa: S101  # it was asked
-        gaps, cost = GapList(kept, more, self.values.loops), MeanCost(0.0, 0.0, 0.0)
-        blocks = self.values.blocks()
+        gaps, blocks = GapList(kept, more, self.values.loops), self.values.blocks()
 
         def look(block: Block) -> tuple[ScoreArray, CountArray]:
             found = block.entries()
             block.forget()
             return found
 
-        for some in (blocks[at : at + _BLOCKS_AT_ONCE] for at in range(0, len(blocks), _BLOCKS_AT_ONCE)):
-            left = [gaps.add(*found) for found in pool.map(look, some)]
-            costs = pool.map(lambda one: log_cost_of_counts(*one, sign=sign), left)
-            cost = sum(costs, cost)
-        return gaps.as_class(), cost
+        ahead = deque(pool.submit(look, one) for one in blocks[:_BLOCKS_AHEAD])
+        costs = []
+        for at in range(len(blocks)):
+            left = gaps.add(*ahead.popleft().result())
+            costs.append(pool.submit(log_cost_of_counts, *left, sign=sign))
+            # After the costs, so that no more blocks are there at once than are ahead.
+            ahead.extend(pool.submit(look, one) for one in blocks[at + _BLOCKS_AHEAD :][:1])
+        return gaps.as_class(), sum((one.result() for one in costs), MeanCost(0.0, 0.0, 0.0))
 
 
 def summarize_by_value(
@@ -173,11 +179,12 @@ def summarize_by_value(
     room -= engine.n_at_once * _BYTES_PER_ROW * max(_ROWS_PER_BATCH, *(one.n_rows for one in source.pieces))
     if not engine.shares_memory or source.is_double or source.n_rows < FEWEST_ROWS or room <= 0:
         return None
-    loops = compiled()
-    room -= N_BYTES if loops is not None else 0
     sample = source.pieces[0].read(Wanted((survey.system,))).scores[0]
-    if _UNLIKE * expected_bytes(sample, source.n_rows) > room:
+    needed = _UNLIKE * expected_bytes(sample, source.n_rows)
+    if needed > room:
         return None
+    loops = compiled() if needed + N_BYTES <= room else None
+    room -= N_BYTES if loops is not None else 0
     found = engine.run(SurveyByValue(*survey.given, room=room, loops=loops), source.pieces)
     if found.is_refuted:  # the first trials are not like the others
         return None

@@ -20,6 +20,7 @@ from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_others
 from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.requested import PosteriorCosts
 from deciban.evaluation.summary import Summary, TwoClassFigures
+from deciban.io.memory import give_back
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
@@ -250,10 +251,12 @@ def _summarize_around(
     require_two_classes(survey.n, source.name)
     kept = np.sort(np.concatenate([np.zeros(0, survey.kind), *survey.kept]))
     survey.kept = None  # there need not be two
+    give_back()
     counts = CutCounts(np.concatenate((kept, rehearsed(survey, also).astype(survey.kind))))
     rows = (memory - counts.n_bytes) // (4 * kept.itemsize * engine.n_at_once)
     around = Around(survey.system, counts, int(np.clip(rows, FEWEST_ROWS, 1 << 26)))
     counted = engine.run(around, source.pieces).counts
+    give_back()
     own, others = SortedClass(kept, None, None), counted.without(kept).as_class()
     return survey.summary(own, others) if survey.keep_tar else survey.summary(others, own)
 

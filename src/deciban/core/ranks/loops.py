@@ -41,9 +41,10 @@ def compiled() -> Loops | None:
     """The loops, or None if they cannot be compiled here."""
     try:
         import numba
-    except ImportError:  # also what it raises beside a NumPy that it does not know
+    except (ImportError, AttributeError):  # beside a NumPy that it does not know, or a module that hides one of its own
         return None
-    if numba.config.DISABLE_JIT:
+    config: Any = numba.config
+    if config.DISABLE_JIT:
         return None
     t: Any = numba.types
     bits, scores = (t.Array(kind, 1, "C", readonly=True) for kind in (t.uint32, t.float32))
@@ -120,7 +121,7 @@ def _list_counts(low: Any, high: Any, away: Any, first: Any, bits: Any, counts: 
     return n
 
 
-def _list_gaps(
+def _list_gaps(  # noqa: C901, PLR0917  # one walk, which calls nothing
     found: Any, counts: Any, kept: Any, more: Any, at: Any, gap: Any, scores: Any, weights: Any, unsure: Any
 ) -> Any:
     """Take trials that are ``kept`` from different scores, which ascend, and list the others as entries of gaps.

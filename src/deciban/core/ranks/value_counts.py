@@ -292,6 +292,7 @@ class Block:
     def _count_by(self, loops: Loops, bits: BitArray) -> None:
         """Count scores in any order."""
         low, done = self._counters(), 0
+        low.max()  # a table that is read from front to back is in cache in a fifth of the time that its places take
         while True:
             done = loops.count(bits, done, low, np.zeros(0, np.uint32) if self._high is None else self._high)
             if done == len(bits):

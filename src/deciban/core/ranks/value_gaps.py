@@ -48,7 +48,8 @@ class GapList:
     def as_class(self) -> GapClass:
         """All trials that are left, as few weighted entries in ascending order; at the end."""
         self.add(np.array([np.inf], np.float32), np.zeros(1, np.int64))
-        scores, weights, unsure = (one[: self._at[2]] for one in self._entries)
+        n = int(self._at[2])
+        scores, weights, unsure = self._entries[0][:n], self._entries[1][:n], self._entries[2][:n]
         cumulated = np.zeros(len(scores) + 1, np.int64)
         np.cumsum(weights, out=cumulated[1:])
         return GapClass(scores, weights, cumulated, unsure, [])
