@@ -284,7 +284,8 @@ def test_joins_give_memory_back_and_hold_no_more_pieces_at_once_than_fit(tmp_pat
     assert (most[0], set(most[1:])) == (-40_000_000, {1})
 
 
-def test_pieces_that_cannot_be_sorted_by_name_in_the_memory_are_refused_with_what_is_enough(tmp_path, rng, monkeypatch):
+def test_pieces_that_cannot_be_sorted_in_the_memory_are_refused_with_what_is_enough(tmp_path, monkeypatch):
+    rng = np.random.default_rng(11)
     table = trials(rng)
     scores, key = write(table, tmp_path / "scores", rng), write(table.drop_columns("score"), tmp_path / "key", rng)
     monkeypatch.setattr(joining, "BYTES_PER_ROW", 10**7)
