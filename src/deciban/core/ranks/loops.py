@@ -49,13 +49,14 @@ def compiled() -> Loops | None:
     t: Any = numba.types
     bits, scores = (t.Array(kind, 1, "C", readonly=True) for kind in (t.uint32, t.float32))
     n, low, high = t.int64, t.uint8[::1], t.uint32[::1]
-    counts, entries = t.int64[::1], (t.float32[::1], t.int64[::1], t.boolean[::1])
+    counts, cuts = t.int64[::1], t.UniTuple(scores, 2)
+    state, entries = t.Tuple((counts, t.float64[::1])), t.Tuple((t.float32[::1], counts, t.boolean[::1]))
     return Loops(
         _compiled(t.void(bits, counts), _count_blocks),
         _compiled(t.void(bits, counts, t.uint32[::1]), _part),
         _compiled(n(bits, n, low, high), _count),
         _compiled(n(low, high, bits, n, t.uint32[::1], counts), _list_counts),
-        _compiled(n(t.float32[::1], counts, scores, scores, counts, t.float64[::1], *entries), _list_gaps),
+        _compiled(n(t.float32[::1], counts, cuts, state, entries), _list_gaps),
     )
 
 
@@ -121,15 +122,14 @@ def _list_counts(low: Any, high: Any, away: Any, first: Any, bits: Any, counts: 
     return n
 
 
-def _list_gaps(  # noqa: C901, PLR0917  # one walk, which calls nothing
-    found: Any, counts: Any, kept: Any, more: Any, at: Any, gap: Any, scores: Any, weights: Any, unsure: Any
-) -> Any:
-    """Take trials that are ``kept`` from different scores, which ascend, and list the others as entries of gaps.
+def _list_gaps(found: Any, counts: Any, cuts: Any, state: Any, entries: Any) -> Any:  # noqa: C901  # calls nothing
+    """Take trials that are kept from different scores, which ascend, and list the others as entries of gaps.
 
-    Cuts are ``kept`` and ``more`` scores, infinity among them; all of them ascend. What is left of the scores is moved
-    to their beginning, and how many they are is returned. ``at`` holds how far ``kept``, ``more`` and the lists are,
-    and how many trials the last gap has, which may go on; ``gap`` its lowest and highest score and their sum.
+    ``cuts`` are the scores that are kept, and more, infinity among them; all of them ascend. What is left of the scores
+    is moved to their beginning, and how many they are is returned. The ``state`` says how far both and the lists are,
+    how many trials the last gap has, which may go on, and its lowest and highest score and their sum.
     """
+    (kept, more), (at, gap), (scores, weights, unsure) = cuts, state, entries
     left, i, j, n, inside = 0, at[0], at[1], at[2], at[3]
     for k in range(len(found)):
         score, count, is_end, is_cut = found[k], counts[k], False, False

@@ -25,11 +25,11 @@ class GapList:
     """
 
     def __init__(self, kept: ScoreArray, more: ScoreArray, loops: Loops) -> None:
-        self.loops, self.kept = loops, kept
-        self.more = np.unique(np.concatenate((more, [-np.inf, np.inf])).astype(np.float32))
+        self.loops = loops
+        self._cuts = kept, np.unique(np.concatenate((more, [-np.inf, np.inf])).astype(np.float32))
         self._at = np.zeros(4, np.int64)
         self._gap = np.zeros(3)
-        n = _MOST_ENTRIES * (len(kept) + len(self.more))  # what is not written to takes no memory
+        n = _MOST_ENTRIES * (len(kept) + len(self._cuts[1]))  # what is not written to takes no memory
         self._entries = np.empty(n, np.float32), np.empty(n, np.int64), np.empty(n, np.bool_)
 
     def add(self, scores: ScoreArray, counts: CountArray) -> tuple[ScoreArray, CountArray]:
@@ -42,7 +42,7 @@ class GapList:
         counts : (n,) int64 array
             Of all trials; is written to.
         """
-        n = self.loops.list_gaps(scores, counts, self.kept, self.more, self._at, self._gap, *self._entries)
+        n = self.loops.list_gaps(scores, counts, self._cuts, (self._at, self._gap), self._entries)
         return scores[:n], counts[:n]
 
     def as_class(self) -> GapClass:
