@@ -50,9 +50,9 @@ def numbers(value, path=""):
     "asked",
     [
         {"p_target": [0.5, 0.01], "pairs": False, "intervals": False},
-        {"p_out_of_set": 0.2, "units": "speaker"},
+        {"p_out_of_set": 0.2, "units": "speaker", "bootstrap": 30, "seed": 5},
         {"groups": {"west": ["eng", "deu"], "fra": ["fra"]}, "units": "speaker"},
-        {"level": 0.9},
+        {"level": 0.9, "bootstrap": 40},
         {"units": "trials"},
     ],
 )
@@ -100,7 +100,7 @@ def test_one_pass_gives_bounds_and_intervals_of_the_rest(folder):
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"bootstrap": 100}, "corrected minima of many classes need all segments"),
+        ({"optimism": True}, "corrected minima of many classes need all segments"),
         ({"operating_points": [0.1]}, "for scores of two classes"),
     ],
 )
