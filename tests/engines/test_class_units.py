@@ -46,7 +46,8 @@ def drawn(seed, n_sides, weighted):
     return rng, loglik, label, units, weights, tuple(f"class {k}" for k in range(n_classes))
 
 
-def in_memory(loglik, label, units, weights, classes, figures, resampling=ALONE):
+def in_memory(*trials, resampling=ALONE):
+    loglik, label, units, weights, classes, figures = trials
     given_units = TrialUnits.of(np.arange(len(label)) if units is None else units)
     trials = ScoredClasses.of(loglik, label, weights, classes)
     return evaluate_trials(
@@ -102,7 +103,20 @@ def compare(found, whole):
             of_keys = expected[[place[key] for key in found.keys.tolist()]]
             np.testing.assert_allclose(found.influences[name], of_keys, rtol=1e-8, atol=1e-14, err_msg=str(name))
     np.testing.assert_allclose(found.curves["c_avg"], whole.curves["c_avg"], rtol=1e-12, atol=1e-15)
+    compare_bands(found, whole)
     compare_replicates(found.bootstrap, whole.bootstrap)
+
+
+def compare_bands(found, whole):
+    """Bands of detectors."""
+    assert found.curves.keys() == whole.curves.keys()
+    assert found.unseen.keys() == whole.unseen.keys()
+    for name, expected in whole.unseen.items():
+        np.testing.assert_allclose(found.curves[name], whole.curves[name], rtol=1e-9, atol=1e-9, err_msg=str(name))
+        assert found.unseen[name].n_units == expected.n_units
+        for what in ("log_odds", "above", "below"):
+            a, b = getattr(found.unseen[name], what), getattr(expected, what)
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15, err_msg=str(name))
 
 
 def compare_replicates(found, whole):
@@ -131,7 +145,7 @@ def test_intervals_are_those_of_memory(seed, n_sides, weighted):
         asked["prior"] = rng.dirichlet(np.full(len(classes), 3.0))
     figures = ClassFigures(**asked)
     resampling = Resampling(bootstrap=int(rng.choice([0, 7, 300])), seed=seed % 7)
-    whole = in_memory(*trials, classes, figures, resampling)
+    whole = in_memory(*trials, classes, figures, resampling=resampling)
     memory = int(rng.choice([MEMORY, 3000 if n_sides == 0 else 12_000]))  # a pass for every portion
     found = in_pieces(rng, *trials, classes, figures, memory=max(memory, 50_000), resampling=resampling)
     compare(found.uncertainty, whole.uncertainty)
@@ -154,7 +168,7 @@ def test_groups_are_those_of_memory(seed, n_sides, weighted):
         asked |= {"prior": [0.0, *np.full(n - 1, 1.0 / (n - 1))]}
     figures = ClassFigures(**asked)
     resampling = Resampling(bootstrap=20, seed=3)
-    whole = in_memory(*trials, classes, figures, resampling)
+    whole = in_memory(*trials, classes, figures, resampling=resampling)
     found = in_pieces(rng, *trials, classes, figures, resampling=resampling)
     compare(found.uncertainty, whole.uncertainty)
     assert found.classes == whole.classes
@@ -167,9 +181,9 @@ def test_groups_are_those_of_memory(seed, n_sides, weighted):
 
 def test_processes_add_up_to_what_threads_find():
     rng, *trials, classes = drawn(3, 1, weighted=True)
-    asked = classes, ClassFigures(), Resampling(bootstrap=40)
-    found = in_pieces(rng, *trials, *asked[:2], engine=Apart(2), resampling=asked[2])
-    compare(found.uncertainty, in_memory(*trials, *asked).uncertainty)
+    asked, resampling = (*trials, classes, ClassFigures()), Resampling(bootstrap=40)
+    found = in_pieces(rng, *asked, engine=Apart(2), resampling=resampling)
+    compare(found.uncertainty, in_memory(*asked, resampling=resampling).uncertainty)
 
 
 @pytest.mark.parametrize("n_sides", [0, 1])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -210,7 +211,7 @@ class ReplicatesInPieces:
     portions: Portions
 
     def bootstrap(
-        self, sample: TrialBlock, design: UnitDesign, estimates: Mapping[Figure, Estimate], still: Set[Figure]
+        self, sample: TrialBlock, design: UnitDesign, estimates: Mapping[Figure, Estimate], still: AbstractSet[Figure]
     ) -> Bootstrap:
         """Draw replicates of all figures that have some.
 
@@ -245,10 +246,10 @@ class ReplicatesInPieces:
                     found.setdefault(name, []).append(values)
             has_all.append(has)
         whole: dict[Figure, tuple[FloatArray, float]] = {}
-        for name, values in found.items():
+        for name, parts in found.items():
             if name in estimates:
-                one = np.concatenate([own[1:] for own in values])
-                whole[name] = (np.zeros(len(one)), 0.0) if name in still else (one, float(values[0][0]))
+                one = np.concatenate([own[1:] for own in parts])
+                whole[name] = (np.zeros(len(one)), 0.0) if name in still else (one, float(parts[0][0]))
         return Bootstrap.of(whole, np.concatenate(has_all), estimates, self.resampling)
 
     def _pass(

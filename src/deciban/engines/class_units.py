@@ -12,6 +12,7 @@ from deciban.core.classes.shown import Shown
 from deciban.core.resampling.class_sums import Block, CostSums, StratumWeights, UnitDesign, centre_of
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.units import Keys, TrialUnits
+from deciban.engines.class_bands import BandsInPieces
 from deciban.engines.class_problems import TrialBlock, blocks_of
 from deciban.engines.class_replicates import ReplicatesInPieces
 from deciban.engines.work import Engine, Locked, Work
@@ -217,6 +218,9 @@ class InfluencesInPieces:
         values = np.asarray(found.curves.c_avg[::STEP])
         curve = SureCurve(axis_of(summary), values, *gathered.of_curve(len(values)))
         units = self.who.units
+        bands = BandsInPieces(self.source, self.engine, self.memory, self.system, portions, design).errors(
+            summary, units
+        )
         return Uncertainty(
             n_units=design.n_units,
             noun=units.noun,
@@ -224,10 +228,11 @@ class InfluencesInPieces:
             keys=units.keys,
             estimates=gathered.estimates,
             influences=gathered.influences,
-            curves=curve.errors(summary.places, design.n_units),
+            curves={**curve.errors(summary.places, design.n_units), **bands.curves},
             level=self.resampling.level,
             bootstrap=replicates,
             curve_influences=curve.influences(int(design.seen.min())),
+            unseen=bands.unseen,
         )
 
     def _together(self, portions: Portions) -> Iterator[list[Portion]]:
