@@ -14,11 +14,18 @@ from functools import partial
 from typing import Any, Self
 
 import deciban
-from deciban.engines.dask_clusters import connected, distributed_library, left, other_version, require_workers
+from deciban.engines.dask_clusters import (
+    connected,
+    distributed_library,
+    left,
+    other_version,
+    require_folders,
+    require_workers,
+)
 from deciban.engines.work import Engine, W
 from deciban.errors import ClusterError, InputError
 from deciban.io.shards.held import holding
-from deciban.io.shards.pieces import Piece, batches
+from deciban.io.shards.pieces import Piece, ShardSource, batches
 from deciban.steps import teller
 
 _ROWS_PER_TASK = 20_000_000
@@ -104,6 +111,16 @@ class DaskEngine(Engine):
     def bounded(self, memory: int) -> int:
         """See `Engine.bounded`: half of what a thread of the smallest worker has, as sums are added up there."""
         return int(min(memory, self._memory_per_thread() / 2))
+
+    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1, beside: int = 0) -> None:  # noqa: ARG002
+        """See `Engine.make_room`: batches are made as small as workers need; that they see all files is made sure of.
+
+        Raises
+        ------
+        ClusterError
+            If a worker does not see a temporary folder.
+        """
+        require_folders(self.client, source.kept, source.name)
 
     def close(self) -> None:
         """See `Engine.close`."""
