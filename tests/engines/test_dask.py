@@ -88,6 +88,22 @@ def test_a_pass_begins_again_when_all_workers_are_lost_with_what_it_shares(clien
     same(evaluation_of(summary), in_memory(scores, truth))
 
 
+def test_a_worker_that_is_lost_before_the_scheduler_hears_of_it_does_no_harm(client, monkeypatch):
+    pieces, failed = held(*some_trials(1000, 4), [100, 400]).pieces, []
+
+    def scatter(*args, **how):
+        if not failed:
+            failed.append(OSError("Timed out trying to connect to a worker that is gone"))
+            raise failed[0]
+        return type(client).scatter(client, *args, **how)
+
+    monkeypatch.setattr(client, "scatter", scatter)
+    monkeypatch.setattr(client, "nthreads", dict)  # all are begun again just now
+    survey = Survey(0, True, TwoClassFigures(), np.float32, 10**6)
+    assert sum(engine.DaskEngine(client).run(survey, pieces).n) == 1000
+    assert failed
+
+
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_cuts_order_tasks_and_batches_change_nothing(client, monkeypatch, data):
