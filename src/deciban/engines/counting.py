@@ -8,7 +8,6 @@ What comes out is the summary that sorting in memory makes.
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -124,7 +123,7 @@ class Survey(Locked, Work):
         return found
 
 
-class Around(Work):
+class Around(Locked, Work):
     """The second pass: all trials counted around cuts.
 
     Parameters
@@ -139,16 +138,9 @@ class Around(Work):
     words = "counting around the rarer class"
 
     def __init__(self, system: int, cuts: CutCounts, rows_per_batch: int) -> None:
+        super().__init__()
         self.system, self.counts, self.rows_per_batch = system, cuts, rows_per_batch
         self.n_bytes = cuts.n_bytes
-        self._room = threading.local()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_room"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._room = threading.local()
 
     def empty(self) -> Self:
         """See `Work.empty`."""
@@ -157,9 +149,9 @@ class Around(Work):
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
         n, upto = sum(one.n_rows for one in pieces), 0
-        room: ScoreArray | None = getattr(self._room, "scores", None)
+        room: ScoreArray | None = getattr(self.of_thread, "scores", None)
         if room is None or len(room) < n:  # memory that is new every time takes a tenth of the pass
-            room = self._room.scores = np.empty(n, self.counts.cuts.dtype)
+            room = self.of_thread.scores = np.empty(n, self.counts.cuts.dtype)
         scores = room
         for piece in pieces:
             own = piece.read(Wanted((self.system,))).scores[0]
