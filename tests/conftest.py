@@ -1,5 +1,6 @@
-"""Settings of all tests: hypothesis profiles, and where real score sets may lie."""
+"""Settings of all tests: hypothesis profiles, what keeps a run short, and where real score sets may lie."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -22,9 +23,21 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
+# Set before anything imports NumPy, and for all processes that tests start: every worker of pytest-xdist has a core, and
+# threads of linear algebra that wait for each other's small matrices took a quarter of the time.
+for library in ("OPENBLAS", "OMP", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 collect_ignore = ["fuzz/coverage_guided.py"]  # needs the extra `fuzz`, and is no test
 
 DATA = Path(os.environ.get("DECIBAN_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def pytest_collection_finish():
+    """Tests and modules, which stay to the end, are not searched for garbage again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(autouse=True)
