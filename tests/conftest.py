@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from support.sketches import sketch
+
 settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
 settings.register_profile(
     "thorough",
@@ -56,15 +58,43 @@ def real_data():
     return DATA
 
 
-@pytest.fixture
-def sketches(monkeypatch):
-    """Plots are made as ever, but written as empty pictures: for tests of the words of a page.
+@pytest.fixture(scope="module", autouse=True)
+def _sketched(request):
+    """Plots are drawn as ever, but not laid out and written, which takes most of the time of a page: see `pictures`.
 
-    Writing takes most of the time of a page, and it is matplotlib's work. Pages with whole pictures are made in
-    `report`, `e2e` and `cli/test_commands.py`.
+    Not so in folders that are about pictures, in modules that say so, and in doctests.
     """
+    place = Path(request.node.path).parts
+    if "tests" not in place or {"plots", "examples"} & {*place} or hasattr(request.module, "WHOLE_PICTURES"):
+        yield
+        return
+    from deciban.plots import files
 
-    def savefig(_figure, file, **_options):
-        file.write(b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="8" height="6"/>')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "_whole", files._bytes, raising=False)
+        patch.setattr(files, "_bytes", sketch)
+        yield
 
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", savefig)
+
+@pytest.fixture
+def pictures(monkeypatch):
+    """Pictures are laid out and written: for single tests that look at them."""
+    from deciban.plots import files
+
+    monkeypatch.setattr(files, "_bytes", files._whole)
+
+
+@pytest.fixture(scope="session")
+def _empty_axes():
+    from matplotlib.figure import Figure
+
+    return Figure().add_subplot()
+
+
+@pytest.fixture
+def sketches(monkeypatch, _empty_axes):
+    """Plots are not even drawn: for tests of the words of a page."""
+    from deciban import plots
+
+    for kind in {*plots.KINDS, *plots.CLASS_KINDS, *plots.COMPARISON_KINDS} - {"class_ape"}:  # whose width words go by
+        monkeypatch.setattr(plots, kind, lambda *_, **__: _empty_axes)

@@ -143,6 +143,7 @@ def test_report_is_one_offline_page(run, files):
     assert f"wrote {output}" in result.out.replace("\n", "")
 
 
+@pytest.mark.usefixtures("pictures")
 @pytest.mark.parametrize("kind", ["det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc"])
 @pytest.mark.parametrize(("ending", "magic"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
 def test_every_plot_in_every_format(run, files, kind, ending, magic):
