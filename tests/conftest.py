@@ -25,8 +25,8 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
-# Set before anything imports NumPy, and for all processes that tests start: every worker of pytest-xdist has a core, and
-# threads of linear algebra that wait for each other's small matrices took a quarter of the time.
+# For workers of pytest-xdist and all processes that tests start: each has a core, where threads of linear algebra that
+# wait for each other in small matrices took a quarter of the time.
 for library in ("OPENBLAS", "OMP", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
