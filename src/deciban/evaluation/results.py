@@ -24,6 +24,7 @@ from deciban.metrics.evidence import MisleadingEvidence
 from deciban.types import Axis, FloatArray
 
 if TYPE_CHECKING:
+    from deciban.evaluation.conditions import SystemConditions
     from deciban.trials import JoinReport
 
 CONVENTIONS = {
@@ -325,12 +326,15 @@ class Results(Shown, Generic[E]):
         What was read and assumed; lines of text will do as well.
     before : Results, optional
         Of the scores as they are, where ``systems`` is what a trained model makes of them.
+    conditions : tuple of SystemConditions
+        Of each system by condition, where that was asked for.
     """
 
     systems: tuple[E, ...]
     join: JoinReport | None = None
     messages: tuple[Message | str, ...] = ()
     before: Results[E] | None = None
+    conditions: tuple[SystemConditions, ...] = ()
 
     def __repr__(self) -> str:
         names = shortened(", ".join(system.name for system in self.systems))
@@ -370,12 +374,17 @@ class Results(Shown, Generic[E]):
         """What the numbers mean."""
         return self.systems[0].conventions if self.systems else Evaluation.conventions
 
+    def _systems_as_dicts(self) -> list[dict[str, Any]]:
+        """Every system, with its conditions where there are some."""
+        more = [one.to_dict() for one in self.conditions] or [{}] * len(self.systems)
+        return [one.to_dict() | own for one, own in zip(self.systems, more, strict=True)]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban eval --json`` prints."""
         return {
             "schema": SCHEMA,
             "kind": self.kind,
-            "systems": [system.to_dict() for system in self.systems],
+            "systems": self._systems_as_dicts(),
             **({} if self.before is None else {"before": [system.to_dict() for system in self.before.systems]}),
             "join": None if self.join is None else self.join.to_dict(),
             "messages": as_objects(self.messages),

@@ -162,14 +162,18 @@ def evaluate_joined(
     each = [figures] * len(joined.names) if chosen is None else thresholds_for(figures, chosen)
     units, found = joined.units(options.how_sure)
     resampling = options.how_sure.resampling(units)
+    split, by_condition = joined.split(options.split), []
     for one, own in zip(joined.aligned, each, strict=True):
         say(f"evaluating {one.name}")
         trials = one.score, truth, joined.weight
         how: Any = {"classes": classes, "resampling": resampling}
         evaluations.append(kind.evaluate(trials, name=one.name, figures=own, **how))
+        if split is not None:
+            by_condition.append(split.evaluated(one.score, evaluations[-1], figures=own, resampling=resampling))
     ties = {one.name: one.n_tied for one in evaluations} if kind.has_ties else None
     messages = joined.all_messages(ties) + found + (() if chosen is None else chosen.messages)
-    return Results(tuple(evaluations), joined.report, messages)
+    messages += () if split is None else split.messages
+    return Results(tuple(evaluations), joined.report, messages, conditions=tuple(by_condition))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,6 +217,7 @@ def evaluate_model(
     if model is None:
         files = opened(scores, key, options)
         if isinstance(files, OpenedSummary):
+            options.split.refuse("a summary", "Evaluate the trials themselves, or leave it out.")
             return ModelEvaluation(evaluate_summary(files, options))
         if isinstance(files, ShardSource):
             return ModelEvaluation(evaluate_in_pieces(files, options, progress))
