@@ -1,4 +1,4 @@
-"""What stands for a picture where pages and commands are tested, not pictures."""
+"""What stands for a picture in tests of pages and commands."""
 
 import hashlib
 from xml.sax.saxutils import escape
