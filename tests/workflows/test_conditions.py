@@ -170,6 +170,35 @@ def test_several_systems_and_where():
     assert found.conditions[1].partitions[0].evaluated[0].eer == deciban.evaluate(alone, score="other").eer
 
 
+def test_data_frames_have_a_row_for_each_condition():
+    found = deciban.evaluate(example(), score=["score", "other"], by="gender", equalize="gender")
+    table = found.to_arrow().to_pydict()
+    assert table["name"] == ["score"] * 4 + ["other"] * 4
+    assert table["condition"] == ["pooled", "gender f", "gender m", "equalized"] * 2
+    assert table["eer"][1] == found.conditions[0].partitions[0].evaluated[0].eer
+
+
+def test_what_is_read_in_pieces_is_refused_with_a_way_out(tmp_path):
+    path = tmp_path / "trials.csv"
+    path.write_text("trial,score,label,sex\na,1,1,f\nb,0,0,f\nc,2,1,m\nd,-1,0,m\n")
+    with pytest.raises(InputError, match="by: an evaluation in pieces .*--where COLUMN=VALUE"):
+        deciban.evaluate_files(path, by="sex", approximate=True)
+
+
+def test_a_model_is_evaluated_by_condition_before_and_after(tmp_path):
+    frame = example()
+    path = tmp_path / "scores.csv"
+    columns = ["score", "label", "gender"]
+    rows = [",".join(map(str, row)) for row in zip(range(400), *(frame[name] for name in columns), strict=True)]
+    path.write_text("\n".join(["trial,score,label,gender", *rows]))
+    model = deciban.train_files(path, None, deciban.calibration.AffineCalibrator()).model
+    found = deciban.evaluate_files(path, model=model, by="gender")
+    before, after = (one.conditions[0].partitions[0].evaluated for one in (found.before, found))
+    assert [one.eer for one in before] == [one.eer for one in after]
+    assert sum(one.cllr for one in after) < sum(one.cllr for one in before)
+    assert found.to_dict()["before"][0]["conditions"][1]["condition"] == {"gender": "m"}
+
+
 def test_many_classes_by_condition_and_equalized():
     rng = np.random.default_rng(1)
     label = rng.integers(0, 3, 300)

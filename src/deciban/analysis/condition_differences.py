@@ -192,7 +192,8 @@ def beyond_doubt(part: ByConditions, level: float) -> list[str]:
         words = f"{in_words(one.figure, known[one.first])} {amount} [{low}, {high}]"
         told.setdefault((one.first, one.second, worse), []).append(words)
     if not told:
-        return [f"no two conditions differ beyond doubt ({_rule(level)})"]
+        words = "no two conditions differ" if in_pairs else "no condition differs from the mean of the others"
+        return [f"{words} beyond doubt ({_rule(level)})"]
     return [
         f"{first} is {'worse' if worse else 'better'} than {second or 'the mean of the others'}: {', '.join(words)}"
         for (first, second, worse), words in told.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deciban.core.resampling.intervals import Interval
@@ -187,6 +187,14 @@ class SystemConditions:
     pooled: OneSystem
     partitions: tuple[ByConditions, ...] = ()
     equalized: tuple[Equalized, ...] = ()
+
+    def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
+        """Every evaluation, with the partition and the condition that it is of: the rows of data frames."""
+        found: list[tuple[Mapping[str, str], Any]] = [({"by": "", "condition": "pooled"}, self.pooled)]
+        for part in self.partitions:
+            found += [({"by": part.title, "condition": one.name}, one) for one in part.evaluated]
+        found += [({"by": one.title, "condition": "equalized"}, one.found) for one in self.equalized]
+        return [(labels, replace(one, name=self.pooled.name)) for labels, one in found]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON says of a system besides its pooled figures."""

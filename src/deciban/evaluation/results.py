@@ -344,7 +344,8 @@ class Results(Shown, Generic[E]):
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Every evaluation; with a model, those before it as well."""
         if self.before is None:
-            return [({}, one) for one in self.systems]
+            every = [row for one in self.conditions for row in one.labelled()]
+            return every or [({}, one) for one in self.systems]
         parts = ("before", self.before.systems), ("after", self.systems)
         return [({"part": part}, one) for part, systems in parts for one in systems]
 
@@ -374,8 +375,8 @@ class Results(Shown, Generic[E]):
         """What the numbers mean."""
         return self.systems[0].conventions if self.systems else Evaluation.conventions
 
-    def _systems_as_dicts(self) -> list[dict[str, Any]]:
-        """Every system, with its conditions where there are some."""
+    def systems_to_dicts(self) -> list[dict[str, Any]]:
+        """Return every system as JSON has it, with its conditions where there are some."""
         more = [one.to_dict() for one in self.conditions] or [{}] * len(self.systems)
         return [one.to_dict() | own for one, own in zip(self.systems, more, strict=True)]
 
@@ -384,8 +385,8 @@ class Results(Shown, Generic[E]):
         return {
             "schema": SCHEMA,
             "kind": self.kind,
-            "systems": self._systems_as_dicts(),
-            **({} if self.before is None else {"before": [system.to_dict() for system in self.before.systems]}),
+            "systems": self.systems_to_dicts(),
+            **({} if self.before is None else {"before": self.before.systems_to_dicts()}),
             "join": None if self.join is None else self.join.to_dict(),
             "messages": as_objects(self.messages),
             "inputs": list(self.message_lines),

@@ -82,6 +82,12 @@ class Conditions:
         parts = ([known[columns] for columns in each] for each in (split.partitions, split.equalized))
         return cls(kind, tuple(classes), truth, weight, *map(tuple, parts))
 
+    def take(self, rows: IntArray) -> Conditions:
+        """The same of some of the trials."""
+        weight = None if self.weight is None else self.weight[rows]
+        parts = ([one.take(rows) for one in each] for each in (self.partitions, self.equalized))
+        return Conditions(self.kind, self.classes, self.truth[rows], weight, *map(tuple, parts))
+
     @property
     def messages(self) -> tuple[Message, ...]:
         """Into how many conditions trials were split."""

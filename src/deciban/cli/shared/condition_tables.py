@@ -118,6 +118,9 @@ def _points(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized
             at = found.operating_points[k] if first.kind == "two-class" else found.points[k]
             costs = (with_interval(number(getattr(at, name)), found, (name, k)) for name in names)
             rows.append((*front, point, *costs))
+        if found is not None and first.kind == "two-class":
+            means = (with_interval(number(getattr(found, f"mean_{name}")), found, f"mean_{name}") for name in names)
+            rows.append((*front, "mean over points", *means))
     headings = ["minDCF", "actDCF"] if first.kind == "two-class" else ["C_avg", "min C_avg"]
     n_left = max(len(part.columns), 1) + 1
     return table(
@@ -137,6 +140,6 @@ def _remarks(part: ByConditions) -> list[str]:
         if one.found is not None and any("Rule of 30" in note for note in one.found.notes)
     ]
     if few:
-        which = "all conditions" if len(few) == len(part.conditions) else "; ".join(few)
-        found.append(f"Rule of 30, fewer than 30 errors of a kind at some threshold: {which}")
+        which = "every condition" if len(few) == len(part.conditions) else "; ".join(few)
+        found.append(f"Rule of 30: fewer than 30 errors of some kind in {which}")
     return found
