@@ -11,6 +11,7 @@ from deciban.evaluation._plotter import Plotter
 from deciban.evaluation._tables import Tabular
 from deciban.evaluation.as_json import Jsonable
 from deciban.evaluation.bounds import Bounds
+from deciban.evaluation.told import InformationAt
 from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
 
 
@@ -36,6 +37,7 @@ class OneSystem(ByValue, Shown):
     conventions: ClassVar[Mapping[str, str]]
     uncertainty: Uncertainty | None
     bounds: Bounds
+    information_at: tuple[InformationAt, ...]
 
     @property
     def point_names(self) -> tuple[str, ...]:

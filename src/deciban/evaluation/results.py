@@ -18,12 +18,14 @@ from deciban.evaluation.bounds import Bounds
 from deciban.evaluation.one_system import OneSystem, Shown
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
+from deciban.evaluation.told import InformationAt, capacity_of_blocks, information_dicts
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.evidence import MisleadingEvidence
 from deciban.types import Axis, FloatArray
 
 if TYPE_CHECKING:
+    from deciban.rules import Capacity
     from deciban.trials import JoinReport
 
 CONVENTIONS = {
@@ -180,6 +182,8 @@ class Evaluation(OneSystem):
         Whether trials were weighted: all numbers of trials are sums of weights then.
     requested : Requested
         Figures that were asked for beside these.
+    information_at : tuple of InformationAt
+        How much the scores tell, in bits: at even odds, and at the effective prior of the first operating point.
     axis : {"nats", "log10"}
         Unit in which plots and tables write llrs; all numbers here are in nats.
     uncertainty : Uncertainty or None
@@ -209,6 +213,7 @@ class Evaluation(OneSystem):
     misleading: tuple[MisleadingEvidence, ...] = dataclasses.field(repr=False)
     is_weighted: bool = dataclasses.field(default=False, repr=False, compare=False)
     requested: Requested = dataclasses.field(default=NOTHING, repr=False)
+    information_at: tuple[InformationAt, ...] = dataclasses.field(default=(), repr=False)
     axis: Axis = dataclasses.field(default="nats", repr=False, compare=False)
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
     bounds: Bounds = dataclasses.field(default_factory=dict, repr=False)
@@ -256,6 +261,11 @@ class Evaluation(OneSystem):
         return float(np.mean([point.min_dcf for point in self.operating_points]))
 
     @property
+    def capacity(self) -> Capacity:
+        """The most that the scores tell at any prior, after the best recalibration; see `deciban.rules.capacity`."""
+        return capacity_of_blocks(self.curves.pav)
+
+    @property
     def minima(self) -> Sequence[tuple[str, Figure, bool]]:
         """Figures that are minima, as tables show them; of several points the mean over them."""
         cost: Figure = ("min_dcf", 0) if len(self.operating_points) == 1 else "mean_min_dcf"
@@ -273,6 +283,7 @@ class Evaluation(OneSystem):
         fields["dr30"] = dict(zip(("false_alarms", "misses"), self.dr30, strict=True))
         fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
         fields["misleading_evidence"] = misleading_dicts(self.misleading)
+        fields |= information_dicts(self.information_at, None if "min_cllr" in self.bounds else self.capacity)
         fields["notes"] = self.all_notes
         from deciban.evaluation.interval_json import with_bounds, with_intervals  # only who asks for JSON
 

@@ -77,7 +77,7 @@ def eval_command(
     from deciban.cli.shared.tables import console, print_results
 
     out = console(shown.table_style)
-    print_results(results, out, all_classes=shown.all_classes)
+    print_results(results, out, all_classes=shown.all_classes, with_information=True)
     if results.kind == "two-class" and (any(tables.values()) or any(map(_has_requests, results.systems))):
         from deciban.cli.shared.requested_tables import print_requested
 

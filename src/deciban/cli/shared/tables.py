@@ -15,6 +15,7 @@ from rich.text import Text
 from deciban.cli.shared.interval_cells import has_intervals
 from deciban.cli.shared.table_writers import UNLIMITED, WRITERS, Table
 from deciban.evaluation.figure_cells import WithInterval, with_interval, written
+from deciban.evaluation.told import sentence
 from deciban.messages import one_line
 
 if TYPE_CHECKING:  # tables of formats and of files need no numbers
@@ -81,6 +82,7 @@ def print_results(
     with_trials: bool = False,
     with_classes: bool = True,
     all_classes: bool = False,
+    with_information: bool = False,
 ) -> None:
     """Print the table of all systems, and the notes that belong to it, on standard output or another console.
 
@@ -97,6 +99,8 @@ def print_results(
         Many classes: whether the classes have tables, too.
     all_classes : bool
         Whether these have every class where there are more than 30, and not the ten of greatest error rate alone.
+    with_information : bool
+        Whether sentences say how much each system tells.
     """
     to = out or console()
     if results.kind == "classes":
@@ -105,6 +109,8 @@ def print_results(
         )
     else:
         _print_two_class(results.systems, to, order, with_trials=with_trials)
+    for line in map(sentence, results.systems if with_information else ()):
+        say(to, line)
     for line in results.note_lines:
         say(to, line, "yellow")
 
