@@ -1,4 +1,4 @@
-"""How much scores tell at a prior, for people to read: information in bits, of how many there are (thesis 2.43-2.47)."""
+"""How much scores tell at a prior: information in bits, of how many there are (thesis 2.43 to 2.47)."""
 
 from __future__ import annotations
 
@@ -91,7 +91,9 @@ def information_of(summary: Summary, thresholds: Sequence[float], trials: Scored
     delivered[1:] = np.minimum(delivered, available)[1:]  # the same, of cells
     return tuple(
         InformationAt((float(expit(at)), float(expit(-at))), *numbers)
-        for at, *numbers in zip(log_odds.tolist(), entropy.tolist(), delivered.tolist(), available.tolist(), strict=True)
+        for at, *numbers in zip(
+            log_odds.tolist(), entropy.tolist(), delivered.tolist(), available.tolist(), strict=True
+        )
     )
 
 
