@@ -1,4 +1,4 @@
-"""How much scores tell at a prior: against the functions of arrays, in words, in JSON, and where something is unknown."""
+"""How much scores tell at a prior: against the functions of arrays, in words and in JSON."""
 
 import json
 

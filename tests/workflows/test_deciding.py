@@ -10,6 +10,7 @@ import deciban
 from deciban.calibration import AffineCalibrator
 from deciban.decisions import decide, decision_risk
 from deciban.errors import FormatError, InputError
+from deciban.fusion import LinearFusion
 from deciban.io import CostTable
 
 ASK = CostTable(("accept", "reject", "ask"), ("target", "other"), np.array([[0.0, 10.0], [1.0, 0.0], [0.3, 0.3]]))
@@ -158,12 +159,12 @@ def test_hostile_input_leaves_nothing(folder, change, error, message):
     assert sorted(folder.iterdir()) == before
 
 
-def test_a_fusion_decides_what_it_makes_of_all_systems(folder, tmp_path):
+def test_a_fusion_decides_what_it_makes_of_all_systems(folder):
     other = LLR + np.random.default_rng(8).normal(size=N)
     rows = [f"m{i % 9} s{i} {x!r}\n" for i, x in enumerate(other.tolist())]
     (folder / "other.txt").write_text("".join(reversed(rows)))  # they meet by name
     files = [folder / "llr.txt", folder / "other.txt"]
-    deciban.train_files(files, folder / "key.txt", "fusion").model.save(folder / "fusion.json")
+    deciban.train_files(files, folder / "key.txt", LinearFusion()).model.save(folder / "fusion.json")
     how = {"costs": ASK, "prior": 0.2, "key": folder / "key.txt"}
     found = deciban.decide_files(files, folder / "out.parquet", model=folder / "fusion.json", **how)
     deciban.apply_files(folder / "fusion.json", files, folder / "fused.parquet")

@@ -19,6 +19,7 @@ _PLACES = {
     "at_thresholds_p_fa": ("at_thresholds", "p_fa"),
     "at_thresholds_hter": ("at_thresholds", "hter"),
     "information": ("information_at", "delivered"),
+    "cost": ("costs", "cost"),
     "available": ("information_at", "available"),
     "log_loss": ("posterior_scores", "log_loss"),
     "log_loss_discrimination_loss": ("posterior_scores", "log_loss_discrimination_loss"),

@@ -37,12 +37,16 @@ class OneSystem(ByValue, Shown):
     conventions: ClassVar[Mapping[str, str]]
     uncertainty: Uncertainty | None
     bounds: Bounds
-    information_at: tuple[InformationAt, ...]
 
     @property
     def point_names(self) -> tuple[str, ...]:
         """What the operating points are called, in their order."""
         raise NotImplementedError
+
+    @property
+    def information_at(self) -> tuple[InformationAt, ...]:
+        """How much the scores tell, in bits, prior by prior."""
+        return ()
 
     @property
     def minima(self) -> Sequence[tuple[str, Figure, bool]]:

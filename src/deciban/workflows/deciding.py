@@ -289,14 +289,14 @@ class _Deciding:
         else:
             columns |= {f"posterior_{name}": found.posterior[:, k] for k, name in enumerate(self.table.classes)}
         columns |= {"expected_cost": found.expected_cost, "margin": found.margin}
-        for name, values in columns.items():
+        for name in columns:
             if name in names.column_names:
                 raise InputError(
                     f"columns: {name!r} is one of the scores, and what is decided would be written under that name. "
                     "Rename that column, or leave it out of the scores."
                 )
-            names = names.append_column(name, pa.array(values))
-        return names
+        own = dict(zip(names.column_names, names.columns, strict=True))
+        return pa.table(own | {name: pa.array(values) for name, values in columns.items()})
 
     def keyed(
         self, path: PathLike, key: PathLike, progress: Progress | None

@@ -31,7 +31,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 @click.command("eval", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options(more=("units", "uncertainty", "scale"))
-@options("eval-figures", "posteriors", "axis", "all-classes", "tables", "json")
+@options("eval-figures", "posteriors", "axis", "decided", "all-classes", "tables", "json")
 def eval_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
 ) -> None:
@@ -51,6 +51,7 @@ def eval_command(
     deciban eval sysA.txt --key key.txt --units utt2spk
     deciban eval languages.tsv --key languages.key --preset lre17
     deciban eval trials.parquet --memory 2GB
+    deciban eval decisions.csv --decisions --key key.txt --dcf 0.01:10:1
     deciban eval logits.npy --key labels.npy --classes cat,dog,eel --prior 0.5,0.3,0.2
     """
     from deciban.io.source import require_one_stream, single_files
@@ -62,6 +63,16 @@ def eval_command(
     tables = {name: given.pop(name) for name in ("thresholds", "misleading")}
     if threshold_key is not None and not threshold_from:
         raise click.UsageError("--threshold-key is the key of --threshold-from: name these scores, too.")
+    decided = {name: given.pop(name) for name in ("decisions", "accept", "reject", "decision_column", "costs")}
+    if decided.pop("decisions"):
+        from deciban.cli.commands.decided import show_decisions
+
+        show_decisions(scores, key, asked, shown, quiet=quiet, **decided)
+        return
+    if any(decided.values()):
+        raise click.UsageError(
+            "--accept, --reject, --decision-column and --costs are about decisions: add --decisions."
+        )
     inputs = asked.inputs(scores, key)
     require_one_stream([*single_files(paths_of(inputs)), key, *threshold_from, threshold_key])
     files = asked.opened(inputs, key)
