@@ -10,10 +10,10 @@ from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.units import TrialUnits
 from deciban.decisions import Application, decision_risk
 from deciban.evaluation import evaluate
-from deciban.evaluation.decided import detection, evaluate_decisions
+from deciban.evaluation.decided import DecisionProblem, detection, evaluate_decisions
 from deciban.evaluation.unit_trials import Resampling
 
-TWO = {"actions": ("accept", "reject"), "classes": ("target", "nontarget"), "kind": "two-class"}
+TWO = {"problem": DecisionProblem(("accept", "reject"), ("target", "nontarget"), "two-class")}
 POINT = OperatingPoint(0.1, 2.0, 3.0)
 
 
@@ -36,7 +36,7 @@ def test_decisions_of_many_classes_have_the_c_avg_of_submitted_ones(trials, p_ta
     said, label = np.array([(0, 0), (2, 1), (1, 2), *trials]).T
     costs = np.array([[0.0, 1.0, 2.0], [3.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
     own = Application(costs, [0.5, 0.3, 0.2])
-    names = {"actions": tuple("abc"), "classes": tuple("abc"), "kind": "classes", "p_target": p_target}
+    names = {"problem": DecisionProblem(tuple("abc"), tuple("abc"), "classes", p_target)}
     found = evaluate_decisions(said, label, applications={"own": own}, **names)
     accepted = said[:, None] == np.arange(3)
     assert found.rates["c_avg"] == pytest.approx(multiclass.decision_c_avg(accepted, label, p_target=p_target))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from scipy import special
-from scipy.optimize import brentq
 
 from deciban.core.resampling.intervals import LINEARISED, ROUNDING, Estimate, Interval
 from deciban.core.resampling.units import Keys, mixed_bits
@@ -19,6 +19,17 @@ _CELLS = 1 << 22
 
 _ALIKE = 1e-9
 """Statistics that differ by no more than this share of them are the same: rounding must not decide."""
+
+
+class Bounded(Protocol):
+    """A figure that has an interval at any level: an `Estimate`, or what was made of several."""
+
+    @property
+    def value(self) -> float:
+        """The figure."""
+
+    def interval(self, level: float) -> Interval:
+        """Its interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +193,7 @@ class PairedUnits:
         drawn = self._replicates(figure)
         is_unseen = any(e.nothing_seen is not None and e.standard_error == 0.0 for e in (one, other))
         if is_unseen and not self.are_same:  # whatever is drawn of these trials has no error either
-            found = _of_unseen(one, other, plain, level)
+            found = of_unseen(one, other, plain, level)
         elif drawn is not None:
             found = _of_replicates(drawn, plain, level)
         else:
@@ -233,7 +244,7 @@ def _of_replicates(drawn: FloatArray, plain: Estimate, level: float) -> Interval
     return Interval(plain.value, low, high, error, None, level, plain.n_units, method, p_value)
 
 
-def _of_unseen(one: Estimate, other: Estimate, plain: Estimate, level: float) -> Interval:
+def of_unseen(one: Bounded, other: Bounded, plain: Estimate, level: float) -> Interval:
     """Where a system shows no errors: bounds of both figures by the rule of three, and what they leave of a difference.
 
     The distances of bounds from their figures are added in squares (Zou and Donner 2008, MOVER); the p-value is that
@@ -249,6 +260,8 @@ def _of_unseen(one: Estimate, other: Estimate, plain: Estimate, level: float) ->
     def excess(at: float) -> float:
         low, high = bounds(at)
         return low if plain.value > 0 else -high
+
+    from scipy.optimize import brentq  # whose import takes as long as an evaluation of many trials
 
     least, most = 1e-12, 1.0 - 1e-12
     p_value = 1.0

@@ -16,7 +16,7 @@ import numpy as np
 
 from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
-from deciban.evaluation.told import UNCERTAIN, known_information
+from deciban.evaluation.information_at import UNCERTAIN, known_information
 from deciban.metrics import SortedScores
 
 if TYPE_CHECKING:

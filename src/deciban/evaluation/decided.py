@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from deciban.evaluation.as_json import plain
 from deciban.evaluation.bounds import Bounds
 from deciban.evaluation.interval_json import with_intervals
 from deciban.evaluation.multiclass.class_figures import ClassFigure, Collected
+from deciban.evaluation.multiclass.replicates import ClassReplicates
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import CountArray, FloatArray, IntArray
@@ -96,16 +97,33 @@ class DecisionEvaluation(ByValue):
         return numbers
 
 
+@dataclass(frozen=True, slots=True)
+class DecisionProblem:
+    """What may be decided about what.
+
+    Attributes
+    ----------
+    actions, classes : tuple of str
+        Of two classes the first one is the target; error rates are those of ``accept`` and ``reject``, if there are no
+        other actions. Of many, an action with the name of a class says that class.
+    kind : {"two-class", "classes"}
+    p_target : float
+        Prior of a target in C_avg of many classes.
+    """
+
+    actions: tuple[str, ...]
+    classes: tuple[str, ...]
+    kind: str
+    p_target: float = 0.5
+
+
 def evaluate_decisions(
     action: IntArray,
     label: IntArray,
+    problem: DecisionProblem,
     *,
-    actions: Sequence[str],
-    classes: Sequence[str],
-    kind: str,
     name: str = "system",
     applications: Mapping[str, Application],
-    p_target: float = 0.5,
     weights: CountArray | None = None,
     resampling: Resampling | None = None,
 ) -> DecisionEvaluation:
@@ -114,16 +132,11 @@ def evaluate_decisions(
     Parameters
     ----------
     action, label : (n_trials,) int arrays
-        What was done, and the true class; of two classes the first one is the target.
-    actions, classes : sequence of str
-        Of two classes, error rates are those of ``accept`` and ``reject``, if there are no other actions. Of many, an
-        action with the name of a class says that class.
-    kind : {"two-class", "classes"}
+        What was done, and the true class: positions in those of the problem.
+    problem : DecisionProblem
     name : str
     applications : mapping of str to Application
         Costs of the actions at a prior, by what they are called.
-    p_target : float
-        Prior of a target in C_avg of many classes.
     weights : (n_trials,) array, optional
     resampling : Resampling, optional
         With units, every figure has an interval.
@@ -136,16 +149,17 @@ def evaluate_decisions(
     --------
     >>> from deciban.decisions import Application
     >>> even = {"even": Application([[0, 1], [1, 0]], [0.5, 0.5])}
-    >>> names = {"actions": ("accept", "reject"), "classes": ("target", "nontarget"), "kind": "two-class"}
-    >>> found = evaluate_decisions(np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1]), applications=even, **names)
+    >>> problem = DecisionProblem(("accept", "reject"), ("target", "nontarget"), "two-class")
+    >>> found = evaluate_decisions(np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1]), problem, applications=even)
     >>> found.rates, found.costs[0].cost, found.counts.tolist()
     ({'p_miss': 0.5, 'p_fa': 0.5}, 0.5, [[1, 1], [1, 1]])
     """
+    actions, classes = problem.actions, problem.classes
     own = np.ones(len(action), np.int64) if weights is None else weights
     counts = np.zeros((len(actions), len(classes)), own.dtype)
     np.add.at(counts, (action, label), own)
     shares = counts / counts.sum(axis=0)
-    figures = dict(_rates(actions, classes, kind, p_target))
+    figures = dict(_rates(problem))
     rates = {str(figure): float((costs * shares).sum()) for figure, costs in figures.items()}
     found = list[DecisionCost]()
     for k, (words, one) in enumerate(applications.items()):
@@ -154,7 +168,7 @@ def evaluate_decisions(
     known = None
     if resampling is not None and resampling.units is not None:
         known = _uncertainty(figures, shares, action, label, weights, resampling)
-    return DecisionEvaluation(name, kind, tuple(actions), tuple(classes), counts, rates, tuple(found), known)
+    return DecisionEvaluation(name, problem.kind, actions, classes, counts, rates, tuple(found), known)
 
 
 def detection(point: OperatingPoint) -> Application:
@@ -162,12 +176,11 @@ def detection(point: OperatingPoint) -> Application:
     return Application([[0.0, point.c_fa], [point.c_miss, 0.0]], [point.p_target, 1.0 - point.p_target])
 
 
-def _rates(
-    actions: Sequence[str], classes: Sequence[str], kind: str, p_target: float
-) -> Iterator[tuple[Figure, FloatArray]]:
+def _rates(problem: DecisionProblem) -> Iterator[tuple[Figure, FloatArray]]:
     """Error rates as costs (n_actions, n_classes), whose means by class add up to them."""
-    if kind == "two-class":
-        if tuple(actions) == ("accept", "reject"):
+    actions, classes, p_target = problem.actions, problem.classes, problem.p_target
+    if problem.kind == "two-class":
+        if actions == ("accept", "reject"):
             yield "p_miss", np.array([[0.0, 0.0], [1.0, 0.0]])
             yield "p_fa", np.array([[0.0, 1.0], [0.0, 0.0]])
         return
@@ -197,7 +210,8 @@ def _uncertainty(
     if means.n_units < 2:
         return None
     few = min(len(np.unique(np.concatenate([code[label == k] for code in own.codes]))) for k in range(shares.shape[1]))
-    collected = Collected(means)
+    replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
+    collected = Collected(means, replicates)
     for name, costs in figures.items():
         value, most = float((costs * shares).sum()), float(costs.max(axis=0).sum())
         if isinstance(name, str):
@@ -206,11 +220,13 @@ def _uncertainty(
             nothing = NothingSeen(few, above=float(costs.max()), ceiling=most)
             made = ClassFigure(name, value, costs[action, label], "log", nothing, (0.0, most))
         collected.add([made], keep=False)
+    estimates = collected.estimates(means.n_units)
     return Uncertainty(
         n_units=means.n_units,
         noun=own.noun,
         source=own.source,
         keys=own.keys,
-        estimates=collected.estimates(means.n_units),
+        estimates=estimates,
         level=resampling.level,
+        bootstrap=None if replicates is None else replicates.bootstrap(estimates),
     )

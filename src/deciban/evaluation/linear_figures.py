@@ -15,8 +15,8 @@ from deciban.core.resampling.best import BestDecisions, dcf_weights
 from deciban.core.resampling.intervals import Estimate, NothingSeen
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.scales import Scale
+from deciban.evaluation.information_at import constant_costs
 from deciban.evaluation.requested import PosteriorScores
-from deciban.evaluation.told import constant_costs
 from deciban.evaluation.uncertainty import Figure
 from deciban.types import FloatArray
 

@@ -11,7 +11,7 @@ from deciban.evaluation._plotter import Plotter
 from deciban.evaluation._tables import Tabular
 from deciban.evaluation.as_json import Jsonable
 from deciban.evaluation.bounds import Bounds
-from deciban.evaluation.told import InformationAt
+from deciban.evaluation.information_at import InformationAt
 from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
 
 

@@ -15,17 +15,17 @@ from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import SCHEMA, plain
 from deciban.evaluation.bounds import Bounds
+from deciban.evaluation.information_at import InformationAt, WithCapacity, information_dicts
 from deciban.evaluation.one_system import OneSystem, Shown
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
-from deciban.evaluation.told import InformationAt, capacity_of_blocks, information_dicts
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.evidence import MisleadingEvidence
 from deciban.types import Axis, FloatArray
 
 if TYPE_CHECKING:
-    from deciban.rules import Capacity
+    from deciban.evaluation.conditions import SystemConditions
     from deciban.trials import JoinReport
 
 CONVENTIONS = {
@@ -146,7 +146,7 @@ class Curves(ByValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(OneSystem):
+class Evaluation(OneSystem, WithCapacity):
     """Everything a table, a plot or a report says about the scores of one system.
 
     Two of the same scores, name and figures are equal, and so are their hashes.
@@ -261,11 +261,6 @@ class Evaluation(OneSystem):
         return float(np.mean([point.min_dcf for point in self.operating_points]))
 
     @property
-    def capacity(self) -> Capacity:
-        """The most that the scores tell at any prior, after the best recalibration; see `deciban.rules.capacity`."""
-        return capacity_of_blocks(self.curves.pav)
-
-    @property
     def minima(self) -> Sequence[tuple[str, Figure, bool]]:
         """Figures that are minima, as tables show them; of several points the mean over them."""
         cost: Figure = ("min_dcf", 0) if len(self.operating_points) == 1 else "mean_min_dcf"
@@ -336,12 +331,15 @@ class Results(Shown, Generic[E]):
         What was read and assumed; lines of text will do as well.
     before : Results, optional
         Of the scores as they are, where ``systems`` is what a trained model makes of them.
+    conditions : tuple of SystemConditions
+        Of each system by condition, where that was asked for.
     """
 
     systems: tuple[E, ...]
     join: JoinReport | None = None
     messages: tuple[Message | str, ...] = ()
     before: Results[E] | None = None
+    conditions: tuple[SystemConditions, ...] = ()
 
     def __repr__(self) -> str:
         names = shortened(", ".join(system.name for system in self.systems))
@@ -351,7 +349,8 @@ class Results(Shown, Generic[E]):
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Every evaluation; with a model, those before it as well."""
         if self.before is None:
-            return [({}, one) for one in self.systems]
+            every = [row for one in self.conditions for row in one.labelled()]
+            return every or [({}, one) for one in self.systems]
         parts = ("before", self.before.systems), ("after", self.systems)
         return [({"part": part}, one) for part, systems in parts for one in systems]
 
@@ -381,13 +380,18 @@ class Results(Shown, Generic[E]):
         """What the numbers mean."""
         return self.systems[0].conventions if self.systems else Evaluation.conventions
 
+    def systems_to_dicts(self) -> list[dict[str, Any]]:
+        """Return every system as JSON has it, with its conditions where there are some."""
+        more = [one.to_dict() for one in self.conditions] or [{}] * len(self.systems)
+        return [one.to_dict() | own for one, own in zip(self.systems, more, strict=True)]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban eval --json`` prints."""
         return {
             "schema": SCHEMA,
             "kind": self.kind,
-            "systems": [system.to_dict() for system in self.systems],
-            **({} if self.before is None else {"before": [system.to_dict() for system in self.before.systems]}),
+            "systems": self.systems_to_dicts(),
+            **({} if self.before is None else {"before": self.before.systems_to_dicts()}),
             "join": None if self.join is None else self.join.to_dict(),
             "messages": as_objects(self.messages),
             "inputs": list(self.message_lines),

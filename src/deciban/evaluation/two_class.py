@@ -17,10 +17,10 @@ from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation.bounds import within_bounds, without_bounded
 from deciban.evaluation.curves import draw_curves, trials_in_cells
+from deciban.evaluation.information_at import information_of
 from deciban.evaluation.requested import NOTHING, requested_of
 from deciban.evaluation.results import Curves, Evaluation, PointResult
 from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures, summarize
-from deciban.evaluation.told import information_of
 from deciban.evaluation.unit_trials import Resampling, UnitTrials
 from deciban.evaluation.units import remark_on_llrs
 from deciban.metrics import SortedScores

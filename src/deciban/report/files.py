@@ -21,6 +21,7 @@ from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.model_files import AnyModel, LoadedModel, path_of_model, trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, quality_paths
+from deciban.workflows.split import Split
 from deciban.workflows.streaming import OpenedFiles, kind_of_opened, opened
 from deciban.workflows.two_files import named_scores
 
@@ -176,7 +177,10 @@ def write_report(
         trained_on = ScoreFiles.of(request.train, request.train_key, chosen.reading, test.results.classes or None)
         quality = request.quality if request.train_quality is None else request.train_quality
         how: Any = {"quality": quality, "of_training": True, "progress": progress}
-        train = evaluate_model(model, trained_on, None, chosen.of_systems(test.renamed).lenient_on_units(), **how)
+        every = replace(
+            chosen.of_systems(test.renamed).lenient_on_units(), split=Split()
+        )  # conditions are those of the test
+        train = evaluate_model(model, trained_on, None, every, **how)
         results, before = _before_and_after(model, train.results)
         page = replace(page, train=results, train_before=before)
         if model is not None and model.is_fusion and chosen.kind == "two-class":
@@ -202,7 +206,8 @@ def _before_and_after(model: ScoreModel | None, results: Results[Any]) -> tuple[
     before = results.before
     if model is None or before is None or not model.is_fusion or results.kind == "classes":
         return results, before
-    return replace(results, systems=(*before.systems, *results.systems), before=None), None
+    conditions = (*before.conditions, *results.conditions)
+    return replace(results, systems=(*before.systems, *results.systems), before=None, conditions=conditions), None
 
 
 def _fusion_figures(

@@ -38,7 +38,7 @@ def multiclass_page(page: Page) -> str:
         sides=sides,
         corrected=corrected_detectors(results.systems),
         first=first,
-        summaries=[(name, _side_by_side(shown, _summary)) for name, shown in sides],
+        summaries=[(name, _side_by_side(shown, figures_of_classes)) for name, shown in sides],
         costs=[(name, _side_by_side(shown, _costs)) for name, shown in sides] if len(first.points) > 1 else [],
         parameters=_parameters(model, first.classes) if isinstance(model, ClassModel) else [],
         plots=[*_figures([one for one, _ in systems]), *(figure for inches, figure in panels if inches <= _HALF)],
@@ -58,7 +58,7 @@ def _side_by_side(systems: Named, figures_of: Callable[[ClassEvaluation], Mappin
     return side_by_side(rows, list(figures_of(systems[0][0])))
 
 
-def _summary(one: ClassEvaluation) -> dict[str, str]:
+def figures_of_classes(one: ClassEvaluation) -> dict[str, str]:
     """Figures of a system by what they are called; of several costs the mean."""
     several = len(one.points) > 1
     entropy = f"{number(one.cross_entropy)} of {number(one.prior_entropy)}"

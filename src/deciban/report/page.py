@@ -12,8 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from deciban import plots
 from deciban._version import __version__
 from deciban.evaluation import Results
+from deciban.evaluation.information_at import sentence
 from deciban.evaluation.results import shared_notes
-from deciban.evaluation.told import sentence
 from deciban.models.score_model import ScoreModel
 from deciban.report import tables
 from deciban.report.differences import Differences
@@ -78,6 +78,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
     drawn = [] if differences is None else differences.drawings()
     return environment.get_template(template).render(
         differences=differences,
+        by_condition=_by_condition(results),
         drawn_differences=[picture(one, TEXTS["differences"][name], "", "of all pairs") for name, one in drawn],
         title=page.title or _title(results),
         message_lines=page.message_lines or _join(results),
@@ -90,6 +91,18 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         version=__version__,
         **own,
     )
+
+
+def _by_condition(results: Results[Any]) -> list[tuple[Any, list[dict[str, str]]]]:
+    """Sections by condition with their pictures; none for results without conditions."""
+    if not results.conditions:
+        return []
+    from deciban.report.conditions import sections_of  # few pages have some
+
+    return [
+        (one, [picture(drawn, TEXTS["conditions"][name], side, "of all systems") for name, side, drawn in one.drawings])
+        for one in sections_of(results)
+    ]
 
 
 def notes_by_systems(systems: Named) -> list[tuple[Named, list[str]]]:

@@ -35,7 +35,7 @@ class Page:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers of what it shows: test, and training if there is some, each maybe before calibration."""
         sets = {"before": self.before, "train": self.train, "train_before": self.train_before}
-        more = {name: [one.to_dict() for one in shown.systems] for name, shown in sets.items() if shown is not None}
+        more = {name: shown.systems_to_dicts() for name, shown in sets.items() if shown is not None}
         return {**self.results.to_dict(), **more}
 
 

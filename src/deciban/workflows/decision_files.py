@@ -14,7 +14,7 @@ from pyarrow import parquet
 from deciban.core.ranks.operating import OperatingPoint, as_operating_point
 from deciban.decisions import Application, error_costs
 from deciban.errors import InputError
-from deciban.evaluation.decided import DecisionEvaluation, detection, evaluate_decisions
+from deciban.evaluation.decided import DecisionEvaluation, DecisionProblem, detection, evaluate_decisions
 from deciban.evaluation.summary import DEFAULT_POINTS
 from deciban.io.atomic import ScratchFolder
 from deciban.io.cost_files import CostTable, read_costs
@@ -212,10 +212,10 @@ def _evaluated(
     systems = list[DecisionEvaluation]()
     for aligned, one in zip(joined.aligned, found, strict=True):
         codes = aligned.score if kind == "two-class" else aligned.score[:, 0]
-        about: Any = {"actions": one.actions, "classes": classes, "kind": kind, "name": aligned.name}
-        about |= {"weights": joined.weight, "resampling": resampling, "p_target": _p_target(options)}
+        problem = DecisionProblem(one.actions, tuple(classes), kind, _p_target(options))
+        about: Any = {"name": aligned.name, "weights": joined.weight, "resampling": resampling}
         asked = _applications(one.actions, classes, kind, table, options)
-        systems.append(evaluate_decisions(codes.astype(np.int64), label, applications=asked, **about))
+        systems.append(evaluate_decisions(codes.astype(np.int64), label, problem, applications=asked, **about))
     return systems
 
 

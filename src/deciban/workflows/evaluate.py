@@ -162,14 +162,18 @@ def evaluate_joined(
     each = [figures] * len(joined.names) if chosen is None else thresholds_for(figures, chosen)
     units, found = joined.units(options.how_sure)
     resampling = options.how_sure.resampling(units)
+    split, by_condition = joined.split(options.split), []
     for one, own in zip(joined.aligned, each, strict=True):
         say(f"evaluating {one.name}")
         trials = one.score, truth, joined.weight
         how: Any = {"classes": classes, "resampling": resampling}
         evaluations.append(kind.evaluate(trials, name=one.name, figures=own, **how))
+        if split is not None:
+            by_condition.append(split.evaluated(one.score, evaluations[-1], figures=own, resampling=resampling))
     ties = {one.name: one.n_tied for one in evaluations} if kind.has_ties else None
     messages = joined.all_messages(ties) + found + (() if chosen is None else chosen.messages)
-    return Results(tuple(evaluations), joined.report, messages)
+    messages += () if split is None else split.messages
+    return Results(tuple(evaluations), joined.report, messages, conditions=tuple(by_condition))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,21 +214,15 @@ def evaluate_model(
     scores, key, options, quality, of_training, progress
         As in `evaluate_files`.
     """
+    files = opened(scores, key, options)
     if model is None:
-        files = opened(scores, key, options)
-        if isinstance(files, OpenedSummary):
-            return ModelEvaluation(evaluate_summary(files, options))
-        if isinstance(files, ShardSource):
-            return ModelEvaluation(evaluate_in_pieces(files, options, progress))
-        joined = read_joined(files, None, options, progress=progress)
-        return ModelEvaluation(evaluate_joined(joined, options, progress), renamed=joined.renamed)
+        return _as_they_are(files, options, progress)
     from deciban.workflows.model_files import require_kind, require_one_system, require_quality
     from deciban.workflows.quality import combination_messages, read_measures
     from deciban.workflows.system_trials import SystemTrials
 
     say = progress or (lambda _words: None)
     require_quality(model, is_given=quality is not None)
-    files = opened(scores, key, options)
     if isinstance(files, ShardSource) and quality is None:
         from deciban.workflows.model_in_pieces import evaluate_model_in_pieces
 
@@ -251,14 +249,30 @@ def evaluate_model(
     messages += [*counting.as_trained(model)[1], *combination_messages(model, measured)]
     name = trials.kind.name_after(model, trials.systems)
     say(f"evaluating {name}")
-    after = counting.evaluated(counting.transform(model), name, options.figures)
+    made = counting.transform(model)
+    after = counting.evaluated(made, name, options.figures)
+    each = [*map(counting.system, range(len(before))), made]
+    parts, said = counting.by_condition(options.split, each, [*before, after], options.figures)
     what = f"{trials.kind.output} that the model ({model.kind}) makes of the scores"
     words = f"{name}: the {what}" + (" of all systems" if model.is_fusion else "")
-    found = [*trials.all_messages(before), *messages, Message("note", "", words)]
+    found = [*trials.all_messages(before), *messages, Message("note", "", words), *said]
     found += trials.seen_before(model, of_training=of_training)
-    report = trials.joined.report
-    untouched = Results(tuple(before), report, tuple(found))
-    return ModelEvaluation(Results((after,), report, tuple(found), before=untouched), trials, trials.joined.renamed)
+    about = trials.joined.report, tuple(found)
+    results = Results(
+        (after,), *about, before=Results(tuple(before), *about, conditions=parts[:-1]), conditions=parts[-1:]
+    )
+    return ModelEvaluation(results, trials, trials.joined.renamed)
+
+
+def _as_they_are(files: OpenedFiles, options: Options, progress: Progress | None) -> ModelEvaluation:
+    """Evaluate systems without a model, wherever their trials are."""
+    if isinstance(files, OpenedSummary):
+        options.split.refuse("a summary", "Evaluate the trials themselves, or leave it out.")
+        return ModelEvaluation(evaluate_summary(files, options))
+    if isinstance(files, ShardSource):
+        return ModelEvaluation(evaluate_in_pieces(files, options, progress))
+    joined = read_joined(files, None, options, progress=progress)
+    return ModelEvaluation(evaluate_joined(joined, options, progress), renamed=joined.renamed)
 
 
 def ways_in_words(model: Any, scores: AnyArray, systems: Sequence[str], trials: Trials) -> list[Message]:

@@ -18,6 +18,7 @@ from deciban.trials.joining.renaming import IdsLike, Renaming
 from deciban.types import Axis
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.scale import Scale
+from deciban.workflows.split import Split
 from deciban.workflows.system_names import Names, Renamed
 
 Where: TypeAlias = Mapping[str, str | Sequence[str]]
@@ -176,6 +177,8 @@ class Options:
         What is wanted about uncertainty.
     scale : Scale
         What is done about trials that do not fit in memory.
+    split : Split
+        Into which conditions trials are split.
     """
 
     reading: Reading = field(default_factory=Reading)
@@ -183,6 +186,7 @@ class Options:
     kind: KindName | None = None
     how_sure: HowSure = field(default_factory=HowSure)
     scale: Scale = field(default_factory=Scale)
+    split: Split = field(default_factory=Split)
 
     @classmethod
     def of(cls, function: str, given: Mapping[str, Any]) -> Self:
@@ -204,11 +208,12 @@ class Options:
         ...
         TypeError: evaluate_files() got an unexpected keyword argument 'operating_point'. Did you mean operating_points?
         """
-        reads, shows, sure, large = ({one.name for one in fields(made)} for made in (Reading, Figures, HowSure, Scale))
-        known = [*reads, *shows, *sure, *large, "kind"]
+        groups = (Reading, Figures, HowSure, Scale, Split)
+        reads, shows, sure, large, split = ({one.name for one in fields(made)} for made in groups)
+        known = [*reads, *shows, *sure, *large, *split, "kind"]
         for name in given:
-            if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
+            if name not in known or (name in split and given[name] and function not in _BY_CONDITION):
+                near = [] if name in known else difflib.get_close_matches(name, known, n=1)
                 meant = f" Did you mean {near[0]}?" if near else ""
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}.{meant}")
         kind = given.get("kind")
@@ -224,12 +229,13 @@ class Options:
             figures = replace(figures, operating_points=list(figures.operating_points))
         how_sure = HowSure(**{name: value for name, value in given.items() if name in sure})
         scale = Scale(**{name: value for name, value in given.items() if name in large})
-        return cls(reading, figures, kind, how_sure, scale)
+        parts = Split(**{name: value for name, value in given.items() if name in split})
+        return cls(reading, figures, kind, how_sure, scale, parts)
 
     @property
     def arguments(self) -> dict[str, Any]:
         """The same as keyword arguments, of which `of` makes it again."""
-        parts = (self.reading, self.figures, self.how_sure, self.scale)
+        parts = (self.reading, self.figures, self.how_sure, self.scale, self.split)
         return {one.name: getattr(part, one.name) for part in parts for one in fields(part)} | {"kind": self.kind}
 
     def of_systems(self, known: Renamed | None) -> Options:
@@ -244,7 +250,7 @@ class Options:
     @property
     def files(self) -> list[PathLike]:
         """What is read besides scores and key."""
-        return [*self.reading.files, *self.how_sure.files, *self.scale.files]
+        return [*self.reading.files, *self.how_sure.files, *self.scale.files, *self.split.files]
 
     def lenient_on_units(self) -> Options:
         """The same for other trials, whose units may not be among those that were named."""
@@ -254,6 +260,9 @@ class Options:
         """The same for other trials, whose key may lack the column of weights."""
         return replace(self, reading=replace(self.reading, weights_required=False))
 
+
+_BY_CONDITION = ("evaluate_files", "evaluate", "evaluate_classes", "report_files", "deciban")
+"""Functions that split trials into conditions; the last one is the command line, where commands have options or not."""
 
 _UNITS = {
     "detection_llr": "detection llrs",

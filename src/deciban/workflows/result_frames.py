@@ -12,7 +12,7 @@ from deciban.evaluation._tables import Tabular
 from deciban.trials.frames.to_frames import require_library
 
 _INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
-_TEXTS = ("name", "kind", "class", "role", "trials", "part")
+_TEXTS = ("name", "kind", "class", "role", "trials", "part", "by", "condition")
 """Columns of texts, where `inf` would be a name."""
 
 

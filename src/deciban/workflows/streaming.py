@@ -23,6 +23,9 @@ from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_sum
 if TYPE_CHECKING:
     from deciban.workflows.units_in_pieces import UnitsOfSource
 
+_IN_PIECES = "Evaluate each condition by itself (--where COLUMN=VALUE), or give the evaluation more memory (--memory)."
+"""What to do about conditions where trials are read in pieces."""
+
 OpenedFiles: TypeAlias = ScoreFiles | ShardSource | OpenedSummary
 """What is read as a whole, or in pieces, or was summarized before."""
 
@@ -141,6 +144,7 @@ def evaluate_in_pieces(
     """
     from deciban.workflows.units_in_pieces import units_of_source
 
+    options.split.refuse("an evaluation in pieces", _IN_PIECES)
     say, found = progress or (lambda _words: None), list[Any]()
     kind = kind_called(kind_of_opened(source, options))
     with options.scale.engine() as engine:

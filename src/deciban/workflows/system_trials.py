@@ -14,6 +14,7 @@ from deciban.calibration.folds import folds_of, held_out
 from deciban.core.ranks.counts import n_tied
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, naming_trials
+from deciban.evaluation.conditions import SystemConditions
 from deciban.io.source import single_files
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
@@ -26,6 +27,7 @@ from deciban.workflows.kinds import AnyKind, AnyScores
 from deciban.workflows.model_files import order_of_training, refuse_twice, seen_before
 from deciban.workflows.options import Figures, Options
 from deciban.workflows.quality import Measured, measures_of
+from deciban.workflows.split import Split
 from deciban.workflows.system_names import known_by
 
 
@@ -159,6 +161,23 @@ class SystemTrials:
         resampling = self.data.known_resampling(score)
         known: Any = {"figures": figures, "classes": self.classes, "resampling": resampling}
         return self.kind.evaluate(self.data.known(score), name=name, **known)
+
+    def by_condition(
+        self, split: Split, scores: Sequence[AnyArray], pooled: Sequence[Any], figures: Figures
+    ) -> tuple[tuple[SystemConditions, ...], tuple[Message, ...]]:
+        """The same by condition, of several systems with their evaluations; and what is to be said of it."""
+        if not split.is_asked:
+            return (), ()
+        from deciban.workflows.conditions import Conditions
+
+        data, figures, found = self.data, self.joined.on_axis(figures), list[SystemConditions]()
+        every = Conditions.of(split, self.trials, self.kind, data.is_target, data.weight, classes=self.classes)
+        for score, one in zip(scores, pooled, strict=True):
+            there = np.arange(len(score)) if score.ndim > 1 else np.flatnonzero(~np.isnan(score))
+            own = every if len(there) == len(score) else every.take(there)
+            how: Any = {"figures": figures, "resampling": data.known_resampling(score)}
+            found.append(own.evaluated(score[there], one, **how))
+        return tuple(found), every.messages
 
     def system(self, k: int) -> AnyArray:
         """The scores of a system."""

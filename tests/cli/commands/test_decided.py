@@ -28,12 +28,18 @@ def test_tables_say_how_often_and_at_what_cost(run):
 
 
 def test_json_fits_the_schema(run):
-    code, out, _ = run(*["eval", "d.csv", "--decisions", "--key", "key.csv", "--json"])
+    code, out, _ = run(*["eval", "d.csv", "--decisions", "--key", "key.csv", "--json", "--units", "trials"])
     assert code == 0
     found = json.loads(out)
     jsonschema.validate(found, deciban.json_schemas()["eval"])
     assert found["decisions"] is True
     assert found["systems"][0]["intervals"]["p_miss"]["high"] <= 1.0
+
+
+def test_figures_of_scores_are_refused(run):
+    code, _, err = run(*["eval", "d.csv", "--decisions", "--key", "key.csv", "--thresholds", "--fnmr-at", "0.1"])
+    assert code == 2
+    assert "--fnmr-at, --thresholds: about scores" in err
 
 
 def test_options_of_decisions_need_decisions(run):

@@ -52,6 +52,7 @@ CALLS = [
     "eval c.npy d.npy --key label.npy --p-target 0.1 --p-target 0.5",
     "eval c.npy --key label.npy --no-pairs --no-subsets",
     "eval c.npy --key label.npy --out-of-set 0.2",
+    "eval a.txt --key key.txt --by enroll --equalize enroll --dcf 0.1 --dcf 0.5",
     f"compare a.txt {LONG} --key key.txt --dcf 0.1 --dcf 0.5 --permutations 99 --units trials",
     f"report a.txt {LONG} --key key.txt -o page.html --train a.txt --train {LONG} --train-key key.txt",
     "compare c.npy d.npy --key label.npy --against first --no-optimism",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from deciban.cli.shared.envelope import Shown, print_json
 from deciban.cli.shared.options import Asked, tell
@@ -13,6 +15,21 @@ if TYPE_CHECKING:
     from deciban.evaluation.decided import DecisionEvaluation
 
 _RATES = {"p_miss": "misses", "p_fa": "false alarms", "error_rate": "error rate", "c_avg": "C_avg"}
+
+
+def refuse_figures_of_scores(asked: Asked, given: Mapping[str, Any]) -> None:
+    """Refuse options that are about scores, and would be overlooked.
+
+    Raises
+    ------
+    click.UsageError
+    """
+    named = [f"--{name.replace('_', '-')}" for name, value in given.items() if value not in (None, False, (), [])]
+    split = getattr(asked.options, "split", None)
+    named += ["--by, --equalize"] if split is not None and split != type(split)() else []
+    named += [f"--{name}" for name in asked.two]
+    if named:
+        raise click.UsageError(f"{', '.join(named)}: about scores, and --decisions says that there are none.")
 
 
 def show_decisions(

@@ -30,7 +30,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 
 @click.command("eval", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("units", "uncertainty", "scale"))
+@joining_options(more=("units", "uncertainty", "conditions", "scale"))
 @options("eval-figures", "posteriors", "axis", "decided", "all-classes", "tables", "json")
 def eval_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
@@ -65,8 +65,10 @@ def eval_command(
         raise click.UsageError("--threshold-key is the key of --threshold-from: name these scores, too.")
     decided = {name: given.pop(name) for name in ("decisions", "accept", "reject", "decision_column", "costs")}
     if decided.pop("decisions"):
-        from deciban.cli.commands.decided import show_decisions
+        from deciban.cli.commands.decided import refuse_figures_of_scores, show_decisions
 
+        of_scores = {**given, **tables, "threshold_from": threshold_from, "threshold_key": threshold_key}
+        refuse_figures_of_scores(asked, of_scores)
         show_decisions(scores, key, asked, shown, quiet=quiet, **decided)
         return
     if any(decided.values()):
@@ -77,18 +79,21 @@ def eval_command(
     require_one_stream([*single_files(paths_of(inputs)), key, *threshold_from, threshold_key])
     files = asked.opened(inputs, key)
     about = asked.options_for(files).with_figures(**given)
-    with working() as say:
-        results = evaluate_opened(files, about, say, threshold_from=threshold_from, threshold_key=threshold_key)
+    with working() as progress:
+        results = evaluate_opened(files, about, progress, threshold_from=threshold_from, threshold_key=threshold_key)
     tell(results.messages, quiet=quiet)
     if shown.as_json:
         places = {"threshold-scores": threshold_from, "threshold-key": [threshold_key]}
         places["units"] = tuple(about.how_sure.files)
         print_json(results.to_dict(), files={"scores": score_paths(files), "key": [key], **places})
         return
-    from deciban.cli.shared.tables import console, print_results
+    from deciban.cli.shared.tables import console, print_results, say
+    from deciban.evaluation.information_at import sentence
 
     out = console(shown.table_style)
-    print_results(results, out, all_classes=shown.all_classes, with_information=True)
+    print_results(results, out, all_classes=shown.all_classes)
+    for one in results.systems:
+        say(out, sentence(one))
     if results.kind == "two-class" and (any(tables.values()) or any(map(_has_requests, results.systems))):
         from deciban.cli.shared.requested_tables import print_requested
 

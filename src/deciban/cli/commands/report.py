@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("report", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("units", "uncertainty", "scale"))
+@joining_options(more=("units", "uncertainty", "conditions", "scale"))
 @options("report", "reliability", "axis", "all-classes", "tables", "json")
 def report_command(
     scores: tuple[str, ...],

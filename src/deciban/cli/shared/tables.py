@@ -15,7 +15,6 @@ from rich.text import Text
 from deciban.cli.shared.interval_cells import has_intervals
 from deciban.cli.shared.table_writers import UNLIMITED, WRITERS, Table
 from deciban.evaluation.figure_cells import WithInterval, with_interval, written
-from deciban.evaluation.told import sentence
 from deciban.messages import one_line
 
 if TYPE_CHECKING:  # tables of formats and of files need no numbers
@@ -82,7 +81,6 @@ def print_results(
     with_trials: bool = False,
     with_classes: bool = True,
     all_classes: bool = False,
-    with_information: bool = False,
 ) -> None:
     """Print the table of all systems, and the notes that belong to it, on standard output or another console.
 
@@ -99,8 +97,6 @@ def print_results(
         Many classes: whether the classes have tables, too.
     all_classes : bool
         Whether these have every class where there are more than 30, and not the ten of greatest error rate alone.
-    with_information : bool
-        Whether sentences say how much each system tells.
     """
     to = out or console()
     if results.kind == "classes":
@@ -109,10 +105,12 @@ def print_results(
         )
     else:
         _print_two_class(results.systems, to, order, with_trials=with_trials)
-    for line in map(sentence, results.systems if with_information else ()):
-        say(to, line)
     for line in results.note_lines:
         say(to, line, "yellow")
+    if results.conditions:
+        from deciban.cli.shared.condition_tables import print_conditions
+
+        print_conditions(results, to)
 
 
 def print_inspection(found: Inspection, out: Console) -> None:
@@ -197,17 +195,21 @@ def _print_two_class(systems: Sequence[Evaluation], out: Console, order: Sequenc
     if with_trials:
         counted = "weight" if all(one.is_weighted for one in systems) else "trials"
         columns[counted] = lambda one: f"{one.n_tar + one.n_non:,.6g}"
-    columns["EER (ROCCH)"] = written("eer", lambda one: one.eer, percent)
+    figures, caption = two_class_columns(systems[0])
+    out.print(_summary(systems, columns | figures, order, caption))
+    if len(systems[0].operating_points) > 1:
+        out.print(_points(systems))
+
+
+def two_class_columns(first: Evaluation) -> tuple[Columns, str]:
+    """Columns of figures of two classes, and what has to be said of them."""
+    columns: Columns = {"EER (ROCCH)": written("eer", lambda one: one.eer, percent)}
     caption = "Cllr in bits"
-    single = len(systems[0].operating_points) == 1
-    if single:
+    if len(first.operating_points) == 1:
         columns["minDCF"] = written(("min_dcf", 0), lambda one: one.min_dcf, number)
         columns["actDCF"] = written(("act_dcf", 0), lambda one: one.act_dcf, number)
-        caption = f"normalized DCF at {systems[0].operating_points[0]}; {caption}"
-    columns |= {**_LOSSES, "AUC": written("auc", lambda one: one.auc, _FOUR)}
-    out.print(_summary(systems, columns, order, caption))
-    if not single:
-        out.print(_points(systems))
+        caption = f"normalized DCF at {first.operating_points[0]}; {caption}"
+    return columns | {**_LOSSES, "AUC": written("auc", lambda one: one.auc, _FOUR)}, caption
 
 
 def _points(systems: Sequence[Evaluation]) -> Table:
@@ -228,17 +230,7 @@ def _print_multiclass(
     systems: Sequence[ClassEvaluation], out: Console, order: Sequence[str], *, with_classes: bool, most: int | None
 ) -> None:
     first = systems[0]
-    columns = {**_LOSSES, "information": written("information", lambda one: one.information, number)}
-    if len(first.points) == 1:
-        columns["C_avg"] = written(("c_avg", 0), lambda one: one.points[0].c_avg, _FOUR)
-        columns["min C_avg"] = written(("min_c_avg", 0), lambda one: one.points[0].min_c_avg, _FOUR)
-    columns["error rate"] = written("error_rate", lambda one: one.error_rate, percent)
-    columns["Brier"] = written("brier", lambda one: one.brier, number)
-    if not first.has_flat_prior:
-        columns["cross-entropy"] = lambda one: with_interval(
-            f"{number(one.cross_entropy)} of {number(one.prior_entropy)}", one, "cross_entropy"
-        )
-    out.print(_summary(systems, columns, order, _caption(first)))
+    out.print(_summary(systems, class_columns(first), order, _caption(first)))
     if len(first.points) > 1:
         out.print(_class_points(systems))
     if not with_classes:
@@ -260,6 +252,21 @@ def _print_multiclass(
         for_programs = isinstance(out, TableConsole) and out.writer is not None
         made = _of_many_apart(systems, shown) if for_programs else _of_many(systems, shown)
         out.print(replace(made, caption=words))
+
+
+def class_columns(first: ClassEvaluation) -> Columns:
+    """Columns of figures of many classes."""
+    columns = {**_LOSSES, "information": written("information", lambda one: one.information, number)}
+    if len(first.points) == 1:
+        columns["C_avg"] = written(("c_avg", 0), lambda one: one.points[0].c_avg, _FOUR)
+        columns["min C_avg"] = written(("min_c_avg", 0), lambda one: one.points[0].min_c_avg, _FOUR)
+    columns["error rate"] = written("error_rate", lambda one: one.error_rate, percent)
+    columns["Brier"] = written("brier", lambda one: one.brier, number)
+    if not first.has_flat_prior:
+        columns["cross-entropy"] = lambda one: with_interval(
+            f"{number(one.cross_entropy)} of {number(one.prior_entropy)}", one, "cross_entropy"
+        )
+    return columns
 
 
 def _caption(first: ClassEvaluation) -> str:

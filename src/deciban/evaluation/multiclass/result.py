@@ -14,10 +14,10 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import plain
 from deciban.evaluation.bounds import Bounds
+from deciban.evaluation.information_at import InformationAt
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.results import Results
-from deciban.evaluation.told import InformationAt
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray

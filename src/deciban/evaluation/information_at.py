@@ -14,7 +14,6 @@ from deciban.core.rules.expected import cross_entropy_curve
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
-    from deciban.core.ranks.hull import Pav
     from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.summary import Summary
     from deciban.metrics.scores import ScoredTrials
@@ -106,12 +105,19 @@ def known_information(found: Sequence[InformationAt]) -> tuple[InformationAt, ..
     return tuple(InformationAt(one.prior, one.entropy, one.delivered, None) for one in found[:1])
 
 
-def capacity_of_blocks(pav: Pav) -> Capacity:
-    """The most that blocks of PAV tell at any prior."""
-    from deciban.rules.channels import capacity_of  # which searches: only for who asks
+class WithCapacity:
+    """Mixin of evaluations of two classes, whose curves hold the blocks of PAV."""
 
-    tar, n_tar, non, n_non = pav.as_trials()
-    return capacity_of((tar, n_tar), (non, n_non))
+    __slots__ = ()
+    curves: Any
+
+    @property
+    def capacity(self) -> Capacity:
+        """The most that the scores tell at any prior, after the best recalibration; see `deciban.rules.capacity`."""
+        from deciban.rules.channels import capacity_of  # which searches: only for who asks
+
+        tar, n_tar, non, n_non = self.curves.pav.as_trials()
+        return capacity_of((tar, n_tar), (non, n_non))
 
 
 def information_dicts(found: Sequence[InformationAt], most: Capacity | None) -> dict[str, Any]:

@@ -1,0 +1,204 @@
+"""Which conditions differ beyond doubt: differences of figures by the units that conditions share."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from deciban.analysis.compared_figures import figures_of, in_words, shown, with_unit, written
+from deciban.analysis.paired import PairedUnits, holm, of_unseen, t_test
+from deciban.core.resampling.intervals import Estimate, Interval
+from deciban.evaluation.conditions import ByConditions, ConditionDifference
+from deciban.evaluation.interval_words import bounds_in_words
+from deciban.evaluation.uncertainty import Figure, Uncertainty
+
+MOST_PAIRED = 10
+"""Conditions of which all pairs are compared; of more, each with the mean of the others alone."""
+
+_PAIRS_IN_WORDS = 3
+"""Conditions of which pairs are told; of more, each against the mean of the others."""
+
+_OF_CLASSES = ("cllr", "error_rate")
+_OF_TWO = ("eer", "cllr", "mean_act_dcf", "mean_min_dcf")
+"""Figures of which differences are made, besides costs at the first operating point."""
+
+
+def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[ConditionDifference, ...], str]:
+    """Differences between conditions, and of each from the mean of the others.
+
+    Parameters
+    ----------
+    evaluated : sequence of Evaluation or ClassEvaluation
+        Of conditions, by whose names they are called.
+    level : float
+        Of the intervals, each for itself.
+
+    Returns
+    -------
+    differences : tuple of ConditionDifference
+        P-values are corrected by Holm's method, for all pairs of a figure and for all comparisons with the others.
+    why_none : str
+        Why there are none; empty where there are some.
+
+    Notes
+    -----
+    A unit with trials in two conditions acts on both figures, so that its influences subtract before they are squared,
+    as those of two systems do (see `deciban.compare`). Where a condition shows no error at all, bounds by the rule of
+    three take the place of its standard error (as in comparisons of systems).
+    """
+    if len(evaluated) < 2:
+        return (), "fewer than two conditions have figures"
+    sure = [one for one in evaluated if one.uncertainty is not None]
+    if len(sure) < 2:
+        return (), "units are not known, or too few in each condition"
+    figures = _figures(sure)
+    kept = [name for name in figures if all(name in one.uncertainty.influences for one in sure)]
+    if not kept:
+        return (), "influences of so many units are not kept; name units of which there are fewer, such as speakers"
+    found = list[ConditionDifference]()
+    pairs = list(itertools.combinations(sure, 2)) if len(sure) <= MOST_PAIRED else []
+    paired = [PairedUnits.of(one.uncertainty, other.uncertainty) for one, other in pairs]
+    together = _Together.of([one.uncertainty for one in sure]) if len(sure) > 2 else None
+    for figure in kept:
+        of_pairs = [
+            ConditionDifference(
+                one.name, other.name, figure, _values(figure, one, other), p.difference(figure, level), 1.0
+            )
+            for (one, other), p in zip(pairs, paired, strict=True)
+        ]
+        of_others = [] if together is None else together.against_others(sure, figure, level)
+        found += [*_corrected(of_pairs), *_corrected(of_others)]
+    return tuple(found), ""
+
+
+def _corrected(rows: Sequence[ConditionDifference]) -> list[ConditionDifference]:
+    """With p-values for all of them at once."""
+    adjusted = holm(np.array([one.interval.p_value for one in rows], np.float64)).tolist()
+    return [replace(one, holm=share) for one, share in zip(rows, adjusted, strict=True)]
+
+
+def _figures(sure: Sequence[Any]) -> list[Figure]:
+    """Figures that all conditions have, of those that a reader asks for first."""
+    wanted = _OF_CLASSES if sure[0].kind == "classes" else _OF_TWO
+    at_first = [("c_avg", 0)] if sure[0].kind == "classes" else [("min_dcf", 0), ("act_dcf", 0)]
+    return [one for one in figures_of(tuple(sure)) if one in wanted or one in at_first]
+
+
+def _values(figure: Figure, *systems: Any) -> tuple[float, float]:
+    one, other = (system.uncertainty.estimates[figure].value for system in systems)
+    return one, other
+
+
+class _Together:
+    """The units of all conditions: influences of a condition and of the mean of all others subtract.
+
+    Parameters
+    ----------
+    parts : sequence of Uncertainty
+    places : sequence of int arrays
+        Where the units of each stand among all.
+    n_units : int
+        All of them.
+    """
+
+    def __init__(self, parts: Sequence[Uncertainty], places: Sequence[Any], n_units: int) -> None:
+        self.parts, self.places, self.n_units = parts, places, n_units
+
+    @classmethod
+    def of(cls, parts: Sequence[Uncertainty]) -> _Together:
+        """Find the units that conditions share."""
+        keys, places = np.unique(np.concatenate([one.keys for one in parts]), return_inverse=True)
+        ends = np.cumsum([len(one.keys) for one in parts])
+        return cls(parts, np.split(places, ends[:-1]), len(keys))
+
+    def against_others(self, named: Sequence[Any], figure: Figure, level: float) -> list[ConditionDifference]:
+        """Each condition minus the mean of the others."""
+        influences = np.zeros((len(self.parts), self.n_units))
+        for row, one, at in zip(influences, self.parts, self.places, strict=True):
+            row[at] = one.influences[figure]
+        estimates = [one.estimates[figure] for one in self.parts]
+        n_units, n_others = min(one.n_units for one in self.parts), len(self.parts) - 1
+        is_unseen = any(one.nothing_seen is not None and one.standard_error == 0.0 for one in estimates)
+        total, found = influences.sum(axis=0), []
+        for k, one in enumerate(named):
+            others = _MeanOf([*estimates[:k], *estimates[k + 1 :]])
+            of_unit = influences[k] - (total - influences[k]) / n_others
+            error = math.sqrt(float(of_unit @ of_unit) * n_units / (n_units - 1))
+            mine = estimates[k].value
+            plain = Estimate(mine - others.value, error, n_units, "identity")
+            if is_unseen:
+                interval = of_unseen(estimates[k], others, plain, level)
+            else:
+                interval = replace(plain.interval(level), p_value=t_test(plain.value, error, n_units))
+            found.append(ConditionDifference(one.name, None, figure, (mine, others.value), interval, 1.0))
+        return found
+
+
+class _MeanOf:
+    """The mean of a figure over several conditions.
+
+    Parameters
+    ----------
+    estimates : sequence of Estimate
+    """
+
+    def __init__(self, estimates: Sequence[Estimate]) -> None:
+        self.estimates = estimates
+        self.value = math.fsum(one.value for one in estimates) / len(estimates)
+
+    def interval(self, level: float) -> Interval:
+        """Between bounds whose distances are added in squares, as if conditions shared no unit."""
+        each = [one.interval(level) for one in self.estimates]
+        pairs = list(zip(each, self.estimates, strict=True))
+        below = math.hypot(*(max(e.value - one.low, 0.0) for one, e in pairs)) / len(each)
+        above = math.hypot(*(max(one.high - e.value, 0.0) for one, e in pairs)) / len(each)
+        low, high = self.value - below, self.value + above
+        return replace(each[0], estimate=self.value, low=low, high=high, corrected=None)
+
+
+def beyond_doubt(part: ByConditions, level: float) -> list[str]:
+    """Which conditions differ beyond doubt, in words: corrected p-values below ``1 - level``.
+
+    Pairs where there are at most three conditions; of more, each against the mean of the others.
+
+    Parameters
+    ----------
+    part : ByConditions
+    level : float
+
+    Returns
+    -------
+    list of str
+        A sentence for each pair that differs in some figure; one that says so where none does.
+    """
+    if not part.differences:
+        return [f"no differences: {part.no_differences}"] if part.no_differences else []
+    in_pairs = len(part.evaluated) <= _PAIRS_IN_WORDS
+    told = dict[tuple[str, str | None, bool], list[str]]()
+    asked = [one for one in part.differences if (one.second is not None) == in_pairs]
+    known = {one.name: one for one in part.evaluated}
+    for one in asked:
+        how, value = shown(one.figure), one.interval.estimate
+        if one.holm >= 1.0 - level or value == 0.0:
+            continue
+        worse = (value > 0) != how.larger_is_better
+        low, high = bounds_in_words(one.interval, in_percent=how.in_percent)
+        amount = with_unit(written(value, how, sign=True), how)
+        words = f"{in_words(one.figure, known[one.first])} {amount} [{low}, {high}]"
+        told.setdefault((one.first, one.second, worse), []).append(words)
+    if not told:
+        words = "no two conditions differ" if in_pairs else "no condition differs from the mean of the others"
+        return [f"{words} beyond doubt ({_rule(level)})"]
+    return [
+        f"{first} is {'worse' if worse else 'better'} than {second or 'the mean of the others'}: {', '.join(words)}"
+        for (first, second, worse), words in told.items()
+    ] + [f"beyond doubt: {_rule(level)}; intervals of single differences"]
+
+
+def _rule(level: float) -> str:
+    return f"p below {1.0 - level:.3g} by Holm's correction for all that are asked of a figure"

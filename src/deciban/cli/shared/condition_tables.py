@@ -1,0 +1,145 @@
+"""Results by condition as tables for a terminal: what all trials, every condition and equal conditions give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from deciban.analysis.condition_differences import beyond_doubt
+from deciban.cli.shared.tables import captioned, class_columns, number, say, table, two_class_columns
+from deciban.core.resampling.intervals import LEVEL
+from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
+from deciban.evaluation.figure_cells import with_interval
+
+if TYPE_CHECKING:
+    from deciban.cli.shared.table_writers import Table
+
+_MOST_COUNTS = 3
+"""Classes that have a column for how many trials of them a condition has; of more, all trials together have one."""
+
+_MISSING = "(no value)"
+
+
+def print_conditions(results: Any, out: Console) -> None:
+    """Print tables by condition, for each system and each partition, and which conditions differ beyond doubt.
+
+    Parameters
+    ----------
+    results : Results
+        With conditions.
+    out : Console
+    """
+    several = len(results.conditions) > 1
+    for one in results.conditions:
+        for part in one.partitions:
+            equal = [same for same in one.equalized if same.columns == part.columns]
+            out.print("")
+            say(out, f"{f'{one.pooled.name} ' if several else ''}by {part.title}", "bold")
+            out.print(_table(one, part, equal))
+            if (points := _points(one, part, equal)) is not None:
+                out.print(points)
+            for line in (*_remarks(part), *beyond_doubt(part, _level(one))):
+                say(out, line, "yellow")
+        for same in one.equalized:
+            if same.columns not in [part.columns for part in one.partitions]:
+                out.print("")
+                say(out, f"{f'{one.pooled.name} ' if several else ''}equalized over {same.title}", "bold")
+                out.print(_table(one, ByConditions(same.title, (), ()), [same]))
+            say(out, f"equalized: {same.rule}", "yellow")
+
+
+def _level(one: SystemConditions) -> float:
+    known = one.pooled.uncertainty
+    return LEVEL if known is None else known.level
+
+
+def _rows(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]) -> list[tuple[list[str], Any, Any]]:
+    """Of each row the names in front, its counts and its evaluation, which may be lacking."""
+    width = max(len(part.columns), 1)
+    rows: list[tuple[list[str], Any, Any]] = [
+        ([_MISSING if value is None else value for value in condition.values.values()], condition, condition.found)
+        for condition in part.conditions
+    ]
+    rows.insert(0, (["pooled", *[""] * (width - 1)], None, one.pooled))
+    return [*rows, *((["equalized", *[""] * (width - 1)], None, same.found) for same in equal)]
+
+
+def _table(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]) -> Table:
+    """All figures of each condition."""
+    first: Any = one.pooled
+    if first.kind == "classes":
+        columns, caption = class_columns(first), "Cllr and information in bits"
+    else:
+        columns, caption = two_class_columns(first)
+    conditions = part.conditions or (equal[0].conditions if equal else ())
+    counted, count = _counts(conditions, is_weighted=getattr(first, "is_weighted", False))
+    shown = [found for _, _, found in _rows(one, part, equal) if found is not None]
+    rows = [
+        (
+            *names,
+            *count(condition, names),
+            *(["-"] * len(columns) if found is None else [cell(found) for cell in columns.values()]),
+        )
+        for names, condition, found in _rows(one, part, equal)
+    ]
+    headings = [*(part.columns or ("trials",)), *counted, *columns]
+    return table(headings, rows, n_left=max(len(part.columns), 1), caption=captioned(caption, shown[:1]))
+
+
+def _counts(
+    conditions: Sequence[Condition], *, is_weighted: bool
+) -> tuple[list[str], Callable[[Condition | None, Sequence[str]], list[str]]]:
+    """Headings of the columns that say how many trials there are, and what stands in them."""
+    classes = list(conditions[0].trials) if conditions else []
+    each = classes if len(classes) <= _MOST_COUNTS else []
+    totals = {name: sum(one.trials[name] for one in conditions) for name in classes}
+
+    def cells(condition: Condition | None, names: Sequence[str]) -> list[str]:
+        if condition is None and names[0] == "equalized":
+            return [""] * max(len(each), 1)
+        trials = totals if condition is None else condition.trials
+        counts = [trials[name] for name in each] or [sum(trials.values())]
+        return [f"{n:,.6g}" for n in counts]
+
+    return [f"{name} (weight)" if is_weighted else name for name in each or ["trials"]], cells
+
+
+def _points(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]) -> Table | None:
+    """Costs of two classes at several operating points."""
+    first: Any = one.pooled
+    names = ("min_dcf", "act_dcf") if first.kind == "two-class" else ("c_avg", "min_c_avg")
+    if len(first.point_names) < 2:
+        return None
+    rows = list[Sequence[str]]()
+    for front, _, found in _rows(one, part, equal):
+        for k, point in enumerate(() if found is None else found.point_names):
+            at = found.operating_points[k] if first.kind == "two-class" else found.points[k]
+            costs = (with_interval(number(getattr(at, name)), found, (name, k)) for name in names)
+            rows.append((*front, point, *costs))
+        if found is not None and first.kind == "two-class":
+            means = (with_interval(number(getattr(found, f"mean_{name}")), found, f"mean_{name}") for name in names)
+            rows.append((*front, "mean over points", *means))
+    headings = ["minDCF", "actDCF"] if first.kind == "two-class" else ["C_avg", "min C_avg"]
+    n_left = max(len(part.columns), 1) + 1
+    return table(
+        [*(part.columns or ("trials",)), "operating point", *headings],
+        rows,
+        n_left=n_left,
+        caption=captioned(None, [first]),
+    )
+
+
+def _remarks(part: ByConditions) -> list[str]:
+    """Which conditions have no figures and why, and which have few errors."""
+    found = [f"{one.name}: no figures, {one.why_none}" for one in part.conditions if one.found is None]
+    few = [
+        one.name
+        for one in part.conditions
+        if one.found is not None and any("Rule of 30" in note for note in one.found.notes)
+    ]
+    if few:
+        which = "every condition" if len(few) == len(part.conditions) else "; ".join(few)
+        found.append(f"Rule of 30: fewer than 30 errors of some kind in {which}")
+    return found

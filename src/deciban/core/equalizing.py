@@ -1,0 +1,71 @@
+"""Weights by which every condition counts alike, however many trials it has."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray
+
+
+def totals_by_condition(
+    condition: IntArray, truth: AnyArray, weight: CountArray | None = None, *, n_conditions: int, n_classes: int
+) -> CountArray:
+    """How many trials of each class every condition has, or what they weigh.
+
+    Parameters
+    ----------
+    condition : (n_trials,) int array
+        Position of the condition that a trial is of.
+    truth : (n_trials,) bool or int array
+        Whether a target, or of which class.
+    weight : (n_trials,) array, optional
+    n_conditions, n_classes : int
+
+    Returns
+    -------
+    (n_conditions, n_classes) array
+
+    Examples
+    --------
+    >>> totals_by_condition(np.array([0, 1, 1]), np.array([True, False, False]), n_conditions=2, n_classes=2)
+    array([[0, 1],
+           [2, 0]])
+    """
+    at = condition * n_classes + truth
+    found = np.bincount(at, weight, minlength=n_conditions * n_classes)
+    is_whole = weight is None or weight.dtype.kind in "iu"
+    totals: CountArray = (found.astype(np.int64) if is_whole else found).reshape(n_conditions, n_classes)
+    return totals
+
+
+def equalizing_weights(
+    condition: IntArray, truth: AnyArray, weight: CountArray | None = None, *, n_conditions: int, n_classes: int
+) -> FloatArray:
+    """Weights of trials by which all conditions that have a class weigh the same in this class.
+
+    In every class a trial of a condition weighs as the largest condition does over its own:
+
+        w_i = max_c n(c, class of i) / n(condition of i, class of i),
+
+    times its own weight where it has one. A mean over the trials of a class by these weights is the mean over
+    conditions of their means; so are P_miss and P_fa at any threshold.
+
+    Parameters
+    ----------
+    condition, truth, weight, n_conditions, n_classes
+        As in `totals_by_condition`.
+
+    Returns
+    -------
+    (n_trials,) array
+        0 where the weight of the trial is 0.
+
+    Examples
+    --------
+    >>> equalizing_weights(np.array([0, 0, 1]), np.array([True, True, True]), n_conditions=2, n_classes=2)
+    array([1., 1., 2.])
+    """
+    totals = totals_by_condition(condition, truth, weight, n_conditions=n_conditions, n_classes=n_classes)
+    shares = np.divide(totals.max(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0)
+    of_trial: FloatArray = shares[condition, truth.astype(np.int64)]
+    return of_trial if weight is None else of_trial * weight

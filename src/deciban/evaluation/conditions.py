@@ -1,0 +1,219 @@
+"""Results by condition: those of every part of the trials, and those in which every part counts alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from deciban.core.resampling.intervals import Interval
+from deciban.evaluation.as_json import plain
+from deciban.evaluation.interval_json import as_object
+from deciban.evaluation.one_system import OneSystem
+from deciban.evaluation.uncertainty import Figure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Condition:
+    """The trials with one combination of values, and the figures of a system on them.
+
+    Attributes
+    ----------
+    name : str
+        In words: ``gender f · channel tel``.
+    values : mapping of str to str or None
+        By column; None where the key says nothing.
+    trials : mapping of str to number
+        How many there are of each class, or what they weigh: ``{"targets": 12, "non-targets": 300}``.
+    found : Evaluation, ClassEvaluation or None
+        None where trials of a class are lacking.
+    """
+
+    name: str
+    values: Mapping[str, str | None]
+    trials: Mapping[str, int | float]
+    found: Any = None
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Classes of which it has no trial."""
+        return tuple(name for name, n in self.trials.items() if not n)
+
+    @property
+    def why_none(self) -> str:
+        """Why there are no figures; empty where there are some."""
+        if self.found is not None:
+            return ""
+        some = {name: n for name, n in self.trials.items() if n}
+        if not some:
+            return "no trials"
+        lacking, most = self.lacking, 3
+        more = f" and {len(lacking) - most} more" if len(lacking) > most else ""
+        there = ", ".join(f"{n:,.6g} {name}" for name, n in list(some.items())[:most])
+        return f"no {', '.join(lacking[:most])}{more} ({there})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return an entry of ``conditions`` in JSON."""
+        about = {"condition": dict(self.values), "trials": dict(self.trials), "lacking": list(self.lacking)}
+        return {**plain(about), **({} if self.found is None else self.found.to_dict())}
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionDifference:
+    """A figure in two conditions, and its difference by the units of both.
+
+    Attributes
+    ----------
+    first : str
+        A condition.
+    second : str or None
+        Another one; None for the mean of all others.
+    figure : str, or (str, place)
+    values : (float, float)
+        Of the first, and of the second or the mean of the others.
+    interval : Interval
+        First minus second.
+    holm : float
+        P-value, corrected for all differences of this figure that were asked of the partition.
+    """
+
+    first: str
+    second: str | None
+    figure: Figure
+    values: tuple[float, float]
+    interval: Interval
+    holm: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return an entry of ``condition_differences`` in JSON."""
+        figure = self.figure if isinstance(self.figure, str) else list(self.figure)
+        found: dict[str, Any] = plain(
+            {
+                "first": self.first,
+                "second": self.second,
+                "figure": figure,
+                "values": list(self.values),
+                "difference": self.interval.estimate,
+                **as_object(self.interval),
+                "p_value": self.interval.p_value,
+                "holm": self.holm,
+            }
+        )
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByConditions:
+    """A system in the conditions of one partition of the trials.
+
+    Attributes
+    ----------
+    title : str
+        By what trials are split: ``gender × channel``.
+    columns : tuple of str
+    conditions : tuple of Condition
+    differences : tuple of ConditionDifference
+        Between conditions, and between each and the mean of the others.
+    no_differences : str
+        Why there are none.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+    differences: tuple[ConditionDifference, ...] = ()
+    no_differences: str = ""
+
+    @property
+    def evaluated(self) -> tuple[Any, ...]:
+        """Evaluations of the conditions that have figures, whose names are those of the conditions."""
+        return tuple(one.found for one in self.conditions if one.found is not None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Equalized:
+    """A system with every condition of a partition counting alike.
+
+    Attributes
+    ----------
+    title : str
+    columns : tuple of str
+    conditions : tuple of Condition
+        Without figures.
+    found : Evaluation or ClassEvaluation
+        Of trials of which each weighs as the largest condition of its class does over its own.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+    found: Any
+
+    @property
+    def rule(self) -> str:
+        """What was averaged, in words; it names conditions that lack a class."""
+        n = len(self.conditions)
+        words = (
+            f"in each class, every one of the {n} conditions counts alike: error rates at any threshold are means over "
+            "conditions"
+        )
+        partial = [f"{one.name} has no {', '.join(one.lacking)}" for one in self.conditions if one.lacking]
+        if partial:
+            shown = "; ".join(partial[:_SHOWN]) + (f"; {len(partial) - _SHOWN} more" if len(partial) > _SHOWN else "")
+            words += f". A class is averaged over the conditions that have it: {shown}"
+        return words
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return an entry of ``equalized`` in JSON."""
+        cells = [one.to_dict() for one in self.conditions]
+        return {"columns": list(self.columns), "rule": self.rule, "over": cells, **self.found.to_dict()}
+
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SystemConditions:
+    """What is known of one system by condition.
+
+    Attributes
+    ----------
+    pooled : Evaluation or ClassEvaluation
+        Of all trials together.
+    partitions : tuple of ByConditions
+    equalized : tuple of Equalized
+    """
+
+    pooled: OneSystem
+    partitions: tuple[ByConditions, ...] = ()
+    equalized: tuple[Equalized, ...] = ()
+
+    def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
+        """Every evaluation, with the partition and the condition that it is of: the rows of data frames."""
+        found: list[tuple[Mapping[str, str], Any]] = [({"by": "", "condition": "pooled"}, self.pooled)]
+        for part in self.partitions:
+            found += [({"by": part.title, "condition": one.name}, one) for one in part.evaluated]
+        found += [({"by": one.title, "condition": "equalized"}, one.found) for one in self.equalized]
+        return [(labels, replace(one, name=self.pooled.name)) for labels, one in found]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON says of a system besides its pooled figures."""
+        found: dict[str, Any] = {}
+        if self.partitions:
+            found["conditions"] = [one.to_dict() for part in self.partitions for one in part.conditions]
+            found["condition_differences"] = [one.to_dict() for part in self.partitions for one in part.differences]
+        if self.equalized:
+            found["equalized"] = [one.to_dict() for one in self.equalized]
+        return found
+
+
+def conditions_named(conditions: Sequence[Condition], **values: str | None) -> list[Condition]:
+    """Those with these values.
+
+    Examples
+    --------
+    >>> found = Condition("gender f", {"gender": "f"}, {"targets": 0, "non-targets": 3})
+    >>> [one.why_none for one in conditions_named([found], gender="f")]
+    ['no targets (3 non-targets)']
+    """
+    return [one for one in conditions if all(one.values.get(name, "") == value for name, value in values.items())]

@@ -1,0 +1,139 @@
+"""Plots of results by condition: a figure of every condition with its interval."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from deciban.analysis.compared_figures import figure_among, in_words, shown
+from deciban.errors import InputError
+from deciban.evaluation.conditions import ByConditions, SystemConditions
+from deciban.evaluation.interval_words import shown_interval
+from deciban.evaluation.results import Results
+from deciban.evaluation.uncertainty import Figure
+from deciban.plots.axes import Canvas, Mark, Style, in_percent, readable
+from deciban.plots.files import families_for
+from deciban.plots.prior_curves import REFERENCE
+
+_WIDTH, _ROW, _HEAD = 6.0, 0.3, 1.1
+"""Inches: of the plot, of one of its rows, and of all else in it."""
+
+_SPREAD = 0.5
+"""Share of the height of a row over which several systems are spread."""
+
+_LETTERS = 9.0
+
+
+def by_condition(
+    results: Results[Any], ax: Axes | None = None, *, figure: str | None = None, partition: int = 0, **line_kw: Any
+) -> Axes:
+    """Draw a figure of every condition with its interval, a row for each, and that of all trials as a line.
+
+    Parameters
+    ----------
+    results : Results
+        Of one system or several, with conditions: ``evaluate(..., by="channel")``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    figure : str, optional
+        A figure by its name, such as ``"eer"`` or ``"act_dcf@2"``; the equal error rate when left out, of many classes
+        Cllr.
+    partition : int
+        Which of several partitions, from 0 in the order in which they were asked for.
+    **line_kw
+        Properties of the intervals of each system.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If the results have no conditions, no such partition or no such figure.
+
+    Notes
+    -----
+    A condition that lacks trials of a class has no mark; figures without intervals, where units are not known, are
+    dots. Below the conditions stands what equal conditions give, where that was asked for.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> frame = {"score": [2.0, 1.0, -1.0, 0.5, 3.0, -2.0], "label": [1, 1, 0, 0, 1, 0], "sex": list("ffmfmm")}
+    >>> ax = by_condition(deciban.evaluate(frame, score=["score"], by="sex"), figure="cllr")
+    >>> [text.get_text() for text in ax.get_yticklabels()], ax.get_xlabel()
+    (['pooled', 'sex f', 'sex m'], 'Cllr')
+    """
+    systems: tuple[SystemConditions, ...] = getattr(results, "conditions", ())
+    if not systems or not 0 <= partition < len(systems[0].partitions):
+        n_known = len(systems[0].partitions) if systems else 0
+        raise InputError(f"partition: got {partition}; the results have {n_known}. Evaluate by conditions first (by=).")
+    pooled: Any = systems[0].pooled
+    wanted = figure or ("cllr" if pooled.kind == "classes" else "eer")
+    chosen = figure_among(_known(pooled), wanted, "these results")
+    parts = [one.partitions[partition] for one in systems]
+    labels, equal = ["pooled", *(one.name for one in parts[0].conditions)], _equalized(systems[0], parts[0])
+    labels += ["equalized"] if equal else []
+    style: Style = {"linestyle": "-", "marker": "o", "markersize": 4.5, **line_kw}
+    names = [str(one.pooled.name) for one in systems]
+    canvas = Canvas(names, ax, style, size=(_WIDTH, _HEAD + _ROW * max(len(labels), 3)))
+    for k, (mark, one, part) in enumerate(zip(canvas.marks, systems, parts, strict=True)):
+        shift = 0.0 if len(systems) == 1 else _SPREAD * (k / (len(systems) - 1) - 0.5)
+        rows = [one.pooled, *(condition.found for condition in part.conditions)]
+        rows += [same.found for same in _equalized(one, part)]
+        canvas.ax.axvline(_value(one.pooled, chosen), **{**REFERENCE, "color": mark.color})
+        for row, found in enumerate(rows):
+            _mark(canvas.ax, mark, row + shift, found, chosen, is_first=row == 0)
+    return _finished(canvas, labels, chosen, pooled, several=len(systems) > 1)
+
+
+def _equalized(one: SystemConditions, part: ByConditions) -> list[Any]:
+    return [same for same in one.equalized if same.columns == part.columns][:1]
+
+
+def _known(one: Any) -> list[Figure]:
+    """Figures that can be drawn, with intervals or without."""
+    if one.kind == "classes":
+        names = ["cllr", "min_cllr", "calibration_loss", "error_rate", "brier"]
+        return [*names, *((name, k) for name in ("c_avg", "min_c_avg") for k in range(len(one.points)))]
+    names = ["eer", "cllr", "min_cllr", "calibration_loss", "auc", "mean_min_dcf", "mean_act_dcf"]
+    at_points = ("min_dcf", "act_dcf", "p_miss", "p_fa")
+    return [*names, *((name, k) for name in at_points for k in range(len(one.operating_points)))]
+
+
+def _value(one: Any, figure: Figure) -> float:
+    if isinstance(figure, str):
+        return float(getattr(one, figure))
+    points = one.points if one.kind == "classes" else one.operating_points
+    return float(getattr(points[int(figure[1])], figure[0]))
+
+
+def _mark(ax: Axes, mark: Mark, place: float, found: Any, figure: Figure, *, is_first: bool) -> None:
+    """One figure with its interval."""
+    if found is None:
+        return
+    value, sure = _value(found, figure), shown_interval(found, figure)
+    low, high = (value, value) if sure is None else (sure.low, sure.high)
+    style = {**mark.main, "label": mark.main["label"] if is_first else "_nolegend_"}
+    ax.plot([low, high], [place, place], **{**style, "marker": "|", "markersize": 7, "label": "_nolegend_"})
+    ax.plot([value], [place], **{**style, "linestyle": "none"})
+
+
+def _finished(canvas: Canvas, labels: list[str], figure: Figure, pooled: Any, *, several: bool) -> Axes:
+    ax = canvas.ax
+    ax.set_yticks(range(len(labels)), readable(labels, width=40))
+    ax.set_ylim(len(labels) - 0.5, -0.5)
+    ax.grid(visible=False, axis="y")
+    words = in_words(figure, pooled)
+    if shown(figure).in_percent or (not isinstance(figure, str) and figure[0] in ("p_miss", "p_fa")):
+        ax.xaxis.set_major_formatter(in_percent)
+        words += " (%)"
+    canvas.finish(words, "")
+    legend = ax.get_legend()
+    if not several and legend is not None:
+        legend.remove()
+    for text in ax.get_yticklabels():
+        text.set_fontproperties(families_for([text.get_text()], _LETTERS))
+    return ax

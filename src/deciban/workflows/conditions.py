@@ -1,0 +1,186 @@
+"""A system by condition: every part of the trials by itself, and all of them with every part counting alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from deciban.analysis.condition_differences import differences_between
+from deciban.core.equalizing import equalizing_weights, totals_by_condition
+from deciban.errors import InputError
+from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
+from deciban.evaluation.unit_trials import Resampling
+from deciban.messages import Message, counted
+from deciban.trials import Trials
+from deciban.types import AnyArray, CountArray, IntArray
+from deciban.workflows.kinds import AnyKind
+from deciban.workflows.kinds.base import Scored
+from deciban.workflows.options import Figures
+from deciban.workflows.partitions import Partition, partition_of
+from deciban.workflows.split import Split
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conditions:
+    """Trials split as a user asked for, for any number of systems.
+
+    Attributes
+    ----------
+    kind : AnyKind
+    classes : tuple of str
+        Names of the classes, where there are many.
+    truth : (n_trials,) array
+    weight : (n_trials,) array or None
+    partitions, equalized : tuple of Partition
+        Those whose conditions have figures, and those whose conditions count alike.
+    """
+
+    kind: AnyKind
+    classes: tuple[str, ...]
+    truth: AnyArray
+    weight: CountArray | None
+    partitions: tuple[Partition, ...]
+    equalized: tuple[Partition, ...]
+
+    @classmethod
+    def of(
+        cls,
+        split: Split,
+        trials: Trials,
+        kind: AnyKind,
+        truth: AnyArray,
+        weight: CountArray | None = None,
+        classes: Sequence[str] = (),
+    ) -> Conditions:
+        """Split trials.
+
+        Parameters
+        ----------
+        split : Split
+        trials : Trials
+        kind : AnyKind
+        truth : (n_trials,) array
+            Whether targets, or of which class.
+        weight : (n_trials,) array, optional
+        classes : sequence of str
+            Where there are many.
+
+        Raises
+        ------
+        InputError, FormatError, OSError
+            As in `partition_of`; or if a trial has no value in a column whose conditions are to count alike.
+        """
+        known = dict[Any, Partition]()
+        for argument, each in (("by", split.partitions), ("equalize", split.equalized)):
+            for columns in each:
+                known[columns] = known.get(columns) or partition_of(trials, columns, argument=argument)
+        for columns in split.equalized:
+            _require_values(known[columns], trials)
+        parts = ([known[columns] for columns in each] for each in (split.partitions, split.equalized))
+        return cls(kind, tuple(classes), truth, weight, *map(tuple, parts))
+
+    def take(self, rows: IntArray) -> Conditions:
+        """The same of some of the trials."""
+        weight = None if self.weight is None else self.weight[rows]
+        parts = ([one.take(rows) for one in each] for each in (self.partitions, self.equalized))
+        return Conditions(self.kind, self.classes, self.truth[rows], weight, *map(tuple, parts))
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """Into how many conditions trials were split."""
+        found = []
+        for one in dict.fromkeys((*self.partitions, *self.equalized)):
+            counts = self._totals(one)
+            n_partial = int(np.count_nonzero((counts == 0).any(axis=1)))
+            lacking = f", {n_partial} of them without trials of some class" if n_partial else ""
+            found.append(Message("by", "", f"{one.title}: {counted(len(one.values), 'condition')}{lacking}"))
+        return tuple(found)
+
+    def evaluated(
+        self, score: AnyArray, pooled: Any, *, figures: Figures, resampling: Resampling | None = None
+    ) -> SystemConditions:
+        """Evaluate a system in all conditions.
+
+        Parameters
+        ----------
+        score : (n_trials, ...) array
+        pooled : Evaluation or ClassEvaluation
+            Of all its trials.
+        figures : Figures
+        resampling : Resampling, optional
+            Of all its trials.
+        """
+        how: Any = {"figures": figures, "resampling": resampling}
+        parts = tuple(self._by(one, score, **how) for one in self.partitions)
+        return SystemConditions(pooled, parts, tuple(self.equal(one, score, **how) for one in self.equalized))
+
+    def equal(
+        self, partition: Partition, score: AnyArray, *, figures: Figures, resampling: Resampling | None = None
+    ) -> Equalized:
+        """Evaluate a system with every condition of a partition counting alike.
+
+        Raises
+        ------
+        InputError
+            As evaluations of weighted trials do.
+        """
+        sizes = {"n_conditions": len(partition.values), "n_classes": self._n_classes}
+        weight = equalizing_weights(partition.condition, self.truth, self.weight, **sizes)
+        name, asked = f"equalized over {partition.title}", replace(figures, subsets=None)  # which have no weights
+        how: Any = {"figures": asked, "classes": self.classes, "resampling": resampling}
+        found = self.kind.evaluate((score, self.truth, weight), name=name, **how)
+        made = Equalized(partition.title, partition.names, tuple(self._conditions(partition)), found)
+        return replace(made, found=replace(found, notes=(*found.notes, f"Equalized: {made.rule}.")))
+
+    @property
+    def _n_classes(self) -> int:
+        return len(self.kind.classes_by_truth(self.classes))
+
+    def _totals(self, partition: Partition) -> CountArray:
+        sizes = {"n_conditions": len(partition.values), "n_classes": self._n_classes}
+        return totals_by_condition(partition.condition, self.truth, self.weight, **sizes)
+
+    def _conditions(self, partition: Partition) -> list[Condition]:
+        """Conditions with their counts, without figures."""
+        totals, classes = self._totals(partition).tolist(), self.kind.classes_by_truth(self.classes)
+        return [
+            Condition(called, dict(zip(partition.names, values, strict=True)), {name: row[at] for name, at in classes})
+            for called, values, row in zip(partition.called, partition.values, totals, strict=True)
+        ]
+
+    def _by(
+        self, partition: Partition, score: AnyArray, *, figures: Figures, resampling: Resampling | None
+    ) -> ByConditions:
+        found = [
+            one if one.lacking else replace(one, found=self._of_rows(rows, score, one.name, figures, resampling))
+            for one, rows in zip(self._conditions(partition), partition.rows(), strict=True)
+        ]
+        made = ByConditions(partition.title, partition.names, tuple(found))
+        if resampling is None:
+            return replace(made, no_differences="units are not known, or no intervals were asked for")
+        differences, why = differences_between(made.evaluated, resampling.level)
+        return replace(made, differences=differences, no_differences=why)
+
+    def _of_rows(
+        self, rows: IntArray, score: AnyArray, name: str, figures: Figures, resampling: Resampling | None
+    ) -> Any:
+        """Evaluate some of the trials."""
+        own = None if resampling is None or resampling.units is None else resampling.units.take(rows).only_used()
+        drawn = None if own is None or own.n_units < 2 or resampling is None else replace(resampling, units=own)
+        trials: Scored = score[rows], self.truth[rows], None if self.weight is None else self.weight[rows]
+        return self.kind.evaluate(trials, name=name, figures=figures, classes=self.classes, resampling=drawn)
+
+
+def _require_values(partition: Partition, trials: Trials) -> None:
+    """Refuse trials without a value where conditions count alike: nobody said of which they are."""
+    for at, column in enumerate(partition.columns):
+        lacks = np.array([values[at] is None for values in partition.values])[partition.condition]
+        if lacks.any():
+            row, n = int(np.argmax(lacks)), int(np.count_nonzero(lacks))
+            raise InputError(
+                f"equalize: {trials.origin.where(row)}: no value in {column.name!r}, and its condition must be known "
+                f"({counted(n, 'such trial')}). Complete it, or leave these trials out (--where)."
+            )

@@ -1,0 +1,214 @@
+"""Partitions of trials into conditions, by columns of a key or by what files say of names."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from deciban._arrow import compute as pc
+from deciban.errors import InputError
+from deciban.io.text.one_line import is_number
+from deciban.messages import counted
+from deciban.trials import Trials
+from deciban.trials.frozen import as_text
+from deciban.trials.lists import ROW
+from deciban.types import BoolArray, FloatArray, IntArray
+from deciban.workflows.split import SplitColumn
+
+MOST = 1000
+"""Conditions of a partition: more are rather a mistake."""
+
+Value = str | None
+"""Of a condition in a column; None where the key says nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partition:
+    """Trials split into conditions.
+
+    Attributes
+    ----------
+    columns : tuple of SplitColumn
+    values : tuple of tuple of str or None
+        Of each condition a value for each column: all combinations of values that occur, and all bins, also those that
+        no trial is of. None where the key has no value.
+    condition : (n_trials,) int array
+        Which of them every trial is of.
+    """
+
+    columns: tuple[SplitColumn, ...]
+    values: tuple[tuple[Value, ...], ...]
+    condition: IntArray
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(one.name for one in self.columns)
+
+    @property
+    def title(self) -> str:
+        """What trials are split by, in words."""
+        return " \N{MULTIPLICATION SIGN} ".join(self.names)
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """Every condition in words."""
+        return tuple(
+            " \N{MIDDLE DOT} ".join(_called(one, value) for one, value in zip(self.columns, values, strict=True))
+            for values in self.values
+        )
+
+    def take(self, rows: IntArray | BoolArray) -> Partition:
+        """The same of some of the trials."""
+        return Partition(self.columns, self.values, self.condition[rows])
+
+    def rows(self) -> list[IntArray]:
+        """The trials of each condition, in their order."""
+        small = self.condition.astype(np.min_scalar_type(len(self.values)))  # which are sorted by counting
+        order = np.argsort(small, kind="stable")
+        ends = np.cumsum(np.bincount(self.condition, minlength=len(self.values)))
+        return np.split(order, ends[:-1])
+
+
+def _called(column: SplitColumn, value: Value) -> str:
+    if value is None:
+        return f"no {column.name}"
+    return value if column.borders else f"{column.name} {value}"
+
+
+def partition_of(trials: Trials, columns: Sequence[SplitColumn], *, argument: str = "by") -> Partition:
+    """Split trials by columns of the key, or by what files say of the names of a side.
+
+    Parameters
+    ----------
+    trials : Trials
+        With their conditions.
+    columns : sequence of SplitColumn
+    argument : str
+        For messages.
+
+    Returns
+    -------
+    Partition
+        Values in the order of the alphabet, numbers ascending, what is missing last.
+
+    Raises
+    ------
+    InputError, FormatError, OSError
+        If there is no such column or file, bins are asked for of what are no numbers, or there are more than 1,000
+        conditions.
+
+    Examples
+    --------
+    >>> from deciban.workflows.split import split_columns
+    >>> trials = Trials.of({"trial": ["a", "b", "c"]}, conditions={"gender": ["m", "f", "m"], "duration": [3, 7, 12]})
+    >>> found = partition_of(trials, split_columns("gender,duration:5"))
+    >>> found.values[:2], found.condition.tolist()
+    ((('f', 'duration < 5'), ('f', 'duration ≥ 5')), [2, 1, 3])
+    """
+    each = [_coded(trials, one, argument) for one in columns]
+    n_conditions = math.prod(len(values) for values, _ in each)
+    if n_conditions > MOST:
+        sizes = ", ".join(f"{one.name} {len(values):,}" for one, (values, _) in zip(columns, each, strict=True))
+        names = " and ".join(one.name for one in columns)
+        raise InputError(
+            f"{argument}: {names} make {n_conditions:,} conditions (values: {sizes}); "
+            f"at most {MOST:,} are evaluated. Make bins of numbers (duration:5,10,30), name fewer columns, or choose "
+            "trials by their values (--where)."
+        )
+    condition = np.zeros(len(trials), np.int64)
+    for values, codes in each:
+        condition = condition * len(values) + codes
+    return Partition(tuple(columns), tuple(itertools.product(*(values for values, _ in each))), condition)
+
+
+def _coded(trials: Trials, column: SplitColumn, argument: str) -> tuple[list[Value], IntArray]:
+    """Values of a column in their order, and which of them every trial has."""
+    values = _values(trials, column, argument)
+    if column.borders:
+        return _binned(trials, column, values, argument)
+    texts = as_text(values).dictionary_encode()
+    words: list[str] = texts.dictionary.to_pylist()
+    order = sorted((at for at, word in enumerate(words) if word), key=_place_of(words))
+    place = np.full(len(words) + 1, len(order), np.int64)  # the last one is for what is missing, as is no text
+    place[order] = np.arange(len(order))
+    codes: IntArray = place[np.asarray(pc.fill_null(texts.indices, pa.scalar(len(words), texts.indices.type)))]
+    known: list[Value] = [words[at] for at in order]
+    return known + ([None] if (codes == len(order)).any() else []), codes
+
+
+def _place_of(words: Sequence[str]) -> Any:
+    """By what values are sorted: numbers ascend where all are some."""
+    if all(is_number(word) for word in words if word):
+        return lambda at: (float(words[at]), words[at])
+    return lambda at: words[at]
+
+
+def _binned(trials: Trials, column: SplitColumn, values: pa.Array, argument: str) -> tuple[list[Value], IntArray]:
+    """Bins of numbers; a border belongs to the bin above it."""
+    numbers, lacking = _numbers(trials, column, values, argument)
+    codes: IntArray = np.searchsorted(column.borders, numbers, side="right").astype(np.int64)
+    codes[lacking] = len(column.bins)
+    return [*column.bins, *([None] if lacking.any() else [])], codes
+
+
+def _numbers(trials: Trials, column: SplitColumn, values: pa.Array, argument: str) -> tuple[FloatArray, BoolArray]:
+    """Numbers of a column, and where there is none; NaN is none."""
+    kind = values.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        found = np.array(pc.fill_null(pc.cast(values, pa.float64(), safe=False), pa.scalar(np.nan)), np.float64)
+        return found, np.isnan(found)
+    texts = as_text(values).dictionary_encode()
+    words = [*texts.dictionary.to_pylist(), ""]
+    codes = np.asarray(pc.fill_null(texts.indices, pa.scalar(len(words) - 1, texts.indices.type)))
+    wrong = np.array([bool(word) and not is_number(word) for word in words], np.bool_)[codes]
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(
+            f"{argument}: {trials.origin.where(row)}: {words[codes[row]][:40]!r} in column {column.name!r} is no "
+            f"number ({counted(int(wrong.sum()), 'such trial')}), and bins are of numbers. Name the column without "
+            "borders, or leave these trials out (--where)."
+        )
+    found = np.array([float(word) if is_number(word) else np.nan for word in words])[codes]
+    return found, np.isnan(found)
+
+
+def _values(trials: Trials, column: SplitColumn, argument: str) -> pa.Array:
+    """What the key says of every trial in a column, or a file of the names of a side."""
+    if column.path:
+        return _looked_up(trials, column, argument)
+    if column.name in trials.conditions:
+        return trials.condition(column.name)
+    side = trials.origin.side_called(column.name)
+    sides = () if trials.sides == ROW else trials.sides
+    for name in (column.name, side):
+        if name in sides:
+            return trials.column(name)
+    there = ", ".join((*sides, *trials.conditions)) or "none"
+    raise InputError(
+        f"{argument}: {column.name!r} is no column of {trials.origin.name}; there are {there} (besides the label). "
+        "What a file says of the names of a side is SIDE=FILE."
+    )
+
+
+def _looked_up(trials: Trials, column: SplitColumn, argument: str) -> pa.Array:
+    """What a file of two columns says of the names of a side; nothing of names that it does not have."""
+    from deciban._arrow import of_numpy
+    from deciban.io.read import read_id_map
+    from deciban.trials.names.codes import positions
+
+    side = column.side if column.side in trials.sides else trials.origin.side_called(column.side)
+    if side not in trials.sides or trials.sides == ROW:
+        raise InputError(
+            f"{argument}: {column.side!r} is no side of the trials of {trials.origin.name}, which are identified by "
+            f"{', '.join(trials.sides)}. Write SIDE=FILE with one of these."
+        )
+    held, at = read_id_map(column.path), trials.sides.index(side)
+    place = positions(trials.names[at], held.left)
+    return held.right.take(of_numpy(place, lacking=place < 0)).take(of_numpy(np.asarray(trials.codes[at])))

@@ -1,0 +1,49 @@
+"""Weights by which conditions count alike: weighted means are means over conditions of their means."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban.core.equalizing import equalizing_weights, totals_by_condition
+
+
+@st.composite
+def trials(draw):
+    n = draw(st.integers(1, 40))
+    one = st.lists(st.integers(0, 3), min_size=n, max_size=n)
+    condition, truth = np.array(draw(one)), np.array(draw(one))
+    weight = draw(st.none() | st.lists(st.sampled_from([0, 0.5, 1, 3]), min_size=n, max_size=n).map(np.array))
+    value = np.array(draw(st.lists(st.floats(-5, 5), min_size=n, max_size=n)))
+    return condition, truth, weight, value
+
+
+@given(trials())
+def test_a_weighted_mean_is_the_mean_over_conditions_that_have_the_class(drawn):
+    condition, truth, weight, value = drawn
+    own = np.ones(len(truth)) if weight is None else weight
+    made = equalizing_weights(condition, truth, weight, n_conditions=4, n_classes=4)
+    for k in range(4):
+        some = [(condition == c) & (truth == k) & (own > 0) for c in range(4)]
+        means = [np.average(value[one], weights=own[one]) for one in some if one.any()]
+        if means:
+            chosen = truth == k
+            np.testing.assert_allclose(np.average(value[chosen], weights=made[chosen]), np.mean(means), atol=1e-9)
+    assert np.array_equal(made == 0, own == 0)
+
+
+@given(trials())
+def test_totals_are_those_of_a_loop(drawn):
+    condition, truth, weight, _ = drawn
+    found = totals_by_condition(condition, truth, weight, n_conditions=4, n_classes=4)
+    for c in range(4):
+        for k in range(4):
+            chosen = (condition == c) & (truth == k)
+            assert found[c, k] == (chosen.sum() if weight is None else weight[chosen].sum())
+    assert weight is not None or found.dtype == np.int64
+
+
+def test_the_largest_condition_of_a_class_keeps_its_weights():
+    made = equalizing_weights(
+        np.array([0, 0, 0, 1, 1]), np.array([True, True, False, True, False]), n_conditions=3, n_classes=2
+    )
+    assert made.tolist() == [1.0, 1.0, 1.0, 2.0, 1.0]

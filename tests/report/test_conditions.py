@@ -1,0 +1,56 @@
+"""The section of a page by condition: the numbers of the results, conditions without figures, one plot for many."""
+
+import numpy as np
+import pytest
+
+import deciban
+from deciban.report import render
+from deciban.report.conditions import sections_of
+from deciban.report.text import MISSING
+
+RNG = np.random.default_rng(0)
+LABEL = np.arange(300) % 3 == 0
+FRAME = {
+    "score": RNG.normal(np.where(LABEL, 2.0, -2.0)),
+    "label": LABEL,
+    "channel": [f"<{k % 10}>" for k in range(300)],
+    "gender": np.where(np.arange(300) < 9, "x", "f"),
+    "speaker": np.arange(300) // 5,
+}
+
+
+@pytest.mark.usefixtures("sketches")
+def test_a_page_has_a_table_and_is_not_many_times_as_long():
+    how = {"score": ["score"], "units": "speaker"}
+    results = deciban.evaluate(FRAME, by=["channel", "gender"], equalize="channel", **how)
+    text, plain = render(results), render(deciban.evaluate(FRAME, **how))
+    assert "By channel" in text
+    assert "&lt;3&gt;" in text
+    assert len(text) < 4 * len(plain)
+    first = results.conditions[0].partitions[0].evaluated[0]
+    assert f"{100 * first.eer:.2f} %" in text
+
+
+def test_rows_of_tables():
+    found = deciban.evaluate(dict(FRAME, label=LABEL & (FRAME["gender"] == "f")), score=["score"], by="gender")
+    (section,) = sections_of(found)
+    (table,) = section.tables
+    assert [row[:3] for row in table.rows] == [("pooled", "97", "203"), ("f", "97", "194"), ("x", "0", "9")]
+    assert "Gender x: no figures, no targets (9 non-targets)." in [
+        line[:1].upper() + line[1:] for line in table.sentences
+    ]
+    assert set(table.rows[-1][3:]) == {MISSING}
+
+
+@pytest.mark.usefixtures("sketches")
+def test_many_classes_have_sections_too():
+    rng = np.random.default_rng(1)
+    label = np.arange(120) % 3
+    loglik = rng.normal(size=(120, 3)) + 2 * np.eye(3)[label]
+    frame = {name: loglik[:, k] for k, name in enumerate("xyz")} | {"class": np.array(list("xyz"))[label]}
+    frame["source"] = ["tel"] * 60 + ["tv"] * 60
+    systems = {"one": list("xyz"), "two": list("xyz")}
+    found = deciban.evaluate_classes(frame, score=systems, classes=list("xyz"), by="source", equalize="source")
+    text = render(found)
+    assert text.count("By source") == 3  # a heading, and the label of both tables
+    assert "equalized" in text

@@ -1,0 +1,263 @@
+"""Evaluation by condition: each part as if it were evaluated alone, and all with every part counting alike."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import deciban
+from deciban import InputError
+from deciban.analysis.condition_differences import beyond_doubt
+from deciban.evaluation.conditions import conditions_named
+
+POINTS = [0.1, (0.5, 2, 1)]
+
+
+@st.composite
+def frames(draw):
+    """Trials with ties, infinite scores, and values that are missing."""
+    n = draw(st.integers(8, 50))
+
+    def column(*values):
+        return draw(st.lists(st.sampled_from(values), min_size=n, max_size=n))
+
+    return {
+        "score": column(-np.inf, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, np.inf),
+        "label": [1, 0, *column(0, 1)[2:]],
+        "gender": column("f", "m", None),
+        "channel": column("mic", "tel"),
+        "duration": column(1.0, 5.0, 7.5, 10.0, 40.0, float("nan")),
+        "w": [1, 1, *column(0, 1, 2, 0.5)[2:]],
+        "speaker": column("ann", "bob", "cid", "dan", "eve"),
+    }
+
+
+def rows_of(frame, chosen):
+    return {name: [value for value, one in zip(column, chosen, strict=True) if one] for name, column in frame.items()}
+
+
+def same(one, other):
+    """Figures and intervals of two evaluations, but for their names."""
+    numbers = [dict(found.to_dict(), name="") for found in (one, other)]
+    assert json.dumps(numbers[0]) == json.dumps(numbers[1])
+
+
+@settings(max_examples=10)
+@given(frames(), st.booleans())
+def test_a_condition_is_what_its_trials_give_alone(frame, is_weighted):
+    options = {"operating_points": POINTS, "units": "speaker", **({"weights": "w"} if is_weighted else {})}
+    found = deciban.evaluate(frame, score=["score"], by="gender,channel", **options)
+    (part,) = found.conditions[0].partitions
+    same(found.systems[0], deciban.evaluate(frame, **options))
+    counted = dict.fromkeys(("targets", "non-targets"), 0)
+    for one in part.conditions:
+        chosen = [
+            g == one.values["gender"] and c == one.values["channel"]
+            for g, c in zip(frame["gender"], frame["channel"], strict=True)
+        ]
+        own = rows_of(frame, chosen)
+        for name, label in (("targets", 1), ("non-targets", 0)):
+            weight = own["w"] if is_weighted else [1] * len(own["label"])
+            assert one.trials[name] == sum(w for w, is_one in zip(weight, own["label"], strict=True) if is_one == label)
+            counted[name] += one.trials[name]
+        if one.found is None:
+            assert 0 in one.trials.values()
+            assert one.why_none
+        else:
+            alone = deciban.evaluate(own, **options)
+            assert one.found.name == one.name
+            same(one.found, alone)
+    assert counted == {"targets": found.systems[0].n_tar, "non-targets": found.systems[0].n_non}
+
+
+@settings(max_examples=6)
+@given(frames(), st.randoms(use_true_random=False))
+def test_the_order_of_trials_changes_nothing(frame, random):
+    order = list(range(len(frame["score"])))
+    random.shuffle(order)
+    mixed = {name: [column[k] for k in order] for name, column in frame.items()}
+    how = {"score": ["score"], "by": ["channel", "duration:5,10"], "units": "speaker", "equalize": "channel"}
+    one, other = (deciban.evaluate(given, **how) for given in (frame, mixed))
+    for part, same_part in zip(one.conditions[0].partitions, other.conditions[0].partitions, strict=True):
+        assert [x.name for x in part.conditions] == [x.name for x in same_part.conditions]
+        assert [x.trials for x in part.conditions] == [x.trials for x in same_part.conditions]
+        for x, y in zip(part.evaluated, same_part.evaluated, strict=True):
+            assert x.eer == y.eer
+            assert x.cllr == pytest.approx(y.cllr, rel=1e-12)
+    pair = [x.conditions[0].equalized[0].found for x in (one, other)]
+    assert pair[0].eer == pytest.approx(pair[1].eer, rel=1e-9)
+
+
+@given(frames())
+def test_equalized_rates_are_means_over_the_conditions_that_have_the_class(frame):
+    found = deciban.evaluate(frame, score=["score"], operating_points=POINTS, equalize="channel").conditions[0]
+    score, label, channel = (np.array(frame[name]) for name in ("score", "label", "channel"))
+    for point in found.equalized[0].found.operating_points:
+        for rate, of_class, wrong in (
+            (point.p_miss, 1, score < point.threshold),
+            (point.p_fa, 0, score >= point.threshold),
+        ):
+            parts = [(label == of_class) & (channel == one) for one in ("mic", "tel")]
+            assert rate == pytest.approx(np.mean([wrong[one].mean() for one in parts if one.any()]), abs=1e-12)
+        beta = (1 - point.effective_prior) / point.effective_prior
+        assert point.act_dcf == pytest.approx((point.p_miss + beta * point.p_fa) / min(1, beta), rel=1e-9)
+        assert point.min_dcf <= point.act_dcf * (1 + 1e-9)
+    for one in found.equalized[0].conditions:
+        assert all((f"{one.name} has no {name}" in found.equalized[0].rule) for name in one.lacking)
+
+
+def example(**more):
+    rng = np.random.default_rng(3)
+    n = 400
+    label = rng.integers(0, 2, n)
+    channel = rng.integers(0, 3, n)
+    score = np.where(label, 2.0, -2.0) * np.where(channel == 2, 0.1, 1.0) + rng.normal(size=n)
+    return {
+        "score": score,
+        "other": score + rng.normal(size=n),
+        "label": label,
+        "channel": np.array(["mic", "tel", "far"])[channel],
+        "gender": np.array(["f", "m"])[rng.integers(0, 2, n)],
+        "duration": rng.integers(1, 60, n),
+        "speaker": rng.integers(0, 40, n).astype(str),
+        **more,
+    }
+
+
+def test_bins_say_their_ends_and_empty_ones_are_listed():
+    found = deciban.evaluate(example(), score=["score"], by="duration:5,30,100").conditions[0].partitions[0]
+    names = ["duration < 5", "5 ≤ duration < 30", "30 ≤ duration < 100", "duration ≥ 100"]
+    assert [one.name for one in found.conditions] == names
+    assert found.conditions[-1].why_none == "no trials"
+    duration = example()["duration"]
+    assert sum(found.conditions[0].trials.values()) == (duration < 5).sum()
+    assert conditions_named(found.conditions, duration=names[1])[0].found.n_tar > 0
+
+
+def test_a_worse_condition_is_told_in_words_and_alike_ones_are_not():
+    found = deciban.evaluate(example(), score=["score"], by=["channel", "gender"], units="speaker").conditions[0]
+    by_channel, by_gender = (beyond_doubt(one, 0.95) for one in found.partitions)
+    assert any(line.startswith("channel far is worse than channel mic: EER") for line in by_channel)
+    assert not any("mic is" in line and "tel" in line for line in by_channel)
+    assert by_gender == [
+        "no two conditions differ beyond doubt (p below 0.05 by Holm's correction for all that are asked of a figure)"
+    ]
+    one = next(x for x in found.partitions[0].differences if x.second is not None and x.figure == "eer")
+    values = {x.name: x.found.eer for x in found.partitions[0].conditions}
+    assert one.interval.estimate == pytest.approx(values[one.first] - values[one.second])
+    assert one.holm >= one.interval.p_value
+
+
+def test_a_difference_is_that_of_a_comparison_of_both():
+    found = deciban.evaluate(example(), score=["score"], by="gender", units="speaker").conditions[0].partitions[0]
+    female, male = found.evaluated
+    expected = deciban.compare(female, male).difference("cllr")
+    (made,) = [one for one in found.differences if one.figure == "cllr"]
+    assert (made.interval.low, made.interval.high, made.interval.p_value) == (
+        expected.low,
+        expected.high,
+        expected.p_value,
+    )
+
+
+def test_several_systems_and_where():
+    frame = example()
+    found = deciban.evaluate(frame, score=["score", "other"], by="channel", where={"gender": "f"})
+    assert [one.pooled.name for one in found.conditions] == ["score", "other"]
+    alone = rows_of(frame, (frame["gender"] == "f") & (frame["channel"] == "far"))
+    assert found.conditions[1].partitions[0].evaluated[0].eer == deciban.evaluate(alone, score="other").eer
+
+
+def test_data_frames_have_a_row_for_each_condition():
+    found = deciban.evaluate(example(), score=["score", "other"], by="gender", equalize="gender")
+    table = found.to_arrow().to_pydict()
+    assert table["name"] == ["score"] * 4 + ["other"] * 4
+    assert table["condition"] == ["pooled", "gender f", "gender m", "equalized"] * 2
+    assert table["eer"][1] == found.conditions[0].partitions[0].evaluated[0].eer
+
+
+def test_what_is_read_in_pieces_is_refused_with_a_way_out(tmp_path):
+    path = tmp_path / "trials.csv"
+    path.write_text("trial,score,label,sex\na,1,1,f\nb,0,0,f\nc,2,1,m\nd,-1,0,m\n")
+    with pytest.raises(InputError, match="by: an evaluation in pieces .*--where COLUMN=VALUE"):
+        deciban.evaluate_files(path, by="sex", approximate=True)
+
+
+def test_a_model_is_evaluated_by_condition_before_and_after(tmp_path):
+    frame = example()
+    path = tmp_path / "scores.csv"
+    columns = ["score", "label", "gender"]
+    rows = [",".join(map(str, row)) for row in zip(range(400), *(frame[name] for name in columns), strict=True)]
+    path.write_text("\n".join(["trial,score,label,gender", *rows]))
+    model = deciban.train_files(path, None, deciban.calibration.AffineCalibrator()).model
+    found = deciban.evaluate_files(path, model=model, by="gender")
+    before, after = (one.conditions[0].partitions[0].evaluated for one in (found.before, found))
+    assert [one.eer for one in before] == [one.eer for one in after]
+    assert sum(one.cllr for one in after) < sum(one.cllr for one in before)
+    assert found.to_dict()["before"][0]["conditions"][1]["condition"] == {"gender": "m"}
+
+
+def test_many_classes_by_condition_and_equalized():
+    rng = np.random.default_rng(1)
+    label = rng.integers(0, 3, 300)
+    logliks = rng.normal(size=(300, 3)) + 2 * np.eye(3)[label]
+    frame = {name: logliks[:, k] for k, name in enumerate(("eng", "fra", "spa"))}
+    frame |= {"class": np.array(["eng", "fra", "spa"])[label], "source": np.where(np.arange(300) < 80, "tel", "tv")}
+    systems = {"sys": ["eng", "fra", "spa"]}
+    found = deciban.evaluate_classes(
+        frame, score=systems, classes=["eng", "fra", "spa"], by="source", equalize="source"
+    )
+    tel, tv = found.conditions[0].partitions[0].evaluated
+    assert tel.cllr == deciban.evaluate_classes(logliks[:80], label[:80]).cllr
+    equal = found.conditions[0].equalized[0].found
+    assert equal.class_error_rates == pytest.approx((tel.class_error_rates + tv.class_error_rates) / 2)
+    assert equal.cllr == pytest.approx((tel.cllr + tv.cllr) / 2)
+    frame["source"] = np.where(label == 2, "tv", frame["source"])
+    listed = deciban.evaluate_classes(frame, score=systems, classes=["eng", "fra", "spa"], by="source").conditions[0]
+    assert listed.partitions[0].conditions[0].why_none.startswith("no segments of spa (")
+
+
+def test_what_files_say_of_names(tmp_path):
+    (tmp_path / "ages").write_text("a young\nb old\n")
+    frame = example()
+    frame |= {"enroll": ["a", "b", "c", "a"] * 100, "test": [f"t{k}" for k in range(400)]}
+    how = {"score": ["score"], "enroll": "enroll", "test": "test"}
+    found = deciban.evaluate(frame, by=f"enroll={tmp_path / 'ages'}", **how).conditions[0].partitions[0]
+    assert [list(one.values.values()) for one in found.conditions] == [["old"], ["young"], [None]]
+    assert [sum(one.trials.values()) for one in found.conditions] == [100, 200, 100]
+    with pytest.raises(InputError, match="no side of the trials"):
+        deciban.evaluate(frame, by=f"model={tmp_path / 'ages'}", **how)
+
+
+@pytest.mark.parametrize(
+    ("by", "words"),
+    [
+        ("colour", "'colour' is no column"),
+        ("gender,gender", "twice"),
+        ("duration:30,5", "not ascending"),
+        ("duration:nan", "not ascending finite"),
+        ("gender:5", "'f' in column 'gender' is no number|'m' in column 'gender' is no number"),
+        ("", "no name"),
+        ([3], "got 3"),
+        (["gender", ""], "no name"),
+        ("speaker,duration", "make .* conditions .*at most 1,000"),
+        ("=file", "SIDE=FILE"),
+    ],
+)
+def test_what_names_no_conditions_is_refused(by, words):
+    with pytest.raises(InputError, match=words):
+        deciban.evaluate(example(duration=np.arange(400)), by=by)
+
+
+def test_equal_conditions_need_a_value_for_every_trial():
+    frame = example()
+    frame["gender"] = [None, *frame["gender"][1:]]
+    with pytest.raises(InputError, match="equalize: .*row 0.*no value in 'gender'.*1 such trial"):
+        deciban.evaluate(frame, equalize="gender")
+
+
+def test_functions_that_know_no_conditions_say_so():
+    with pytest.raises(TypeError, match="'by'"):
+        deciban.compare_files(["a", "b"], by="gender")
