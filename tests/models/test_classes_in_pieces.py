@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from deciban.calibration import (
-    DetectionPavTransformation,
+    ClassScaleTransformation,
     GaussianBackend,
     MatrixTransformation,
     MulticlassCalibrator,
     MulticlassScaleCalibrator,
     MulticlassShiftCalibrator,
 )
+from deciban.core.resampling.units import TrialUnits, UnlistedUnits
 from deciban.core.training import class_parts
 from deciban.engines.threads import Threads
 from deciban.engines.units import UnitNames, UnitsOfPieces
@@ -26,7 +27,7 @@ NAMES = ("cat", "dog", "eel", "fox")
 @pytest.fixture
 def small_sample(monkeypatch):
     """A sample that is far from all trials."""
-    monkeypatch.setattr(class_parts, "_DRAWN", 2000)
+    monkeypatch.setattr(class_parts, "_DRAWN", 1500)
 
 
 def trials(rng, n=6000, n_systems=2):
@@ -87,6 +88,9 @@ def test_passes_can_be_sent_to_other_processes():
     np.testing.assert_allclose(other.weights_, one.weights_, rtol=1e-10)
     np.testing.assert_allclose(other.offset_, one.offset_, rtol=1e-9, atol=1e-12)
     assert other.training_.fingerprint == one.training_.fingerprint
+    source = pieces_of(systems[:1, :1000], label[:1000], rng)
+    one, other = (ClassScaleTransformation(ridge=0.1).fit_pieces(source, at, MEMORY) for at in (Threads(), Apart()))
+    np.testing.assert_allclose(other.scale_, one.scale_, rtol=1e-9)
 
 
 def refusals(model, systems, label, rng):
@@ -138,12 +142,69 @@ def test_a_true_class_that_is_ruled_out_is_named_by_piece_and_number():
         MulticlassFusion().fit_pieces(pieces_of(systems, label, rng), Threads(), MEMORY)
 
 
-def test_models_that_need_all_trials_in_memory_say_so():
-    rng = np.random.default_rng(6)
-    systems, label = trials(rng, n=100, n_systems=1)
-    for model in (MatrixTransformation(ridge=1.0), DetectionPavTransformation()):
-        with pytest.raises(InputError, match="needs all trials in memory"):
-            model.fit_pieces(pieces_of(systems, label, rng), Threads(), MEMORY)
+TRANSFORMATIONS = [
+    (ClassScaleTransformation, {}),
+    (ClassScaleTransformation, {"ridge": 0.1}),
+    (ClassScaleTransformation, {"toward_calibration": 0.3, "prior": [0.1, 0.2, 0.3, 0.4]}),
+    (MatrixTransformation, {}),
+    (MatrixTransformation, {"ridge": 0.1, "prior": [0.1, 0.2, 0.3, 0.4]}),
+    (MatrixTransformation, {"toward_calibration": 0.3}),
+]
+
+
+@pytest.mark.usefixtures("small_sample")
+@pytest.mark.parametrize(("kind", "asked"), TRANSFORMATIONS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_transformations_are_those_of_memory_in_few_passes(kind, asked, weighted):
+    rng = np.random.default_rng(8)
+    systems, label = trials(rng, n=3000, n_systems=1)
+    weight = rng.integers(0, 3, len(label)) if weighted else None
+    here = kind(**asked).fit(systems[0], label, sample_weight=weight, classes=NAMES)
+    engine = Threads()
+    there = kind(**asked).fit_pieces(source_of(systems[0], label, rng, weights=weight, classes=NAMES), engine, MEMORY)
+    name = "matrix_" if kind is MatrixTransformation else "scale_"
+    np.testing.assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(there.offset_, here.offset_, rtol=1e-7, atol=1e-8)
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-12)
+    assert there.training_.fingerprint == here.training_.fingerprint
+    standardizing = 3 if asked else 0
+    assert engine.n_passes <= 1 + standardizing + 4
+
+
+@pytest.mark.usefixtures("small_sample")
+@pytest.mark.parametrize("ridge", [0.0, 0.2])
+def test_a_scale_per_class_takes_infinite_scores(ridge):
+    rng = np.random.default_rng(9)
+    systems, label = trials(rng, n_systems=1)
+    rows = rng.choice(len(label), 60, replace=False)
+    systems[0][rows, (label[rows] + 1) % 4] = -np.inf
+    systems[0][rows[:20]] = -np.inf
+    systems[0][rows[:20], label[rows[:20]]] = 0.0
+    systems[0][rows[20:30], label[rows[20:30]]] = np.inf
+    here = ClassScaleTransformation(ridge=ridge).fit(systems[0], label, classes=NAMES)
+    there = ClassScaleTransformation(ridge=ridge).fit_pieces(pieces_of(systems, label, rng), Threads(2), MEMORY)
+    np.testing.assert_allclose(there.scale_, here.scale_, rtol=1e-7)
+    np.testing.assert_allclose(there.offset_, here.offset_, rtol=1e-7, atol=1e-8)
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-12)
+    matrix = MatrixTransformation(ridge=1.0)
+    with pytest.raises(
+        InputError, match=r"have infinite log-likelihoods, the first is trial \d+ of piece \d\. A matrix"
+    ):
+        matrix.fit_pieces(pieces_of(systems, label, rng), Threads(2), MEMORY)
+
+
+@pytest.mark.parametrize("kind", [ClassScaleTransformation, MatrixTransformation])
+def test_transformations_of_separated_classes_are_refused_with_the_same_words(kind):
+    rng = np.random.default_rng(10)
+    label = np.arange(400) % 4
+    apart = (5.0 * np.eye(4)[label] + rng.normal(size=(400, 4)) * 0.3)[None]
+    here, there = refusals(kind(), apart, label, rng)
+    assert here == there
+    assert "separated" in here
+    here, there = refusals(kind(), np.ones((1, 400, 4)), label, rng)
+    assert here == there
+    here, there = refusals(kind(prior=[0.5, 0.5, 0.0, 0.0]), apart, label, rng)
+    assert here == there
 
 
 @pytest.mark.parametrize(
@@ -223,3 +284,11 @@ def test_standard_errors_by_units_are_those_of_memory(model, weighted):
     assert there.uncertainty_.words == here.uncertainty_.words
     scale = np.abs(here.parameter_covariance_).max()
     np.testing.assert_allclose(there.parameter_covariance_, here.parameter_covariance_, atol=1e-9 * scale)
+    each = TrialUnits.each(len(label))
+    here = type(model)(**model.settings).fit(given, label, sample_weight=weight, classes=NAMES, units=each)
+    n = len(label) if weight is None else int(np.count_nonzero(weight))
+    own = UnitsOfPieces(UnlistedUnits((), each.keys[:0], each.noun, each.source, n))
+    there = type(model)(**model.settings).fit_pieces(source, Threads(), MEMORY, units=own)
+    assert there.uncertainty_.words == here.uncertainty_.words
+    scale = np.abs(here.parameter_covariance_).max()
+    np.testing.assert_allclose(there.parameter_covariance_, here.parameter_covariance_, atol=1e-8 * scale)

@@ -1,6 +1,8 @@
 """Models of two classes trained on trials in pieces: what they are in memory, in few passes, with the same refusals."""
 
+import copy
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,17 +14,19 @@ from deciban.calibration import (
     BetaCalibrator,
     BoundCalibrator,
     Chain,
+    ElubCalibrator,
     GaussianCalibrator,
     PavCalibrator,
     ScaleCalibrator,
     ShiftCalibrator,
 )
+from deciban.core.resampling.units import TrialUnits, UnlistedUnits, keys_of
 from deciban.core.training import linear_parts
 from deciban.engines.threads import Threads
 from deciban.engines.unit_survey import LookAtUnits
-from deciban.engines.units import UnitNames, UnitsOfPieces
+from deciban.engines.units import UnitsOfPieces
 from deciban.errors import DecibanWarning, InputError
-from deciban.fusion import LinearFusion, SubsetFusion
+from deciban.fusion import LinearFusion
 from deciban.io.shards.pieces import ShardSource
 from support.shards import Apart, ArrayPiece, source_of
 
@@ -277,12 +281,18 @@ def test_infinite_scores_against_the_sign_of_a_weight_are_refused():
     assert here == there
 
 
+class WholeTrials(PavCalibrator):
+    """A calibrator that takes trials in memory alone."""
+
+    fits_pieces = False
+
+
 def test_models_that_need_all_trials_in_memory_say_so():
     rng = np.random.default_rng(13)
     scores, truth = systems(rng, n=100, n_systems=1)
     source = source_of(scores[:, 0], truth, rng)
     with pytest.raises(InputError, match=r"needs all trials in memory, and arrays is read in pieces\. Allow more"):
-        SubsetFusion(missing="subset").fit_pieces(source, Threads(), MEMORY)
+        WholeTrials().fit_pieces(source, Threads(), MEMORY)
 
 
 def test_a_calibration_takes_one_system_of_two_classes():
@@ -406,14 +416,53 @@ def test_standard_errors_by_units_are_those_of_memory(name, weighted):
     np.testing.assert_allclose(*found, atol=1e-12 * scale)
 
 
-def test_maps_without_a_formula_say_that_they_have_no_standard_errors_in_pieces():
+@pytest.mark.filterwarnings("ignore:GaussianCalibrator. the map turns")
+@pytest.mark.usefixtures("small_sample")
+@pytest.mark.parametrize("name", MODELS_WITH_ERRORS)
+def test_trials_that_are_units_by_themselves_are_not_listed(name):
+    rng, model = np.random.default_rng(21), MODELS_WITH_ERRORS[name]
+    scores, truth = systems(rng, n=3000, n_systems=2)
+    given = scores if model.is_fusion else scores[:, 0]
+    weight = rng.integers(0, 3, 3000)
+    each = TrialUnits.each(3000)
+    here = type(model)(**model.settings).fit(given, truth, sample_weight=weight, units=each)
+    known = {"systems": names(2)} if model.is_fusion else {}
+    source = source_of(given.T, truth, rng, weights=weight, **known)
+    unlisted = UnlistedUnits((), each.keys[:0], each.noun, each.source, int(np.count_nonzero(weight)))
+    own = type(model)(**model.settings).fit_pieces(source, Apart(), MEMORY, units=UnitsOfPieces(unlisted))
+    assert own.uncertainty_.words == here.uncertainty_.words
+    np.testing.assert_allclose(own.errors_in_order, here.errors_in_order, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "model", [PavCalibrator(smoothing=1.0), ElubCalibrator(), Chain(AffineCalibrator(), BoundCalibrator(high=1.0))]
+)
+@pytest.mark.parametrize("by", ["sides", "trials"])
+def test_maps_without_a_formula_are_trained_without_groups_of_units_as_in_memory(model, by):
     rng = np.random.default_rng(19)
-    scores, truth = systems(rng, n=400, n_systems=1)
-    source = source_of(scores[:, 0], truth, rng, units=np.arange(400) % 9)
-    units = UnitsOfPieces(Threads().run(UnitNames(), source.pieces).units)
-    with pytest.warns(DecibanWarning, match="no standard errors: this form of map has no formula for them, and a jack"):
-        model = PavCalibrator().fit_pieces(source, Threads(), MEMORY, units=units)
-    assert model.uncertainty_ is None
+    scores, truth = systems(rng, n=600, n_systems=1)
+    weight = rng.integers(0, 3, 600)
+    if by == "sides":
+        given = TrialUnits.of(rng.integers(0, 9, (600, 2)))
+    else:
+        given = replace(TrialUnits.each(600), keys=keys_of([f"t{k}" for k in range(600)]))
+    here = copy.deepcopy(model).fit(scores[:, 0], truth, sample_weight=weight, units=given)
+    source = source_of(scores[:, 0], truth, rng, weights=weight)
+    row = {float(score): k for k, score in enumerate(scores[:, 0])}
+    rows = [np.array([row[float(score)] for score in one.scores[0]], np.int64) for one in source.pieces]
+    pieces = [replace(one, units=given.take(own)) for one, own in zip(source.pieces, rows, strict=True)]
+    counting = given.take(np.flatnonzero(weight)).only_used()
+    own = UnitsOfPieces(replace(counting, codes=(), keys=np.sort(counting.keys)))
+    if by == "trials":
+        unlisted = UnlistedUnits((), counting.keys[:0], counting.noun, counting.source, counting.n_units)
+        own = UnitsOfPieces(unlisted, dealt=np.sort(counting.keys))
+    source = replace(source, pieces=tuple(pieces), has_units=True)
+    there = copy.deepcopy(model).fit_pieces(source, Threads(2), MEMORY, units=own)
+    assert there.uncertainty_.words == here.uncertainty_.words
+    assert "jackknife" in there.uncertainty_.words
+    some = scores[:40, 0]
+    for one, other in zip(there.interval(some), here.interval(some), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-9)
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.threads import Threads
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource
+from deciban.trials.names.codes import encode
 
 
 class Apart(Threads):
@@ -35,6 +37,7 @@ class ArrayPiece(Piece):
     truth: Any
     units: Any = None
     weight: Any = None
+    groups: Any = None
 
     def read(self, wanted):
         """Give what is wanted."""
@@ -43,14 +46,17 @@ class ArrayPiece(Piece):
             self.truth if wanted.truth else None,
             self.units if wanted.units else None,
             self.weight if wanted.weight else None,
+            groups=self.groups if wanted.groups else None,
         )
 
 
-def source_of(scores, truth, rng, *, n_pieces=5, units=None, weights=None, systems=("system",), classes=()):
+def source_of(
+    scores, truth, rng, *, n_pieces=5, units=None, weights=None, systems=("system",), classes=(), groups=None
+):
     """The trials in random pieces in random order, some of them empty.
 
     ``scores`` is an array, or one of each system; ``units`` names or numbers, (n,) or (n, 2);
-    ``weights`` (n,).
+    ``weights`` (n,); ``groups`` names of what is held out together, an array for each side.
     """
     scores = [np.asarray(scores)] if len(systems) == 1 else [np.asarray(one) for one in scores]
     truth = np.asarray(truth)
@@ -60,8 +66,12 @@ def source_of(scores, truth, rng, *, n_pieces=5, units=None, weights=None, syste
     for at, rows in enumerate(np.split(order, cuts)):
         own = None if known is None else replace(known.take(rows)).only_used()
         weight = None if weights is None else np.asarray(weights)[rows]
-        pieces.append(ArrayPiece(f"piece {at}", len(rows), [one[rows] for one in scores], truth[rows], own, weight))
+        held = tuple(encode(pa.array([str(one) for one in side[rows]], pa.string())) for side in groups or ())
+        given = [one[rows] for one in scores], truth[rows], own, weight, held or None
+        pieces.append(ArrayPiece(f"piece {at}", len(rows), *given))
     is_double = any(one.dtype != np.float32 for one in scores)
     about = {"classes": classes, "is_double": is_double, "has_units": units is not None}
-    about["has_weights"] = weights is not None
+    about |= {"has_weights": weights is not None}
+    if groups is not None:
+        about["groups"] = ("left", "right")[: len(groups)]
     return ShardSource("arrays", tuple(pieces), tuple(systems), **about)

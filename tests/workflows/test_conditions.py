@@ -162,6 +162,46 @@ def test_a_difference_is_that_of_a_comparison_of_both():
     )
 
 
+def mean_of_influences(parts, figure):
+    """The standard error of the mean of a figure over conditions, by the influences of units on each."""
+    keys = np.unique(np.concatenate([one.uncertainty.keys for one in parts]))
+    total = np.zeros(len(keys))
+    for one in parts:
+        total[np.searchsorted(keys, one.uncertainty.keys)] += one.uncertainty.influences[figure] / len(parts)
+    return np.sqrt(total @ total * len(keys) / (len(keys) - 1))
+
+
+@pytest.mark.parametrize("weights", [None, "w"])
+@pytest.mark.parametrize("n_speakers", [40, 397])
+def test_intervals_of_equal_conditions_are_those_of_means_over_conditions(n_speakers, weights):
+    rng = np.random.default_rng(5)
+    frame = example(speaker=rng.integers(0, n_speakers, 400), w=rng.integers(0, 3, 400))
+    names = list(map(str, range(400)))
+    frame |= {"test_speaker": rng.integers(0, n_speakers, 400), "enroll": names, "test": names}
+    how = {"enroll": "enroll", "test": "test", "units": ["speaker", "test_speaker"], "weights": weights}
+    how |= {"by": "channel", "equalize": "channel"}
+    found = deciban.evaluate(frame, score=["score"], operating_points=[0.5], **how).conditions[0]
+    parts, equal = found.partitions[0].evaluated, found.equalized[0].found
+    for figure in (("act_dcf", 0), ("p_miss", 0), ("p_fa", 0), "cllr"):
+        estimate = equal.uncertainty.estimates[figure]
+        assert estimate.value == pytest.approx(np.mean([x.uncertainty.estimates[figure].value for x in parts]))
+        assert estimate.standard_error == pytest.approx(mean_of_influences(parts, figure), rel=1e-3)
+
+
+def test_intervals_of_equal_conditions_of_many_classes():
+    rng = np.random.default_rng(1)
+    label = rng.integers(0, 3, 300)
+    frame = dict(zip("xyz", (rng.normal(size=(300, 3)) + 2 * np.eye(3)[label]).T, strict=True))
+    frame |= {"class": np.array(list("xyz"))[label], "speaker": rng.integers(0, 40, 300)}
+    frame["source"] = np.where(rng.random(300) < frame["speaker"] / 40, "tel", "tv")
+    how = {"units": "speaker", "by": "source", "equalize": "source"}
+    found = deciban.evaluate_classes(frame, score={"sys": list("xyz")}, classes=list("xyz"), **how).conditions[0]
+    parts, equal = found.partitions[0].evaluated, found.equalized[0].found
+    for figure in ("cllr", "error_rate", "brier"):
+        expected = mean_of_influences(parts, figure)
+        assert equal.uncertainty.estimates[figure].standard_error == pytest.approx(expected, rel=0.005)
+
+
 def test_several_systems_and_where():
     frame = example()
     found = deciban.evaluate(frame, score=["score", "other"], by="channel", where={"gender": "f"})

@@ -95,17 +95,96 @@ def test_the_model_that_is_given_stays_as_it_is(files):
     assert not model.is_fitted
 
 
-@pytest.mark.parametrize(("asked", "name"), [({"cross_validate": 5}, "cross_validate"), ({"select": True}, "select")])
-def test_what_needs_all_trials_in_memory_is_refused_before_anything_is_read(files, asked, name):
-    with pytest.raises(InputError, match=rf"^{name}: needs all trials in memory, and .* is read in pieces"):
+@pytest.fixture
+def with_speakers(tmp_path):
+    """Scores of three systems and a key, which meet by their names: every trial has two speakers; a system is noise."""
+    rng = np.random.default_rng(5)
+    names = {"enroll": [f"m{k}" for k in range(1500)], "test": [f"s{k}" for k in rng.integers(0, 60, 1500)]}
+    truth, who = rng.random(1500) < 0.3, rng.integers(0, 30, (2, 1500))
+    spoken = {name: [f"p{k}" for k in own] for name, own in zip(("speaker", "other"), who, strict=True)}
+    pq.write_table(pa.table(names | {"label": truth} | spoken), tmp_path / "key.parquet", row_group_size=400)
+    for name, mean in (("A", 1.0), ("B", 0.7), ("C", 0.0)):
+        order = rng.permutation(1500)
+        scores = mean * np.where(truth, 1.0, -1.0) + 0.5 * rng.normal(size=30)[who[0]] + rng.normal(size=1500)
+        table = pa.table(names | {"score": scores}).take(order)
+        pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=350)
+    return [tmp_path / f"{name}.parquet" for name in "ABC"], tmp_path / "key.parquet"
+
+
+@pytest.mark.parametrize("by", [4, "speaker", ("speaker", "other"), "test"])
+def test_cross_validation_is_that_of_memory(with_speakers, by, monkeypatch):
+    (first, second, _), key = with_speakers
+    asked = {"cross_validate": by, "n_folds": 3, "intervals": False}
+    whole = train_files([first, second], key, LinearFusion(), **asked)
+    monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
+    found = train_files([first, second], key, LinearFusion(), **asked)
+    assert found.rows[-1].name == "fusion, cross-validated"
+    assert found.cross_validated.cllr == pytest.approx(whole.cross_validated.cllr, rel=1e-8)
+    assert found.cross_validated.eer == pytest.approx(whole.cross_validated.eer, rel=1e-8)
+    folds = [[line for line in one.message_lines if line.startswith("folds")] for one in (found, whole)]
+    assert folds[0] == folds[1] != []
+    assert found.summary[-1] == whole.summary[-1]
+
+
+def test_selection_is_that_of_memory(with_speakers, monkeypatch):
+    scores, key = with_speakers
+    asked = {"select": True, "cross_validate": "speaker", "n_folds": 3, "intervals": False}
+    others = {"test_scores": scores[::-1], "test_key": key}
+    whole = train_files(scores, key, LinearFusion(), **asked).selection
+    monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
+    done = train_files(scores, key, LinearFusion(), **asked, **others)
+    found = done.selection
+    assert (found.names, found.criterion, found.held_out) == (whole.names, whole.criterion, whole.held_out)
+    assert found.n_trials == whole.n_trials
+    for one, other in zip((*found.steps, *found.left_out), (*whole.steps, *whole.left_out), strict=True):
+        assert (one.name, one.cost) == (other.name, pytest.approx(other.cost, rel=1e-8))
+        assert one.same_data_cost == pytest.approx(other.same_data_cost, rel=1e-9)
+    assert done.chosen == (0, 1)
+    assert done.model.training_.systems == ("A", "B")
+    assert [row.role for row in done.rows] == ["before", "before", "fusion", "cross-validated"]
+    assert done.rows[2].eval.cllr == pytest.approx(done.rows[2].dev.cllr, rel=1e-9)  # of the same trials
+
+
+@pytest.mark.parametrize("asked", [{"cross_validate": 5}, {"select": True}])
+def test_an_opened_source_must_know_what_is_held_out_together(files, asked):
+    with pytest.raises(InputError, match=r"was opened without what is held out together\. Name the files instead"):
         train_files(open_shards(files), None, LinearFusion(), **asked)
+    with pytest.raises(InputError, match="was opened to hold out by trial, which is not what is asked for here"):
+        train_files(open_shards(files, groups=["trial"]), None, LinearFusion(), **asked)
+    done = train_files(open_shards(files[0], groups=()), None, AffineCalibrator(), cross_validate=3)
+    assert done.cross_validated.cllr == pytest.approx(done.after.cllr, rel=0.01)
+
+
+@pytest.mark.usefixtures("too_large")
+def test_columns_to_hold_out_by_must_be_there(with_speakers):
+    (first, *_), key = with_speakers
+    with pytest.raises(InputError, match="no column 'sex' says which trials to hold out together; there are .*speaker"):
+        train_files(first, key, AffineCalibrator(), cross_validate="sex")
+
+
+@pytest.mark.usefixtures("too_large")
+def test_commands_cross_validate_and_select_in_pieces(with_speakers, tmp_path, monkeypatch, capsysbinary):
+    scores, key = with_speakers
+    output, run = tmp_path / "model.json", terminal(monkeypatch, capsysbinary)
+    given = (*scores, "--key", key, "-o", output, "--select", "--cross-validate", "speaker:3", "--no-intervals")
+    code, out, messages = run("fuse", *given)
+    assert code == 0, messages
+    assert b"Selection by cross-validated Cllr in bits, on 1,500 trials; held out: speaker, 3 parts" in out
+    assert b"fusion, cross-validated" in out
+    code, _, messages = run("fuse", *given, "--llrs", tmp_path / "llrs/")
+    assert code == 2
+    assert "cross-validated llrs are written of what fits in memory" in messages
 
 
 def test_models_of_another_kind_are_refused(files):
     with pytest.raises(InputError, match="is a model of many classes, and .* holds scores of two classes"):
         train_files(open_shards(files), None, MulticlassFusion())
-    with pytest.raises(InputError, match="SubsetFusion: needs all trials in memory"):
-        train_files(open_shards(files), None, SubsetFusion())
+
+
+def test_fusions_of_sets_of_systems_take_complete_trials(files):
+    done = train_files(open_shards(files), None, SubsetFusion(missing="subset", max_missing=1))
+    assert sorted(done.model.fusions_) == [(0,), (0, 1), (1,)]
+    assert done.after.cllr == pytest.approx(train_files(open_shards(files), None, LinearFusion()).after.cllr, rel=1e-9)
 
 
 def test_many_classes(tmp_path):

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from numpy.typing import ArrayLike
 
@@ -201,7 +201,17 @@ def select_systems(
     least_gain = _validate.in_range(least_gain, "least_gain", 0.0, 1e300, "A gain is finite and at least 0")
     criterion = Criterion(prototype, None if operating_point is None else as_operating_point(operating_point))
     held = data.held_out(groups=groups, n_folds=n_folds, seed=seed)
-    search = Search(held, criterion, named, progress)
+    return chosen_by(Search(_InMemory(held, criterion), named, progress), criterion.words, least_gain)
+
+
+def chosen_by(search: Search, criterion: str, least_gain: float) -> Selection:
+    """Take the system that helps most, one after the other, until none does.
+
+    Raises
+    ------
+    InputError
+        If no system can be trained alone.
+    """
     steps: list[SelectionStep] = []
     while True:
         candidates, untrained = search.around([step.system for step in steps], steps[-1].cost if steps else 1.0)
@@ -212,7 +222,7 @@ def select_systems(
         if best is None or (steps and not best.gain > least_gain):
             left_out = () if best is None else (best, *finished)
             reasons = tuple(sorted(untrained, key=lambda one: one.system))
-            return Selection(tuple(steps), left_out, criterion.words, reasons, len(data.is_target))
+            return Selection(tuple(steps), left_out, criterion, reasons, search.tried.n_trials)
         steps.append(best)
 
 
@@ -251,8 +261,54 @@ class Criterion:
             p = self.point
             return float(scores.act_dcf(p_target=p.p_target, c_miss=p.c_miss, c_fa=p.c_fa))
         rule, p_target = (self.fusion.alpha, self.fusion.beta), self.fusion.p_target
+        return self.relative(float(scores.trials.scoring_rule_cost(*rule, p_target=p_target)))
+
+    def relative(self, cost: float) -> float:
+        """A cost by the rule, divided by that of llr 0."""
+        rule, p_target = (self.fusion.alpha, self.fusion.beta), self.fusion.p_target
         nothing = SortedScores([0.0], [0.0]).trials.scoring_rule_cost(*rule, p_target=p_target)
-        return float(scores.trials.scoring_rule_cost(*rule, p_target=p_target) / nothing)
+        return float(cost / nothing)
+
+
+class Tried(Protocol):
+    """What says the cost of sets of systems."""
+
+    @property
+    def n_parts(self) -> int:
+        """How many models are trained for each cross-validated cost."""
+
+    @property
+    def n_trials(self) -> int:
+        """How many trials the costs are of."""
+
+    def held_out(self, systems: Sequence[int]) -> float:
+        """Cross-validated cost of the fusion of some systems."""
+
+    def same_data(self, systems: Sequence[int]) -> float:
+        """The cost of one that is trained on all trials, of these trials."""
+
+
+@dataclass(frozen=True, slots=True)
+class _InMemory:
+    """Trials in memory, with their folds."""
+
+    held: HeldOut
+    cost: Criterion
+
+    @property
+    def n_parts(self) -> int:
+        return len(list(self.held.parts))
+
+    @property
+    def n_trials(self) -> int:
+        return len(self.held.trials.is_target)
+
+    def held_out(self, systems: Sequence[int]) -> float:
+        return self.cost(self.held.llr(self.cost.fusion, systems), self.held.trials)
+
+    def same_data(self, systems: Sequence[int]) -> float:
+        own = self.held.trials.choose(systems)
+        return self.cost(own.transform(own.fit(copied(self.cost.fusion))), self.held.trials)
 
 
 def _best_first(candidates: Sequence[SelectionStep]) -> list[SelectionStep]:
@@ -267,14 +323,20 @@ def _best_first(candidates: Sequence[SelectionStep]) -> list[SelectionStep]:
 
 
 class Search:
-    """Costs of sets of systems."""
+    """Costs of sets of systems.
 
-    def __init__(
-        self, held: HeldOut, cost: Criterion, names: tuple[str, ...], progress: Progress | None = None
-    ) -> None:
-        self._held, self._data, self._cost, self._names, self._progress = held, held.trials, cost, names, progress
+    Parameters
+    ----------
+    tried : Tried
+    names : tuple of str
+        Of the systems.
+    progress : function, optional
+    """
+
+    def __init__(self, tried: Tried, names: tuple[str, ...], progress: Progress | None = None) -> None:
+        self.tried, self._names, self._progress = tried, names, progress
         self._chosen: list[int] = []
-        self._n_parts, self._n_trained = len(list(held.parts)), 0
+        self._n_parts, self._n_trained = tried.n_parts, 0
 
     def around(self, chosen: Sequence[int], before: float) -> tuple[list[SelectionStep], list[Untrained]]:
         """What it brings to add each of the other systems, the best one first, and which of them cannot be trained.
@@ -293,7 +355,7 @@ class Search:
                 continue
             self._tell()
             try:
-                cost = self._cost(self._held.llr(self._cost.fusion, self._with(k)), self._data)
+                cost = self.tried.held_out(self._with(k))
             except InputError as error:
                 untrained.append(self._untrained(k, error))
             else:
@@ -306,8 +368,7 @@ class Search:
         """Candidates with what the choice among them does not depend on; what it cannot be found of is untrained."""
         for one in candidates:
             try:
-                own = self._data.choose(self._with(one.system))
-                same = self._cost(own.transform(own.fit(copied(self._cost.fusion))), self._data)
+                same = self.tried.same_data(self._with(one.system))
             except InputError as error:
                 untrained.append(self._untrained(one.system, error))
             else:

@@ -210,8 +210,19 @@ def _checked_scores(scores: ArrayLike) -> AnyArray:
 
 def _require_classes(name: str, truth: BoolArray, weight: CountArray | None) -> None:
     counted = truth if weight is None else truth[weight > 0]
-    for rows, kind in ((counted, "target"), (~counted, "non-target")):
-        if not rows.any():
+    n_tar = int(np.count_nonzero(counted))
+    require_left(name, n_tar, len(counted) - n_tar)
+
+
+def require_left(name: str, n_tar: int, n_non: int) -> None:
+    """Refuse to train without what is held out, if then no targets or no non-targets are left.
+
+    Raises
+    ------
+    InputError
+    """
+    for n, kind in ((n_tar, "target"), (n_non, "non-target")):
+        if not n:
             raise InputError(
                 f"groups: without {name} no {kind} is left to train on. Take more folds or fewer, another seed, or "
                 "more groups with trials of both classes; trials with two sides need at least 3 folds."

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban.core.resampling.units import mixed_bits
 from deciban.errors import InputError, TrialError
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
@@ -161,7 +162,22 @@ def _folds_of_groups(sides: IntArray, label: IntArray, weight: CountArray | None
 
     Groups without weight come last, so that they do not move the others.
     """
-    shares = _shares(sides, label, weight)
+    return folds_of_shares(_shares(sides, label, weight), n_folds, seed)
+
+
+def folds_of_shares(shares: FloatArray, n_folds: int, seed: int) -> IntArray:
+    """Fold of each group by how much of each class it has; groups are in the order of their names.
+
+    Parameters
+    ----------
+    shares : (n_groups, n_classes) array
+    n_folds, seed : int
+
+    Raises
+    ------
+    InputError
+        If there are fewer groups than folds.
+    """
     counting = np.flatnonzero(shares.any(axis=1))
     if len(counting) < n_folds:
         such = "" if len(counting) == len(shares) else " with a weight above 0"
@@ -198,8 +214,15 @@ def _shares(sides: IntArray, label: IntArray, weight: CountArray | None) -> Floa
 
 
 def _folds_of_trials(scores: AnyArray, label: IntArray, weight: CountArray | None, n_folds: int, seed: int) -> IntArray:
-    """Fold of each trial: shuffled from an order that follows from the trials themselves, then dealt by class."""
-    keys = [*scores.reshape(len(scores), -1).T, label]
+    """Fold of each trial: shuffled from an order that follows from the trials themselves, then dealt by class.
+
+    Of very many each trial is asked alone, so that no list of all is needed.
+    """
+    columns = list(scores.reshape(len(scores), -1).T)
+    keys = [*columns, label]
+    n_counting = len(label) if weight is None else int(np.count_nonzero(weight))
+    if not are_listed(n_counting, len(columns)):
+        return folds_by_content(columns, label, n_folds, seed)
     order = np.lexsort(keys if weight is None else [weight, *keys])
     # Trials without weight come last, so that they do not move the others.
     counting, others = (order, order[:0]) if weight is None else (order[weight[order] > 0], order[weight[order] == 0])
@@ -215,6 +238,51 @@ def _folds_of_trials(scores: AnyArray, label: IntArray, weight: CountArray | Non
     return folds
 
 
+_MOST_NUMBERS = 1 << 23
+"""Numbers up to which trials are listed to be dealt out to folds."""
+
+
+def are_listed(n_trials: int, n_columns: int) -> bool:
+    """Whether trials with so many numbers each are few enough to be listed: a million of up to eight.
+
+    >>> are_listed(1_000_000, 1), are_listed(1_000_000, 10)
+    (True, False)
+    """
+    return n_trials * max(n_columns, 8) <= _MOST_NUMBERS
+
+
+def folds_by_content(columns: Sequence[AnyArray], label: AnyArray, n_folds: int, seed: int) -> IntArray:
+    """Fold of each trial where there are very many: its numbers and its class decide, so that equal trials share one.
+
+    Parameters
+    ----------
+    columns : sequence of (n_trials,) array
+    label : (n_trials,) array
+    n_folds, seed : int
+
+    Examples
+    --------
+    >>> folds = folds_by_content([np.arange(1e5)], np.zeros(100_000, int), 4, 0)
+    >>> bool(np.all(np.abs(np.bincount(folds) - 25_000) < 500))
+    True
+    """
+    bits = mixed_bits(np.asarray(label).astype(np.int64) + seed)
+    for column in columns:
+        numbers = column.astype(np.float64) + 0.0  # so that there is one 0
+        numbers[np.isnan(numbers)] = np.nan
+        bits = mixed_bits(bits ^ mixed_bits(numbers.view(np.uint64)))
+    return (bits % np.uint64(n_folds)).astype(np.int64)
+
+
+def words_of(low: int, high: int, n_folds: int) -> str:
+    """What is held out, in words: a fold, or the trials between two.
+
+    >>> words_of(0, 0, 5), words_of(0, 2, 5)
+    ('fold 1 of 5', 'folds 1 and 3 of 5')
+    """
+    return f"fold {low + 1} of {n_folds}" if low == high else f"folds {low + 1} and {high + 1} of {n_folds}"
+
+
 def splits(folds: IntArray, n_folds: int) -> Iterator[tuple[str, IntArray, IntArray]]:
     """Words for each part, its trials, and the trials that share no fold with it."""
     low, high = folds.min(axis=0), folds.max(axis=0)
@@ -222,5 +290,4 @@ def splits(folds: IntArray, n_folds: int) -> Iterator[tuple[str, IntArray, IntAr
         for j in range(i, n_folds) if len(folds) > 1 else [i]:
             inside = np.flatnonzero((low == i) & (high == j))
             if len(inside):
-                name = f"fold {i + 1} of {n_folds}" if i == j else f"folds {i + 1} and {j + 1} of {n_folds}"
-                yield name, inside, np.flatnonzero(~np.isin(folds, (i, j)).any(axis=0))
+                yield words_of(i, j, n_folds), inside, np.flatnonzero(~np.isin(folds, (i, j)).any(axis=0))

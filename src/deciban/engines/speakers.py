@@ -167,12 +167,4 @@ def counting(chunk: Chunk) -> Chunk:
     """The trials that count: those of weight 0 make no units, and join none."""
     if chunk.weight is None or np.all(chunk.weight > 0):
         return chunk
-    some = chunk.weight > 0
-    return Chunk(
-        tuple(one[some] for one in chunk.scores),
-        None if chunk.truth is None else chunk.truth[some],
-        None if chunk.units is None else chunk.units.take(some),
-        chunk.weight[some],
-        None if chunk.quality is None else {name: values[some] for name, values in chunk.quality.items()},
-        None if chunk.names is None else (chunk.names[0][some], chunk.names[1][some]),
-    )
+    return chunk.take(chunk.weight > 0)

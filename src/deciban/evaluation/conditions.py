@@ -155,7 +155,7 @@ class Equalized:
         n = len(self.conditions)
         words = (
             f"in each class, every one of the {n} conditions counts alike: error rates at any threshold are means over "
-            "conditions"
+            "conditions; a minimum has one threshold for all, and is never above the actual cost"
         )
         partial = [f"{one.name} has no {', '.join(one.lacking)}" for one in self.conditions if one.lacking]
         if partial:

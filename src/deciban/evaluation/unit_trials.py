@@ -15,7 +15,7 @@ from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, joined_units, merged_units
 from deciban.core.resampling.units import Keys, TrialUnits, together
 from deciban.errors import InputError
-from deciban.types import CountArray, FloatArray, ScoreArray, Units, Weights
+from deciban.types import CountArray, FloatArray, IntArray, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
     from deciban.core.resampling.cell_sums import CellSums
@@ -48,6 +48,8 @@ class Resampling:
         Number of replicates of the bootstrap; 0 for none.
     seed : int
         From which replicates are drawn.
+    strata : (n_trials,) int array or None
+        Conditions of all trials in their order, where weights make each count alike in its class whatever is drawn.
 
     Raises
     ------
@@ -61,6 +63,7 @@ class Resampling:
     keep: bool | None = None
     bootstrap: int = 0
     seed: int = 0
+    strata: IntArray | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers."""

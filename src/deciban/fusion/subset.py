@@ -12,9 +12,13 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores
+from deciban.engines.units import UnitsOfPieces
+from deciban.engines.work import Engine
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
 from deciban.fusion.subsets import MOST, Subset, name_of, occurring_subsets, require_known, wanted_subsets
+from deciban.fusion.subsets_in_pieces import fusions_in_pieces, results_of_subset
+from deciban.io.shards.pieces import ShardSource
 from deciban.models.loading import model_of
 from deciban.models.model import Plain, Training, content_of
 from deciban.models.score_model import ParameterRow
@@ -184,9 +188,32 @@ class SubsetFusion(Fusion):
         self.objective_ = self.cost_of(*counting.by_class(self._fused(counting.scores, occurring)))
         results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": n_dropped}
         for subset, fusion in self.fusions_.items():
-            results |= _results_of(subset, fusion, len(occurring.get(subset, ())))
+            results |= results_of_subset(subset, fusion, len(occurring.get(subset, ())))
         self.training_ = Training.on(data.columns, data.is_target, data.float_weight, results)
         return self
+
+    def fit_pieces(
+        self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
+    ) -> Self:
+        """Train on trials in pieces, which all systems scored; see `LinearFusion.fit_pieces`."""
+        missing, max_missing = self._policy()
+        complete = tuple(range(len(source.systems)))
+        every: dict[Subset, IntArray] = {complete: np.zeros(0, np.int64)}
+        wanted = [complete] if missing != "subset" else wanted_subsets(complete, every, max_missing)
+        self.fusions_ = fusions_in_pieces(wanted, self._untrained, source, engine, memory, units)
+        self._n_systems, trained = len(complete), self.fusions_[complete].training_
+        assert trained is not None  # noqa: S101  # it has just been trained
+        self.objective_ = self.whole.objective_
+        results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": 0}
+        for subset, fusion in self.fusions_.items():
+            results |= results_of_subset(subset, fusion, sum(trained.counts.values()) if subset == complete else 0)
+        self.training_ = replace(trained, results=results)
+        return self
+
+    def _untrained(self, subset: Subset) -> LinearFusion:
+        fusion = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
+        fusion.system_names = tuple(self.called([k]) for k in subset)
+        return fusion
 
     def transform(self, scores: ArrayLike) -> FloatArray:
         """Fuse the scores of trials.
@@ -236,8 +263,7 @@ class SubsetFusion(Fusion):
         rows: BoolArray = np.logical_not(np.isnan(data.scores[:, systems]).any(axis=1))
         own = data if rows.all() else data.take(rows)
         scores = own.scores if len(subset) == data.scores.shape[1] else own.scores[:, systems]
-        fusion = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
-        fusion.system_names = tuple(self.called([k]) for k in subset)
+        fusion = self._untrained(subset)
         try:
             units = None if units is None else units.take(rows)
             return fusion.fit(scores, own.is_target, sample_weight=own.weight, units=units)
@@ -351,17 +377,6 @@ class SubsetFusion(Fusion):
                 f"n_systems: {n_systems:g}, but there are fusions of {len(set().union(*fusions))} of them."
             )
         self._n_systems, self.fusions_ = n_systems, fusions
-
-
-def _results_of(subset: Subset, fusion: LinearFusion, n_exactly: int) -> dict[str, Plain]:
-    """What a model file tells of the fusion of one set of systems."""
-    name, training = name_of(subset), fusion.training_
-    assert training is not None  # noqa: S101  # it was trained a moment ago
-    return {
-        f"n_exactly_{name}": n_exactly,
-        f"n_trained_{name}": sum(training.counts.values()),
-        f"status_{name}": training.results["status"],
-    }
 
 
 def _of(data: LabelledSystems, rows: IntArray) -> LabelledSystems:

@@ -21,6 +21,9 @@ from deciban.models.in_pieces import InPieces, PartsOfPieces, Record, float_weig
 from deciban.models.model import Plain, Training, digits_of
 from deciban.types import BoolArray, FloatArray
 
+_MEMORY = 1 << 30
+"""Bytes that may be taken where nothing is said."""
+
 
 class ClassesInPieces(InPieces):
     """Labelled trials of many classes of a source.
@@ -57,6 +60,7 @@ class ClassesInPieces(InPieces):
         super().__init__(source, engine, units)
         self.classes, self.n_classes = source.classes, len(source.classes)
         self.prior = _validate_classes.prior(prior, self.n_classes)
+        self.memory = _MEMORY if memory is None else memory
         self.counted: PartsOfClassTrials = _ClassParts(self, memory)
 
     @property

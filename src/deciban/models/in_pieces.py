@@ -22,7 +22,7 @@ from deciban.engines.speakers import counting
 from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError
-from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
+from deciban.io.shards.pieces import Chunk, Piece, PieceOf, ShardSource, Wanted
 from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
 from deciban.types import BoolArray, FloatArray, ScoreArray
@@ -214,6 +214,12 @@ class TrialsInPieces(InPieces):
         found: UnitSums = self.look_by_unit(_OfScores(look))
         return found
 
+    def without(self, group: int, n_groups: int) -> TrialsInPieces:
+        """The trials that count without one of the groups of their units, as a jackknife leaves them out in turn."""
+        assert self.units is not None  # noqa: S101  # who asks knows them
+        pieces = tuple(LeftOut(one, self.units, group, n_groups, one.name, one.n_rows) for one in self.source.pieces)
+        return TrialsInPieces(replace(self.source, pieces=pieces), self.engine, self.memory)
+
     @property
     def pav(self) -> Pav:
         """PAV blocks of the scores of the first system."""
@@ -224,6 +230,27 @@ class TrialsInPieces(InPieces):
         """The record of a training on these trials."""
         found = self._training(("n_non", "n_tar"), results)
         return replace(found, counts={name: found.counts[name] for name in ("n_tar", "n_non")})
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut(PieceOf):
+    """The trials of a piece that count without those that have a unit in one of so many groups."""
+
+    piece: Piece
+    units: UnitsOfPieces
+    group: int
+    n_groups: int
+    name: str
+    n_rows: int
+
+    def read(self, wanted: Wanted) -> Chunk:
+        """See `Piece.read`."""
+        asked = replace(self.units.wanted(wanted, with_keys=True), truth=True, weight=True)
+        chunk = counting(self.piece.read(asked))
+        if chunk.truth is None or not len(chunk.truth):
+            return chunk
+        is_out = [side == self.group for side in self.units.groups(chunk, self.n_groups)]
+        return chunk.take(np.flatnonzero(~np.logical_or.reduce(is_out)))
 
 
 class PartsOfPieces(Parts[T]):
@@ -313,7 +340,10 @@ class _WithUnits:
 
     def __call__(self, chunk: Chunk) -> Any:
         own = counting(chunk)
-        return self.look(own, self.units.of(own)) if own.truth is not None and len(own.truth) else None
+        if own.truth is None or not len(own.truth):
+            return None
+        found = self.look(own, self.units.of(own))
+        return found.fold() if self.units.are_trials else found
 
 
 @dataclass(frozen=True, slots=True)

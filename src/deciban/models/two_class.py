@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,18 +12,20 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.expected import MeanCost, WeightedScores, cross_entropy, log_costs, mixed, scoring_rule_cost
+from deciban.core.rules.expected import WeightedScores, cross_entropy, mixed, scoring_rule_cost
 from deciban.core.training.descent import Fit
 from deciban.core.training.influences import linear_influences
 from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.linear_training import LinearFit, train_trials
 from deciban.core.training.linear_trials import Trials
+from deciban.engines.looking import found_in
 from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError, warn
-from deciban.io.shards.pieces import Chunk, ShardSource
+from deciban.io.shards.pieces import ShardSource, Wanted
 from deciban.models.in_pieces import TrialsInPieces
 from deciban.models.labelled import Labelled
+from deciban.models.llr_costs import CostsByRule, CostsOfLlrs, CostsOfMapped, counting_llrs
 from deciban.models.model import Plain, Training
 from deciban.models.score_model import ParameterRow, ScoreModel
 from deciban.models.uncertainty import JackknifeMaps, Uncertainty, bare_copy, checked_units
@@ -81,14 +82,17 @@ class Calibrator(ScoreModel):
         Raises
         ------
         InputError
-            If these units cannot tell, or trials are in pieces.
+            If these units cannot tell.
         """
-        if isinstance(data, TrialsInPieces):
-            raise InputError(
-                "this form of map has no formula for them, and a jackknife needs all trials in memory, which are read "
-                "in pieces"
-            )
         bare = bare_copy(self)
+        if isinstance(data, TrialsInPieces):
+
+            def without(group: int, n_groups: int) -> Calibrator:
+                left: Calibrator = bare_copy(bare)
+                left._fit(data.without(group, n_groups))
+                return left
+
+            return JackknifeMaps.leaving_out(without, units)
 
         def trained_on(rows: BoolArray) -> Calibrator:
             one: Calibrator = bare_copy(bare)
@@ -176,46 +180,17 @@ def outcome(tar: WeightedScores, non: WeightedScores, status: str) -> dict[str, 
         ``objective`` is the cross-entropy at prior 0.5 in nats, ``objective_relative_to_llr_0`` the same as Cllr in
         bits, and ``status``.
     """
-    return _outcome(cross_entropy(_counting(tar), _counting(non), 0.0), status)
+    return _outcome(cross_entropy(counting_llrs(tar), counting_llrs(non), 0.0), status)
 
 
 def outcome_of(data: Any, transform: Callable[[FloatArray], FloatArray], status: str) -> dict[str, Plain]:
     """The same of `Labelled` trials, or of trials in pieces, after a map that can be pickled."""
-    costs: _Costs = data.look(_LlrCosts(transform))
+    costs: CostsOfLlrs = data.look(CostsOfMapped(transform))
     return _outcome(mixed(costs.tar, costs.non, 0.0), status)
 
 
 def _outcome(objective: float, status: str) -> dict[str, Plain]:
     return {"objective": objective, "objective_relative_to_llr_0": objective / math.log(2), "status": status}
-
-
-@dataclass(frozen=True, slots=True)
-class _Costs:
-    """Logarithmic costs of targets and of non-targets; those of more trials add up."""
-
-    tar: MeanCost
-    non: MeanCost
-
-    def __add__(self, other: _Costs) -> _Costs:
-        return _Costs(self.tar + other.tar, self.non + other.non)
-
-
-@dataclass(frozen=True, slots=True)
-class _LlrCosts:
-    """A look at trials that sums up costs of what a map makes of their scores."""
-
-    transform: Callable[[FloatArray], FloatArray]
-
-    def __call__(self, trials: Labelled | Chunk) -> _Costs:
-        data = Labelled.of_look(trials)
-        tar, non = data.by_class(self.transform(data.score.astype(np.float64, copy=False)))
-        return _Costs(*log_costs(_counting(tar), _counting(non), 0.0))
-
-
-def _counting(trials: WeightedScores) -> WeightedScores:
-    """Leave out trials of weight 0: nothing of an infinite cost is nothing."""
-    llr, weights = trials
-    return trials if weights is None else (llr[weights > 0], weights[weights > 0])
 
 
 class TrainedByRule(ScoreModel):
@@ -258,6 +233,13 @@ class TrainedByRule(ScoreModel):
         """Expected cost of llrs of each class, with weights or without, by the rule and at the prior of training."""
         alpha, beta, log_odds, _ = self._rule()
         return scoring_rule_cost(tar, non, log_odds, alpha, beta)
+
+    def cost_of_pieces(self, llrs: ShardSource, engine: Engine) -> float:
+        """The same of the llrs of a source: one pass."""
+        alpha, beta, log_odds, _ = self._rule()
+        wanted = Wanted(truth=True, weight=llrs.has_weights)
+        costs: CostsOfLlrs = found_in(llrs, engine, wanted, CostsByRule(log_odds, alpha, beta), "adding up costs")
+        return mixed(costs.tar, costs.non, log_odds)
 
     def _train(self, given: Trials | PartsOfTrials, **form: Any) -> LinearFit:
         """Train on trials in memory or in parts, which have no class weights yet."""

@@ -14,7 +14,7 @@ import numpy as np
 from deciban.core.resampling.covariance import covariance_of, require_several
 from deciban.core.resampling.scales import t_quantile
 from deciban.core.resampling.unit_counts import groups_of_units
-from deciban.core.resampling.units import FEW_UNITS, TrialUnits
+from deciban.core.resampling.units import FEW_UNITS, TrialUnits, UnlistedUnits
 from deciban.errors import DecibanWarning, InputError
 from deciban.messages import counted
 from deciban.types import AnyArray, BoolArray, FloatArray
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 16
 """Trials whose derivatives are looked at together."""
 
-_GROUPS = 20
+MOST_GROUPS = 20
 """Groups of units that a jackknife leaves out in turn, where there are as many units."""
 
 Bounds: TypeAlias = tuple[FloatArray, FloatArray]
@@ -109,18 +109,19 @@ class ParameterCovariance(Uncertainty):
 
     @classmethod
     def of(cls, influences: FloatArray, units: TrialUnits) -> ParameterCovariance:
-        """From the influence of each unit, (n_units, n_parameters).
+        """From the influence of each unit, (n_units, n_parameters); of units that are not listed, from second moments.
 
         Raises
         ------
         InputError
             If a variance does not fit a float.
         """
+        n_units = units.n_units if isinstance(units, UnlistedUnits) else len(influences)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = covariance_of(influences)
+            found = covariance_of(influences, n_units)
         if not np.isfinite(found).all():
             raise InputError("the variances of the parameters do not fit a float.")
-        return cls(covariance=found, n_units=len(influences), noun=units.noun, source=units.source)
+        return cls(covariance=found, n_units=n_units, noun=units.noun, source=units.source)
 
     @property
     def standard_errors(self) -> FloatArray:
@@ -185,19 +186,39 @@ class JackknifeMaps(Uncertainty):
         Raises
         ------
         InputError
+            As `leaving_out`.
+        """
+        groups = groups_of_units(units.keys, min(MOST_GROUPS, units.n_units))
+
+        def without(group: int, n_groups: int) -> Model:  # noqa: ARG001
+            is_out = groups == group
+            return trained_on(~np.logical_or.reduce([is_out[side] for side in units.codes]))
+
+        return cls.leaving_out(without, units)
+
+    @classmethod
+    def leaving_out(cls, without: Callable[[int, int], Model], units: TrialUnits) -> JackknifeMaps:
+        """The same, however trials are left out.
+
+        Parameters
+        ----------
+        without : function
+            Of the number of a group and of how many there are; returns a model.
+        units : TrialUnits
+
+        Raises
+        ------
+        InputError
             If there is one unit, or a model cannot be trained without one of the groups.
         """
         require_several(units)
-        n_groups = min(_GROUPS, units.n_units)
-        groups = groups_of_units(units.keys, n_groups)
+        n_groups = min(MOST_GROUPS, units.n_units)
         found = list[Any]()
         for group in range(n_groups):
-            is_out = groups == group
-            left: BoolArray = ~np.logical_or.reduce([is_out[side] for side in units.codes])
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", DecibanWarning)
-                    model = trained_on(left)
+                    model = without(group, n_groups)
             except InputError as error:
                 raise InputError(f"without one of {n_groups} groups of {units.noun}s: {error}") from error
             model.training_ = None

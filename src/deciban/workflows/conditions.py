@@ -130,7 +130,8 @@ class Conditions:
         sizes = {"n_conditions": len(partition.values), "n_classes": self._n_classes}
         weight = equalizing_weights(partition.condition, self.truth, self.weight, **sizes)
         name, asked = f"equalized over {partition.title}", replace(figures, subsets=None)  # which have no weights
-        how: Any = {"figures": asked, "classes": self.classes, "resampling": resampling}
+        drawn = None if resampling is None else replace(resampling, strata=partition.condition)
+        how: Any = {"figures": asked, "classes": self.classes, "resampling": drawn}
         found = self.kind.evaluate((score, self.truth, weight), name=name, **how)
         made = Equalized(partition.title, partition.names, tuple(self._conditions(partition)), found)
         return replace(made, found=replace(found, notes=(*found.notes, f"Equalized: {made.rule}.")))

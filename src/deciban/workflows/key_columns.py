@@ -205,22 +205,22 @@ class HoldOut:
         object.__setattr__(self, "by", by)
 
     @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of columns; none where a number stands for all sides."""
+        return () if isinstance(self.by, int) else (self.by,) if isinstance(self.by, str) else self.by
+
+    @property
     def parts(self) -> int:
         """The number of folds."""
         return self.by if isinstance(self.by, int) else self.n_folds
 
-    def words(self, trials: Trials) -> str:
-        """Say what is held out, and in how many parts."""
-        return f"{' and '.join(self._named(trials)) or 'single trials'}, {self.parts} parts"
+    def words(self, sides: tuple[str, ...]) -> str:
+        """Say what is held out, and in how many parts; ``sides`` are those of trials, as `pairs_of` says."""
+        return f"{' and '.join(self.groups or sides) or 'single trials'}, {self.parts} parts"
 
-    def _named(self, trials: Trials) -> tuple[str, ...]:
-        """Whose names nobody who is held out shares with training."""
-        by = self.by
-        return (by,) if isinstance(by, str) else by if isinstance(by, tuple) else pairs_of(trials)
-
-    def message(self, trials: Trials, verb: str) -> Message:
+    def message(self, sides: tuple[str, ...], verb: str) -> Message:
         """Say what was done: that no model has seen what it calibrates, or fuses."""
-        named = self._named(trials)
+        named = self.groups or sides
         seen = f"{' or '.join(named)} of the trials" if named else "trials"
         return Message(
             "folds", "", f"cross-validated in {self.parts} parts: no model has seen the {seen} that it {verb}"

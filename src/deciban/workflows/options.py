@@ -179,6 +179,8 @@ class Options:
         What is done about trials that do not fit in memory.
     split : Split
         Into which conditions trials are split.
+    groups : tuple of str, optional
+        What is read of trials in pieces so that they can be held out together; see `deciban.io.shards.how.HowToRead`.
     """
 
     reading: Reading = field(default_factory=Reading)
@@ -187,6 +189,7 @@ class Options:
     how_sure: HowSure = field(default_factory=HowSure)
     scale: Scale = field(default_factory=Scale)
     split: Split = field(default_factory=Split)
+    groups: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, function: str, given: Mapping[str, Any]) -> Self:

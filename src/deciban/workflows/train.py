@@ -18,7 +18,7 @@ from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.types import Progress
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
-from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut, groups_of
+from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut, groups_of, pairs_of
 from deciban.workflows.kinds import kind_of
 from deciban.workflows.model_files import refuse_twice, require_kind, require_one_system
 from deciban.workflows.options import Options
@@ -28,7 +28,7 @@ from deciban.workflows.quality_in_pieces import with_quality
 from deciban.workflows.streaming import OpenedFiles, in_memory, opened
 from deciban.workflows.summaries import OpenedSummary
 from deciban.workflows.system_trials import SystemTrials
-from deciban.workflows.train_in_pieces import refuse_asked, train_in_pieces
+from deciban.workflows.train_in_pieces import require_selectable, train_in_pieces
 from deciban.workflows.trained import Trained
 from deciban.workflows.training_rows import TrainingSets, rows_of_training
 from deciban.workflows.two_files import named_scores
@@ -126,11 +126,11 @@ def train_files(
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     _require_one_stream(named, key, test_scores, test_key)
-    files = opened(named, key, chosen)
+    by = held or (HoldOut(n_folds, n_folds) if select else None)
+    files = opened(named, key, chosen if by is None else replace(chosen, groups=by.groups))
     if isinstance(files, ShardSource):
-        refuse_asked(files, {"cross_validate": cross_validate, "select": select})
-        of_both = quality, quality if test_quality is None else test_quality
-        how: Any = {"combining": (measures, combine), "other": (test_scores, test_key)}
+        of_both = quality, quality if test_quality is None else test_quality, (measures, combine)
+        how: Any = {"other": (test_scores, test_key), "hold": (held, by if select else None)}
         return _in_pieces(files, model, chosen, say, quality=of_both, **how)
     files = in_memory(files, "training")
     test_scores = _test_paths(files, test_scores, test_key)
@@ -141,7 +141,7 @@ def train_files(
         read = SystemTrials.read(files, chosen, model=made, quality=measured, trained=False, progress=progress)
     require_one_system(made, read.joined)
     made, combining = _combining(made, read, measured, measures, combine)
-    selection = selection_of(made, read, held or HoldOut(n_folds, n_folds), say) if select else None
+    selection = selection_of(made, read, by, say) if select and by is not None else None
     taken = tuple(sorted(selection.systems)) if selection else tuple(range(len(read.systems)))
     dev = read.choose(taken)
     say(f"training on {', '.join(dev.systems)}")
@@ -155,21 +155,28 @@ def train_files(
     if test_scores is not None:
         other = measured if test_quality is None else read_measures(test_quality)
         how = {"model": made, "quality": other, "trained": True, "progress": progress}
-        others = ScoreFiles.of(test_scores, test_key, chosen.reading, read.classes or None)
-        every = SystemTrials.read(others, chosen.lenient().lenient_on_units().of_systems(read.joined.renamed), **how)
-        every = every.ordered_as(read.systems, len(read.systems)) if made.is_fusion else every
+        every = _others_read(
+            ScoreFiles.of(test_scores, test_key, chosen.reading, read.classes or None), read, chosen, how
+        )
     say("evaluating")
     sets = TrainingSets(read, every, taken, values)
     rows, analysis = rows_of_training(made, sets, chosen.figures, say)
     before = [row for row in rows if row.role == "before"]
     messages = [*dev.all_messages([row.dev for row in before]), *combining]
     if held is not None:
-        messages.append(held.message(dev.trials, "fuses" if made.is_fusion else "calibrates"))
+        messages.append(held.message(pairs_of(dev.trials), "fuses" if made.is_fusion else "calibrates"))
     if every is not None:
         messages += [Message("other", "", f"{dev.kind.noun}s"), *every.all_messages([row.eval for row in before])]
     return Trained(
         made, taken, rows, analysis, selection, crossed, dev.joined.report, tuple(messages), read.joined.renamed
     )
+
+
+def _others_read(files: ScoreFiles, read: SystemTrials, options: Options, how: dict[str, Any]) -> SystemTrials:
+    """Other trials of the systems that were read, in their order."""
+    asked = options.lenient().lenient_on_units().of_systems(read.joined.renamed)
+    found = SystemTrials.read(files, asked, **how)
+    return found.ordered_as(read.systems, len(read.systems)) if how["model"].is_fusion else found
 
 
 def _in_pieces(
@@ -178,11 +185,14 @@ def _in_pieces(
     options: Options,
     say: Progress,
     *,
-    quality: tuple[QualityFiles | None, QualityFiles | None],
-    combining: tuple[Selected | None, Combined | None],
+    quality: tuple[QualityFiles | None, QualityFiles | None, tuple[Selected | None, Combined | None]],
     other: tuple[Paths | None, PathLike | None],
+    hold: tuple[HoldOut | None, HoldOut | None],
 ) -> Trained:
-    """Train on trials in pieces; ``quality`` are the measures of these trials and of others."""
+    """Train on trials in pieces; ``quality`` are the measures of these trials and of others, and which are meant.
+
+    ``hold`` says what is held out to validate, and to select systems.
+    """
     made = _default_in_pieces(source, quality[0]) if model is None else model
     made = _copied(made, with_quality=quality[0] is not None)
     _require_scores_of(*other)
@@ -192,8 +202,8 @@ def _in_pieces(
         found, own = open_others(*other, options, source, is_fusion=made.is_fusion)
         refuse_twice(single_files(found.paths))
         others = _measured(found, made, options, quality[1], (None, None))[0], own
-    source, made = _measured(source, made, options, quality[0], combining)
-    return train_in_pieces(source, made, options, say, others=others)
+    source, made = _measured(source, made, options, quality[0], quality[2])
+    return train_in_pieces(source, made, options, say, others=others, held=hold[0], select=hold[1])
 
 
 def _require_one_stream(*named: Any) -> None:
@@ -268,8 +278,7 @@ def selection_of(model: Any, read: SystemTrials, held: HoldOut, say: Progress) -
     InputError
         If the model is no fusion of two classes, or no trials of both classes have all scores.
     """
-    if not model.is_fusion or not read.kind.compares_systems:
-        raise InputError("select: chooses among the systems of a fusion of two classes. Leave it out (--select).")
+    require_selectable(model, read.kind)
     whole = read.complete.counting
     if not whole.data.has_both_classes:
         raise InputError(
@@ -288,7 +297,7 @@ def selection_of(model: Any, read: SystemTrials, held: HoldOut, say: Progress) -
             quality=whole.data.quality or None,
             progress=say,
         )
-    return replace(found, held_out=held.words(whole.trials))
+    return replace(found, held_out=held.words(pairs_of(whole.trials)))
 
 
 def _combining(

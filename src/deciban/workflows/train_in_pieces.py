@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from deciban.analysis import FigureRow
 from deciban.analysis.fused_systems import Role
-from deciban.engines.units import UnitsOfPieces
+from deciban.analysis.selection import Selection
+from deciban.analysis.selection_in_pieces import select_in_pieces
+from deciban.calibration.cross_in_pieces import PartsInPieces
 from deciban.errors import InputError
 from deciban.evaluation.results import names_apart
 from deciban.io.shards.pieces import ShardSource
 from deciban.messages import Message, counted
-from deciban.models.mapped import mapped
+from deciban.models.mapped import mapped, ordered
 from deciban.models.score_model import ScoreModel
 from deciban.models.told_elsewhere import missing_measures_are_known, reasons_are_shown
 from deciban.trials import JoinReport
+from deciban.trials.lists import PAIR
 from deciban.types import Progress
-from deciban.workflows.kinds import kind_called
+from deciban.workflows.key_columns import HoldOut
+from deciban.workflows.kinds import AnyKind, kind_called
+from deciban.workflows.model_files import order_of_training
 from deciban.workflows.options import Options
 from deciban.workflows.others_in_pieces import evaluated_others
 from deciban.workflows.streaming import evaluate_in_pieces
@@ -32,7 +38,14 @@ Others = tuple[ShardSource, Options]
 
 
 def train_in_pieces(
-    source: ShardSource, model: ScoreModel, options: Options, progress: Progress, *, others: Others | None = None
+    source: ShardSource,
+    model: ScoreModel,
+    options: Options,
+    progress: Progress,
+    *,
+    others: Others | None = None,
+    held: HoldOut | None = None,
+    select: HoldOut | None = None,
 ) -> Trained:
     """Train a model on a source, and evaluate its systems and what the model makes of them.
 
@@ -46,6 +59,10 @@ def train_in_pieces(
         Called with a few words at every step.
     others : pair of ShardSource and Options, optional
         Other trials of these systems, on which everything is evaluated as well.
+    held : HoldOut, optional
+        What is held out to see what models make of trials that they have not seen.
+    select : HoldOut, optional
+        What is held out to find the systems that help; all are fused if it is left out.
 
     Returns
     -------
@@ -64,21 +81,38 @@ def train_in_pieces(
             f"{type(model).__name__}: is a model of {_KINDS[model.scores_kind]}, and {source.name} holds scores of "
             f"{_KINDS[kind]}. Take a model of these."
         )
+    _require_groups(source, held, select)
+    selection, every = None, source
+    if select is not None:
+        selection = _selected(source, model, select, options, progress)
+        source = ordered(source, systems=sorted(selection.systems))
+    untrained = copy.deepcopy(model)
     units = _train(model, source, options, progress)
     progress("evaluating")
     rows, messages = _rows(source, model, options, progress, units)
+    crossed = None
+    if held is not None:
+        progress("cross-validating")
+        name = f"{model.table_name if model.is_fusion else source.systems[0]}, cross-validated"
+        (name,) = names_apart([name], [row.name for row in rows])
+        untrained.system_names = source.systems
+        own = crossed_in_pieces(source, untrained, held, options, name)
+        found_there = evaluate_in_pieces(own, options, progress, units=units)
+        crossed = FigureRow(name=name, role="cross-validated", dev=found_there.systems[0])
+        messages.append(held.message(_sides_of(source), "fuses" if model.is_fusion else "calibrates"))
     if others is not None:
-        found, told = evaluated_others(model, *others, progress)
+        found, told = evaluated_others(model, *_same_systems(others, every, source), progress)
         rows = [replace(row, eval=replace(one, name=row.name)) for row, one in zip(rows, found, strict=True)]
         messages += told
+    rows = [*rows, *([] if crossed is None else [crossed])]
     assert model.training_ is not None  # noqa: S101  # it has just been trained
     if n_lacking := model.training_.results.get("n_without_quality"):
         n = sum(model.training_.counts.values())
         words = f"{n_lacking:,} of {counted(n, 'trial')} without quality measures are fused by scores alone"
         messages.append(Message("note", "", words))
     report = source.report or JoinReport(source.n_rows, 0, 0, 0)
-    chosen = tuple(range(len(source.systems)))
-    return Trained(model, chosen, tuple(rows), None, None, None, report, tuple(messages))
+    chosen = tuple(every.systems.index(name) for name in source.systems)
+    return Trained(model, chosen, tuple(rows), None, selection, None, report, tuple(messages))
 
 
 def _train(model: ScoreModel, source: ShardSource, options: Options, progress: Progress) -> UnitsOfSource:
@@ -92,11 +126,7 @@ def _train(model: ScoreModel, source: ShardSource, options: Options, progress: P
         engine.make_room(source, memory, n_systems=len(source.systems))
         units = units_of_source(source, engine, options.how_sure, kind_called(model.scores_kind))
         progress(f"training on {', '.join(source.systems)}")
-        own = units.units if units.singles is None else None
-        known = None if own is None else UnitsOfPieces(own, units.by_name)
-        model.fit_pieces(source, engine, memory, units=known)
-    if units.singles is not None and not model.no_errors:
-        model.no_errors = "every trial is a unit, and of so many units none are kept: name a column or a file of units"
+        model.fit_pieces(source, engine, memory, units=units.for_training())
     training, reading = model.training_, options.reading
     assert training is not None  # noqa: S101  # it has just been trained
     more = {} if reading.weights is None else {"weights_from": reading.weights}
@@ -117,23 +147,71 @@ def _rows(
     return [*rows, FigureRow(name=name, role=role, dev=after.systems[0])], list(before.messages)
 
 
-def refuse_asked(source: ShardSource, asked: Mapping[str, Any]) -> None:
-    """Refuse what needs all trials in memory.
+def _sides_of(source: ShardSource) -> tuple[str, ...]:
+    """The sides by whose names trials are held out together; none where each stands for itself."""
+    return PAIR if source.groups else ()
 
-    Parameters
-    ----------
-    source : ShardSource
-    asked : mapping of str to value
-        By the names of arguments.
+
+def crossed_in_pieces(
+    source: ShardSource, model: ScoreModel, held: HoldOut, options: Options, name: str
+) -> ShardSource:
+    """What models make of the trials of training that had not seen the like of each.
 
     Raises
     ------
     InputError
-        If something was asked for.
+        If trials cannot be held out like that, or a model cannot be trained without some of them.
     """
-    for name, value in asked.items():
-        if value:
+    if source.classes and source.groups is not None and len(source.groups) > 1:
+        raise InputError("cross_validate: two columns are for trials of two sides. Name one, such as speaker.")
+    with options.scale.engine() as engine:
+        memory = engine.bounded(options.scale.n_bytes)
+        engine.make_room(source, memory, n_systems=len(source.systems))
+        return PartsInPieces.of(source, engine, held.parts).crossed(model, engine, memory, name)
+
+
+def _require_groups(source: ShardSource, *asked: HoldOut | None) -> None:
+    """Refuse a source that was opened with other groups than those that are to be held out together.
+
+    Raises
+    ------
+    InputError
+    """
+    for held in asked:
+        fits = held is None or source.groups in ((held.groups,) if held.groups else ((), PAIR))
+        if not fits and source.groups is not None:  # if it was opened with none, that is said later on
             raise InputError(
-                f"{name}: needs all trials in memory, and {source.name} is read in pieces. Allow more memory (memory=, "
-                "--memory), or leave it out."
+                f"cross_validate: {source.name} was opened to hold out by {' and '.join(source.groups) or 'trial'}, "
+                "which is not what is asked for here. Name the files instead, or open others (open_shards, groups=)."
             )
+
+
+def require_selectable(model: ScoreModel, kind: AnyKind) -> None:
+    """Refuse to select systems where there is no choice.
+
+    Raises
+    ------
+    InputError
+    """
+    if not model.is_fusion or not kind.compares_systems:
+        raise InputError("select: chooses among the systems of a fusion of two classes. Leave it out (--select).")
+
+
+def _selected(source: ShardSource, model: ScoreModel, held: HoldOut, options: Options, progress: Progress) -> Selection:
+    """Choose systems, as `deciban.workflows.train.selection_of` does in memory."""
+    require_selectable(model, kind_called(model.scores_kind))
+    fusion: Any = model
+    with options.scale.engine() as engine:
+        memory = engine.bounded(options.scale.n_bytes)
+        engine.make_room(source, memory, n_systems=len(source.systems))
+        found = select_in_pieces(source, engine, memory, fusion, held.parts, progress)
+    return replace(found, held_out=held.words(_sides_of(source)))
+
+
+def _same_systems(others: Others, every: ShardSource, chosen: ShardSource) -> Others:
+    """Other trials with the systems that were chosen."""
+    if len(chosen.systems) == len(every.systems):
+        return others
+    source, options = others
+    order, _ = order_of_training(source.systems, every.systems, len(every.systems))
+    return ordered(source, systems=[order[every.systems.index(name)] for name in chosen.systems]), options

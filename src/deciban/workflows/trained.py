@@ -40,7 +40,7 @@ class Trained(Tabular, Jsonable):
     selection : Selection or None
         How systems were selected.
     cross_validated_scores : Scores or ClassScores or None
-        In nats, of models that had not seen the like of the trial, in the order of the key.
+        In nats, of models that had not seen the like of the trial, in the order of the key; None of trials in pieces.
     report : JoinReport
         How the trials of training met.
     messages : tuple of Message

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from deciban.core.resampling.unit_notes import common_in_words
-from deciban.core.resampling.units import TrialUnits
-from deciban.engines.speakers import SpeakersByName
+from deciban.core.resampling.units import TrialUnits, UnlistedUnits
+from deciban.engines.looking import found_in
+from deciban.engines.speakers import SpeakersByName, counting
 from deciban.engines.trial_units import SinglesInPieces, TrialSurvey
 from deciban.engines.unit_survey import LookAtUnits, UnitFacts, UnitsFound
-from deciban.engines.units import UnitsInPieces
+from deciban.engines.units import UnitsInPieces, UnitsOfPieces
 from deciban.engines.work import Engine
-from deciban.io.shards.pieces import ShardSource
+from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
 from deciban.messages import Message, counted
 from deciban.trials.units import EACH_TRIAL
 from deciban.workflows.how_sure import HowSure
@@ -55,6 +56,19 @@ class UnitsOfSource:
         """Whether every trial is a unit by itself."""
         return self.units is not None and self.singles is None and not len(self.units.keys)
 
+    def for_training(self) -> UnitsOfPieces | None:
+        """The same as training asks of them; None where there are none."""
+        if self.units is None:
+            return None
+        if self.singles is not None:
+            return UnitsOfPieces(self.singles.units, dealt=self.singles.dealt())
+        if self.are_trials:
+            wanted = Wanted((), truth=True, weight=self.source.has_weights)
+            n = found_in(self.source, self.engine, wanted, _counted, "counting trials") or 0
+            own = UnlistedUnits(self.units.codes, self.units.keys, self.units.noun, self.units.source, n)
+            return UnitsOfPieces(own)
+        return UnitsOfPieces(self.units, self.by_name)
+
     def of_system(self, system: int, memory: int) -> UnitsInPieces | None:
         """The trials of a system with their units, of which so many bytes may be taken."""
         if self.units is None:
@@ -62,6 +76,12 @@ class UnitsOfSource:
         if self.singles is not None:
             return SinglesInPieces.of_survey(self.source, self.engine, system, self.singles, memory)
         return UnitsInPieces(self.source, self.engine, system, self.units, self.by_name, memory)
+
+
+def _counted(chunk: Chunk) -> int:
+    """How many trials count."""
+    own = counting(chunk)
+    return 0 if own.truth is None else len(own.truth)
 
 
 def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind: AnyKind) -> UnitsOfSource:

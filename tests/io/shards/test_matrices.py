@@ -239,3 +239,19 @@ def test_classes_that_are_none_are_refused_with_the_row_of_the_key(tmp_path, tru
     with pytest.raises((FormatError, KeyMismatchError), match=words):
         for piece in open_shards(tmp_path / "scores.npy", tmp_path / "truth.npy", kind="classes").pieces:
             piece.read(Wanted((0,), truth=True))
+
+
+def test_trials_are_held_out_by_the_names_of_row_and_column(tmp_path):
+    scores, mask = made(np.random.default_rng(3))
+    (tmp_path / "named").mkdir()
+    named = open_shards(*stored(tmp_path / "named", "h5", scores, mask), groups=())
+    assert named.groups == ("enroll", "test")
+    found = []
+    for piece in named.pieces:
+        (rows, of_rows), (columns, of_columns) = piece.read(Wanted((), groups=True)).groups
+        found += zip(of_rows.take(rows).to_pylist(), of_columns.take(columns).to_pylist(), strict=True)
+    assert found == [(f"m{i}", f"t{j}") for i, j in np.argwhere(mask != 0)]
+    bare = open_shards(*stored(tmp_path, "npy", scores, mask), groups=())
+    assert bare.groups == ()
+    with pytest.raises(InputError, match="cross_validate: names columns, and a matrix has none"):
+        open_shards(*stored(tmp_path, "npy", scores, mask), groups=["speaker"])

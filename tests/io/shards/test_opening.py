@@ -348,3 +348,18 @@ def test_names_that_cannot_be_read_are_told_with_their_place(tmp_path, name, wor
     if name:
         with pytest.raises(FormatError, match=words):
             open_shards(path, duplicates="keep-one")
+
+
+def test_what_is_held_out_together_is_read_with_the_rows_that_are_chosen(tmp_path):
+    columns = {"trial": list("abcd"), "score": [1.0, 2.0, 3.0, 4.0], "label": [1, 0, 1, 0]}
+    more = {"who": ["ann", "bob", "cid", "bob"], "sex": ["f", "m", "f", "m"]}
+    pq.write_table(pa.table(columns | more), tmp_path / "a.parquet")
+    source = open_shards(tmp_path / "a.parquet", groups=["who"], where={"sex": "m"})
+    assert source.groups == ("who",)
+    ((codes, names),) = source.pieces[0].read(Wanted((0,), groups=True)).groups
+    assert names.take(pa.array(codes)).to_pylist() == ["bob", "bob"]
+    assert source.pieces[0].read(Wanted((0,))).groups is None
+    pq.write_table(pa.table(columns | {"who": ["ann", None, "cid", "bob"]}), tmp_path / "b.parquet")
+    gap = open_shards(tmp_path / "b.parquet", groups=["who"])
+    with pytest.raises(FormatError, match="row group 0, row 1: column who is empty, and says which trials to hold out"):
+        gap.pieces[0].read(Wanted((), groups=True))

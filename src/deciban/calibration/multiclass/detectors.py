@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,9 +13,12 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
 from deciban.calibration.affine import AffineCalibrator
+from deciban.calibration.multiclass.detectors_in_pieces import MappedCosts, amounts_of, train_detectors
+from deciban.calibration.multiclass.feature_looks import ClassCosts
 from deciban.calibration.pav import PavCalibrator
 from deciban.core.classes.loglik import row_blocks
 from deciban.errors import TrialError
+from deciban.models.classes_in_pieces import ClassesInPieces
 from deciban.models.labelled_classes import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassMap
@@ -48,15 +52,15 @@ class _Detectors(ClassMap):
     def _said(self) -> str:
         """What became of the detectors, in words."""
 
-    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
-        llr, detectors = detection_llrs(data.scores, prior=data.prior), list[Calibrator]()
-        for k, weight in enumerate(_weights(data)):
-            detectors.append(self._detector(float(data.prior[k])))
-            detectors[k].told_as = f"{type(self).__name__}, {_validate_classes.called(k, data.classes)}"
-            detectors[k].fit(llr[:, k], data.label == k, sample_weight=weight)
-        mapped = _joined(_mapped(llr, detectors), data.prior)  # in place: they are by far the most that is held
-        objective = cross_entropy(mapped, data.label, prior=data.prior, sample_weight=data.weight)
-        self.detectors_, self.objective_ = detectors, objective
+    fits_pieces = True
+
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
+        detectors = [self._detector(float(p)) for p in data.prior]
+        for k, one in enumerate(detectors):
+            one.told_as = f"{type(self).__name__}, {_validate_classes.called(k, data.classes)}"
+        train = _trained_in_pieces if isinstance(data, ClassesInPieces) else _trained_in_memory
+        self.objective_ = train(data, detectors)
+        self.detectors_ = detectors
         entropy = float(-(data.prior @ np.log(data.prior)))
         return {
             "objective": self.objective_,
@@ -241,14 +245,42 @@ class DetectionAffineTransformation(_Detectors):
         return f"scales from {min(scales):.3g} to {max(scales):.3g} of {self.n_classes_} detectors"
 
 
-def _weights(data: LabelledClasses) -> Iterator[FloatArray]:
-    """Weights of trials for each detector: the others share as the prior says, and weigh as much as they are many."""
+def _trained_in_memory(data: LabelledClasses, detectors: Sequence[Calibrator]) -> float:
+    """Train the detectors of all classes; what all of them together cost."""
+    llr = detection_llrs(data.scores, prior=data.prior)
     weight = np.ones(len(data.label)) if data.weight is None else data.weight.astype(np.float64)
-    amounts, rest = np.bincount(data.label, weight, minlength=data.n_classes), _rest(data.prior)
-    for k in range(data.n_classes):
-        share = data.prior / rest[k] / amounts * (amounts.sum() - amounts[k])
+    amounts: FloatArray = np.bincount(data.label, weight, minlength=data.n_classes).astype(np.float64)
+    for k, share in enumerate(_shares(amounts, data.prior)):
+        detectors[k].fit(llr[:, k], data.label == k, sample_weight=weight * share[data.label])
+    mapped = _joined(_mapped(llr, detectors), data.prior)  # in place: they are by far the most that is held
+    return cross_entropy(mapped, data.label, prior=data.prior, sample_weight=data.weight)
+
+
+def _trained_in_pieces(data: ClassesInPieces, detectors: Sequence[Calibrator]) -> float:
+    """The same of trials in pieces: the passes of each detector, and two."""
+    train_detectors(data, detectors, list(_shares(amounts_of(data), data.prior)))
+    costs: ClassCosts = data.look(MappedCosts(data.prior, _AllMapped(data.prior, tuple(detectors))))
+    return costs.mixed(data.prior)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _AllMapped:
+    """What trained detectors make of log-likelihoods; can be pickled."""
+
+    prior: FloatArray
+    detectors: tuple[Calibrator, ...]
+
+    def __call__(self, loglik: ScoreArray) -> FloatArray:
+        return _joined(_mapped(detection_llrs(loglik, prior=self.prior), self.detectors), self.prior)
+
+
+def _shares(amounts: FloatArray, prior: FloatArray) -> Iterator[FloatArray]:
+    """By how much weights are multiplied for each detector: others share as the prior says, and weigh as many."""
+    rest = _rest(prior)
+    for k in range(len(prior)):
+        share: FloatArray = prior / rest[k] / amounts * (amounts.sum() - amounts[k])
         share[k] = 1.0
-        yield weight * share[data.label]
+        yield share
 
 
 def _rest(prior: FloatArray) -> FloatArray:

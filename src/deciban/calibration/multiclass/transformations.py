@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +13,12 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.classes.loglik import row_blocks
-from deciban.core.classes.transforms import TransformFit, normalized, train_transform
+from deciban.core.classes.transform_objective import normalized
+from deciban.core.classes.transforms import TransformFit, train_transform, train_transform_parts
 from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.errors import InputError, TrialError
+from deciban.io.shards.pieces import Chunk
+from deciban.models.classes_in_pieces import ClassesInPieces
 from deciban.models.labelled_classes import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import MATRIX, NAMES, VECTOR, ClassMap, require_square
@@ -39,23 +44,20 @@ class _Transformation(ClassMap):
         words = "A penalty is finite and at least 0"
         return self._ridge(), _validate.in_range(self.toward_calibration, "toward_calibration", 0.0, 1e300, words)
 
-    def _trained(self, data: LabelledClasses, *, is_diagonal: bool) -> TransformFit:
+    fits_pieces = True
+
+    def _trained(self, data: Any, *, is_diagonal: bool) -> TransformFit:
         ridge, toward_calibration = self._penalties()
+        how: dict[str, Any] = {"ridge": ridge, "toward_calibration": toward_calibration, "is_diagonal": is_diagonal}
         if not data.prior.all():
             raise InputError(
                 f"prior: class {int(np.argmin(data.prior))} has prior 0, but a transformation of each class needs them "
                 "all. Leave its column out, or give it a prior above 0."
             )
-        return train_transform(
-            data.scores,
-            data.label,
-            prior=data.prior,
-            weights=data.float_weight,
-            ridge=ridge,
-            toward_calibration=toward_calibration,
-            is_diagonal=is_diagonal,
-            classes=data.classes,
-        )
+        if isinstance(data, ClassesInPieces):
+            return train_transform_parts(data.counted, **how)
+        about: dict[str, Any] = {"prior": data.prior, "weights": data.float_weight, "classes": data.classes}
+        return train_transform(data.scores, data.label, **about, **how)
 
 
 class ClassScaleTransformation(_Transformation):
@@ -105,16 +107,17 @@ class ClassScaleTransformation(_Transformation):
     kind: ClassVar[str] = "class-scale"
     parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "scale": VECTOR, "offset": VECTOR}
 
-    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
         fit = self._trained(data, is_diagonal=True)
         scale = np.diag(fit.matrix).copy()
-        _require_positive(data.scores, scale, data.classes, data.weight)
+        if np.any(scale <= 0.0):
+            data.look(_Checked(data.prior, partial(_require_positive, scale=scale, classes=data.classes)))
         results = self._results_of(fit)
         self.scale_, self.offset_, self.objective_ = scale, fit.offsets, fit.objective
         return results
 
     def _transform(self, loglik: ScoreArray) -> FloatArray:
-        _require_positive(loglik, self.scale_, self.classes_)
+        _require_positive(loglik, scale=self.scale_, classes=self.classes_)
         mapped, far = np.empty(loglik.shape), np.zeros(len(loglik), np.bool_)
         for rows in row_blocks(*loglik.shape):
             block = normalized(loglik, rows).T
@@ -188,13 +191,14 @@ class MatrixTransformation(_Transformation):
     kind: ClassVar[str] = "class-matrix"
     parameter_schema: ClassVar[dict[str, Any]] = {"classes": NAMES, "matrix": MATRIX, "offset": VECTOR}
 
-    def _fit(self, data: LabelledClasses) -> Mapping[str, Plain]:
+    def _fit(self, data: Any) -> Mapping[str, Plain]:
         if data.n_classes > _MOST_CLASSES:
             raise InputError(
                 f"loglik: {data.n_classes} classes; a full matrix is trained for at most {_MOST_CLASSES}. Use "
                 "ClassScaleTransformation or MulticlassCalibrator, or train on groups of classes."
             )
-        _require_finite(data.scores, data.weight)
+        if not isinstance(data, ClassesInPieces) or data.counted.first.infinite.any():
+            data.look(_Checked(data.prior, _require_finite))
         fit = self._trained(data, is_diagonal=False)
         results = self._results_of(fit)
         self.matrix_, self.offset_, self.objective_ = fit.matrix, fit.offsets, fit.objective
@@ -215,8 +219,20 @@ class MatrixTransformation(_Transformation):
         super().set_parameters(parameters)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Checked:
+    """A look at trials that refuses some of them; it finds nothing."""
+
+    prior: FloatArray
+    check: Callable[[ScoreArray, CountArray | None], None]
+
+    def __call__(self, trials: LabelledClasses | Chunk) -> None:
+        data = LabelledClasses.of_look(trials, self.prior)
+        self.check(data.scores, data.weight)
+
+
 def _require_positive(
-    loglik: ScoreArray, scale: FloatArray, classes: _validate_classes.Names, weight: CountArray | None = None
+    loglik: ScoreArray, weight: CountArray | None = None, *, scale: FloatArray, classes: _validate_classes.Names
 ) -> None:
     """Refuse scales that turn certainty into its contrary, or into nothing, in trials that count.
 
@@ -256,8 +272,9 @@ def _require_finite(loglik: ScoreArray, weight: CountArray | None = None) -> Non
     infinite = np.isinf(loglik).any(axis=1)
     found = np.flatnonzero(infinite if weight is None else infinite & (weight > 0))
     if len(found):
-        raise InputError(
-            f"loglik: {len(found)} of {len(loglik)} trials have infinite log-likelihoods, the first at index "
-            f"{found[0]}. A matrix needs finite ones: bound them, or use MulticlassCalibrator or "
-            "ClassScaleTransformation, which take them."
+        raise TrialError(
+            f"loglik: {len(found)} of {len(loglik)} trials have infinite log-likelihoods, the first ",
+            int(found[0]),
+            ". A matrix needs finite ones: bound them, or use MulticlassCalibrator or "
+            "ClassScaleTransformation, which take them.",
         )

@@ -209,11 +209,11 @@ class Asked:
 
         return ScoreFiles.of(scores, key, self.options.reading)
 
-    def opened(self, scores: Paths, key: str | None) -> OpenedFiles:
-        """The same, or in pieces what does not fit in memory."""
+    def opened(self, scores: Paths, key: str | None, *, groups: tuple[str, ...] | None = None) -> OpenedFiles:
+        """The same, or in pieces what does not fit in memory; with ``groups`` these can be held out together."""
         from deciban.workflows.streaming import opened
 
-        return opened(scores, key, self.options)
+        return opened(scores, key, replace(self.options, groups=groups))
 
     def options_for(self, files: OpenedFiles) -> Options:
         """The options, once it is known what the scores are about; those that would be overlooked are refused.

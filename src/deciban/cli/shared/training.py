@@ -92,6 +92,15 @@ class TrainingRequest:
         }
 
     @property
+    def groups(self) -> tuple[str, ...] | None:
+        """By whose names trials are held out together; None if none are."""
+        from deciban.workflows.key_columns import HoldOut
+
+        if not self.cross_validate and not self.extra.get("select"):
+            return None
+        return HoldOut((self.cross_validate or {}).get("cross_validate", 2)).groups
+
+    @property
     def applied_to(self) -> list[PathLike | TwoFiles]:
         """The scores that llrs are of."""
         return [*self.apply_to] or self.scores
@@ -162,9 +171,14 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     request.check(asked.options.files)
     if request.interval and not asked.options.how_sure.intervals:
         raise click.UsageError("--interval: bounds follow from how sure training is. Leave --no-intervals out.")
-    files = asked.opened(request.scores, request.key)
+    files = asked.opened(request.scores, request.key, groups=request.groups)
     options = asked.options_for(files)
     in_pieces = isinstance(files, ShardSource)
+    if in_pieces and request.cross_validate and request.llrs is not None and not request.apply_to:
+        raise click.UsageError(
+            "--llrs: cross-validated llrs are written of what fits in memory, and these scores are read in pieces. "
+            "Allow more memory (--memory), leave --cross-validate out, or write llrs of other trials (--apply-to)."
+        )
     if request.llrs is not None and (in_pieces or request.apply_to):  # before much time is spent
         require_writable(request.applied_to, request.llrs, options, to=request.to)
     options = replace(options, reading=options.reading.with_ids_read())

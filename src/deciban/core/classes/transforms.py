@@ -1,10 +1,4 @@
-"""Train linear maps of log-likelihoods of many classes that are more than a calibration: the objective and the search.
-
-They are not calibrations (thesis 8.4.1): a constant added to all log-likelihoods of a trial would not drop out. So each
-trial is normalized first, by the mean likelihood of all classes: ``u = lam - ln mean exp lam`` are, but for a constant,
-the logarithms of its posteriors at the flat prior. With ``x = (u - center) / width``
-and ``z = ln prior + A x + b`` the objective is the cross-entropy, as in `deciban.core.training.multiclass_objective`.
-"""
+"""Train linear maps of log-likelihoods of many classes that are more than a calibration: the search."""
 
 from __future__ import annotations
 
@@ -18,162 +12,18 @@ from scipy.linalg import helmert, null_space
 
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, refuse_ruled_out
-from deciban.core.classes.loglik import relative, row_blocks
+from deciban.core.classes.loglik import row_blocks
+from deciban.core.classes.transform_objective import TransformObjective, normalized
+from deciban.core.training.class_parts import ClassTrialsInParts, PartsOfClassTrials, every_trial, uncertain_trials
 from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.descent import LARGE, Fit, Way
 from deciban.core.training.moments import require_scales, standardization
-from deciban.core.training.multiclass_objective import Errors, farthest_move
 from deciban.core.training.separation import refuse_infinite
+from deciban.core.training.sums import Sums
 from deciban.core.training.survey import sample
 from deciban.core.training.trust_region import PRECISE, Derivatives, Minimum
 from deciban.errors import InputError
 from deciban.types import FloatArray, IntArray, ScoreArray
-
-_BLOCK_BYTES = 1 << 22
-"""Bytes of the products of features and posteriors in a block."""
-
-_LARGEST = 1e150
-"""Standardized parameters beyond this are out of bounds."""
-
-
-@dataclass(frozen=True, eq=False)
-class TransformObjective:
-    """A function of parameters that decide on a matrix and offsets.
-
-    Attributes
-    ----------
-    trials : ClassTrials
-        Of one system, with class weights that sum to the prior.
-    log_prior : (n_classes,) array
-    center : (n_classes,) array
-        What is subtracted from normalized log-likelihoods.
-    width : float
-        What they are divided by then.
-    is_diagonal : bool
-        Whether a class has a scale for its own score only, or one for that of each class.
-    basis : (n_classes * n_features, n_parameters) array
-        How the parameters of each class, scales of standardized scores and an offset, change with what is trained.
-    penalty : (n_parameters, n_parameters) array
-        Half of its quadratic form is added to the value.
-    """
-
-    trials: ClassTrials
-    log_prior: FloatArray
-    center: FloatArray
-    width: float
-    is_diagonal: bool
-    basis: FloatArray
-    penalty: FloatArray
-
-    @property
-    def n_features(self) -> int:
-        """Number of parameters of each class."""
-        return len(self.basis) // len(self.log_prior)
-
-    def __call__(self, parameters: FloatArray, /, hessian: FloatArray | None = None) -> Derivatives:
-        """Value and gradient at a point, and the Hessian if none is given.
-
-        ``worst`` is the largest lead of a wrong class in a trial, negative if the right class always leads.
-        """
-        size, known = self.basis.shape[1], hessian
-        if not np.all(np.abs(parameters) < _LARGEST):
-            return Derivatives(np.inf, np.full(size, np.nan), np.full((size, size), np.nan))
-        raw = (self.basis @ parameters).reshape(-1, self.n_features)
-        value, worst, gradient = 0.0, -np.inf, np.zeros(len(self.basis))
-        own = np.zeros((len(self.basis), len(self.basis)) if known is None else (0, 0))
-        for rows in self.blocks():
-            features, z, label = self._combined(raw, rows)
-            weights = self.trials.weight(rows)
-            with np.errstate(all="ignore"):
-                errors = Errors.of(z, label)
-            column, pull = np.arange(len(label)), errors.posterior
-            if known is None:
-                others = 1.0 - pull
-                others[label, column] = errors.p_error
-                pull[label, column] = errors.p_true
-                own += _products(features, pull, others, weights)
-            pull[label, column] = -errors.p_error
-            pull *= weights
-            gradient += _slopes(features, pull).ravel()
-            value += float(weights @ errors.cost)
-            worst = max(worst, float(errors.lead.max()))
-        if known is None:
-            known = self.basis.T @ own @ self.basis + self.penalty
-        pushed = self.penalty @ parameters
-        value += 0.5 * float(parameters @ pushed)
-        return Derivatives(value, self.basis.T @ gradient + pushed, known, worst)
-
-    def blocks(self) -> list[slice]:
-        """All trials, cut into pieces whose temporaries are small."""
-        size = max(_BLOCK_BYTES // (8 * len(self.basis)), 64)
-        return [slice(i, i + size) for i in range(0, len(self.trials), size)]
-
-    def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
-        """How far a step moves the log-likelihood of a class against that of the true one, at most in any trial."""
-        raw, change = ((self.basis @ each).reshape(-1, self.n_features) for each in (parameters, step))
-        with np.errstate(invalid="ignore"):
-            parts = (self._combined(raw, rows) for rows in self.blocks())
-            return max(0.0, *(farthest_move(_sum(features, change), z, label) for features, z, label in parts))
-
-    def _combined(self, raw: FloatArray, rows: slice) -> tuple[FloatArray, FloatArray, IntArray]:
-        """Features (1 or n_classes, n_features, n), argument of softmax (n_classes, n), and labels."""
-        x = normalized(self.trials.systems[:, 0], rows)
-        excluded = np.isneginf(x)
-        x -= self.center[:, None]
-        x /= self.width
-        x[excluded] = 0.0
-        if self.is_diagonal:
-            features = np.stack((x, np.ones_like(x)), axis=1)
-        else:
-            features = np.append(x, np.ones((1, x.shape[1])), axis=0)[None]
-        z = _sum(features, raw)
-        z += self.log_prior[:, None]
-        z[excluded] = -np.inf
-        return features, z, self.trials.label[rows]
-
-
-def normalized(loglik: ScoreArray, rows: slice) -> FloatArray:
-    """Log-likelihoods of some trials against the mean likelihood of all classes, (n_classes, n)."""
-    block = relative(loglik, rows)
-    block -= np.log1p(np.expm1(block).mean(axis=0))  # to the last digit, even if the classes are nearly alike
-    return block
-
-
-def _sum(features: FloatArray, raw: FloatArray) -> FloatArray:
-    """Scores of all classes (n_classes, n)."""
-    if len(features) == 1:  # shared by all classes
-        return np.asarray(raw @ features[0])
-    return np.asarray((raw[:, :, None] * features).sum(axis=1))
-
-
-def _slopes(features: FloatArray, pull: FloatArray) -> FloatArray:
-    """First derivatives (n_classes, n_features)."""
-    if len(features) == 1:
-        return np.asarray(pull @ features[0].T)
-    return np.asarray((pull[:, None, :] * features).sum(axis=2))
-
-
-def _products(features: FloatArray, posterior: FloatArray, others: FloatArray, weights: FloatArray) -> FloatArray:
-    """Second derivatives: ``sum w F' (diag p - p p') F`` for the features F of each trial.
-
-    ``others`` are the probabilities ``1 - p`` to all digits: of the true class they may be next to nothing in every
-    trial that has any weight.
-    """
-    n_classes, n_features = len(posterior), features.shape[1]
-    mean = (posterior[:, None, :] * features).reshape(n_classes * n_features, -1)
-    mean *= np.sqrt(weights)
-    hessian = -(mean @ mean.T)  # of a matrix and itself, for half the work
-    own = posterior * others * weights
-    blocks = hessian.reshape(n_classes, n_features, n_classes, n_features)
-    each = np.arange(n_classes)
-    for i in range(n_features):
-        if len(features) == 1:
-            blocks[each, i, each] = (own * features[0, i]) @ features[0].T
-        else:
-            for j in range(n_features):
-                blocks[each, i, each, j] = np.einsum("cn,cn,cn->c", own, features[:, i], features[:, j])
-    return hessian
-
 
 _ROUGH = 1e-3
 """How precise, relative to its value, the optimum of a sample must be."""
@@ -241,12 +91,43 @@ def train_transform(
     counted = CountedTrials.of(loglik[:, None, :], label, prior, weights)
     refuse_ruled_out(counted, lambda k: called(k, classes))
     trials = counted.trials
-    width = _width(trials)
+    level = _Level(trials, _width(trials), _center(trials))
+    return _trained(level, prior, (ridge, toward_calibration), is_diagonal=is_diagonal)
+
+
+def train_transform_parts(
+    given: PartsOfClassTrials, *, ridge: float = 0.0, toward_calibration: float = 0.0, is_diagonal: bool
+) -> TransformFit:
+    """`train_transform` of trials in parts, which know their prior and the names of their classes.
+
+    A penalty is about the width of all scores; without one, that of the sample does for the search.
+    """
+    trials = every_trial(given)
+    sampled = len(trials.few) > 0 and _width(trials.few) > 0.0
+    width = _width(trials.few) if sampled and ridge == toward_calibration == 0.0 else _width(trials)
+    center = _center(trials.few) if sampled else _center(trials)
+    level = _Level(trials, width, center, float(np.max(given.first.reach)))
+    return _trained(level, given.prior, (ridge, toward_calibration), is_diagonal=is_diagonal)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Level:
+    """Trials, and what is subtracted from normalized scores and what they are divided by."""
+
+    trials: Any
+    width: float
+    center: FloatArray
+    reach: float = np.inf
+
+
+def _trained(level: _Level, prior: FloatArray, penalties: tuple[float, float], *, is_diagonal: bool) -> TransformFit:
+    """The optimum, or why there is none."""
+    trials, width, ridge = level.trials, level.width, penalties[0]
     if width == 0.0:
         raise InputError("loglik: every trial scores all classes in the same way, so that no scale can be trained.")
-    n = len(prior)
-    basis, penalty = _diagonal(n, ridge, toward_calibration) if is_diagonal else _full(n, ridge, toward_calibration)
-    objective = TransformObjective(trials, np.log(prior), _center(trials), width, is_diagonal, basis, penalty)
+    basis, penalty = (_diagonal if is_diagonal else _full)(len(prior), *penalties)
+    log_prior, more = np.log(prior), (basis, penalty, level.reach)
+    objective = TransformObjective(trials, log_prior, level.center, width, is_diagonal, *more)
     found = _descend(objective)
     separated = _is_apart(objective, found.point, found.at)
     found = refuse_infinite(objective, found, objective.largest_move, separated=separated, ridge_helps=ridge == 0.0)
@@ -262,8 +143,10 @@ def train_transform(
     )
 
 
-def _width(trials: ClassTrials) -> float:
+def _width(trials: ClassTrials | ClassTrialsInParts) -> float:
     """Width of the scores, which trials that are certain do not tell."""
+    if isinstance(trials, ClassTrialsInParts):
+        return float(standardization(uncertain_trials(trials))[1][0])
     certain = np.any(trials.systems[:, 0] == np.inf, axis=1)
     if not certain.any():
         return float(standardization(trials)[1][0])
@@ -271,8 +154,14 @@ def _width(trials: ClassTrials) -> float:
     return float(standardization(left)[1][0]) if len(left) else 0.0
 
 
-def _center(trials: ClassTrials) -> FloatArray:
+def _center(trials: ClassTrials | ClassTrialsInParts) -> FloatArray:
     """Prior-weighted mean of the normalized log-likelihoods of each class, where they are finite."""
+    total, amount = trials.each(_finite_sums).total
+    return np.asarray(np.divide(total, amount, out=np.zeros(len(total)), where=amount > 0.0))
+
+
+def _finite_sums(trials: ClassTrials) -> Sums:
+    """A look at trials that sums up finite normalized log-likelihoods of each class, and what weighs them."""
     n_classes = len(trials.class_weights)
     total, amount = np.zeros((2, n_classes))
     for rows in row_blocks(len(trials), n_classes):
@@ -281,7 +170,7 @@ def _center(trials: ClassTrials) -> FloatArray:
         counts = np.isfinite(x)
         total += np.where(counts, x, 0.0) @ weight
         amount += counts @ weight
-    return np.asarray(np.divide(total, amount, out=np.zeros(n_classes), where=amount > 0.0))
+    return Sums.of(np.array([total, amount]))
 
 
 def _diagonal(n: int, ridge: float, toward: float) -> tuple[FloatArray, FloatArray]:
@@ -342,14 +231,19 @@ def _is_apart(level: TransformObjective, point: FloatArray, at: Derivatives) -> 
 
 def _descend(objective: TransformObjective) -> Minimum:
     """Minimize on a sample first, if there are many trials, then on all of them."""
+    trials: Any = objective.trials
+    is_in_parts = isinstance(trials, ClassTrialsInParts)
 
     def search_options(level: TransformObjective, precise: float) -> dict[str, Any]:
+        # Second derivatives cost far more than the gradient, but for trials that have to be read.
         is_long = few is not level.trials or level.trials.size >= LARGE
-        reuse = level is objective and is_long  # second derivatives cost far more than the gradient
+        reuse = level.trials is few and precise is PRECISE if is_in_parts else level is objective and is_long
         radius = max(4.0, math.sqrt(level.basis.shape[1]))
         return {"reuse": reuse, "precise": precise, "stop": partial(_is_apart, level), "radius": radius}
 
-    way, few = Way(np.zeros(objective.basis.shape[1]), search_options), sample(objective.trials)
-    if few is not objective.trials:
+    way, few = Way(np.zeros(objective.basis.shape[1]), search_options), sample(trials)
+    if few is not trials and len(few):
         way.follow(replace(objective, trials=few), _ROUGH)
+        if is_in_parts:  # it is large, and spares passes
+            way.follow(replace(objective, trials=few), PRECISE)
     return way.follow(objective, PRECISE)

@@ -50,13 +50,15 @@ def _add(total: FloatArray, values: AnyArray, codes: IntArray) -> None:
         total[used, k] += np.bincount(places, column, minlength=len(used))
 
 
-def covariance_of(influences: FloatArray) -> FloatArray:
+def covariance_of(influences: FloatArray, n_units: int | None = None) -> FloatArray:
     """Covariance of parameters by the infinitesimal jackknife: ``n / (n - 1) sum_k d_k d_k'``.
 
     Parameters
     ----------
     influences : (n_units, n_parameters) array
         ``d_k``: the derivative of the parameters by the weight of unit k, at weight 1.
+    n_units : int, optional
+        If rows do not stand for units, but have their second moments.
 
     Returns
     -------
@@ -67,7 +69,7 @@ def covariance_of(influences: FloatArray) -> FloatArray:
     >>> covariance_of(np.array([[1.0], [-2.0], [1.0]]) / 3.0)   # of a mean of 3: its variance, 3, divided by 3
     array([[1.]])
     """
-    n = len(influences)
+    n = len(influences) if n_units is None else n_units
     product: FloatArray = influences.T @ influences
     return n / (n - 1.0) * (0.5 * product + 0.5 * product.T)
 

@@ -141,6 +141,11 @@ class UnitCounts:
         """Whether the table is a sparse matrix of which few entries are filled."""
         return hasattr(self.counts, "nnz") and bool(self.counts.nnz < _FILLED * math.prod(self.counts.shape))
 
+    def block(self, part: slice) -> FloatArray:
+        """The counts of some units, as floats in an array."""
+        found: FloatArray = as_array(self.counts[part]).astype(np.float64)
+        return found
+
     def influence(self, costs: FloatArray, table: Table) -> FloatArray:
         """Derivatives of mean costs, (n_cells, n_figures), in the weights of the units of a block, at weights of 1.
 
@@ -238,8 +243,7 @@ def in_blocks(sides: Sequence[UnitCounts], width: int) -> Iterator[tuple[slice, 
     step = max(1, _BLOCK // (width + (0 if are_sparse else sides[0].counts.shape[1])))
     for first in range(0, sides[0].n_units, step):
         part = slice(first, first + step)
-        tables = [one.counts[part] if are_sparse else as_array(one.counts[part]) for one in sides]
-        yield part, [one.astype(np.float64) for one in tables]
+        yield part, [one.counts[part].astype(np.float64) if are_sparse else one.block(part) for one in sides]
 
 
 def as_array(table: Table) -> CountArray:

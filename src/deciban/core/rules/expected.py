@@ -301,11 +301,19 @@ def log_cost_of_counts(scores: ScoreArray, counts: CountArray, *, sign: int) -> 
 
 def scoring_rule_cost(tar: WeightedScores, non: WeightedScores, log_odds: float, alpha: float, beta: float) -> float:
     """Expected cost of a member of the beta family at prior log odds (thesis 7.38, paper 004 eqs. 2 to 4)."""
+    return mixed(*scoring_rule_costs(tar, non, log_odds, alpha, beta), log_odds)
+
+
+def scoring_rule_costs(
+    tar: WeightedScores, non: WeightedScores, log_odds: float, alpha: float, beta: float
+) -> tuple[MeanCost, MeanCost]:
+    """Costs of both classes by a member of the beta family at prior log odds."""
     if alpha == beta == 1:
-        return cross_entropy(tar, non, log_odds)
-    cost_tar = MeanCost.of(tar[0], lambda s: beta_cost_tar(s + log_odds, alpha, beta), tar[1])
-    cost_non = MeanCost.of(non[0], lambda s: beta_cost_non(s + log_odds, alpha, beta), non[1])
-    return mixed(cost_tar, cost_non, log_odds)
+        return log_costs(tar, non, log_odds)
+    return (
+        MeanCost.of(tar[0], lambda s: beta_cost_tar(s + log_odds, alpha, beta), tar[1]),
+        MeanCost.of(non[0], lambda s: beta_cost_non(s + log_odds, alpha, beta), non[1]),
+    )
 
 
 def _weighted(log_odds: float, cost: float) -> float:

@@ -91,6 +91,10 @@ class _ByUnit:
     def __add__(self, other: _ByUnit) -> _ByUnit:
         return _ByUnit(self.seconds + other.seconds, self.sums + other.sums)
 
+    def fold(self) -> _ByUnit:
+        """See `UnitSums.fold`."""
+        return _ByUnit(self.seconds, self.sums.fold())
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Derivatives:
@@ -107,7 +111,7 @@ class _Derivatives:
         seconds, sums, totals = _derivatives(replace(self.objective, trials=left), self.raw, units.take(is_open))
         weight, n_classes = trials.weight(slice(None)), len(self.class_weights)
         shares = sums_by_unit(np.array([np.where(trials.label == k, weight, 0.0) for k in range(n_classes)]), units)
-        return _ByUnit(seconds, UnitSums(tuple(map(Sums.of, (sums, totals, shares)))))
+        return _ByUnit(seconds, UnitSums(tuple(map(Sums.of, (sums, totals, shares))), by_unit=(0, 2)))
 
 
 def _derivatives(

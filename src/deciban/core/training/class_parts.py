@@ -158,6 +158,49 @@ class ClassTrialsInParts(LooksAtParts):
         return _Undecided(self.class_weights, factor, self.reach, self.given.called)
 
 
+@dataclass(frozen=True, eq=False)
+class _Every(ClassTrialsInParts):
+    """All trials that count, also those that infinite scores decide; or those that are not certain of a class."""
+
+    with_certain: bool = True
+
+    @property
+    def amounts(self) -> FloatArray:
+        """How much the trials of each class count."""
+        return self.first.amounts.total
+
+    @property
+    def left_of(self) -> _Whole:  # type: ignore[override]
+        """See `HasParts`."""
+        return _Whole(self.class_weights, self.with_certain)
+
+
+def every_trial(given: PartsOfClassTrials) -> ClassTrialsInParts:
+    """All trials that count, for maps of which infinite scores decide nothing; every class has a positive prior."""
+    first = given.first
+    return _Every(given, first, given.possible_prior / first.amounts.total, np.ones(first.n_systems))
+
+
+def uncertain_trials(trials: ClassTrialsInParts) -> ClassTrialsInParts:
+    """Those of `every_trial` in which no class is certain."""
+    return replace(trials, with_certain=False)  # type: ignore[call-arg]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Whole:
+    """Makes of a part the trials that are trained on: all that count."""
+
+    class_weights: FloatArray
+    with_certain: bool
+
+    def __call__(self, counted: CountedTrials) -> ClassTrials:
+        trials = replace(counted.trials, class_weights=self.class_weights)
+        if self.with_certain:
+            return trials
+        certain = np.any(trials.systems[:, 0] == np.inf, axis=1)
+        return trials.take(np.flatnonzero(~certain)) if certain.any() else trials
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FirstClassLook:
     """What a first look finds.

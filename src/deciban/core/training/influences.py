@@ -80,9 +80,10 @@ def linear_influences(
     width = np.where(size > 0.0, size, np.inf)
     point = np.append(weights * size, offset + float(weights @ center))
     look = _Derivatives(left.class_weights, middle, center, width, point, rule, ridge)
-    sums, shares, hessian, totals = trials.each_by_unit(look, units).parts
+    of_units = trials.each_by_unit(look, units)
+    sums, shares, hessian, totals = of_units.parts
     penalty = np.append(np.full(len(weights), ridge), 0.0)
-    used = shares.any(axis=1)
+    used = shares.any(axis=1) | of_units.is_folded
     centred = sums[used] - (shares[used] / priors) @ totals
     free = np.append(np.isfinite(width), intercept)
     moved = solved(hessian[np.ix_(free, free)] + np.diag(penalty[free]), centred[:, free])
@@ -97,22 +98,70 @@ def linear_influences(
 class UnitSums:
     """Sums over trials: by unit, and in all; those of more trials add up.
 
+    Where every trial is a unit, so that there are very many, the rows of units are folded into their second moments:
+    nothing else is asked of them in the end, as what is made of a row does not depend on others.
+
     Attributes
     ----------
     sums : tuple of Sums
         As whoever looked knows them.
+    by_unit : tuple of int
+        Which of them have a row for each unit.
+    folded : Sums or None
+        Second moments of the rows of these together; they have none then.
     """
 
     sums: tuple[Sums, ...]
+    by_unit: tuple[int, ...] = (0,)
+    folded: Sums | None = None
 
     def __add__(self, other: UnitSums) -> UnitSums:
         """Of both."""
-        return UnitSums(tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)))
+        folded = None if self.folded is None or other.folded is None else self.folded + other.folded
+        sums = tuple(a + b for a, b in zip(self.sums, other.sums, strict=True))
+        return UnitSums(sums, self.by_unit, folded)
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether rows do not stand for units, but have the second moments of those of all units."""
+        return self.folded is not None
+
+    def fold(self) -> UnitSums:
+        """The same with second moments in place of rows."""
+        rows = np.hstack([self.sums[at].total for at in self.by_unit])
+        with np.errstate(over="ignore", invalid="ignore"):
+            product = rows.T @ rows
+        left = [one if k not in self.by_unit else Sums.of(one.high[:0]) for k, one in enumerate(self.sums)]
+        return UnitSums(tuple(left), self.by_unit, Sums.of(product))
 
     @property
     def parts(self) -> tuple[FloatArray, ...]:
-        """The sums as numbers."""
-        return tuple(one.total for one in self.sums)
+        """The sums as numbers; what is folded has rows with the second moments of those of all units."""
+        found = [one.total for one in self.sums]
+        if self.folded is not None:
+            ends = np.cumsum([found[at].shape[1] for at in self.by_unit])[:-1]
+            for at, columns in zip(self.by_unit, np.split(root_of(self.folded.total), ends, axis=1), strict=True):
+                found[at] = columns
+        return tuple(found)
+
+
+def root_of(moments: FloatArray) -> FloatArray:
+    """Rows with these second moments: ``R`` with ``R' R`` equal to a symmetric matrix that is not negative.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]])
+    >>> root = root_of(rows.T @ rows)
+    >>> bool(np.allclose(root.T @ root, rows.T @ rows))
+    True
+    """
+    if not np.isfinite(moments).all():
+        return np.full(moments.shape, np.nan)  # which is refused where variances are made of it
+    size = np.sqrt(np.diag(moments))
+    unit = np.where(size > 0.0, size, 1.0)
+    values, vectors = np.linalg.eigh(moments / unit / unit[:, None])
+    found: FloatArray = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * unit
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,7 +194,7 @@ class _Derivatives:
             add_by_unit(shares, amounts, own)
             is_target = trials.is_target[rows]
             totals += [gradients[:, ~is_target].sum(axis=1), gradients[:, is_target].sum(axis=1)]
-        return UnitSums(tuple(map(Sums.of, (sums, shares, hessian, totals))))
+        return UnitSums(tuple(map(Sums.of, (sums, shares, hessian, totals))), by_unit=(0, 1))
 
 
 def _open(trials: Trials) -> BoolArray:

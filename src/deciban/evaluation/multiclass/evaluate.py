@@ -26,7 +26,7 @@ from deciban.multiclass import ClassCalibration, PairwiseAnalysis
 from deciban.multiclass.costs import mixed
 from deciban.multiclass.decision_errors import confusion_of, rates_of
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import Names, Units, Weights
+from deciban.types import IntArray, Names, Units, Weights
 
 
 def evaluate_classes(
@@ -127,8 +127,23 @@ def evaluate_trials(
     if figures.groups is not None:
         return _evaluate_grouped(trials, figures, figures.groups, name=name, resampling=asked)
     trials.require()
-    summary = ClassSummary.of(trials, figures, whole=True, units=asked.units)
+    if asked.strata is None:
+        summary = ClassSummary.of(trials, figures, whole=True, units=asked.units)
+    else:
+        summary = _stratified(trials, figures, asked.units, asked.strata)
     return class_evaluation_of(summary, name=name, resampling=asked)
+
+
+def _stratified(
+    trials: ScoredClasses, figures: ClassFigures, units: TrialUnits | None, strata: IntArray
+) -> ClassSummary:
+    """Summarize trials of which each class has means by stratum, whatever units are drawn."""
+    within = trials.label * (int(strata.max(initial=0)) + 1) + strata
+    order = np.argsort(within, kind="stable")
+    weights = None if trials.weights is None else trials.weights[order]
+    ordered = replace(trials, loglik=trials.loglik[order], label=trials.label[order], weights=weights)
+    own = None if units is None else units.take(order)
+    return ClassSummary.of(ordered, figures, whole=True, units=own, stratum=within[order])
 
 
 def class_evaluation_of(

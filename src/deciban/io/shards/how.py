@@ -62,6 +62,9 @@ class HowToRead:
         `deciban.io.shards.joining.Joined`.
     memory : int
         Bytes that a join by name may take.
+    groups : sequence of str, optional
+        Columns of the key, or sides, by whose names trials are held out together: one, or one for each side; empty for
+        the names of both sides, if there are such.
     """
 
     kind: Literal["two-class", "classes"] | None = None
@@ -86,6 +89,7 @@ class HowToRead:
     ids: Renaming | None = None
     join: Callable[[Any], Any] | None = None
     memory: int = 1_000_000_000
+    groups: Sequence[str] | None = None
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:

@@ -23,6 +23,7 @@ from deciban.io.shards.truth import SpeakersAgree, Truth, plain
 from deciban.io.shards.units import EachTrial, UnitsOf
 from deciban.trials.criteria import texts_alike
 from deciban.trials.frozen import as_text
+from deciban.trials.names.codes import encode
 from deciban.trials.tables import LOG_10
 from deciban.types import AnyArray, BoolArray, CountArray, ScoreArray
 
@@ -58,6 +59,8 @@ class Layout:
         Makes natural logarithms of scores; of many classes it is told which these are.
     named : mapping of str to str
         The same, with a channel if there is one, where speakers are found from them.
+    groups : tuple of str, optional
+        Columns by whose names trials are held out together.
     """
 
     scores: tuple[tuple[str, ...], ...]
@@ -71,6 +74,7 @@ class Layout:
     sides: Mapping[str, str] = field(default_factory=dict)
     quality: QualityOf | None = None
     named: Mapping[str, str] = field(default_factory=dict)
+    groups: tuple[str, ...] | None = None
 
     @property
     def has_units(self) -> bool:
@@ -89,6 +93,7 @@ class Layout:
         found += [self.weights] if wanted.weight and self.weights is not None else []
         found += self._of_units if wanted.units and self.has_units else ()
         found += self.named.values() if wanted.names else ()
+        found += self.groups or () if wanted.groups else ()
         found += self.sides.values() if wanted.quality and self.quality is not None else ()
         return list(dict.fromkeys(found))
 
@@ -114,18 +119,14 @@ class Layout:
         with placed(rows, tuple(self.named.values())):
             names = keys_of_sides(table, [*self.named.values()]) if wanted.names and self.named else None
         quality = self.quality.of(table, self.sides, wanted.quality) if wanted.quality and self.quality else None
+        with placed(rows, self.groups or ()):
+            groups = tuple(_named(table, name) for name in self.groups) if wanted.groups and self.groups else None
+        found_here = Chunk(scores, truth, units, weight, quality, names, groups=groups)
         if not self.where:
-            return Chunk(scores, truth, units, weight, quality, names)
+            return found_here
         with placed(rows, tuple(self.where)):
             chosen = np.logical_and.reduce([self._chosen(table, name) for name in self.where])
-        return Chunk(
-            tuple(one[chosen] for one in scores),
-            None if truth is None else truth[chosen],
-            None if units is None else units.take(chosen),
-            None if weight is None else weight[chosen],
-            None if quality is None else {name: values[chosen] for name, values in quality.items()},
-            None if names is None else (names[0][chosen], names[1][chosen]),
-        )
+        return found_here.take(chosen)
 
     def raw_scores(self, table: pa.Table, at: int) -> ScoreArray:
         """The scores of a system as they are written.
@@ -180,6 +181,17 @@ class Layout:
 
     def _chosen(self, table: pa.Table, name: str) -> BoolArray:
         return rows_with(table.column(name), self.where[name])
+
+
+def _named(table: pa.Table, name: str) -> tuple[AnyArray, pa.Array]:
+    """What a column says is held out together: codes of rows, and what they stand for."""
+    column = as_text(plain(table.column(name)).combine_chunks())
+    empty = pc.fill_null(pc.equal(pc.cast(column, pa.string()), ""), fill_value=True)
+    if pc.any(empty).as_py():
+        row = pc.index(empty, value=True).as_py()
+        raise RowError(f"column {name} is empty, and says which trials to hold out together", row)
+    codes, names = encode(column)
+    return codes, pc.cast(names, pa.string())
 
 
 @contextmanager

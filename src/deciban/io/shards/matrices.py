@@ -18,6 +18,7 @@ from deciban.io.shards.names import keys_of_names
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.io.shards.speakers import WhoIsWho
 from deciban.messages import Message
+from deciban.trials.lists import PAIR
 from deciban.trials.tables import LOG_10
 from deciban.trials.units import EACH_TRIAL, keys_of_trials
 from deciban.types import AnyArray, BoolArray
@@ -88,6 +89,8 @@ class Block(Piece):
         Numbers of the names of all rows and all columns.
     trials : EachCell or None
         Where every trial is a unit.
+    grouped : bool
+        Whether the names of its row and column say with which others a trial is held out.
     """
 
     name: str
@@ -101,6 +104,7 @@ class Block(Piece):
     converted: Any = None
     names: tuple[Keys, Keys] | None = None
     trials: EachCell | None = None
+    grouped: bool = False
 
     def read(self, wanted: Wanted) -> Chunk:
         """See `Piece.read`."""
@@ -109,7 +113,15 @@ class Block(Piece):
         truth = self._truth(chosen) if wanted.truth else None
         units = self._units(chosen) if wanted.units else None
         names = self._pairs(*self.names, chosen) if wanted.names and self.names is not None else None
-        return Chunk(scores, truth, units, names=names)
+        return Chunk(scores, truth, units, names=names, groups=self._groups(chosen) if wanted.groups else None)
+
+    def _groups(self, chosen: BoolArray | None) -> tuple[tuple[AnyArray, Any], ...] | None:
+        """By the names of its row and column each trial is held out."""
+        named = self.systems[0].names
+        if not self.grouped or named is None:
+            return None
+        codes = self._pairs(np.arange(len(named[0])), np.arange(len(named[1])), chosen)
+        return (codes[0], named[0]), (codes[1], named[1])
 
     def _rows(self, matrix: Matrix) -> AnyArray:
         found = matrix.cells.rows(self.start, self.stop, self.name)
@@ -225,6 +237,7 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
         about["trials"] = EachCell.of_matrix(first, is_classes=bool(classes))
     elif how.find_speakers and first.names is not None and who is None and not classes:
         about["names"] = keys_of_names(first.names[0]), keys_of_names(first.names[1])
+    about["grouped"] = how.groups is not None and first.names is not None and not classes
     pieces = tuple(
         Block(name, (stop - start) * per_row, start, stop, tuple(systems), truth, how.log10, classes, **about)
         for name, start, stop in blocks_of(first)
@@ -263,6 +276,7 @@ def _source(
         log10=how.log10 and not classes,
         messages=tuple(messages),
         paths=tuple(one.path for one in systems if one.path is not None),
+        groups=None if how.groups is None else PAIR if pieces[0].grouped else (),
     )
 
 
@@ -280,6 +294,11 @@ def _refuse_options(how: HowToRead) -> None:
     for name in ("where", "weights", "columns", "key_columns", "units"):
         if getattr(how, name) is not None and not (name == "units" and how.units == "trials"):
             raise InputError(f"{name}: is about columns, and a matrix has none. Leave it out, or bring a table.")
+    if how.groups:
+        raise InputError(
+            "cross_validate: names columns, and a matrix has none. Hold out by the names of its rows and columns, by a "
+            "number of folds (cross_validate=5, --cross-validate 5), or bring a table."
+        )
 
 
 def _class_names(first: Matrix, key: Matrix | None, how: HowToRead) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from deciban.io.shards.speakers import WhoIsWho
 from deciban.io.shards.truth import ClassColumn, EqualColumns, LabelColumn, OfTwoFiles, SpeakersAgree, Truth
 from deciban.io.shards.units import EachTrial, UnitsOf
 from deciban.trials.frames.to_frames import description
+from deciban.trials.lists import PAIR
 
 KindOfScores = Literal["two-class", "classes"]
 
@@ -207,6 +208,29 @@ def units_in(roles: Roles, how: HowToRead) -> UnitsOf | EachTrial | None:
         return None
 
 
+def groups_in(roles: Roles, how: HowToRead) -> tuple[str, ...] | None:
+    """The columns by whose names trials are held out together; none where each stands for itself.
+
+    Raises
+    ------
+    InputError
+        If there is no such column.
+    """
+    if how.groups is None:
+        return None
+    if not how.groups:
+        return tuple(roles.sides[side] for side in PAIR) if all(side in roles.sides for side in PAIR) else ()
+    known = {role.removeprefix(CONDITION): name for name, role in roles.by_column.items() if role.startswith(CONDITION)}
+    known |= {name: name for name in roles.sides.values()} | dict(roles.sides)
+    for name in how.groups:
+        if name not in known:
+            raise InputError(
+                f"{roles.table.name}: no column {name!r} says which trials to hold out together; there are "
+                f"{', '.join(dict.fromkeys(known.values())) or 'none'}."
+            )
+    return tuple(known[name] for name in how.groups)
+
+
 def conditions_in(roles: Roles, how: HowToRead) -> dict[str, tuple[str, ...]]:
     """The values of columns by which trials are chosen, and that there are such.
 
@@ -316,5 +340,6 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
         log10=log10,
         converted=how.converted,
         sides={side: name for side, name in key.sides.items() if side != "side"},
+        groups=groups_in(key, how),
         named=key.sides if how.find_speakers and "enroll" in key.sides and who is None and not classes else {},
     )

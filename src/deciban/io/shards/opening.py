@@ -27,6 +27,7 @@ from deciban.io.shards.units import EachTrial
 from deciban.io.two_files import require_as_many
 from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport, refuse_names_by_order
+from deciban.trials.lists import PAIR
 
 _COPIES = (
     "names of trials were not compared with each other: one that is there twice counts twice. Where there are copies, "
@@ -148,6 +149,7 @@ def _source_of_tables(
         paths=tuple(path for one in tables for path in one.paths),
         kept=([one.table.kept for one in (*scores, truth)], made.kept),
         report=made.report,
+        groups=None if how.groups is None else tuple(how.groups) or (PAIR if layout.groups else ()),
     )
 
 

@@ -38,6 +38,8 @@ class Wanted:
         Arguments of fusions, as in `Chunk`.
     names : bool
         Numbers of the names of both sides.
+    groups : bool
+        What is held out together, where the source was asked for it.
     """
 
     systems: tuple[int, ...] = (0,)
@@ -46,6 +48,7 @@ class Wanted:
     weight: bool = False
     quality: tuple[str, ...] = ()
     names: bool = False
+    groups: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +71,8 @@ class Chunk:
         `deciban.core.resampling.units.keys_of`.
     stratum : (n,) int array or None
         Where groups of classes are told apart, which of the classes trials are of.
+    groups : tuple of (codes, names), or None
+        By whose names trials are held out together: of one side or of two, codes of trials and what they stand for.
     """
 
     scores: tuple[ScoreArray, ...]
@@ -77,6 +82,20 @@ class Chunk:
     quality: Mapping[str, FloatArray] | None = None
     names: tuple[Keys, Keys] | None = None
     stratum: IntArray | None = None
+    groups: tuple[tuple[IntArray, Any], ...] | None = None
+
+    def take(self, rows: AnyArray) -> Chunk:
+        """Some of the trials, by their numbers or by a mask."""
+        return Chunk(
+            tuple(one[rows] for one in self.scores),
+            None if self.truth is None else self.truth[rows],
+            None if self.units is None else self.units.take(rows),
+            None if self.weight is None else self.weight[rows],
+            None if self.quality is None else {name: values[rows] for name, values in self.quality.items()},
+            None if self.names is None else (self.names[0][rows], self.names[1][rows]),
+            None if self.stratum is None else self.stratum[rows],
+            None if self.groups is None else tuple((codes[rows], names) for codes, names in self.groups),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +192,9 @@ class ShardSource:
         Whether scores were written as common logarithms; pieces give natural ones.
     report : JoinReport, optional
         How trials met, where they had to be joined by name.
+    groups : tuple of str, optional
+        By whose names trials can be held out together, as was asked: columns, or one or both sides; none where each
+        stands for itself, None where nobody asked.
     """
 
     name: str
@@ -190,6 +212,7 @@ class ShardSource:
     kept: Any = None
     log10: bool = False
     report: JoinReport | None = None
+    groups: tuple[str, ...] | None = None
 
     def of_system(self, system: int) -> ShardSource:
         """The trials with the scores of one system alone, by its position."""

@@ -1,0 +1,109 @@
+"""Detectors of many classes on trials in pieces: each is trained on trials of two classes, read out of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from deciban.calibration.multiclass.feature_looks import ClassCosts
+from deciban.core.training.sums import Sums
+from deciban.io.shards.pieces import Chunk, Piece, PieceOf, ShardSource, Wanted
+from deciban.models.classes_in_pieces import ClassesInPieces
+from deciban.models.labelled_classes import LabelledClasses
+from deciban.models.two_class import Calibrator
+from deciban.multiclass import detection_llrs
+from deciban.multiclass.costs import surprises
+from deciban.multiclass.tables import ScoredClasses
+from deciban.types import CountArray, FloatArray, ScoreArray
+
+
+def amounts_of(data: ClassesInPieces) -> FloatArray:
+    """How much the trials of each class count: one pass."""
+    found: Sums = data.look(_Amounts(data.n_classes))
+    return found.total
+
+
+@dataclass(frozen=True, slots=True)
+class _Amounts:
+    """A look at what the trials of each class weigh."""
+
+    n_classes: int
+
+    def __call__(self, chunk: Chunk) -> Sums:
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        weight = None if chunk.weight is None else chunk.weight.astype(np.float64)
+        return Sums.of(np.bincount(chunk.truth, weight, self.n_classes))
+
+
+@dataclass(frozen=True, eq=False)
+class DetectorPiece(PieceOf):
+    """The trials of a piece with the log-likelihood ratio of one class against all others.
+
+    Attributes
+    ----------
+    piece : Piece
+    target : int
+        The class.
+    prior : (n_classes,) array
+    share : (n_classes,) array
+        By which the weights of trials of each class are multiplied.
+    """
+
+    piece: Piece
+    target: int
+    prior: FloatArray
+    share: FloatArray
+    name: str
+    n_rows: int
+
+    def read(self, wanted: Wanted) -> Chunk:
+        """See `Piece.read`."""
+        systems = (0,) if wanted.systems else ()
+        chunk = self.piece.read(replace(wanted, systems=systems, truth=True, weight=True))
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        llrs = [detection_llrs(one, prior=self.prior)[:, self.target] for one in chunk.scores if len(chunk.truth)]
+        scores = tuple(llrs) * len(wanted.systems) if llrs else (np.zeros(0),) * len(wanted.systems)
+        return replace(chunk, scores=scores, truth=chunk.truth == self.target, weight=self._weight(chunk))
+
+    def _weight(self, chunk: Chunk) -> CountArray:
+        own = self.share[chunk.truth]
+        return own if chunk.weight is None else own * chunk.weight
+
+
+def train_detectors(data: ClassesInPieces, detectors: Sequence[Calibrator], shares: Sequence[FloatArray]) -> None:
+    """Train the detector of each class, one after the other.
+
+    Parameters
+    ----------
+    data : ClassesInPieces
+    detectors : sequence of Calibrator
+    shares : sequence of (n_classes,) array
+        For each detector what the weights of trials of each class are multiplied by.
+
+    Raises
+    ------
+    InputError
+        As training in memory; a trial is named by its piece and number.
+    """
+    source = data.source
+    for k, (detector, share) in enumerate(zip(detectors, shares, strict=True)):
+        pieces = tuple(DetectorPiece(one, k, data.prior, share, one.name, one.n_rows) for one in source.pieces)
+        about: Any = {"classes": (), "systems": (source.classes[k],), "has_weights": True, "is_double": True}
+        own: ShardSource = replace(source, pieces=pieces, has_units=False, are_units=False, **about)
+        detector.fit_pieces(own, data.engine, data.memory)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MappedCosts:
+    """A look at trials that sums up logarithmic costs of what a map makes of them; the map can be pickled."""
+
+    prior: FloatArray
+    mapped: Callable[[ScoreArray], FloatArray]
+
+    def __call__(self, chunk: Chunk) -> ClassCosts:
+        """The sums of these."""
+        data = LabelledClasses.of_look(chunk, self.prior)
+        return ClassCosts(surprises(ScoredClasses(self.mapped(data.scores), data.label, data.weight, None), data.prior))

@@ -1,0 +1,50 @@
+"""Influences of units on means over strata: numerical derivatives of these means."""
+
+import numpy as np
+import pytest
+
+from deciban.core.resampling.stratified_counts import StrataAsCells, StratifiedCounts
+from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
+from deciban.core.resampling.units import TrialUnits
+
+RNG = np.random.default_rng(2)
+N, N_UNITS, N_CELLS, N_STRATA = 60, 7, 5, 3
+UNIT, STRATUM = RNG.integers(0, N_UNITS, N), RNG.integers(0, N_STRATA, N)
+CELL, COST = RNG.integers(0, N_CELLS, N), RNG.normal(size=(N_CELLS, 2))
+
+
+def mean_over_strata(weight):
+    own = weight[UNIT]
+    return np.mean(
+        [np.average(COST[CELL[s == STRATUM]], weights=own[s == STRATUM], axis=0) for s in range(N_STRATA)], axis=0
+    )
+
+
+def counts():
+    units = TrialUnits((UNIT,), np.arange(N_UNITS, dtype=np.uint64))
+    sizes = np.bincount(STRATUM, minlength=N_STRATA)
+    weight, group = (sizes.max() / sizes)[STRATUM], np.zeros(N_UNITS, np.int64)
+    by_cell = UnitCounts.of(CELL, units, StrataAsCells(N_CELLS), group, weight)
+    by_stratum = UnitCounts.of(STRATUM, units, StrataAsCells(N_STRATA), group, weight)
+    spread = np.array([np.bincount(CELL[s == STRATUM], minlength=N_CELLS) / sizes[s] for s in range(N_STRATA)])
+    kept = (by_cell.counts, by_cell.keys, by_cell.in_cells, by_cell.group, by_cell.inside)
+    return StratifiedCounts(*kept, by_stratum=by_stratum.counts, shares=spread)
+
+
+def test_influences_are_derivatives_of_means_over_strata():
+    made = counts()
+    ((_, (table, _)),) = in_blocks((made, made), 1)
+    found, step = made.influence(COST, table), 1e-6
+    for unit in range(N_UNITS):
+        weights = np.ones((2, N_UNITS))
+        weights[:, unit] += [step, -step]
+        up, down = map(mean_over_strata, weights)
+        assert found[unit] == pytest.approx((up - down) / (2 * step), abs=1e-7)
+
+
+def test_groups_of_units_act_as_their_units_do_together():
+    made = counts()
+    few = made.in_groups(3)
+    assert few.block(slice(None)).sum(axis=0) == pytest.approx(made.block(slice(None)).sum(axis=0))
+    assert few.block(slice(None)).shape == (3, N_CELLS)
+    assert not made.is_sparse
