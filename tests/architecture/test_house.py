@@ -130,7 +130,7 @@ def loaded_by(code, folder, *words):
 
 def test_evaluating_arrays_loads_little(tmp_path):
     loaded = loaded_by("from deciban.evaluation import evaluate; evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])", tmp_path)
-    assert sum(name.partition(".")[0] == "deciban" for name in loaded) <= 48
+    assert sum(name.partition(".")[0] == "deciban" for name in loaded) <= 49
     assert not {"pyarrow", *OPTIONAL} & set(loaded)
 
 
@@ -270,6 +270,7 @@ FACADES = {
     *("deciban.metrics.costs.act_dcf", "deciban.metrics.costs.min_dcf", "deciban.metrics.rules.scoring_rule_cost"),
     *("deciban.metrics.rules.min_scoring_rule_cost", "deciban.metrics.thresholds.min_dcf_threshold"),
     *("deciban.sklearn.scoring.dcf", "deciban.sklearn.scoring.min_dcf", "deciban.workflows.evaluate.evaluate_files"),
+    "deciban.workflows.deciding.decide_files",
     *("deciban.workflows.apply.apply_files", "deciban.workflows.train.train_files"),
     *("deciban.report.files.report_files", "deciban.report.rendering.render"),
     *("deciban.workflows.in_memory.evaluate", "deciban.evaluation.two_class.evaluate"),
