@@ -1,10 +1,13 @@
-"""Settings of all tests: hypothesis profiles, and where real score sets may lie."""
+"""Settings of all tests: hypothesis profiles, what keeps a run short, and where real score sets may lie."""
 
+import gc
 import os
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from support.sketches import sketch
 
 settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
 settings.register_profile(
@@ -22,9 +25,21 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
+# For workers of pytest-xdist and all processes that tests start: each has a core, where threads of linear algebra that
+# wait for each other in small matrices took a quarter of the time.
+for library in ("OPENBLAS", "OMP", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 collect_ignore = ["fuzz/coverage_guided.py"]  # needs the extra `fuzz`, and is no test
 
 DATA = Path(os.environ.get("DECIBAN_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def pytest_collection_finish():
+    """Tests and modules, which stay to the end, are not searched for garbage again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(autouse=True)
@@ -43,15 +58,43 @@ def real_data():
     return DATA
 
 
-@pytest.fixture
-def sketches(monkeypatch):
-    """Plots are made as ever, but written as empty pictures: for tests of the words of a page.
+@pytest.fixture(scope="module", autouse=True)
+def _sketched(request):
+    """Plots are drawn as ever, but not laid out and written, which takes most of the time of a page: see `pictures`.
 
-    Writing takes most of the time of a page, and it is matplotlib's work. Pages with whole pictures are made in
-    `report`, `e2e` and `cli/test_commands.py`.
+    Not so in folders that are about pictures, in modules that say so, and in doctests.
     """
+    place = request.node.path.relative_to(request.config.rootpath).parts
+    if place[0] != "tests" or {"plots", "examples"} & {*place} or hasattr(request.module, "WHOLE_PICTURES"):
+        yield
+        return
+    from deciban.plots import files
 
-    def savefig(_figure, file, **_options):
-        file.write(b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="8" height="6"/>')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "_whole", files._bytes, raising=False)
+        patch.setattr(files, "_bytes", sketch)
+        yield
 
-    monkeypatch.setattr("matplotlib.figure.Figure.savefig", savefig)
+
+@pytest.fixture
+def pictures(monkeypatch):
+    """Pictures are laid out and written: for single tests that look at them."""
+    from deciban.plots import files
+
+    monkeypatch.setattr(files, "_bytes", files._whole)
+
+
+@pytest.fixture(scope="session")
+def _empty_axes():
+    from matplotlib.figure import Figure
+
+    return Figure().add_subplot()
+
+
+@pytest.fixture
+def sketches(monkeypatch, _empty_axes):
+    """Plots are not even drawn: for tests of the words of a page."""
+    from deciban import plots
+
+    for kind in {*plots.KINDS, *plots.CLASS_KINDS, *plots.COMPARISON_KINDS} - {"class_ape"}:  # whose width words go by
+        monkeypatch.setattr(plots, kind, lambda *_, **__: _empty_axes)

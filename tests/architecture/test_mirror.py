@@ -5,8 +5,6 @@ from collections import deque
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 SOURCE, TESTS = ROOT / "src" / "deciban", ROOT / "tests"
 
@@ -191,17 +189,22 @@ def reached(test):
     return found
 
 
-@pytest.mark.parametrize("module", MODULES, ids=str)
-def test_every_module_has_its_test_module(module):
+def test_every_module_has_its_test_module():
+    faults = [fault for module in MODULES if (fault := not_tested(module))]
+    assert not faults, "\n".join(faults)
+
+
+def not_tested(module):
     name = module.as_posix()
     if name in NO_LOGIC or (TESTS / mirror(module)).exists():
-        return
+        return None
     if module.parts[0] in ANY_OF_THE_FOLDER and name not in ABOVE:
-        tests = [test for folder in ANY_OF_THE_FOLDER for test in (TESTS / folder).rglob("test_*.py")]
-        assert any(SOURCE / module in reached(test) for test in tests), f"no test of these folders reaches {name}"
-        return
-    assert name in ABOVE, f"tests/{mirror(module)} is not there: write it, or say in FROM_ABOVE what tests {name}"
-    assert SOURCE / module in reached(TESTS / ABOVE[name])
+        tests = (test for folder in ANY_OF_THE_FOLDER for test in (TESTS / folder).rglob("test_*.py"))
+        found = any(SOURCE / module in reached(test) for test in tests)
+        return None if found else f"no test of these folders reaches {name}"
+    if name not in ABOVE:
+        return f"tests/{mirror(module)} is not there: write it, or say in FROM_ABOVE what tests {name}"
+    return None if SOURCE / module in reached(TESTS / ABOVE[name]) else f"tests/{ABOVE[name]} does not reach {name}"
 
 
 def test_what_tests_from_above_is_there_and_needed():

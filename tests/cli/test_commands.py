@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deciban import plots
 from deciban.cli.main import main
 
 
@@ -143,11 +144,19 @@ def test_report_is_one_offline_page(run, files):
     assert f"wrote {output}" in result.out.replace("\n", "")
 
 
-@pytest.mark.parametrize("kind", ["det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc"])
-@pytest.mark.parametrize(("ending", "magic"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
-def test_every_plot_in_every_format(run, files, kind, ending, magic):
+@pytest.mark.usefixtures("pictures")
+@pytest.mark.parametrize(
+    ("kind", "ending", "magic"),
+    [
+        *(("det", ending, magic) for ending, magic in (("png", b"\x89PNG"), ("pdf", b"%PDF"))),
+        *((kind, "svg", b"<?xml") for kind in plots.KINDS),
+    ],
+)
+def test_every_plot_and_every_format(run, files, kind, ending, magic):
     output = files / f"plot.{ending}"
-    result = run("plot", kind, files / "sysA.txt", files / "sysB.txt", "--key", files / "key.txt", "-o", output)
+    result = run(
+        "plot", kind.replace("_", "-"), files / "sysA.txt", files / "sysB.txt", "--key", files / "key.txt", "-o", output
+    )
     assert result.code == 0
     assert output.read_bytes().startswith(magic)
 

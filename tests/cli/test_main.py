@@ -17,26 +17,37 @@ def scores(tmp_path):
     return write_score_files(tmp_path)
 
 
-@pytest.mark.parametrize("reader", ["true", "head -n 1 > /dev/null"])
+NOBODY, HEAD = "true", "head -n 1 > /dev/null"
+
+
 @pytest.mark.parametrize(
-    "command",
+    ("command", "reader"),
     [
-        "eval scores.txt --key key.txt -q",
-        "eval scores.txt --key key.txt -q --json",
-        "eval scores.txt --key key.txt 2>&1",
-        "formats",
-        "presets",
-        "inspect scores.txt",
-        "convert scores.txt -",
-        "calibrate scores.txt --key key.txt -o model.json --ridge 0.1",
-        "calibrate scores.txt --key key.txt -o - --ridge 0.1",
-        "report scores.txt --key key.txt -o -",
-        "plot det scores.txt --key key.txt -o det.svg",
-        "validate scores.txt --trials key.txt",
-        "plan scores.txt --key key.txt --width 0.5 --units trials",
-        "design --dcf 0.01",
-        "--help",
-        "eval --help",
+        *(
+            (command, HEAD)
+            for command in ("eval scores.txt --key key.txt -q --json", "formats", "convert scores.txt -")
+        ),
+        *(
+            (command, NOBODY)
+            for command in (
+                "eval scores.txt --key key.txt -q",
+                "eval scores.txt --key key.txt -q --json",
+                "eval scores.txt --key key.txt 2>&1",
+                "formats",
+                "presets",
+                "inspect scores.txt",
+                "convert scores.txt -",
+                "calibrate scores.txt --key key.txt -o model.json --ridge 0.1",
+                "calibrate scores.txt --key key.txt -o - --ridge 0.1",
+                "report scores.txt --key key.txt -o -",
+                "plot det scores.txt --key key.txt -o det.svg",
+                "validate scores.txt --trials key.txt",
+                "plan scores.txt --key key.txt --width 0.5 --units trials",
+                "design --dcf 0.01",
+                "--help",
+                "eval --help",
+            )
+        ),
     ],
 )
 def test_output_that_nobody_reads_is_no_error(scores, command, reader):

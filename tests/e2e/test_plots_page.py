@@ -9,6 +9,7 @@ from deciban.calibration import AffineCalibrator
 from deciban.io import write_demo
 from support.pages import DOCS, page, run_python
 
+pytestmark = pytest.mark.usefixtures("pictures")
 PAGE = page("plots.md")
 
 

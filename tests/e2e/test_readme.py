@@ -38,6 +38,7 @@ def blocks(language):
 COMMANDS = [line for block in blocks("bash") for line in block.splitlines() if line.startswith("deciban ")]
 
 
+@pytest.mark.usefixtures("pictures")
 def test_commands_of_the_readme_run(folder, deciban):
     assert len(COMMANDS) > 10
     for line in COMMANDS:  # in this order: some need what others write

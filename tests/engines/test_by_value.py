@@ -17,6 +17,7 @@ from deciban.errors import KeyMismatchError
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.two_class import evaluation_of
 from engines.test_counting import FIGURES, ROUNDED, differing, trials
+from support.loops import loops_of, with_and_without
 from support.shards import Apart, source_of
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -32,16 +33,22 @@ def asked(keep_tar=True, figures=FIGURES, most=10**6):
     return Survey(0, keep_tar, figures, np.float32, most)
 
 
-def summarized(source, engine, survey, memory=10**9):
-    with patch.object(by_value, "FEWEST_ROWS", 1), patch.multiple(value_counts, **SMALL):
+def summarized(source, engine, survey, memory=10**9, how="numpy"):
+    loops = loops_of(how)
+    with (
+        patch.object(by_value, "compiled", lambda: loops),
+        patch.object(by_value, "FEWEST_ROWS", 1),
+        patch.multiple(value_counts, **SMALL),
+    ):
         return summarize_by_value(source, engine, memory, survey, n_rarer=10, also=None)
 
 
+@with_and_without
 @settings(max_examples=20)
 @given(SEEDS, st.booleans())
-def test_figures_and_curves_are_those_of_memory(seed, keep_tar):
+def test_figures_and_curves_are_those_of_memory(how, seed, keep_tar):
     rng, scores, truth = floats(seed)
-    found = evaluation_of(summarized(source_of(scores, truth, rng), Threads(2), asked(keep_tar)))
+    found = evaluation_of(summarized(source_of(scores, truth, rng), Threads(2), asked(keep_tar), how=how))
     whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES)
     assert differing(found, whole) <= ROUNDED
     assert found.cllr == pytest.approx(whole.cllr, rel=1e-14)
@@ -50,11 +57,12 @@ def test_figures_and_curves_are_those_of_memory(seed, keep_tar):
         assert one.log_loss.total == pytest.approx(other.log_loss.total, rel=1e-14)
 
 
+@with_and_without
 @pytest.mark.parametrize("seed", [1, 2])
-def test_passes_over_parts_add_up_to_the_pass_over_all(seed):
+def test_passes_over_parts_add_up_to_the_pass_over_all(seed, how):
     rng, scores, truth = floats(seed)
     source = source_of(scores, truth, rng)
-    whole = SurveyByValue(0, True, FIGURES, np.float32, 10**6, room=10**9)
+    whole = SurveyByValue(0, True, FIGURES, np.float32, 10**6, room=10**9, loops=loops_of(how))
     parts = [whole.empty(), whole.empty()]
     for at, piece in enumerate(source.pieces):
         whole.take([piece])

@@ -25,6 +25,7 @@ from support.shards import Apart, source_of
 
 SEEDS = st.integers(0, 2**32 - 1)
 MEMORY = 10**8
+ALONE = Resampling()
 TRAINED = ("min_cllr", "calibration_loss")
 """Figures of maps that are trained by passes: to about 1e-9."""
 
@@ -45,16 +46,20 @@ def drawn(seed, n_sides, weighted):
     return rng, loglik, label, units, weights, tuple(f"class {k}" for k in range(n_classes))
 
 
-def in_memory(loglik, label, units, weights, classes, figures):
-    given_units = TrialUnits.each(len(label)) if units is None else TrialUnits.of(units)
+def in_memory(*trials, resampling=ALONE):
+    loglik, label, units, weights, classes, figures = trials
+    given_units = TrialUnits.of(np.arange(len(label)) if units is None else units)
     trials = ScoredClasses.of(loglik, label, weights, classes)
-    return evaluate_trials(trials, figures, name="system", resampling=Resampling(given_units))
+    return evaluate_trials(
+        trials, figures, name="system", resampling=dataclasses.replace(resampling, units=given_units)
+    )
 
 
-def in_pieces(rng, *trials, memory=MEMORY, engine=None):
+def in_pieces(rng, *trials, memory=MEMORY, engine=None, resampling=ALONE):
     """With the uncertainty beside the evaluation."""
     loglik, label, units, weights, classes, figures = trials
-    source = source_of(loglik, label, rng, units=units, weights=weights, classes=classes)
+    each = units if units is not None or not resampling.bootstrap else np.arange(len(label))
+    source = source_of(loglik, label, rng, units=each, weights=weights, classes=classes)
     engine, problem = engine or Threads(2), None
     known = TrialUnits((), np.zeros(0, np.uint64))
     if units is not None:
@@ -68,7 +73,7 @@ def in_pieces(rng, *trials, memory=MEMORY, engine=None):
     calibration = calibration_in_pieces(sums.summary, source, engine, system=0)
     summary = summarize_surveyed(sums, source, engine, MEMORY, system=0, calibration=calibration)
     found = class_evaluation_of(summary)
-    influences = InfluencesInPieces(source, engine, memory, 0, who, 0.95)
+    influences = InfluencesInPieces(source, engine, memory, 0, who, resampling)
     found = dataclasses.replace(found, uncertainty=influences.uncertainty(sums.units, summary, found))
     if problem is not None:
         found = problem.finished(found, summary.checks, confusion_in(whole, engine, problem, system=0))
@@ -98,6 +103,33 @@ def compare(found, whole):
             of_keys = expected[[place[key] for key in found.keys.tolist()]]
             np.testing.assert_allclose(found.influences[name], of_keys, rtol=1e-8, atol=1e-14, err_msg=str(name))
     np.testing.assert_allclose(found.curves["c_avg"], whole.curves["c_avg"], rtol=1e-12, atol=1e-15)
+    compare_bands(found, whole)
+    compare_replicates(found.bootstrap, whole.bootstrap)
+
+
+def compare_bands(found, whole):
+    """Bands of detectors."""
+    assert found.curves.keys() == whole.curves.keys()
+    assert found.unseen.keys() == whole.unseen.keys()
+    for name, expected in whole.unseen.items():
+        np.testing.assert_allclose(found.curves[name], whole.curves[name], rtol=1e-9, atol=1e-9, err_msg=str(name))
+        assert found.unseen[name].n_units == expected.n_units
+        for what in ("log_odds", "above", "below"):
+            a, b = getattr(found.unseen[name], what), getattr(expected, what)
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15, err_msg=str(name))
+
+
+def compare_replicates(found, whole):
+    """Those of two bootstraps."""
+    assert (found is None) == (whole is None)
+    if found is None:
+        return
+    assert found.values.keys() == whole.values.keys()
+    assert (found.seed, found.left_out, found.notes) == (whole.seed, whole.left_out, whole.notes)
+    np.testing.assert_array_equal(found.numbers, whole.numbers)
+    for name, expected in whole.values.items():
+        rtol, atol = (1e-6, 1e-8) if name in TRAINED else (1e-10, 1e-14)
+        np.testing.assert_allclose(found.values[name], expected, rtol=rtol, atol=atol, err_msg=str(name))
 
 
 @settings(max_examples=6)
@@ -112,9 +144,10 @@ def test_intervals_are_those_of_memory(seed, n_sides, weighted):
     if rng.random() < 0.3:
         asked["prior"] = rng.dirichlet(np.full(len(classes), 3.0))
     figures = ClassFigures(**asked)
-    whole = in_memory(*trials, classes, figures)
+    resampling = Resampling(bootstrap=int(rng.choice([0, 7, 300])), seed=seed % 7)
+    whole = in_memory(*trials, classes, figures, resampling=resampling)
     memory = int(rng.choice([MEMORY, 3000 if n_sides == 0 else 12_000]))  # a pass for every portion
-    found = in_pieces(rng, *trials, classes, figures, memory=max(memory, 50_000))
+    found = in_pieces(rng, *trials, classes, figures, memory=max(memory, 50_000), resampling=resampling)
     compare(found.uncertainty, whole.uncertainty)
 
 
@@ -134,7 +167,9 @@ def test_groups_are_those_of_memory(seed, n_sides, weighted):
     elif n > 3:
         asked |= {"prior": [0.0, *np.full(n - 1, 1.0 / (n - 1))]}
     figures = ClassFigures(**asked)
-    whole, found = in_memory(*trials, classes, figures), in_pieces(rng, *trials, classes, figures)
+    resampling = Resampling(bootstrap=20, seed=3)
+    whole = in_memory(*trials, classes, figures, resampling=resampling)
+    found = in_pieces(rng, *trials, classes, figures, resampling=resampling)
     compare(found.uncertainty, whole.uncertainty)
     assert found.classes == whole.classes
     assert found.notes == whole.notes
@@ -146,8 +181,9 @@ def test_groups_are_those_of_memory(seed, n_sides, weighted):
 
 def test_processes_add_up_to_what_threads_find():
     rng, *trials, classes = drawn(3, 1, weighted=True)
-    found = in_pieces(rng, *trials, classes, ClassFigures(), engine=Apart(2))
-    compare(found.uncertainty, in_memory(*trials, classes, ClassFigures()).uncertainty)
+    asked, resampling = (*trials, classes, ClassFigures()), Resampling(bootstrap=40)
+    found = in_pieces(rng, *asked, engine=Apart(2), resampling=resampling)
+    compare(found.uncertainty, in_memory(*asked, resampling=resampling).uncertainty)
 
 
 @pytest.mark.parametrize("n_sides", [0, 1])

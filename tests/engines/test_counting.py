@@ -20,7 +20,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 FIGURES = TwoClassFigures(
     [0.01, (0.05, 10, 1)], fnmr_at=[0.1], fmr_at=[0.1], posteriors_at=[0.3], at_thresholds={"a": 0.5}
 )
-ROUNDED = {"cllr", "act_cross_entropy", "requested"}
+ROUNDED = {"cllr", "act_cross_entropy", "requested", "information_at"}
 """Sums, which agree to the last digits only."""
 
 

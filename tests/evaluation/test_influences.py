@@ -25,6 +25,8 @@ def value(found, figure):
     if isinstance(figure, str):
         return getattr(found, figure)
     name, at = figure
+    if name in ("information", "available"):
+        return getattr(found.information_at[at], name.replace("information", "delivered"))
     if name.startswith("misleading"):
         return getattr(found.misleading[at], name.replace("misleading", "p"))
     if name.startswith("at_thresholds"):

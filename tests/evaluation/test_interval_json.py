@@ -83,6 +83,7 @@ def test_what_is_given_is_not_changed():
     given = {"operating_points": [{"p_target": 0.5}, {"p_target": 0.01}]}
     fewer = deciban.evaluate([1.0, 2.0], [0.0, 1.5], tar_units=[0, 1], non_units=[0, 1], operating_points=[0.5, 0.01])
     point = {"operating_points": given["operating_points"], "misleading_evidence": [{} for _ in fewer.misleading]}
+    point["information_at"] = [{} for _ in fewer.information_at]
     assert "intervals" in with_intervals(point, fewer.uncertainty)["operating_points"][0]
     assert given == {"operating_points": [{"p_target": 0.5}, {"p_target": 0.01}]}
 

@@ -20,6 +20,9 @@ from deciban.report import text as words
 
 from .conftest import HOSTILE
 
+WHOLE_PICTURES = True
+"""Which are in the page, and looked at."""
+
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 FACTS = ("read   <a>.txt   3,300 trials", "join   3,300 matched · 12 missing")
 

@@ -50,9 +50,9 @@ def numbers(value, path=""):
     "asked",
     [
         {"p_target": [0.5, 0.01], "pairs": False, "intervals": False},
-        {"p_out_of_set": 0.2, "units": "speaker"},
+        {"p_out_of_set": 0.2, "units": "speaker", "bootstrap": 30, "seed": 5},
         {"groups": {"west": ["eng", "deu"], "fra": ["fra"]}, "units": "speaker"},
-        {"level": 0.9},
+        {"level": 0.9, "bootstrap": 40},
         {"units": "trials"},
     ],
 )
@@ -100,7 +100,7 @@ def test_one_pass_gives_bounds_and_intervals_of_the_rest(folder):
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"bootstrap": 100}, "corrected minima of many classes need all segments"),
+        ({"optimism": True}, "corrected minima of many classes need all segments"),
         ({"operating_points": [0.1]}, "for scores of two classes"),
     ],
 )
@@ -127,3 +127,17 @@ def test_a_class_without_weight_is_named(folder):
         pq.write_table(table.append_column("weight", weight), path)
     with pytest.raises(InputError, match=r"'fra': no segment of weight above 0 is of it"):
         evaluate_files(folder, intervals=False, weights="weight", classes=CLASSES)
+
+
+def test_a_column_of_numbers_that_is_no_class_says_weights_as_in_memory(folder, monkeypatch):
+    for path in folder.iterdir():
+        table = pq.read_table(path)
+        weight = pa.array(np.arange(len(table)) % 4, pa.int32())
+        pq.write_table(table.append_column("weight", weight), path)
+    asked = {"weights": "weight", "classes": CLASSES, "intervals": False}
+    whole = evaluate_files(folder, **asked)
+    monkeypatch.setattr(streaming, "memory_of", lambda *_: 10**12)
+    found = evaluate_files(folder, **asked)
+    assert any("pieces" in str(message) for message in found.messages)
+    np.testing.assert_array_equal(found.systems[0].counts, whole.systems[0].counts)
+    assert found.systems[0].cllr == pytest.approx(whole.systems[0].cllr, rel=1e-13)

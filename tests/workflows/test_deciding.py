@@ -10,6 +10,7 @@ import deciban
 from deciban.calibration import AffineCalibrator
 from deciban.decisions import decide, decision_risk
 from deciban.errors import FormatError, InputError
+from deciban.fusion import LinearFusion
 from deciban.io import CostTable
 
 ASK = CostTable(("accept", "reject", "ask"), ("target", "other"), np.array([[0.0, 10.0], [1.0, 0.0], [0.3, 0.3]]))
@@ -156,3 +157,45 @@ def test_hostile_input_leaves_nothing(folder, change, error, message):
     with pytest.raises(error, match=message):
         deciban.decide_files(scores, out, **given)
     assert sorted(folder.iterdir()) == before
+
+
+def test_a_fusion_decides_what_it_makes_of_all_systems(folder):
+    other = LLR + np.random.default_rng(8).normal(size=N)
+    rows = [f"m{i % 9} s{i} {x!r}\n" for i, x in enumerate(other.tolist())]
+    (folder / "other.txt").write_text("".join(reversed(rows)))  # they meet by name
+    files = [folder / "llr.txt", folder / "other.txt"]
+    deciban.train_files(files, folder / "key.txt", LinearFusion()).model.save(folder / "fusion.json")
+    how = {"costs": ASK, "prior": 0.2, "key": folder / "key.txt"}
+    found = deciban.decide_files(files, folder / "out.parquet", model=folder / "fusion.json", **how)
+    deciban.apply_files(folder / "fusion.json", files, folder / "fused.parquet")
+    expected = deciban.decide_files(folder / "fused.parquet", folder / "expected.parquet", **how)
+    assert pq.read_table(folder / "out.parquet").equals(pq.read_table(folder / "expected.parquet"))
+    assert found.keyed.risk == expected.keyed.risk
+    with pytest.raises(InputError, match="would replace|overwrite|input"):
+        deciban.decide_files(files, folder / "other.txt", model=folder / "fusion.json", costs=ASK, prior=0.2)
+
+
+def test_cells_of_a_matrix_are_trials(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    scores, chosen = LLR[:12].reshape(3, 4), np.ones((3, 4), np.uint8)
+    chosen[1, 2] = 0
+    with h5py.File(tmp_path / "m.h5", "w") as file:
+        file["ID/row_ids"], file["ID/column_ids"] = list("abc"), list("wxyz")
+        file["scores"], file["score_mask"] = scores, chosen
+    deciban.decide_files(tmp_path / "m.h5", tmp_path / "out.parquet", costs=ASK, prior=0.2)
+    table = pq.read_table(tmp_path / "out.parquet")
+    expected = decide(scores[chosen > 0], costs=ASK.costs, prior=[0.2, 0.8])
+    assert table["action"].to_pylist() == [ASK.actions[k] for k in expected.action]
+    assert table["enroll"].to_pylist() == list("aaaabbbcccc")
+
+
+def test_a_matrix_of_classes_is_decided_row_by_row_and_one_without_names_is_refused(tmp_path):
+    np.save(tmp_path / "c.npy", LLR[:30].reshape(10, 3))
+    costs = CostTable(("a", "b", "c"), ("a", "b", "c"), 1.0 - np.eye(3))
+    how = {"costs": costs, "prior": "flat", "classes": ["c", "b", "a"]}
+    found = deciban.decide_files(tmp_path / "c.npy", tmp_path / "out.parquet", **how)
+    expected = np.argmax(LLR[:30].reshape(10, 3)[:, ::-1], axis=1)
+    assert pq.read_table(tmp_path / "out.parquet")["action"].to_pylist() == [costs.actions[k] for k in expected]
+    assert found.tally.n_trials == 10
+    with pytest.raises(InputError, match="rows and columns have no names"):
+        deciban.decide_files(tmp_path / "c.npy", None, costs=ASK, prior=0.2)

@@ -1,5 +1,6 @@
 """What a user says about files means the same in pieces, or is refused."""
 
+import re
 import time
 
 import numpy as np
@@ -277,7 +278,20 @@ def test_joins_give_memory_back_and_hold_no_more_pieces_at_once_than_fit(tmp_pat
 
     monkeypatch.setattr(Sorting, "parts_of", counted)
     monkeypatch.setattr(sources, "give_back_at_once", lambda n_bytes: most.append(-n_bytes))
-    monkeypatch.setattr(partitions, "_BYTES_PER_ROW", 10**8)
+    monkeypatch.setattr(partitions, "BYTES_PER_ROW", 10**8)
     monkeypatch.setattr(joining.os, "sched_getaffinity", lambda _: {0, 1, 2})
     opened(scores, key, memory=10**8)
     assert (most[0], set(most[1:])) == (-40_000_000, {1})
+
+
+def test_pieces_that_cannot_be_sorted_in_the_memory_are_refused_with_what_is_enough(tmp_path, monkeypatch):
+    rng = np.random.default_rng(11)
+    table = trials(rng)
+    scores, key = write(table, tmp_path / "scores", rng), write(table.drop_columns("score"), tmp_path / "key", rng)
+    monkeypatch.setattr(joining, "BYTES_PER_ROW", 10**7)
+    with pytest.raises(InputError, match="sorted by their names at once") as refused:
+        opened(scores, key, memory=10**8)
+    enough = int(re.search(r"they take ([\d,]+) MB", str(refused.value))[1].replace(",", ""))
+    opened(scores, key, memory=10**6 * enough)
+    with pytest.raises(InputError, match="sorted by their names at once"):
+        opened(scores, key, memory=10**6 * (enough - 1))

@@ -7,22 +7,26 @@ asked of different scores, each once.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, Self
 
 import numpy as np
 
 from deciban.core.ranks.counts import SortedClass
-from deciban.core.ranks.gaps import CutCounts
+from deciban.core.ranks.gaps import CutCounts, GapClass
+from deciban.core.ranks.loops import N_BYTES, Loops, compiled
 from deciban.core.ranks.value_counts import Block, ValueCounts, expected_bytes
+from deciban.core.ranks.value_gaps import GapList
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_counts
 from deciban.engines.counting import Survey, rehearsed
 from deciban.engines.work import Engine
 from deciban.evaluation.summary import Summary
+from deciban.io.memory import give_back
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.trials.joining.join import require_two_classes
-from deciban.types import FloatArray, ScoreArray
+from deciban.types import CountArray, FloatArray, ScoreArray
 
 FEWEST_ROWS = 1 << 26
 """Of fewer trials most have a score of their own: reading them twice takes less time."""
@@ -35,6 +39,9 @@ _BYTES_PER_KEPT = 80
 
 _BYTES_PER_ROW = 24
 """What a row takes while it is read."""
+
+_BLOCKS_AHEAD = 8
+"""Blocks whose different scores are listed before they are needed: three megabytes each at most."""
 
 _UNLIKE = 1.25
 """Pieces may need so much more than the first one lets expect."""
@@ -49,18 +56,20 @@ class SurveyByValue(Survey):
         As of `Survey`. Costs are left to `settled`.
     room : int
         Bytes that counts may take.
+    loops : Loops, optional
+        What counts faster than NumPy.
     """
 
     words = "counting by score"
     rows_per_batch = _ROWS_PER_BATCH
 
-    def __init__(self, *given: Any, room: int) -> None:
+    def __init__(self, *given: Any, room: int, loops: Loops | None = None) -> None:
         super().__init__(*given)
-        self.values = ValueCounts(room)
+        self.values = ValueCounts(room, loops)
 
     def empty(self) -> Self:
         """See `Work.empty`."""
-        return type(self)(*self.given, room=self.values.most)
+        return type(self)(*self.given, room=self.values.most, loops=self.values.loops)
 
     @property
     def is_refuted(self) -> bool:
@@ -98,9 +107,20 @@ class SurveyByValue(Survey):
         """
         kept = np.sort(np.concatenate([np.zeros(0, self.kind), *(self.kept or [])]))
         self.kept = None  # there need not be two
+        give_back()
+        more, sign = rehearsed(self, also).astype(self.kind), 1 if self.keep_tar else -1
+        with ThreadPoolExecutor(engine.n_at_once) as pool:
+            own = pool.submit(log_cost, (kept, None), 0.0, sign=-sign)
+            others, cost = (self._listed if self.values.loops is not None else self._counted)(kept, more, pool, sign)
+        self.costs = [own.result()] * 2
+        self.costs[int(not self.keep_tar)] = cost
+        give_back()
+        return SortedClass(kept, None, None), others
+
+    def _counted(self, kept: ScoreArray, more: ScoreArray, pool: Executor, sign: int) -> tuple[GapClass, MeanCost]:
+        """The other class and its costs."""
         self.values.take_away(kept)
-        counts = CutCounts(np.concatenate((kept, rehearsed(self, also).astype(self.kind))))
-        sign = 1 if self.keep_tar else -1
+        counts = CutCounts(np.concatenate((kept, more)))
 
         def settle(block: Block) -> MeanCost:
             scores, numbers = block.entries()
@@ -108,11 +128,27 @@ class SurveyByValue(Survey):
             counts.add(scores, numbers)
             return log_cost_of_counts(scores, numbers, sign=sign)
 
-        with ThreadPoolExecutor(engine.n_at_once) as pool:
-            costs = list(pool.map(settle, self.values.blocks()))
-        self.costs = [log_cost((kept, None), 0.0, sign=-sign)] * 2
-        self.costs[int(not self.keep_tar)] = sum(costs, MeanCost(0.0, 0.0, 0.0))
-        return SortedClass(kept, None, None), counts.as_class()
+        costs = list(pool.map(settle, self.values.blocks()))
+        return counts.as_class(), sum(costs, MeanCost(0.0, 0.0, 0.0))
+
+    def _listed(self, kept: ScoreArray, more: ScoreArray, pool: Executor, sign: int) -> tuple[GapClass, MeanCost]:
+        """The same by loops: scores are taken in order, while others are looked up and costs are added up."""
+        assert self.values.loops is not None  # noqa: S101  # it was asked
+        gaps, blocks = GapList(kept, more, self.values.loops), self.values.blocks()
+
+        def look(block: Block) -> tuple[ScoreArray, CountArray]:
+            found = block.entries()
+            block.forget()
+            return found
+
+        ahead = deque(pool.submit(look, one) for one in blocks[:_BLOCKS_AHEAD])
+        costs = []
+        for at in range(len(blocks)):
+            left = gaps.add(*ahead.popleft().result())
+            costs.append(pool.submit(log_cost_of_counts, *left, sign=sign))
+            # After the costs, so that no more blocks are there at once than are ahead.
+            ahead.extend(pool.submit(look, one) for one in blocks[at + _BLOCKS_AHEAD :][:1])
+        return gaps.as_class(), sum((one.result() for one in costs), MeanCost(0.0, 0.0, 0.0))
 
 
 def summarize_by_value(
@@ -144,9 +180,12 @@ def summarize_by_value(
     if not engine.shares_memory or source.is_double or source.n_rows < FEWEST_ROWS or room <= 0:
         return None
     sample = source.pieces[0].read(Wanted((survey.system,))).scores[0]
-    if _UNLIKE * expected_bytes(sample, source.n_rows) > room:
+    needed = _UNLIKE * expected_bytes(sample, source.n_rows)
+    if needed > room:
         return None
-    found = engine.run(SurveyByValue(*survey.given, room=room), source.pieces)
+    loops = compiled() if needed + N_BYTES <= room else None
+    room -= N_BYTES if loops is not None else 0
+    found = engine.run(SurveyByValue(*survey.given, room=room, loops=loops), source.pieces)
     if found.is_refuted:  # the first trials are not like the others
         return None
     require_two_classes(found.n, source.name)

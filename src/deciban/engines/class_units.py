@@ -12,7 +12,9 @@ from deciban.core.classes.shown import Shown
 from deciban.core.resampling.class_sums import Block, CostSums, StratumWeights, UnitDesign, centre_of
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.units import Keys, TrialUnits
+from deciban.engines.class_bands import BandsInPieces
 from deciban.engines.class_problems import TrialBlock, blocks_of
+from deciban.engines.class_replicates import ReplicatesInPieces
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.at_hand import AtHand
@@ -25,6 +27,7 @@ from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.multiclass.target_errors import Tallies
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty
+from deciban.evaluation.unit_trials import Resampling
 from deciban.io.shards.pieces import Piece, ShardSource
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import FloatArray, IntArray
@@ -177,8 +180,8 @@ class InfluencesInPieces:
         Bytes that may be taken.
     system : int
     who : WhoIsIn
-    level : float
-        Of intervals.
+    resampling : Resampling
+        What is asked of intervals, beside the units.
     """
 
     source: ShardSource
@@ -186,7 +189,7 @@ class InfluencesInPieces:
     memory: int
     system: int
     who: WhoIsIn
-    level: float
+    resampling: Resampling
 
     def uncertainty(self, sums: UnitSums, summary: ClassSummary, found: ClassEvaluation) -> Uncertainty | None:
         """How sure the figures of an evaluation are; None if no class has two units.
@@ -208,9 +211,16 @@ class InfluencesInPieces:
         gathered = _Gathered(design, Tallies())
         for names in self._together(portions):
             self._pass(names, portions, sums, gathered)
+        replicates = None
+        if self.resampling.bootstrap:
+            asked = ReplicatesInPieces(self.source, self.engine, self.memory, self.system, self.resampling, portions)
+            replicates = asked.bootstrap(self._sample(sums), design, gathered.estimates, gathered.still)
         values = np.asarray(found.curves.c_avg[::STEP])
         curve = SureCurve(axis_of(summary), values, *gathered.of_curve(len(values)))
         units = self.who.units
+        bands = BandsInPieces(self.source, self.engine, self.memory, self.system, portions, design).errors(
+            summary, units
+        )
         return Uncertainty(
             n_units=design.n_units,
             noun=units.noun,
@@ -218,9 +228,11 @@ class InfluencesInPieces:
             keys=units.keys,
             estimates=gathered.estimates,
             influences=gathered.influences,
-            curves=curve.errors(summary.places, design.n_units),
-            level=self.level,
+            curves={**curve.errors(summary.places, design.n_units), **bands.curves},
+            level=self.resampling.level,
+            bootstrap=replicates,
             curve_influences=curve.influences(int(design.seen.min())),
+            unseen=bands.unseen,
         )
 
     def _together(self, portions: Portions) -> Iterator[list[Portion]]:
@@ -274,6 +286,8 @@ class _Gathered:
         self.design, self.tallies = design, tallies
         self.estimates: dict[Figure, Estimate] = {}
         self.influences: dict[Figure, FloatArray] = {}
+        self.still: set[Figure] = set()
+        """Figures that are 0 whatever is drawn."""
         self.curve: list[tuple[float, Any, FloatArray | None]] = []
 
     def add(self, name: Portion, figures: Sequence[ClassFigure], sums: CostSums, begin: int) -> None:
@@ -294,6 +308,7 @@ class _Gathered:
                 one, error = figure, float(errors[row])
                 if figure.name == "calibration_loss" and lose_nothing(most[row], most[costs["cllr"]]):
                     one, error = NO_LOSS, 0.0
+                    self.still.add(figure.name)
                 self.estimates[figure.name] = one.estimate(error, self.design.n_units)
                 if own is not None and name[0] in (ALL, "detector"):
                     self.influences[figure.name] = own

@@ -8,7 +8,6 @@ What comes out is the summary that sorting in memory makes.
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -20,6 +19,7 @@ from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_others
 from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.requested import PosteriorCosts
 from deciban.evaluation.summary import Summary, TwoClassFigures
+from deciban.io.memory import give_back
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
@@ -123,7 +123,7 @@ class Survey(Locked, Work):
         return found
 
 
-class Around(Work):
+class Around(Locked, Work):
     """The second pass: all trials counted around cuts.
 
     Parameters
@@ -138,16 +138,9 @@ class Around(Work):
     words = "counting around the rarer class"
 
     def __init__(self, system: int, cuts: CutCounts, rows_per_batch: int) -> None:
+        super().__init__()
         self.system, self.counts, self.rows_per_batch = system, cuts, rows_per_batch
         self.n_bytes = cuts.n_bytes
-        self._room = threading.local()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_room"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._room = threading.local()
 
     def empty(self) -> Self:
         """See `Work.empty`."""
@@ -156,9 +149,9 @@ class Around(Work):
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
         n, upto = sum(one.n_rows for one in pieces), 0
-        room: ScoreArray | None = getattr(self._room, "scores", None)
+        room: ScoreArray | None = getattr(self.of_thread, "scores", None)
         if room is None or len(room) < n:  # memory that is new every time takes a tenth of the pass
-            room = self._room.scores = np.empty(n, self.counts.cuts.dtype)
+            room = self.of_thread.scores = np.empty(n, self.counts.cuts.dtype)
         scores = room
         for piece in pieces:
             own = piece.read(Wanted((self.system,))).scores[0]
@@ -250,10 +243,12 @@ def _summarize_around(
     require_two_classes(survey.n, source.name)
     kept = np.sort(np.concatenate([np.zeros(0, survey.kind), *survey.kept]))
     survey.kept = None  # there need not be two
+    give_back()
     counts = CutCounts(np.concatenate((kept, rehearsed(survey, also).astype(survey.kind))))
     rows = (memory - counts.n_bytes) // (4 * kept.itemsize * engine.n_at_once)
     around = Around(survey.system, counts, int(np.clip(rows, FEWEST_ROWS, 1 << 26)))
     counted = engine.run(around, source.pieces).counts
+    give_back()
     own, others = SortedClass(kept, None, None), counted.without(kept).as_class()
     return survey.summary(own, others) if survey.keep_tar else survey.summary(others, own)
 

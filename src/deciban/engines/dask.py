@@ -14,11 +14,18 @@ from functools import partial
 from typing import Any, Self
 
 import deciban
-from deciban.engines.dask_clusters import connected, distributed_library, left, other_version, require_workers
+from deciban.engines.dask_clusters import (
+    connected,
+    distributed_library,
+    left,
+    other_version,
+    require_folders,
+    require_workers,
+)
 from deciban.engines.work import Engine, W
 from deciban.errors import ClusterError, InputError
 from deciban.io.shards.held import holding
-from deciban.io.shards.pieces import Piece, batches
+from deciban.io.shards.pieces import Piece, ShardSource, batches
 from deciban.steps import teller
 
 _ROWS_PER_TASK = 20_000_000
@@ -105,6 +112,16 @@ class DaskEngine(Engine):
         """See `Engine.bounded`: half of what a thread of the smallest worker has, as sums are added up there."""
         return int(min(memory, self._memory_per_thread() / 2))
 
+    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1, beside: int = 0) -> None:  # noqa: ARG002
+        """See `Engine.make_room`: batches are made as small as workers need; that they see all files is made sure of.
+
+        Raises
+        ------
+        ClusterError
+            If a worker does not see a temporary folder.
+        """
+        require_folders(self.client, source.kept, source.name)
+
     def close(self) -> None:
         """See `Engine.close`."""
         close, self._close = self._close, None
@@ -141,7 +158,7 @@ class DaskEngine(Engine):
         )
         own = [Share(part, rows) for part in shares(pieces, n_tasks)]
         with _Progress(self.client, pieces) as progress:
-            shared = self.client.scatter(work.empty(), broadcast=True, hash=False)
+            shared = self._sent(work.empty())
             given = progress.topic, deciban.__version__
             sums = [self.submitted(_summed, shared, share, share.tables, at, *given) for at, share in enumerate(own)]
             futures = [shared, *sums]
@@ -155,6 +172,13 @@ class DaskEngine(Engine):
                     self._left = progress.left(own)
                     raise
         return found
+
+    def _sent(self, work: W) -> Any:
+        """What all tasks share, on every worker."""
+        try:
+            return self.client.scatter(work, broadcast=True, hash=False)
+        except OSError as error:  # to a worker that is lost, of which the scheduler has not heard yet
+            raise CancelledError(str(error)) from error
 
     @contextmanager
     def cancelled_on_error(self, futures: Sequence[Any], shares: Mapping[str, Share]) -> Iterator[None]:
@@ -175,8 +199,9 @@ class DaskEngine(Engine):
 
     @property
     def n_threads(self) -> int:
-        """Of all workers together."""
-        return sum(self.client.nthreads().values())
+        """Of all workers together; 1 if all are lost and not begun again yet."""
+        known: dict[str, int] = self.client.nthreads()
+        return max(sum(known.values()), 1)
 
     def memory_per_thread(self) -> float:
         """Bytes that a thread of the smallest worker has."""
@@ -194,7 +219,8 @@ class DaskEngine(Engine):
         """Bytes that a thread of the smallest worker has."""
         require_workers(self.client)
         workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
-        found: float = min((one["memory_limit"] or float("inf")) / one["nthreads"] for one in workers)
+        limits = ((one["memory_limit"] or float("inf")) / one["nthreads"] for one in workers)
+        found: float = min(limits, default=float("inf"))
         needed = 4 * n_bytes
         if found * (1 - _SHARE_FOR_ROWS) < needed:
             raise ClusterError(

@@ -13,6 +13,7 @@ from typing import Any
 
 import deciban
 from deciban.errors import ClusterError, InputError
+from deciban.io.atomic import ScratchFolder
 from deciban.messages import counted
 
 _PATIENCE = 30
@@ -146,6 +147,44 @@ def require_workers(client: Any) -> None:
     wrong = {name: version for name, version in versions.items() if version != deciban.__version__}
     if wrong:
         raise ClusterError(other_version(wrong, deciban.__version__))
+
+
+def require_folders(client: Any, kept: object, name: str) -> None:
+    """Refuse temporary folders that workers do not see, before anything is read there.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    kept : object
+        What a source keeps: folders among whatever else, perhaps in sequences.
+    name : str
+        What messages call the source.
+
+    Raises
+    ------
+    ClusterError
+    """
+    paths = [str(one.path) for one in _folders(kept)]
+    for worker, missing in (client.run(_missing, paths, on_error="ignore") if paths else {}).items():
+        if missing:
+            raise ClusterError(
+                f"dask: {name} was parsed into {missing[0]}, a temporary folder that {worker} does not see. Name a "
+                "folder that all workers see under the same path (TMPDIR=/shared/folder, in the environment of the "
+                "command), or write a folder of Parquet there first (deciban convert)."
+            )
+
+
+def _folders(kept: object) -> Iterator[ScratchFolder]:
+    if isinstance(kept, ScratchFolder):
+        yield kept
+    elif isinstance(kept, list | tuple):
+        for one in kept:
+            yield from _folders(one)
+
+
+def _missing(paths: list[str]) -> list[str]:
+    """Folders that are not there: what a worker runs."""
+    return [one for one in paths if not os.path.isdir(one)]  # noqa: PTH112  # paths of another machine
 
 
 def other_version(wrong: dict[str, str | None], own: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from deciban.engines.dask import FUTURES, DaskEngine, Share, shares
+from deciban.engines.dask_clusters import require_folders
 from deciban.engines.work import Engine
 from deciban.io.shards.held import FETCH, HeldRows
 from deciban.io.shards.how import n_parts
@@ -71,6 +72,8 @@ def join_on(cluster: Engine, asked: Question) -> Joined:
 
 
 def _joined(cluster: DaskEngine, asked: Question) -> Joined:
+    for one in (*asked.scores, asked.truth):
+        require_folders(cluster.client, one.table.kept, one.table.name)
     n_cut, labels, own = _n_parts(cluster, asked), asked.labels_beside(), asked.alone()
     plan = _Plan(own, labels, own.sortings(labels, n_cut))
     joined, tallies = list[Any](), list[Any]()

@@ -43,17 +43,25 @@ class Work(ABC):
 
 
 class Locked:
-    """Has a lock for what threads share, which stays here when the rest is sent to another process."""
+    """Has what belongs to the threads of a process, and stays here when the rest is sent to another one.
+
+    Attributes
+    ----------
+    lock : Lock
+        For what threads share.
+    of_thread : local
+        For what each thread keeps for itself.
+    """
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock, self.of_thread = threading.Lock(), threading.local()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+        return {name: value for name, value in self.__dict__.items() if name not in {"lock", "of_thread"}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.lock = threading.Lock()
+        self.lock, self.of_thread = threading.Lock(), threading.local()
 
 
 class Engine(ABC):

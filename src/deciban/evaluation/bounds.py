@@ -16,6 +16,7 @@ import numpy as np
 
 from deciban.core.ranks.operating import detection_cost
 from deciban.errors import InputError
+from deciban.evaluation.information_at import UNCERTAIN, known_information
 from deciban.metrics import SortedScores
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ def within_bounds(summary: Summary, found: Evaluation) -> Evaluation:
     gone: dict[str, Any] = {name: math.nan for name in ("eer", "min_cllr", "prbep", "auc", "n_tied") if name in bounds}
     if not is_same:
         gone |= dict.fromkeys(("eer_threshold", "eer_p_miss", "eer_p_fa"), math.nan)
+    if not is_same:
+        gone["information_at"] = known_information(found.information_at)
     gone |= {"dr30": found.dr30 if is_same else (math.nan, math.nan), "operating_points": tuple(points)}
     notes = (*found.notes, _note(bounds, is_same=is_same))
     return replace(found, bounds=bounds, notes=notes, **gone)
@@ -101,8 +104,9 @@ def within_bounds(summary: Summary, found: Evaluation) -> Evaluation:
 
 def without_bounded(known: Uncertainty, bounds: Bounds) -> Uncertainty:
     """Intervals of the figures that are known."""
-    estimates = {figure: one for figure, one in known.estimates.items() if figure not in bounds}
-    influences = {figure: one for figure, one in known.influences.items() if figure not in bounds}
+    gone = {*bounds, *((name, k) for name, k in UNCERTAIN if "min_cllr" in bounds)}
+    estimates = {figure: one for figure, one in known.estimates.items() if figure not in gone}
+    influences = {figure: one for figure, one in known.influences.items() if figure not in gone}
     return replace(known, estimates=estimates, influences=influences)
 
 

@@ -31,9 +31,16 @@ _LINEAR_BEYOND = 40.0
 """Log odds beyond which ln(1 + e^x) is x or 0 to the last digit: no cells are needed there."""
 
 
-def draw_curves(summary: Summary) -> Curves:
-    """Return the points of every plot; the prior axis reaches every operating point that is not extreme."""
-    log_odds = prior_axis([point.threshold for point in summary.figures.operating_points])
+def draw_curves(summary: Summary, trials: ScoredTrials) -> Curves:
+    """Return the points of every plot; the prior axis reaches every operating point that is not extreme.
+
+    Parameters
+    ----------
+    summary : Summary
+    trials : ScoredTrials
+        Of the summary, as `trials_in_cells` has them.
+    """
+    log_odds = _axis_of(summary)
     half_width = float(log_odds[-1])
     entropy_log_odds = np.linspace(-half_width, half_width, _ENTROPY_GRID)
     errors = summary.errors(-log_odds)
@@ -50,7 +57,7 @@ def draw_curves(summary: Summary) -> Curves:
         act_error=detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True),
         min_error=np.asarray(summary.rocch.min_dcf(prior_log_odds=log_odds)),
         entropy_log_odds=entropy_log_odds,
-        act_cross_entropy=_bits(_in_cells(summary, half_width), entropy_log_odds),
+        act_cross_entropy=_bits(trials, entropy_log_odds),
         min_cross_entropy=_bits(summary.recalibrated, entropy_log_odds),
         pav=summary.pav,
         bins=bins,
@@ -61,6 +68,10 @@ def draw_curves(summary: Summary) -> Curves:
         non_above=above.p_fa,
         reliability=reliability_of(summary),
     )
+
+
+def _axis_of(summary: Summary) -> FloatArray:
+    return prior_axis([point.threshold for point in summary.figures.operating_points])
 
 
 def prior_axis(thresholds: Sequence[float], n_places: int = _GRID) -> FloatArray:
@@ -115,7 +126,7 @@ def _histogram(summary: Summary) -> tuple[FloatArray, FloatArray, FloatArray]:
     return bins, tar, non
 
 
-def _in_cells(summary: Summary, half_width: float) -> ScoredTrials:
+def trials_in_cells(summary: Summary) -> ScoredTrials:
     """Many trials as few weighted ones: all trials of a narrow cell of scores become their mean.
 
     The logarithmic cost bends by at most 1/4 per nat squared, so a cell of width h moves a mean by less than
@@ -123,7 +134,7 @@ def _in_cells(summary: Summary, half_width: float) -> ScoredTrials:
     """
     if summary.n_tar + summary.n_non <= _MANY:
         return summary.ranks.trials
-    reach = half_width + _LINEAR_BEYOND
+    reach = float(_axis_of(summary)[-1]) + _LINEAR_BEYOND
     edges = np.linspace(-reach, reach, 2 * round(reach * _CELLS_PER_NAT) + 1)
     return ScoredTrials(_class_in_cells(summary.ranks.tar, edges), _class_in_cells(summary.ranks.non, edges))
 

@@ -15,6 +15,7 @@ from deciban.core.resampling.best import BestDecisions, dcf_weights
 from deciban.core.resampling.intervals import Estimate, NothingSeen
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.scales import Scale
+from deciban.evaluation.information_at import constant_costs
 from deciban.evaluation.requested import PosteriorScores
 from deciban.evaluation.uncertainty import Figure
 from deciban.types import FloatArray
@@ -92,7 +93,7 @@ class FiguresOfEvaluation:
 
     def __iter__(self) -> Iterator[LinearFigure]:
         """Those that are finite, and not so large that their squares are not."""
-        parts = (self._ranks, self._rules, self._points, self._errors, self._requested)
+        parts = (self._ranks, self._rules, self._told, self._points, self._errors, self._requested)
         return (one for part in parts for one in part() if abs(one.value) <= LARGEST)
 
     def _none(self, above: float, ceiling: float = math.inf) -> NothingSeen:
@@ -121,6 +122,16 @@ class FiguresOfEvaluation:
         yield LinearFigure(
             "calibration_loss", loss, bits, "identity", infinite, lambda best: -_least_bits(best), rate=OF_MAPS
         )
+
+    def _told(self) -> Iterator[LinearFigure]:
+        for k, one in enumerate(self.found.information_at):
+            log_odds = math.log(one.prior[0]) - math.log(one.prior[1])
+            unknown = constant_costs(one.entropy, log_odds, self.costs.cells.n_cells)
+            actual, top = unknown - self.costs.log_cost(log_odds) / math.log(2), (-math.inf, one.entropy)
+            yield LinearFigure(("information", k), one.delivered, actual, "identity", limits=top)
+            if one.available is not None:
+                lost, limits = partial(_bits_lost, log_odds=log_odds), (0.0, one.entropy)
+                yield LinearFigure(("available", k), one.available, unknown, "identity", None, lost, limits, OF_MAPS)
 
     def _points(self) -> Iterator[LinearFigure]:
         act, unseen, points = [], list[tuple[NothingSeen, NothingSeen]](), self.found.operating_points
@@ -202,6 +213,10 @@ class FiguresOfEvaluation:
 
 def _least_bits(best: BestDecisions) -> FloatArray:
     return best.log_cost(0.0) / math.log(2)
+
+
+def _bits_lost(best: BestDecisions, log_odds: float) -> FloatArray:
+    return -best.log_cost(log_odds) / math.log(2)
 
 
 def _mean_dcf(all_odds: Sequence[float], best: BestDecisions) -> FloatArray:

@@ -11,6 +11,7 @@ from deciban.evaluation._plotter import Plotter
 from deciban.evaluation._tables import Tabular
 from deciban.evaluation.as_json import Jsonable
 from deciban.evaluation.bounds import Bounds
+from deciban.evaluation.information_at import InformationAt
 from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
 
 
@@ -41,6 +42,11 @@ class OneSystem(ByValue, Shown):
     def point_names(self) -> tuple[str, ...]:
         """What the operating points are called, in their order."""
         raise NotImplementedError
+
+    @property
+    def information_at(self) -> tuple[InformationAt, ...]:
+        """How much the scores tell, in bits, prior by prior."""
+        return ()
 
     @property
     def minima(self) -> Sequence[tuple[str, Figure, bool]]:

@@ -15,6 +15,7 @@ from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import SCHEMA, plain
 from deciban.evaluation.bounds import Bounds
+from deciban.evaluation.information_at import InformationAt, WithCapacity, information_dicts
 from deciban.evaluation.one_system import OneSystem, Shown
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
@@ -146,7 +147,7 @@ class Curves(ByValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(OneSystem):
+class Evaluation(OneSystem, WithCapacity):
     """Everything a table, a plot or a report says about the scores of one system.
 
     Two of the same scores, name and figures are equal, and so are their hashes.
@@ -182,6 +183,8 @@ class Evaluation(OneSystem):
         Whether trials were weighted: all numbers of trials are sums of weights then.
     requested : Requested
         Figures that were asked for beside these.
+    information_at : tuple of InformationAt
+        How much the scores tell, in bits: at even odds, and at the effective prior of the first operating point.
     axis : {"nats", "log10"}
         Unit in which plots and tables write llrs; all numbers here are in nats.
     uncertainty : Uncertainty or None
@@ -211,6 +214,7 @@ class Evaluation(OneSystem):
     misleading: tuple[MisleadingEvidence, ...] = dataclasses.field(repr=False)
     is_weighted: bool = dataclasses.field(default=False, repr=False, compare=False)
     requested: Requested = dataclasses.field(default=NOTHING, repr=False)
+    information_at: tuple[InformationAt, ...] = dataclasses.field(default=(), repr=False)
     axis: Axis = dataclasses.field(default="nats", repr=False, compare=False)
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
     bounds: Bounds = dataclasses.field(default_factory=dict, repr=False)
@@ -275,6 +279,7 @@ class Evaluation(OneSystem):
         fields["dr30"] = dict(zip(("false_alarms", "misses"), self.dr30, strict=True))
         fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
         fields["misleading_evidence"] = misleading_dicts(self.misleading)
+        fields |= information_dicts(self.information_at, None if "min_cllr" in self.bounds else self.capacity)
         fields["notes"] = self.all_notes
         from deciban.evaluation.interval_json import with_bounds, with_intervals  # only who asks for JSON
 

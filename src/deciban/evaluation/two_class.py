@@ -16,7 +16,8 @@ from deciban.core.ranks.operating import PointLike, detection_cost, effective_lo
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation.bounds import within_bounds, without_bounded
-from deciban.evaluation.curves import draw_curves
+from deciban.evaluation.curves import draw_curves, trials_in_cells
+from deciban.evaluation.information_at import information_of
 from deciban.evaluation.requested import NOTHING, requested_of
 from deciban.evaluation.results import Curves, Evaluation, PointResult
 from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures, summarize
@@ -262,7 +263,8 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
     rocch = summary.ranks.rocch
     vertex = rocch.eer_vertex()
     points = _at_points(summary, rocch)
-    curves = draw_curves(summary)
+    trials = trials_in_cells(summary)
+    curves = draw_curves(summary, trials)
     found = Evaluation(
         name=name,
         n_tar=summary.n_tar,
@@ -285,6 +287,7 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         is_weighted=summary.is_weighted,
         requested=requested_of(summary) if summary.figures.has_requests else NOTHING,
         axis=summary.figures.axis,
+        information_at=information_of(summary, [point.threshold for point in points], trials),
     )
     uncertainty = None
     if summary.units is not None:

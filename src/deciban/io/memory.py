@@ -104,6 +104,14 @@ def give_back_at_once(memory: int) -> None:
         arrow.set_memory_pool(arrow.system_memory_pool())
 
 
+def give_back() -> None:
+    """Have what was freed go back to the system now: after a step that took much, before another one that does."""
+    with suppress(OSError, AttributeError):  # where the C library is another one
+        ctypes.CDLL(None).malloc_trim(0)
+    if (arrow := sys.modules.get("pyarrow")) is not None:
+        arrow.default_memory_pool().release_unused()
+
+
 def free_memory() -> int:
     """Bytes that are free on this machine, or in the group of processes that this one may not leave."""
     found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]

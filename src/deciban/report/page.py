@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from deciban import plots
 from deciban._version import __version__
 from deciban.evaluation import Results
+from deciban.evaluation.information_at import sentence
 from deciban.evaluation.results import shared_notes
 from deciban.models.score_model import ScoreModel
 from deciban.report import tables
@@ -68,7 +69,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for write in (count, notes_by_systems, number, percent, scarce_errors, sure, typeset):
+    for write in (count, notes_by_systems, number, percent, scarce_errors, sentence, sure, typeset):
         environment.filters[write.__name__] = write
     results, train, model = page.results, page.train, page.model
     if model is not None:

@@ -13,7 +13,7 @@ from scipy.special import expit, logsumexp
 from deciban._validate.probabilities import tell_of_two
 from deciban.core.by_value import ByValue
 from deciban.core.classes.loglik import relative, row_blocks
-from deciban.core.rules.expected import cross_entropy
+from deciban.core.rules.expected import WeightedScores, cross_entropy
 from deciban.metrics.scores import SortedScores
 from deciban.multiclass.costs import entropy
 from deciban.multiclass.tables import ScoredClasses
@@ -84,9 +84,14 @@ def capacity(
     if not recalibrated:
         tell_of_two(tar, non)
     trials = scores.recalibrated if recalibrated else scores.trials
+    return capacity_of(trials.tar, trials.non)
+
+
+def capacity_of(tar: WeightedScores, non: WeightedScores) -> Capacity:
+    """The most that checked log-likelihood ratios with weights, as they are, tell at any prior; see `capacity`."""
 
     def delivered(log_odds: float) -> float:
-        return entropy(np.array([expit(log_odds), expit(-log_odds)])) - cross_entropy(trials.tar, trials.non, log_odds)
+        return entropy(np.array([expit(log_odds), expit(-log_odds)])) - cross_entropy(tar, non, log_odds)
 
     places = np.linspace(-_FURTHEST, _FURTHEST, _PLACES)
     values = np.array([delivered(x) for x in places.tolist()])

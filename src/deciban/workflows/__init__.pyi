@@ -2,6 +2,8 @@ from deciban.workflows.apply import apply_files as apply_files
 from deciban.workflows.comparing import compare_files as compare_files
 from deciban.workflows.deciding import DecidedFiles as DecidedFiles
 from deciban.workflows.deciding import decide_files as decide_files
+from deciban.workflows.decision_files import DecidedResults as DecidedResults
+from deciban.workflows.decision_files import evaluate_decision_files as evaluate_decision_files
 from deciban.workflows.evaluate import evaluate_files as evaluate_files
 from deciban.workflows.how_sure import HowSure as HowSure
 from deciban.workflows.inputs import JoinedScores as JoinedScores

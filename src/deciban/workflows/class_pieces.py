@@ -22,6 +22,7 @@ from deciban.evaluation.multiclass.figures import ClassFigures
 from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import ScoreChecks
+from deciban.evaluation.unit_trials import Resampling
 from deciban.io.shards.pieces import ShardSource
 from deciban.models.class_calibration import calibration_in_pieces
 from deciban.types import AnyArray
@@ -118,7 +119,9 @@ class _Asked:
             found = class_evaluation_of(summary, name=self.name)
         if who is None or sums.units is None:
             return found, summary.checks
-        influences = InfluencesInPieces(source, engine, memory, self.system, who, options.how_sure.level)
+        how_sure = options.how_sure
+        resampling = Resampling(None, how_sure.level, bootstrap=how_sure.bootstrap, seed=how_sure.seed)
+        influences = InfluencesInPieces(source, engine, memory, self.system, who, resampling)
         return replace(found, uncertainty=influences.uncertainty(sums.units, summary, found)), summary.checks
 
 
@@ -137,13 +140,8 @@ def _refuse(options: Options) -> None:
     InputError
         If there is such.
     """
-    how_sure, wanted = options.how_sure, list[str]()
-    if how_sure.intervals and (how_sure.bootstrap or how_sure.optimism):
-        wanted.append(
-            "bootstrap, optimism: replicates and corrected minima of many classes need all segments in memory"
-        )
-    if wanted:
+    if options.how_sure.intervals and options.how_sure.optimism:
         raise InputError(
-            f"{'; '.join(wanted)}, and these are read in pieces. Leave it out, or allow more memory (memory=, "
-            "--memory)."
+            "optimism: corrected minima of many classes need all segments in memory, and these are read in pieces. "
+            "Leave it out, or allow more memory (memory=, --memory)."
         )

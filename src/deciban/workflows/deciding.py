@@ -18,29 +18,26 @@ from deciban.decisions.deciding import Decisions, decided
 from deciban.decisions.risks import checked_loglik, counts_and_risk
 from deciban.errors import InputError
 from deciban.io.cost_files import CostTable, read_costs
-from deciban.io.formats import by_name
 from deciban.io.memory import memory_of
 from deciban.io.reader import Input
 from deciban.io.recognition import is_stream
-from deciban.io.shards.beside import Range
-from deciban.io.shards.contents import ReadAs
-from deciban.io.shards.inputs import opened_input
-from deciban.io.shards.rows import RowTable
 from deciban.io.shards.writing import in_order, threads_for
-from deciban.io.source import PathLike, TwoFiles, display_name
+from deciban.io.source import PathLike, TwoFiles, display_name, single_files
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
 from deciban.trials.frames.to_frames import to_arrow
+from deciban.trials.lists import ROW
 from deciban.types import AnyArray, CountArray, Progress, ScoreArray
 from deciban.workflows.applied import given_systems, result_of
 from deciban.workflows.applied_pieces import naming
-from deciban.workflows.apply_in_pieces import how_to_read
+from deciban.workflows.deciding_inputs import applied_first, of_applied, pieces_to_decide
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.model_files import AnyModel, model_message, path_of_model, trained_model
 from deciban.workflows.options import Options
+from deciban.workflows.quality import QualityFiles, quality_paths
 from deciban.workflows.row_writers import RowWriter
 
 _NON_TARGETS = {"nontarget", "non-target", "non", "imp", "impostor", "imposter", "spoof", "different"}
@@ -107,6 +104,7 @@ def decide_files(
     costs: PathLike | CostTable,
     prior: Any = None,
     model: AnyModel | None = None,
+    quality: QualityFiles | None = None,
     key: PathLike | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -116,7 +114,8 @@ def decide_files(
     Parameters
     ----------
     scores : path
-        Log-likelihood ratios, or log-likelihoods of classes, of one system; see `deciban.read_scores`.
+        Log-likelihood ratios, or log-likelihoods of classes, of one system; see `deciban.read_scores`. Of a matrix
+        whose rows and columns have names, the cells are trials. For a fusion the files of all its systems.
     out : path, optional
         A table: CSV (``.csv``, ``-`` for standard output), TSV (``.tsv``, ``.txt``) or Parquet (``.parquet``), with the
         names of the trial, ``action``, ``posterior`` of the target (of many classes ``posterior_`` of each),
@@ -126,7 +125,10 @@ def decide_files(
     prior : float, sequence, mapping or "flat", optional
         See `deciban.io.CostTable.application`.
     model : path or Model, optional
-        A trained calibration of one system, which makes llrs of the scores.
+        A trained calibration of one system, which makes llrs of the scores; or a fusion of several, whose trials meet
+        as in `deciban.apply_files`.
+    quality : path, or mapping of side to path, optional
+        Quality measures for a fusion that was trained with some; see `deciban.apply_files`.
     key : path, optional
         What the decisions cost on its trials, joined by name, is said besides; these trials are held in memory.
     progress : function, optional
@@ -160,18 +162,39 @@ def decide_files(
     application = table.application(prior)
     loaded = None if model is None else trained_model(model, chosen.kind)
     kind = _kind_of(table, loaded, chosen)
-    (path,) = _one_path(scores, key)
-    if key is not None:
-        _require_two_readings(path, key, chosen)
+    is_fused = loaded is not None and (loaded.is_fusion or bool(loaded.quality_arguments))
+    paths = paths_of(scores, also=(key,)) if is_fused else _one_path(scores, key)
     if out is not None:
-        read = [path, *(() if key is None else (key,)), *(() if isinstance(costs, CostTable) else (costs,))]
+        read = [*single_files(paths), *(() if key is None else (key,)), *quality_paths(quality)]
+        read += [] if isinstance(costs, CostTable) else [costs]
         refuse_overwriting([out], read if loaded is None else [*read, path_of_model(model)])
-    work = _Deciding(table, application, kind, chosen, loaded)
-    keyed, joined = (None, ()) if key is None else work.keyed(path, key, progress)
-    say("deciding")
-    tally, messages = work.written(path, out)
     told = [] if loaded is None else list(model_message(path_of_model(model), loaded))
-    return DecidedFiles(table, application, tally, keyed, (*told, *messages, *joined))
+    if loaded is not None and is_fused:
+        folder, path, notes = applied_first(loaded, paths, quality, chosen, say)
+        with folder.or_nothing():
+            work = _Deciding(table, application, kind, of_applied(chosen), None)
+            tally, keyed, messages = _decided_file(work, path, out, key, progress)
+        folder.remove()
+        own = [one for one in messages if one.kind != "read"]
+        return DecidedFiles(table, application, tally, keyed, (*told, *notes, *own))
+    if quality is not None:
+        raise InputError("quality: the model takes no quality measures. Leave them out.")
+    work = _Deciding(table, application, kind, chosen, loaded)
+    tally, keyed, messages = _decided_file(work, single_files(paths)[0], out, key, progress)
+    return DecidedFiles(table, application, tally, keyed, (*told, *messages))
+
+
+def _decided_file(
+    work: _Deciding, path: PathLike, out: PathLike | None, key: PathLike | None, progress: Progress | None
+) -> tuple[DecisionTally, KeyedDecisions | None, list[Message]]:
+    """Decide one file, after its trials of a key."""
+    if key is not None:
+        _require_two_readings(path, key, work.options)
+    keyed, joined = (None, ()) if key is None else work.keyed(path, key, progress)
+    if progress is not None:
+        progress("deciding")
+    tally, messages = work.written(path, out)
+    return tally, keyed, [*messages, *joined]
 
 
 @dataclass(frozen=True)
@@ -186,40 +209,32 @@ class _Deciding:
 
     def written(self, path: PathLike, out: PathLike | None) -> tuple[DecisionTally, list[Message]]:
         """Decide all trials of a file, and write what was decided."""
-        how = how_to_read(self.kind, self.options.reading, self.options.scale)
-        found = opened_input(path, how)
-        if not isinstance(found, RowTable):
-            raise InputError(
-                f"{display_name(path)}: a matrix of trials. Write it as a table first (deciban convert), which has a "
-                "row for each trial."
-            )
-        reader = ReadAs.of(found, how.options(self.kind.need))
-        tell, n_done, tally = teller(found.n_rows, "rows"), 0, list[DecisionTally]()
-        largest = max((one.n_rows for one in found.rows), default=1)
+        found = pieces_to_decide(path, self.kind, self.options)
+        tell, n_done, n_read = teller(sum(one.n_rows for one in found.pieces), "rows"), 0, 0
+        largest, tally = max((one.n_rows for one in found.pieces), default=1), list[DecisionTally]()
         notes: dict[Message, None] = {}
         like_probabilities = True
 
         def made(rows: Any) -> tuple[pa.Table, DecisionTally, list[Message], bool]:
             with naming(rows.name):
-                held = reader.contents([Range(rows, 0, rows.n_rows)], rows.name)
-                return self._decided(Input(held, by_name("parquet")))
+                return self._decided(found.read(rows))
 
         with ExitStack() as stack:
             writer = None if out is None else stack.enter_context(RowWriter.of(out))
             threads = threads_for(largest, self.options.scale.n_bytes)
-            for rows, (rows_out, own, more, alike) in in_order(made, found.rows, threads):
+            for rows, (rows_out, own, more, alike) in in_order(made, found.pieces, threads):
                 if writer is not None:
                     writer.write(rows_out, rows.name)
                 tally.append(own)
                 notes |= dict.fromkeys(more)
                 like_probabilities &= alike
-                n_done += rows.n_rows
-                tell(n_done)
+                n_done, n_read = n_done + own.n_trials, n_read + rows.n_rows
+                tell(n_read)
             if not tally or not n_done:
                 raise InputError(f"{display_name(path)}: holds no trial.")
-        messages = [Message("read", found.name, f"{found.reading}   {counted(found.n_rows, self.kind.noun)}"), *notes]
+        messages = [found.message(n_done, self.kind.noun), *notes]
         if like_probabilities:
-            messages.append(Message("note", found.name, _LIKE_PROBABILITIES))
+            messages.append(Message("note", display_name(path), _LIKE_PROBABILITIES))
         if out is not None:
             messages.append(Message("wrote", target_name(out), counted(n_done, "decision")))
         return reduce(add, tally), messages
@@ -228,7 +243,8 @@ class _Deciding:
         """Rows of a piece, what they come to, what is to be said, and whether the scores look like probabilities."""
         system, notes = self._llrs(given)
         found = decided(checked_loglik(self._scores(system), self.application, tell=False), self.application)
-        names = to_arrow(given.contents.index) if given.contents.index is not None else pa.table({})
+        index = given.contents.index
+        names = pa.table({}) if index is None or index.trials.sides == ROW else to_arrow(index)
         return self._rows(names, found), found.tally(), notes, self.kind.look_like_probabilities(system)
 
     def _llrs(self, given: Input) -> tuple[Any, list[Message]]:
@@ -273,14 +289,14 @@ class _Deciding:
         else:
             columns |= {f"posterior_{name}": found.posterior[:, k] for k, name in enumerate(self.table.classes)}
         columns |= {"expected_cost": found.expected_cost, "margin": found.margin}
-        for name, values in columns.items():
+        for name in columns:
             if name in names.column_names:
                 raise InputError(
                     f"columns: {name!r} is one of the scores, and what is decided would be written under that name. "
                     "Rename that column, or leave it out of the scores."
                 )
-            names = names.append_column(name, pa.array(values))
-        return names
+        own = dict(zip(names.column_names, names.columns, strict=True))
+        return pa.table(own | {name: pa.array(values) for name, values in columns.items()})
 
     def keyed(
         self, path: PathLike, key: PathLike, progress: Progress | None
@@ -308,7 +324,7 @@ def _one_path(scores: Paths, key: PathLike | None) -> list[PathLike]:
     if len(paths) != 1 or isinstance(paths[0], TwoFiles):
         raise InputError(
             f"scores: {len(paths)} inputs. Decisions are made by one system: name one file, a folder or a pattern; "
-            "several systems are fused first (deciban apply)."
+            "several systems are fused (--model of deciban fuse)."
         )
     return [one for one in paths if not isinstance(one, TwoFiles)]
 
@@ -328,8 +344,6 @@ def _require_two_readings(path: PathLike, key: PathLike, options: Options) -> No
 
 def _kind_of(table: CostTable, model: ScoreModel | None, options: Options) -> AnyKind:
     """What the scores are about, by the model, the user, or the number of classes."""
-    if model is not None and (model.is_fusion or model.quality_arguments):
-        raise InputError("model: a fusion, which takes several systems. Apply it first (deciban apply), then decide.")
     name = options.kind or ("two-class" if len(table.classes) == 2 else "classes")
     if model is not None:
         name = model.scores_kind

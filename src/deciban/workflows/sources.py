@@ -107,7 +107,7 @@ def _units(how_sure: HowSure) -> dict[str, Any]:
     """What names the units, if intervals are wanted."""
     naming = how_sure.naming
     if naming is None or not how_sure.intervals:
-        return {"find_speakers": how_sure.intervals}
+        return {"find_speakers": how_sure.intervals, "find_segments": how_sure.intervals and how_sure.bootstrap > 0}
     if naming.each_trial:
         return {"units": TRIALS}
     return {"units": naming.parts, "units_apart": naming.apart, "units_required": how_sure.units_required}

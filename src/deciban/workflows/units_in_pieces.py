@@ -111,7 +111,7 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     else:
         found = kind.units_unasked_in_pieces(source, engine)
     facts, units, messages = found.facts, found.each, found.said
-    if units is not None and source.are_units:
+    if units is not None and how_sure.naming is not None and how_sure.naming.each_trial:
         units = replace(units, noun="trial", source=EACH_TRIAL)
     if facts is not None and facts.units is not None:
         names = {int(truth): name for name, truth in kind.classes_by_truth(source.classes)}

@@ -84,16 +84,23 @@ CALLS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def validators():
+    """By command; the schemas are sound ones."""
+    schemas = deciban.json_schemas()
+    for schema in schemas.values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+    return {name: jsonschema.Draft202012Validator(schema) for name, schema in schemas.items()}
+
+
 @pytest.mark.usefixtures("here", "sketches")
 @pytest.mark.parametrize("call", CALLS)
-def test_json_is_as_the_schema_says(call, run):
+def test_json_is_as_the_schema_says(call, run, validators):
     code, out, err = run(f"{call} --json")
     assert code == 0, err
     found = json.loads(out, parse_constant=pytest.fail)
     name = call.split()[0]
-    schema = deciban.json_schemas()[name]
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.Draft202012Validator(schema).validate(found)
+    validators[name].validate(found)
     assert (found["command"], found["deciban_version"]) == (name, deciban.__version__)
     told = [str(Message(one["kind"], one["source"], one["text"])) for one in found["messages"]]
     said = err.splitlines()
@@ -186,7 +193,7 @@ TABLES = [call for call in CALLS if call.split()[0] not in ("plot", "convert", "
 
 @pytest.mark.usefixtures("here", "sketches")
 @pytest.mark.parametrize("call", TABLES)
-@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("width", [60, 200])
 def test_tables_fit_the_window(call, width, run, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
     code, out, err = run(call)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from deciban.core.ranks import value_counts
 from deciban.core.ranks.value_counts import ValueCounts, expected_bytes
+from support.loops import loops_of, with_and_without
 
 SMALL = {"_LEAST": 4, "_MOST_REST": 50, "_WAITING": 40, "_AT_ONCE": 16, "_FEWEST": 2}
 """What makes few trials take the ways of many."""
@@ -25,8 +26,8 @@ def drawn(seed):
     return rng, scores
 
 
-def added(rng, scores):
-    counts = ValueCounts(10**9)
+def added(rng, scores, how):
+    counts = ValueCounts(10**9, loops_of(how))
     for part in np.array_split(rng.permutation(scores), rng.integers(1, 30)):
         counts.add(*np.array_split(part, 2))
     return counts
@@ -41,39 +42,43 @@ def require(counts, scores):
     np.testing.assert_array_equal(numbers, n_expected)
 
 
+@with_and_without
 @given(st.integers(0, 2**32 - 1))
-def test_every_score_is_counted_in_order(seed):
+def test_every_score_is_counted_in_order(how, seed):
     rng, scores = drawn(seed)
     with patch.multiple(value_counts, **SMALL):
-        counts = added(rng, scores)
+        counts = added(rng, scores, how)
         require(counts, scores)
 
 
+@with_and_without
 @given(st.integers(0, 2**32 - 1))
-def test_what_is_taken_away_was_never_there(seed):
+def test_what_is_taken_away_was_never_there(how, seed):
     rng, scores = drawn(seed)
     gone = rng.random(len(scores)) < 0.4
     with patch.multiple(value_counts, **SMALL):
-        counts = added(rng, scores)
+        counts = added(rng, scores, how)
         counts.blocks()
         counts.take_away(np.sort(scores[gone]))
         require(counts, scores[~gone])
 
 
+@with_and_without
 @settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1))
-def test_counts_add_up(seed):
+def test_counts_add_up(how, seed):
     rng, scores = drawn(seed)
     some = rng.random(len(scores)) < 0.5
     with patch.multiple(value_counts, **SMALL):
-        require(added(rng, scores[some]) + added(rng, scores[~some]), scores)
+        require(added(rng, scores[some], how) + added(rng, scores[~some], how), scores)
 
 
+@with_and_without
 @pytest.mark.parametrize("n", [7, 8, 127, 128, 129, 255, 256, 70_000])
-def test_counters_never_run_over(n):
+def test_counters_never_run_over(how, n):
     tied, others = np.full(n, -0.75, np.float32), np.linspace(1.0, 1.001, 11, dtype=np.float32)
     with patch.multiple(value_counts, **SMALL):
-        counts = ValueCounts(10**9)
+        counts = ValueCounts(10**9, loops_of(how))
         for part in np.array_split(tied, 3):
             counts.add(part)
         for _ in range(300):

@@ -44,6 +44,8 @@ def figures_of(found):
         name: getattr(found, name)
         for name in ("cllr", "min_cllr", "calibration_loss", "information", "cross_entropy", "brier", "error_rate")
     }
+    values |= {("information", k): one.delivered for k, one in enumerate(found.information_at)}
+    values["available", 0] = found.information_at[0].available
     for k, point in enumerate(found.points):
         values |= {(name, k): value for name, value in point.costs.items()}
     values |= {f"mean_{name}": value for name, value in found.mean_costs.items()}
@@ -178,7 +180,7 @@ def test_parts_have_the_intervals_of_the_whole(figures):
     out_of_set = {"p_out_of_set": figures.p_out_of_set, "p_target": figures.p_target}
     whole = evaluate_classes(loglik, label, classes=CLASSES, units=units, sample_weight=weights, **out_of_set)
     missing = set(whole.uncertainty.estimates) - set(merged.uncertainty.estimates)
-    assert missing == {"min_cllr", "calibration_loss"}
+    assert missing == {"min_cllr", "calibration_loss", ("available", 0)}
     for name, estimate in merged.uncertainty.estimates.items():
         assert estimate.standard_error == pytest.approx(whole.interval(name).standard_error, rel=1e-9), name
 

@@ -31,7 +31,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 @click.command("eval", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options(more=("units", "uncertainty", "conditions", "scale"))
-@options("eval-figures", "posteriors", "axis", "all-classes", "tables", "json")
+@options("eval-figures", "posteriors", "axis", "decided", "all-classes", "tables", "json")
 def eval_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
 ) -> None:
@@ -51,6 +51,7 @@ def eval_command(
     deciban eval sysA.txt --key key.txt --units utt2spk
     deciban eval languages.tsv --key languages.key --preset lre17
     deciban eval trials.parquet --memory 2GB
+    deciban eval decisions.csv --decisions --key key.txt --dcf 0.01:10:1
     deciban eval logits.npy --key labels.npy --classes cat,dog,eel --prior 0.5,0.3,0.2
     """
     from deciban.io.source import require_one_stream, single_files
@@ -62,22 +63,37 @@ def eval_command(
     tables = {name: given.pop(name) for name in ("thresholds", "misleading")}
     if threshold_key is not None and not threshold_from:
         raise click.UsageError("--threshold-key is the key of --threshold-from: name these scores, too.")
+    decided = {name: given.pop(name) for name in ("decisions", "accept", "reject", "decision_column", "costs")}
+    if decided.pop("decisions"):
+        from deciban.cli.commands.decided import refuse_figures_of_scores, show_decisions
+
+        of_scores = {**given, **tables, "threshold_from": threshold_from, "threshold_key": threshold_key}
+        refuse_figures_of_scores(asked, of_scores)
+        show_decisions(scores, key, asked, shown, quiet=quiet, **decided)
+        return
+    if any(decided.values()):
+        raise click.UsageError(
+            "--accept, --reject, --decision-column and --costs are about decisions: add --decisions."
+        )
     inputs = asked.inputs(scores, key)
     require_one_stream([*single_files(paths_of(inputs)), key, *threshold_from, threshold_key])
     files = asked.opened(inputs, key)
     about = asked.options_for(files).with_figures(**given)
-    with working() as say:
-        results = evaluate_opened(files, about, say, threshold_from=threshold_from, threshold_key=threshold_key)
+    with working() as progress:
+        results = evaluate_opened(files, about, progress, threshold_from=threshold_from, threshold_key=threshold_key)
     tell(results.messages, quiet=quiet)
     if shown.as_json:
         places = {"threshold-scores": threshold_from, "threshold-key": [threshold_key]}
         places["units"] = tuple(about.how_sure.files)
         print_json(results.to_dict(), files={"scores": score_paths(files), "key": [key], **places})
         return
-    from deciban.cli.shared.tables import console, print_results
+    from deciban.cli.shared.tables import console, print_results, say
+    from deciban.evaluation.information_at import sentence
 
     out = console(shown.table_style)
     print_results(results, out, all_classes=shown.all_classes)
+    for one in results.systems:
+        say(out, sentence(one))
     if results.kind == "two-class" and (any(tables.values()) or any(map(_has_requests, results.systems))):
         from deciban.cli.shared.requested_tables import print_requested
 

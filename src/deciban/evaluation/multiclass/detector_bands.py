@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
 
 
-class DetectorBands:
-    """Standard errors of actual and least error rates of detectors, one after the other.
+class BandErrors:
+    """Standard errors of actual and least error rates of detectors, from squares of influences at some priors.
 
     Parameters
     ----------
     found : ClassEvaluation
-    means : ClassMeans
     seen : (n_classes,) int array
         Units that have trials of each class.
+    n_units : int
+        Units, or groups of them, whose influences are squared.
 
     Attributes
     ----------
@@ -39,39 +40,77 @@ class DetectorBands:
     unseen : dict of the same to UnseenErrors
     """
 
-    def __init__(self, found: ClassEvaluation, means: ClassMeans, seen: IntArray) -> None:
+    def __init__(self, found: ClassEvaluation, seen: IntArray, n_units: int) -> None:
         self.found, self.seen = found, seen
-        self.shares = SharesBelow(means, Bands.MOST_UNITS)
         self._axis = found.curves.detector_log_odds[:: Bands.STEP]
         p_target = expit(self._axis)
-        self._weights = np.stack((p_target, 1.0 - p_target))
-        self._log_odds = np.asarray(logit(p_target))  # as the curves have them, to the last digit
-        n = means.n_units if means.are_single else min(means.n_units, self.shares.n_units)
-        self._factor = n / (n - 1)
+        self.weights = np.stack((p_target, 1.0 - p_target))
+        self.log_odds = np.asarray(logit(p_target))  # as the curves have them, to the last digit
+        self._factor = n_units / (n_units - 1)
         self.curves: dict[Figure, FloatArray] = {}
         self.unseen: dict[Figure, UnseenErrors] = {}
 
     @property
     def thresholds(self) -> FloatArray:
-        """Those at which a detector must have borders of cells."""
-        return -self._log_odds
+        """Those at which decisions of a detector must be known."""
+        return np.asarray(-self.log_odds)
+
+    @property
+    def factors(self) -> FloatArray:
+        """By which shares below thresholds of targets and of others are multiplied: others cost if they are above."""
+        return np.asarray(self.weights * np.array([[1.0], [-1.0]]))
+
+    def add_squares(self, target: int, squares: FloatArray, rates: FloatArray) -> None:
+        """Add a detector.
+
+        Parameters
+        ----------
+        target : int
+        squares : (2, n_priors) array
+            Of actual and of least errors; without the second where these are not known.
+        rates : (2, n_priors) array
+            Misses and false alarms at the thresholds.
+        """
+        n_seen = np.array([self.seen[target], np.delete(self.seen, target).sum()], np.float64)
+        errors = np.sqrt(self._factor * squares)
+        for name, error in zip(("act_error", "min_error"), errors, strict=False):
+            own = np.where(error <= ROUNDING * self.weights.max(axis=0), 0.0, error)  # of sums of weighted shares
+            if name == "act_error":
+                above, below = unseen_of_sum(rates, self.weights, n_seen)
+            else:  # thresholds give way to errors, and where no unit moves them there is none
+                above, below = unseen_of_sum(np.zeros_like(self.weights), self.weights, n_seen)
+                above = np.where(own == 0.0, above, 0.0)
+            key = ("detectors", self.found.classes[target], name)
+            self.curves[key] = np.interp(self.found.curves.detector_log_odds, self._axis, own)
+            self.unseen[key] = UnseenErrors(self._axis, above, below, int(n_seen.min()))
+
+
+class DetectorBands(BandErrors):
+    """The same of trials in memory, one detector after the other.
+
+    Parameters
+    ----------
+    found : ClassEvaluation
+    means : ClassMeans
+    seen : (n_classes,) int array
+        Units that have trials of each class.
+    """
+
+    def __init__(self, found: ClassEvaluation, means: ClassMeans, seen: IntArray) -> None:
+        self.shares = SharesBelow(means, Bands.MOST_UNITS)
+        n_units = means.n_units if means.are_single else min(means.n_units, self.shares.n_units)
+        super().__init__(found, seen, n_units)
 
     def add(self, one: DetectorInCells, left_out: LeftOut | None) -> None:
         """Add a detector; with groups of units, its least errors are by thresholds that were chosen without them."""
-        act, least = one.cells.positions(self.thresholds), one.linear.best.positions(self._log_odds)
+        act, least = one.cells.positions(self.thresholds), one.linear.best.positions(self.log_odds)
         if left_out is None:
             squares = self._squares(one, np.concatenate((act[None], least)), None)
         else:
-            without = BestDecisions.of(*one.left(left_out)).bounded(*one.linear.one_trial).positions(self._log_odds)
+            without = BestDecisions.of(*one.left(left_out)).bounded(*one.linear.one_trial).positions(self.log_odds)
             squares = np.concatenate((self._squares(one, act[None], None), self._squares(one, without, left_out)))
-        errors = np.sqrt(self._factor * squares)
-        for k, (name, unseen) in enumerate({"act_error": self._unseen(one, act), "min_error": None}.items()):
-            values = getattr(self.found.curves, name)[one.target]
-            own = np.where(errors[k] <= ROUNDING * values[:: Bands.STEP], 0.0, errors[k])
-            above, below = self._none(one, own) if unseen is None else unseen
-            key = ("detectors", self.found.classes[one.target], name)
-            self.curves[key] = np.interp(self.found.curves.detector_log_odds, self._axis, own)
-            self.unseen[key] = UnseenErrors(self._axis, above, below, int(self._n_seen(one).min()))
+        tar, non = (np.append(0, np.cumsum(n))[act] / n.sum() for n in (one.linear.n_tar, one.linear.n_non))
+        self.add_squares(one.target, squares, np.stack((tar, 1.0 - non)))
 
     def _squares(self, one: DetectorInCells, at: IntArray, left_out: LeftOut | None) -> FloatArray:
         """Squares of influences at each prior, (n_curves, n_priors).
@@ -101,19 +140,4 @@ class DetectorBands:
 
         own, last = one.own, len(one.cell)
         sides = [[own], [slice(0, own.start), slice(own.stop, last)]]
-        factors = self._weights * np.array([[1.0], [-1.0]])  # false alarms are what is not rejected
-        return self.shares.squares(places, n_places, one.share, sides, factors, rows)
-
-    def _n_seen(self, one: DetectorInCells) -> FloatArray:
-        """Units with trials of the target, and with those of each other class."""
-        return np.array([self.seen[one.target], np.delete(self.seen, one.target).sum()], np.float64)
-
-    def _unseen(self, one: DetectorInCells, at: IntArray) -> tuple[FloatArray, FloatArray]:
-        """How far actual errors rise and fall by what no unit shows, at each prior."""
-        tar, non = (np.append(0, np.cumsum(n))[at] / n.sum() for n in (one.linear.n_tar, one.linear.n_non))
-        return unseen_of_sum(np.stack((tar, 1.0 - non)), self._weights, self._n_seen(one))
-
-    def _none(self, one: DetectorInCells, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The same of least errors: thresholds give way to errors, and where no unit moves them there is none."""
-        above, below = unseen_of_sum(np.zeros_like(self._weights), self._weights, self._n_seen(one))
-        return np.where(errors == 0.0, above, 0.0), below
+        return self.shares.squares(places, n_places, one.share, sides, self.factors, rows)

@@ -14,6 +14,7 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import plain
 from deciban.evaluation.bounds import Bounds
+from deciban.evaluation.information_at import InformationAt
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.results import Results
@@ -218,6 +219,17 @@ class ClassEvaluation(OneSystem):
         return self.reference - self.cllr
 
     @property
+    def information_at(self) -> tuple[InformationAt, ...]:
+        """How much the scores tell, in bits: at the flat prior, and at the prior if that is another one."""
+        flat, least = 1.0 / self.n_classes, self.min_cllr
+        available = None if math.isnan(least) else max(self.reference - least, 0.0)
+        found = [InformationAt((flat,) * self.n_classes, self.reference, self.information, available)]
+        if not self.has_flat_prior:
+            told = self.prior_entropy - self.cross_entropy
+            found.append(InformationAt(tuple(self.prior.tolist()), self.prior_entropy, told, None))
+        return tuple(found)
+
+    @property
     def c_avg(self) -> float:
         """Average detection cost at the first point."""
         return self.points[0].c_avg
@@ -255,6 +267,7 @@ class ClassEvaluation(OneSystem):
             "kind": self.kind,
             **{name: getattr(self, name) for name in figures},
             "calibration_loss": self.calibration_loss,
+            "information_at": [one.to_dict() for one in self.information_at],
             "min_cllr_offsets_only": self.calibration.after_offset_only,
             "min_cllr_scale_only": self.calibration.after_scale_only,
             **{name: getattr(self, name) for name in (*at_prior, *errors)},

@@ -53,6 +53,8 @@ class HowToRead:
         Whether units of the two sides have nothing to do with each other.
     find_speakers : bool
         Whether names of both sides are kept, from which speakers are found, where nothing else names units.
+    find_segments : bool
+        Whether every trial of many classes is a unit that can be told from others, where nothing else names units.
     converted : function, optional
         Makes natural logarithms of scores, ``converted(scores, classes)``; can be pickled.
     ids : Renaming, optional
@@ -85,6 +87,7 @@ class HowToRead:
     units: Sequence[Any] | None = None
     units_apart: bool = False
     find_speakers: bool = False
+    find_segments: bool = False
     converted: Converted | None = None
     ids: Renaming | None = None
     join: Callable[[Any], Any] | None = None

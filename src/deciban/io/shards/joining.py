@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,11 +16,12 @@ import pyarrow as pa
 from deciban._arrow import of_numpy
 from deciban.errors import InputError, KeyMismatchError, MissingScoresError
 from deciban.io.atomic import ScratchFolder
+from deciban.io.memory import LEAST, LIBRARIES
 from deciban.io.shards.files import TableFile, open_files
 from deciban.io.shards.joined_parts import Part, Question, Tally, trials_of
 from deciban.io.shards.meaning import Roles
 from deciban.io.shards.other_names import NamesSeen
-from deciban.io.shards.partitions import Partitions, Sorting, all_of
+from deciban.io.shards.partitions import BYTES_PER_ROW, Partitions, Sorting, all_of
 from deciban.io.shards.rows import Rows
 from deciban.io.shards.spilling import write_batches
 from deciban.trials import Origin, Trials
@@ -94,6 +96,7 @@ def _no_trials(roles: Roles) -> Trials:
 
 def _joined_here(asked: Question) -> Joined:
     """Join by the threads of this process."""
+    _require_room(asked)
     folder, n_threads = ScratchFolder(), len(os.sched_getaffinity(0))
     with folder.or_nothing() as path:
         n_parts = asked.how.n_parts(asked.n_rows, n_threads)
@@ -124,6 +127,23 @@ def _joined_here(asked: Question) -> Joined:
             for at, one in enumerate(table.rows)
         )
         return Joined(rows, report, table.is_double, folder)
+
+
+def _require_room(asked: Question) -> None:
+    """Refuse pieces that take more memory than there is for them while they are sorted, beside what was sorted.
+
+    Raises
+    ------
+    InputError
+    """
+    largest = max((row for one in (*asked.scores, asked.truth) for row in one.table.rows), key=lambda one: one.n_rows)
+    needed = largest.n_rows * BYTES_PER_ROW
+    if needed > max(asked.how.memory, (LEAST - LIBRARIES) // 2):
+        raise InputError(
+            f"memory: {largest.name} has {largest.n_rows:,} rows, which are sorted by their names at once. With what "
+            f"was sorted before, and Python and its libraries, they take {math.ceil((LIBRARIES + 2 * needed) / 1e6):,} "
+            "MB: allow that (memory=, --memory), or write smaller row groups."
+        )
 
 
 def name_of_part(asked: Question, at: int, n_parts: int) -> str:

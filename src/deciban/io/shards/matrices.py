@@ -233,7 +233,8 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
     truth = _truth(first, key, who, how, is_classes=bool(classes))
     per_row = 1 if classes or len(first.shape) == 1 else first.shape[1]
     about: Any = {"converted": how.converted}
-    if how.units is not None:
+    each = how.units is not None or (bool(classes) and how.find_segments)
+    if each:
         about["trials"] = EachCell.of_matrix(first, is_classes=bool(classes))
     elif how.find_speakers and first.names is not None and who is None and not classes:
         about["names"] = keys_of_names(first.names[0]), keys_of_names(first.names[1])
@@ -244,7 +245,7 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
     )
     if not sum(one.n_rows for one in pieces):
         raise FormatError(f"{first.name}: holds no trial.")
-    return _source(systems, key, who, how, pieces, classes)
+    return _source(systems, key, who, how, pieces, classes, are_units=each)
 
 
 def _source(
@@ -254,6 +255,8 @@ def _source(
     how: HowToRead,
     pieces: tuple[Block, ...],
     classes: tuple[str, ...],
+    *,
+    are_units: bool,
 ) -> ShardSource:
     words = f"target if and only if the speakers agree ({', '.join(who.called)})" if who else "a mask" if key else ""
     messages = [Message("read", one.name, f"{one.reading}, {one.kind} of shape {_size(one)}") for one in systems]
@@ -270,8 +273,8 @@ def _source(
         systems=tuple(names),
         classes=classes,
         is_double=not single or how.converted is not None,
-        has_units=who is not None or how.units is not None,
-        are_units=how.units is not None,
+        has_units=who is not None or are_units,
+        are_units=are_units,
         sides=() if pieces[0].names is None else ("enroll", "test"),
         log10=how.log10 and not classes,
         messages=tuple(messages),

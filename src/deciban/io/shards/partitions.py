@@ -32,7 +32,7 @@ from deciban.types import AnyArray
 ROW = "\0row"
 """Column with the number of a row in its table, where pieces have as many as they say."""
 
-_BYTES_PER_ROW = 250
+BYTES_PER_ROW = 250
 """What a row takes that waits until it is written, about, so that what is written at once is not too small."""
 
 
@@ -164,7 +164,7 @@ class Partitions:
     def __init__(self, sorting: Sorting, target: Path, memory: int) -> None:
         self.sorting, self.memory = sorting, memory
         self.seen = NamesSeen()
-        self._files = [target.with_name(f"{target.name}-{at:04d}.parquet") for at in range(sorting.n_parts)]
+        self._files = [target.with_name(f"{target.name}-{at:04d}.arrows") for at in range(sorting.n_parts)]
         self._writers: list[Any] | None = None
         self._waiting: list[list[pa.Table]] = [[] for _ in self._files]
         self._n_waiting = 0
@@ -179,7 +179,7 @@ class Partitions:
         """
         table, done = self.sorting.roles.table, 0
         largest = max((one.n_rows for one in table.rows), default=1)
-        n_threads = max(min(n_threads, self.memory // (largest * _BYTES_PER_ROW)), 1)
+        n_threads = max(min(n_threads, self.memory // (largest * BYTES_PER_ROW)), 1)
         tell = teller(table.n_rows, "rows")
         running: deque[Future[tuple[list[pa.Table], NamesSeen]]] = deque()
         pool = ThreadPoolExecutor(n_threads)
@@ -207,17 +207,14 @@ class Partitions:
             if len(own):
                 held.append(own)
                 self._n_waiting += len(own)
-        if self._n_waiting * _BYTES_PER_ROW >= self.memory:
+        if self._n_waiting * BYTES_PER_ROW >= self.memory:
             self._write()
 
     def _write(self) -> None:
-        import pyarrow.parquet as pq
-
         schema = self.sorting.schema
-        if self._writers is None:
-            text: Any = [one.name for one in schema if pa.types.is_string(one.type)]
-            how: Any = {"compression": "lz4", "use_dictionary": text}
-            self._writers = [pq.ParquetWriter(file, schema, **how) for file in self._files]
+        if self._writers is None:  # streams: a writer of Parquet remembers every row group, and there are many
+            how = pa.ipc.IpcWriteOptions(compression="lz4")
+            self._writers = [pa.ipc.new_stream(str(file), schema, options=how) for file in self._files]
         for held, writer in zip(self._waiting, self._writers, strict=True):
             if held:
                 writer.write_table(pa.concat_tables(held).combine_chunks())
@@ -226,14 +223,12 @@ class Partitions:
 
     def taken(self, at: int) -> pa.Table:
         """All rows of a part in their order; what kept them is given back."""
-        import pyarrow.parquet as pq
-
         if self._writers is None:
             held, self._waiting[at] = self._waiting[at], []
             found = pa.concat_tables([self.sorting.schema.empty_table(), *held])
         else:
-            with pq.ParquetFile(self._files[at]) as file:
-                found = file.read()
+            with pa.OSFile(str(self._files[at])) as file, pa.ipc.open_stream(file) as stream:
+                found = stream.read_all()
             self._files[at].unlink()
         return found.combine_chunks()
 

@@ -6,9 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from deciban._arrow import of_numpy
 from deciban.errors import InputError
 from deciban.messages import Message
-from deciban.trials import ClassScores
+from deciban.trials import ClassKey, ClassScores
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 
@@ -54,6 +57,27 @@ def with_names(scores: ClassScores, classes: Sequence[str] | None) -> ClassScore
             "one name per column, in order."
         )
     return ClassScores.of(scores.trials, classes, scores.score, name=scores.name)
+
+
+def with_other_columns(key: ClassKey, scores: ClassScores, classes: Sequence[str]) -> ClassKey:
+    """A key that knows the columns of numbers beside it that are no class, as a user has named all classes.
+
+    Parameters
+    ----------
+    key : ClassKey
+    scores : ClassScores
+        Of the same rows of one table; else nothing is added.
+    classes : sequence of str
+    """
+    if key.trials is not scores.trials or not set(classes) < set(scores.classes):
+        return key
+    known = key.trials.conditions
+    more = {
+        name: of_numpy(np.ascontiguousarray(scores.score[:, at]))
+        for at, name in enumerate(scores.classes)
+        if name not in classes and name not in known
+    }
+    return replace(key, trials=replace(key.trials, conditions={**known, **more}))
 
 
 def refuse_some_detectors(scores: ClassScores, named: ClassScores) -> None:

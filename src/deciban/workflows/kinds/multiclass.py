@@ -31,7 +31,14 @@ from deciban.trials.classes import align_class_systems
 from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, IntArray
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
-from deciban.workflows.kinds.class_names import are_counted, are_numbers, named_as, refuse_some_detectors, with_names
+from deciban.workflows.kinds.class_names import (
+    are_counted,
+    are_numbers,
+    named_as,
+    refuse_some_detectors,
+    with_names,
+    with_other_columns,
+)
 from deciban.workflows.kinds.class_units import (
     POSTERIOR_PRIOR,
     in_nats,
@@ -123,6 +130,8 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
             fewer.
         """
         key, classes = contents.class_key, reading.classes
+        if key is not None and classes is not None and contents.class_scores is not None:
+            key = with_other_columns(key, contents.class_scores, classes)
         if key is None:
             raise InputError(
                 f"key: none given, and {contents.origin.name} does not say of which class its segments are. Pass the "

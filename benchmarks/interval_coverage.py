@@ -1,6 +1,6 @@
 """How often 95 % intervals hold the value of the population, where speakers are simulated and the population is known.
 
-    python benchmarks/coverage.py --speakers 30 100 400 --draws 400
+    python benchmarks/interval_coverage.py --speakers 30 100 400 --draws 400
 
 Scores are normal: a speaker makes all of its targets easier or harder, and all non-targets with it on either side.
 Their distribution over all speakers is known, so that figures of the population come from a fine grid with weights. A

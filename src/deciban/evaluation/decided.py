@@ -1,0 +1,232 @@
+"""Hard decisions on trials of known truth: error rates and costs, sums of class means, with intervals by units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deciban.core.by_value import ByValue
+from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.resampling.class_means import ClassMeans
+from deciban.core.resampling.intervals import NothingSeen
+from deciban.core.resampling.units import TrialUnits
+from deciban.decisions import Application
+from deciban.evaluation.as_json import plain
+from deciban.evaluation.bounds import Bounds
+from deciban.evaluation.interval_json import with_intervals
+from deciban.evaluation.multiclass.class_figures import ClassFigure, Collected
+from deciban.evaluation.multiclass.replicates import ClassReplicates
+from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.unit_trials import Resampling
+from deciban.types import CountArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionCost:
+    """What decisions cost in one application.
+
+    Attributes
+    ----------
+    name : str
+    cost : float
+        Class means of the costs, weighted by the prior.
+    by_prior : float
+        What the best action costs that is always taken.
+    """
+
+    name: str
+    cost: float
+    by_prior: float
+
+    @property
+    def normalized(self) -> float:
+        """The cost divided by that of deciding by the prior; above 1 it is better not to listen."""
+        if self.by_prior == 0.0:
+            return 0.0 if self.cost == 0.0 else np.inf
+        return self.cost / self.by_prior
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionEvaluation(ByValue):
+    """What decisions come to on trials of known truth.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"two-class", "classes"}
+    actions, classes : tuple of str
+    counts : (n_actions, n_classes) array
+        How often each action was taken in trials of each class; sums of weights if trials are weighted.
+    rates : mapping of str to float
+        Fractions: ``p_miss`` and ``p_fa`` of two classes; ``error_rate``, the mean over classes, and ``c_avg`` of many.
+    costs : tuple of DecisionCost
+        Of two classes at each operating point, then of the costs that were asked for.
+    uncertainty : Uncertainty or None
+        Where units are known: of rates by their names, and ``("cost", k)``.
+    """
+
+    name: str
+    kind: str
+    actions: tuple[str, ...]
+    classes: tuple[str, ...]
+    counts: CountArray
+    rates: Mapping[str, float]
+    costs: tuple[DecisionCost, ...]
+    uncertainty: Uncertainty | None = field(default=None, repr=False)
+
+    bounds: ClassVar[Bounds] = {}
+    """As evaluations of scores have them; all figures are known here."""
+
+    @property
+    def shares(self) -> FloatArray:
+        """How often each action is taken in trials of each class, (n_actions, n_classes); columns sum to 1."""
+        return np.asarray(self.counts / self.counts.sum(axis=0))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers as plain JSON types."""
+        costs = [
+            {"name": one.name, "cost": one.cost, "by_prior": one.by_prior, "normalized": one.normalized}
+            for one in self.costs
+        ]
+        found: dict[str, Any] = {"kind": self.kind, "name": self.name, "actions": self.actions, "classes": self.classes}
+        found |= {"counts": self.counts, "rates": dict(self.rates), "costs": costs}
+        numbers: dict[str, Any] = plain(with_intervals(found, self.uncertainty))
+        return numbers
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionProblem:
+    """What may be decided about what.
+
+    Attributes
+    ----------
+    actions, classes : tuple of str
+        Of two classes the first one is the target; error rates are those of ``accept`` and ``reject``, if there are no
+        other actions. Of many, an action with the name of a class says that class.
+    kind : {"two-class", "classes"}
+    p_target : float
+        Prior of a target in C_avg of many classes.
+    """
+
+    actions: tuple[str, ...]
+    classes: tuple[str, ...]
+    kind: str
+    p_target: float = 0.5
+
+
+def evaluate_decisions(
+    action: IntArray,
+    label: IntArray,
+    problem: DecisionProblem,
+    *,
+    name: str = "system",
+    applications: Mapping[str, Application],
+    weights: CountArray | None = None,
+    resampling: Resampling | None = None,
+) -> DecisionEvaluation:
+    """Evaluate decisions, each the position of an action, on trials of known class.
+
+    Parameters
+    ----------
+    action, label : (n_trials,) int arrays
+        What was done, and the true class: positions in those of the problem.
+    problem : DecisionProblem
+    name : str
+    applications : mapping of str to Application
+        Costs of the actions at a prior, by what they are called.
+    weights : (n_trials,) array, optional
+    resampling : Resampling, optional
+        With units, every figure has an interval.
+
+    Returns
+    -------
+    DecisionEvaluation
+
+    Examples
+    --------
+    >>> from deciban.decisions import Application
+    >>> even = {"even": Application([[0, 1], [1, 0]], [0.5, 0.5])}
+    >>> problem = DecisionProblem(("accept", "reject"), ("target", "nontarget"), "two-class")
+    >>> found = evaluate_decisions(np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1]), problem, applications=even)
+    >>> found.rates, found.costs[0].cost, found.counts.tolist()
+    ({'p_miss': 0.5, 'p_fa': 0.5}, 0.5, [[1, 1], [1, 1]])
+    """
+    actions, classes = problem.actions, problem.classes
+    own = np.ones(len(action), np.int64) if weights is None else weights
+    counts = np.zeros((len(actions), len(classes)), own.dtype)
+    np.add.at(counts, (action, label), own)
+    shares = counts / counts.sum(axis=0)
+    figures = dict(_rates(problem))
+    rates = {str(figure): float((costs * shares).sum()) for figure, costs in figures.items()}
+    found = list[DecisionCost]()
+    for k, (words, one) in enumerate(applications.items()):
+        figures["cost", k] = one.costs * one.prior
+        found.append(DecisionCost(words, float((figures["cost", k] * shares).sum()), one.default_risk))
+    known = None
+    if resampling is not None and resampling.units is not None:
+        known = _uncertainty(figures, shares, action, label, weights, resampling)
+    return DecisionEvaluation(name, problem.kind, actions, classes, counts, rates, tuple(found), known)
+
+
+def detection(point: OperatingPoint) -> Application:
+    """Accepting and rejecting at an operating point."""
+    return Application([[0.0, point.c_fa], [point.c_miss, 0.0]], [point.p_target, 1.0 - point.p_target])
+
+
+def _rates(problem: DecisionProblem) -> Iterator[tuple[Figure, FloatArray]]:
+    """Error rates as costs (n_actions, n_classes), whose means by class add up to them."""
+    actions, classes, p_target = problem.actions, problem.classes, problem.p_target
+    if problem.kind == "two-class":
+        if actions == ("accept", "reject"):
+            yield "p_miss", np.array([[0.0, 0.0], [1.0, 0.0]])
+            yield "p_fa", np.array([[0.0, 1.0], [0.0, 0.0]])
+        return
+    wrong = np.array([[float(one != other) for other in classes] for one in actions])
+    n = len(classes)
+    yield "error_rate", wrong / n
+    # Each target is missed where it is another class that was said, and that one is a false alarm.
+    said = np.array([one in classes for one in actions], np.float64)[:, None]
+    yield "c_avg", wrong / n * (p_target + said * (1.0 - p_target) / (n - 1))
+
+
+def _uncertainty(
+    figures: Mapping[Figure, FloatArray],
+    shares: FloatArray,
+    action: IntArray,
+    label: IntArray,
+    weights: CountArray | None,
+    resampling: Resampling,
+) -> Uncertainty | None:
+    units = resampling.units
+    assert units is not None  # noqa: S101  # who calls this knows
+    counted = np.arange(len(label)) if weights is None else np.flatnonzero(weights > 0)
+    order = counted[np.argsort(label[counted], kind="stable")]
+    own: TrialUnits = units.take(order)
+    label, action, weights = label[order], action[order], None if weights is None else weights[order]
+    means = ClassMeans.of(label, label, weights, own)
+    if means.n_units < 2:
+        return None
+    few = min(len(np.unique(np.concatenate([code[label == k] for code in own.codes]))) for k in range(shares.shape[1]))
+    replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
+    collected = Collected(means, replicates)
+    for name, costs in figures.items():
+        value, most = float((costs * shares).sum()), float(costs.max(axis=0).sum())
+        if isinstance(name, str):
+            made = ClassFigure(name, value, costs[action, label], "logit", NothingSeen.of_rate(value, few), (0.0, 1.0))
+        else:
+            nothing = NothingSeen(few, above=float(costs.max()), ceiling=most)
+            made = ClassFigure(name, value, costs[action, label], "log", nothing, (0.0, most))
+        collected.add([made], keep=False)
+    estimates = collected.estimates(means.n_units)
+    return Uncertainty(
+        n_units=means.n_units,
+        noun=own.noun,
+        source=own.source,
+        keys=own.keys,
+        estimates=estimates,
+        level=resampling.level,
+        bootstrap=None if replicates is None else replicates.bootstrap(estimates),
+    )

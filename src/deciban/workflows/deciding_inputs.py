@@ -1,0 +1,119 @@
+"""Score files of which decisions are made: tables and matrices in pieces, and what a fusion makes of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from deciban.errors import InputError
+from deciban.io.atomic import ScratchFolder
+from deciban.io.formats import by_name
+from deciban.io.memory import memory_of
+from deciban.io.reader import Input
+from deciban.io.shards.beside import Range
+from deciban.io.shards.cells import Matrix
+from deciban.io.shards.contents import ReadAs
+from deciban.io.shards.inputs import opened_input
+from deciban.io.shards.matrix_rows import MatrixRows, as_table
+from deciban.io.shards.rows import Rows
+from deciban.io.source import PathLike, TwoFiles, display_name
+from deciban.messages import Message, counted
+from deciban.models.score_model import ScoreModel
+from deciban.types import Progress
+from deciban.workflows.apply import apply_files
+from deciban.workflows.apply_in_pieces import how_to_read
+from deciban.workflows.inputs import ScoreFiles
+from deciban.workflows.kinds import AnyKind
+from deciban.workflows.options import Options
+from deciban.workflows.quality import QualityFiles
+
+_FULL = "decisions.parquet"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PiecesToDecide:
+    """A score file in pieces.
+
+    Attributes
+    ----------
+    pieces : sequence of Rows
+    read : function
+        The contents of a piece.
+    name, reading : str
+        What messages call the file, and how it is read.
+    """
+
+    pieces: Sequence[Rows]
+    read: Callable[[Rows], Input]
+    name: str
+    reading: str
+
+    def message(self, n: int, noun: str) -> Message:
+        """Say what was read."""
+        return Message("read", self.name, f"{self.reading}   {counted(n, noun)}")
+
+
+def pieces_to_decide(path: PathLike, kind: AnyKind, options: Options) -> PiecesToDecide:
+    """Open a score file: a table, a matrix whose cells are trials, or one with a row for each segment.
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        If it is none of these; if a matrix of classes does not fit in memory, or rows and columns have no names.
+    """
+    how = how_to_read(kind, options.reading, options.scale)
+    opened = opened_input(path, how)
+    if isinstance(opened, Matrix) and kind.name != "two-class":
+        if memory_of([path]) > options.scale.n_bytes:
+            raise InputError(
+                f"{display_name(path)}: a matrix that does not fit into the memory that is allowed. Write it as a "
+                "table first (deciban convert), or allow more (memory=, --memory)."
+            )
+        (file,) = ScoreFiles.of([path], None, options.reading).scores
+        given = kind.read(file, options.reading, lambda _words: None)
+        origin, n_rows = given.contents.origin, opened.shape[0]
+        whole = MatrixRows(origin.name, n_rows, opened, 0, n_rows)
+        return PiecesToDecide([whole], lambda _rows: given, origin.name, origin.reading)
+    if isinstance(opened, Matrix) and opened.names is None and len(opened.shape) == 2:
+        raise InputError(
+            f"{display_name(path)}: rows and columns have no names, so that nothing says which trial a decision is "
+            "about. Bring a matrix with names (HDF5, MATLAB), or a table with a row for each trial."
+        )
+    table = as_table(opened, also_nameless=True) if isinstance(opened, Matrix) else opened
+    reader = ReadAs.of(table, how.options(kind.need))
+
+    def read(rows: Rows) -> Input:
+        return Input(reader.contents([Range(rows, 0, rows.n_rows)], rows.name), by_name("parquet"))
+
+    return PiecesToDecide(table.rows, read, table.name, table.reading)
+
+
+def applied_first(
+    model: ScoreModel,
+    paths: Sequence[PathLike | TwoFiles],
+    quality: QualityFiles | None,
+    options: Options,
+    say: Progress,
+) -> tuple[ScratchFolder, Path, list[Message]]:
+    """What a fusion makes of several systems, in a temporary file; or in a folder, if they do not fit in memory.
+
+    Raises
+    ------
+    FormatError, InputError, KeyMismatchError, OSError
+        As `apply_files`.
+    """
+    folder = ScratchFolder()
+    with folder.or_nothing() as path:
+        fits = memory_of(paths) <= options.scale.n_bytes
+        out = path / _FULL if fits else path / "pieces"
+        told = apply_files(model, paths, out, quality=quality, progress=say, **options.arguments)
+    return folder, out, [one for one in told if one.kind not in ("wrote", "model")]
+
+
+def of_applied(options: Options) -> Options:
+    """The options for what `applied_first` wrote: in nats, in a format of its own; about a key they stay."""
+    own: dict[str, Any] = {"format": None, "columns": None, "log10": False, "classes": None, "posterior_prior": None}
+    own |= {"probabilities": None, "detection_llr": False, "names": None, "by_order": False}
+    return replace(options, reading=replace(options.reading, **own))

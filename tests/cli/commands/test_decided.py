@@ -1,0 +1,48 @@
+"""``deciban eval --decisions``: tables, JSON that fits its schema, and refusals."""
+
+import json
+
+import jsonschema
+import pytest
+
+import deciban
+from support.commands import terminal
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsysbinary):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "key.csv").write_text("trial,label\na,target\nb,nontarget\nc,target\nd,nontarget\n")
+    (tmp_path / "d.csv").write_text("trial,action\na,accept\nb,reject\nc,reject\nd,reject\n")
+    return terminal(monkeypatch, capsysbinary)
+
+
+def test_tables_say_how_often_and_at_what_cost(run):
+    code, out, err = run(*["eval", "d.csv", "--decisions", "--key", "key.csv", "--dcf", "0.5", "--no-intervals"])
+    assert code == 0, err
+    text = " ".join(out.decode().split())
+    assert "d 50.00 % 0.00 %" in text
+    assert "d p_target 0.5 0.2500 0.5000 0.500" in text
+    assert "1 (50.00 %)" in text
+    assert "decisions of column 'action': accept, reject   4 trials" in err
+
+
+def test_json_fits_the_schema(run):
+    code, out, _ = run(*["eval", "d.csv", "--decisions", "--key", "key.csv", "--json", "--units", "trials"])
+    assert code == 0
+    found = json.loads(out)
+    jsonschema.validate(found, deciban.json_schemas()["eval"])
+    assert found["decisions"] is True
+    assert found["systems"][0]["intervals"]["p_miss"]["high"] <= 1.0
+
+
+def test_figures_of_scores_are_refused(run):
+    code, _, err = run(*["eval", "d.csv", "--decisions", "--key", "key.csv", "--thresholds", "--fnmr-at", "0.1"])
+    assert code == 2
+    assert "--fnmr-at, --thresholds: about scores" in err
+
+
+def test_options_of_decisions_need_decisions(run):
+    code, _, err = run(*["eval", "d.csv", "--key", "key.csv", "--accept", "1"])
+    assert code == 2
+    assert "add --decisions" in err

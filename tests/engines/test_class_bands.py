@@ -1,0 +1,26 @@
+"""Bands of detectors where units are so many that they are dealt out to groups; others are tested with intervals."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from deciban import evaluate_files
+from deciban.evaluation.bands import Bands
+from support.class_trials import random_trials
+
+
+@pytest.mark.parametrize("units", ["speaker", "trials"])
+def test_groups_of_units_are_those_of_memory(tmp_path, monkeypatch, units):
+    monkeypatch.setattr(Bands, "MOST_UNITS", 7)
+    loglik, label = random_trials(3, 300, seed=4)
+    columns = dict(zip("abc", loglik.T, strict=True)) | {"class": np.array([*"abc"])[label]}
+    columns["speaker"] = [f"s{k % 23}" for k in range(300)]
+    pq.write_table(pa.table(columns), tmp_path / "segments.parquet", row_group_size=70)
+    asked = {"units": units, "pairs": False}
+    whole = evaluate_files(tmp_path / "segments.parquet", **asked).systems[0].uncertainty
+    found = evaluate_files(ds.dataset(tmp_path / "segments.parquet"), **asked).systems[0].uncertainty
+    assert len([name for name in whole.curves if name[0] == "detectors"]) == 6
+    for name, expected in whole.curves.items():
+        np.testing.assert_allclose(found.curves[name], expected, rtol=1e-9, atol=1e-13, err_msg=str(name))

@@ -1,0 +1,77 @@
+"""Files of decisions against a key: what `decide_files` wrote costs what it said, and words are never guessed."""
+
+import numpy as np
+import pytest
+
+import deciban
+from deciban import metrics
+from deciban.decisions import decision_risk
+from deciban.errors import InputError, KeyMismatchError
+from deciban.io import CostTable
+from deciban.workflows.decision_files import evaluate_decision_files
+
+RNG = np.random.default_rng(9)
+N = 200
+TRUTH = RNG.random(N) < 0.4
+LLR = RNG.normal(np.where(TRUTH, 2.0, -2.0), 2.0)
+TWO = CostTable(("accept", "reject"), ("target", "other"), np.array([[0.0, 1.0], [1.0, 0.0]]))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "llr.csv").write_text("trial,score\n" + "".join(f"u{i},{x!r}\n" for i, x in enumerate(LLR.tolist())))
+    rows = [f"u{i},{'target' if one else 'nontarget'}\n" for i, one in enumerate(TRUTH)]
+    (tmp_path / "key.csv").write_text("trial,label\n" + "".join(reversed(rows)))
+    return tmp_path
+
+
+@pytest.mark.parametrize("words", [("accept", "reject"), ("1", "0")])
+def test_what_was_decided_costs_what_it_costs(folder, words):
+    deciban.decide_files(folder / "llr.csv", folder / "d.csv", costs=TWO, prior=0.3)
+    text = (folder / "d.csv").read_text().replace('"accept"', words[0]).replace('"reject"', words[1])
+    (folder / "d.csv").write_text(text)
+    named = {} if words[0] == "accept" else {"accept": words[:1], "reject": words[1:]}
+    points = [0.3, (0.01, 10, 1)]
+    found = evaluate_decision_files(
+        folder / "d.csv", folder / "key.csv", operating_points=points, units="trials", **named
+    )
+    (one,) = found.systems
+    tar, non = LLR[TRUTH], LLR[~TRUTH]
+    assert one.costs[0].normalized == pytest.approx(metrics.act_dcf(tar, non, p_target=0.3), rel=1e-12)
+    accepted = -np.log(3 / 7) <= LLR
+    assert one.rates == metrics.decision_errors(accepted, TRUTH)._asdict()
+    assert one.name == "d"
+    assert one.uncertainty.n_units == N
+
+
+def test_a_third_action_is_counted_and_costs_what_the_file_says(folder):
+    ask = CostTable(
+        ("accept", "reject", "ask"), ("target", "other"), np.array([[0, 10], [1, 0], [0.3, 0.3]]), name="ask"
+    )
+    said = deciban.decide_files(folder / "llr.csv", folder / "d.tsv", costs=ask, prior=0.2, key=folder / "key.csv")
+    (one,) = evaluate_decision_files(folder / "d.tsv", folder / "key.csv", costs=ask, operating_points=[0.2]).systems
+    assert one.counts.tolist() == said.keyed.counts.tolist()
+    assert one.costs[0].cost == pytest.approx(said.keyed.risk, rel=1e-12)
+    assert one.rates == {}
+
+
+def test_many_classes_are_decided_by_name(tmp_path):
+    label = RNG.integers(0, 3, 60)
+    said = np.where(RNG.random(60) < 0.7, label, RNG.integers(0, 3, 60))
+    for name, column, codes in (("d.tsv", "decision", said), ("k.tsv", "class", label)):
+        rows = "".join(f"s{i}\t{'abc'[k]}\n" for i, k in enumerate(codes))
+        (tmp_path / name).write_text(f"segment\t{column}\n{rows}")
+    (one,) = evaluate_decision_files(tmp_path / "d.tsv", tmp_path / "k.tsv", prior=[0.2, 0.3, 0.5]).systems
+    assert one.classes == ("a", "b", "c")
+    risk = decision_risk(said, label, costs=1.0 - np.eye(3), prior=[0.2, 0.3, 0.5])
+    assert one.costs[0].cost == pytest.approx(risk, rel=1e-12)
+    assert one.counts.T.tolist() == [[int(((label == i) & (said == j)).sum()) for j in range(3)] for i in range(3)]
+
+
+def test_yes_and_no_are_not_guessed_and_every_trial_needs_a_decision(folder):
+    (folder / "d.csv").write_text("trial,action\n" + "".join(f"u{i},{'yes' if i % 2 else 'no'}\n" for i in range(N)))
+    with pytest.raises(InputError, match="which of them means accepting"):
+        evaluate_decision_files(folder / "d.csv", folder / "key.csv")
+    (folder / "d.csv").write_text("trial,action\nu1,accept\nu2,reject\n")
+    with pytest.raises(KeyMismatchError):
+        evaluate_decision_files(folder / "d.csv", folder / "key.csv")
