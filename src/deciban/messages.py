@@ -112,3 +112,21 @@ def counted(n: int, noun: str) -> str:
     ('1 trial', '60,000 trials', '0 extra trials')
     """
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def names_apart(wanted: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """Names for rows of a table that are none of those that are taken, nor the same as each other.
+
+    Examples
+    --------
+    >>> names_apart(["without b", "fusion"], ["fusion", "b"])
+    ['without b', 'fusion #2']
+    """
+    used, found = set(taken), []
+    for name in wanted:
+        free, number = name, 2
+        while free in used:
+            free, number = f"{name} #{number}", number + 1
+        used.add(free)
+        found.append(free)
+    return found

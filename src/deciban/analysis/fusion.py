@@ -15,9 +15,9 @@ from deciban.analysis.fused_systems import FusedSystems, FusionAnalysis, Role
 from deciban.core.ranks.operating import PointLike
 from deciban.core.training.moments import are_same
 from deciban.errors import InputError, TrialError
-from deciban.evaluation.results import names_apart
 from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures
 from deciban.fusion import LinearFusion, posterior_divergence
+from deciban.messages import names_apart
 from deciban.models.two_class import Fusion
 from deciban.types import FloatArray
 

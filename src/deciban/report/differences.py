@@ -8,7 +8,8 @@ from typing import Any
 from deciban import plots
 from deciban.analysis.comparison import Comparison, compare_results
 from deciban.analysis.comparison_words import caption_of, headings_of, rows_of, sentences_of
-from deciban.evaluation.results import Results, names_apart
+from deciban.evaluation.results import Results
+from deciban.messages import names_apart
 
 _MOST = 3
 """Of more systems, each is compared with the first one alone."""

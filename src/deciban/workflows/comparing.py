@@ -10,8 +10,8 @@ from deciban.analysis.comparison import Against, Comparison, compare_results
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation.one_system import OneSystem
-from deciban.evaluation.results import Results, names_apart
-from deciban.messages import Message
+from deciban.evaluation.results import Results
+from deciban.messages import Message, names_apart
 
 if TYPE_CHECKING:
     from deciban.io.source import PathLike

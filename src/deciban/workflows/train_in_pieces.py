@@ -13,9 +13,8 @@ from deciban.analysis.selection import Selection
 from deciban.analysis.selection_in_pieces import select_in_pieces
 from deciban.calibration.cross_in_pieces import PartsInPieces
 from deciban.errors import InputError
-from deciban.evaluation.results import names_apart
 from deciban.io.shards.pieces import ShardSource
-from deciban.messages import Message, counted
+from deciban.messages import Message, counted, names_apart
 from deciban.models.mapped import mapped, ordered
 from deciban.models.score_model import ScoreModel
 from deciban.models.told_elsewhere import missing_measures_are_known, reasons_are_shown

@@ -13,8 +13,8 @@ from deciban.analysis.data import LabelledData
 from deciban.analysis.fused_systems import Role
 from deciban.analysis.fusion import FusionTask, analysed
 from deciban.errors import InputError
-from deciban.evaluation.results import names_apart
 from deciban.evaluation.summary import TwoClassFigures
+from deciban.messages import names_apart
 from deciban.models.score_model import ScoreModel
 from deciban.types import AnyArray, FloatArray, Progress
 from deciban.workflows.kinds.two_class import checked_figures

@@ -263,7 +263,7 @@ def _source(
     messages.append(Message("key", systems[0].name if key is None else key.name, words))
     names = [one.system for one in systems]
     if len(set(names)) < len(names):
-        from deciban.evaluation.results import names_apart
+        from deciban.messages import names_apart
 
         names = list(names_apart(names, ()))
     single = all(one.kind.kind == "f" and one.kind.itemsize <= 4 for one in systems)

@@ -9,7 +9,6 @@ from typing import Literal
 import pyarrow as pa
 
 from deciban.errors import FormatError, InputError
-from deciban.evaluation.results import names_apart
 from deciban.io.columns.columnar import compared_columns, kinds_of, schema_roles
 from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, MOST_SHOWN, Vocabulary, identity_of, some_of
 from deciban.io.contents import ContentKind
@@ -20,6 +19,7 @@ from deciban.io.shards.rows import RowTable
 from deciban.io.shards.speakers import WhoIsWho
 from deciban.io.shards.truth import ClassColumn, EqualColumns, LabelColumn, OfTwoFiles, SpeakersAgree, Truth
 from deciban.io.shards.units import EachTrial, UnitsOf
+from deciban.messages import names_apart
 from deciban.trials.frames.to_frames import description
 from deciban.trials.lists import PAIR
 

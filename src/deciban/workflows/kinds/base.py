@@ -12,7 +12,6 @@ import numpy as np
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine
 from deciban.errors import InputError
-from deciban.evaluation.results import names_apart
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
@@ -23,7 +22,7 @@ from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike, display_name
 from deciban.io.two_files import read_two_files
 from deciban.io.units import of_probabilities
-from deciban.messages import Message, counted
+from deciban.messages import Message, counted, names_apart
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
