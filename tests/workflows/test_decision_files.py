@@ -142,3 +142,12 @@ def test_what_cannot_be_meant_is_refused_by_the_name_of_the_file(four, rows, how
     with pytest.raises(InputError if how or "undecided" in rows else ValueError, match=words) as caught:
         four(rows, **how)
     assert ".parquet" not in str(caught.value)
+
+
+def test_a_class_that_no_decision_says_is_named(tmp_path):
+    (tmp_path / "d.csv").write_text("segment,action\ns1,a\ns2,b\ns3,b\n")
+    (tmp_path / "k.csv").write_text("segment,class\ns1,a\ns2,b\ns3,c\n")
+    with pytest.raises(KeyMismatchError, match="'c'.* name all classes"):
+        evaluate_decision_files(tmp_path / "d.csv", tmp_path / "k.csv")
+    (one,) = evaluate_decision_files(tmp_path / "d.csv", tmp_path / "k.csv", classes=["a", "b", "c"]).systems
+    assert one.rates["error_rate"] == pytest.approx(1 / 3)

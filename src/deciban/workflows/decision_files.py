@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from deciban.core.ranks.operating import OperatingPoint, as_operating_point
 from deciban.decisions import Application, error_costs
-from deciban.errors import InputError
+from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation.decided import DecisionEvaluation, DecisionProblem, detection, evaluate_decisions
 from deciban.evaluation.summary import DEFAULT_POINTS
 from deciban.io.atomic import ScratchFolder
@@ -232,7 +232,12 @@ def _joined(
     files = ScoreFiles.of(written, key, own.reading)
     for opened, one in zip(files.scores, found, strict=True):
         opened.files[0].source.name = one.name  # messages are about what the user named
-    return read_joined(files, None, own, progress=say), own
+    try:
+        return read_joined(files, None, own, progress=say), own
+    except KeyMismatchError as error:
+        if kind == "two-class" or options.reading.classes is not None or "of class" not in str(error):
+            raise
+        raise KeyMismatchError(f"{error} Or name all classes, also those that no decision says: --classes.") from error
 
 
 def _evaluated(
