@@ -199,6 +199,8 @@ def test_sums_of_many_classes_are_those_of_all_segments(segments, options):
 def test_further_passes_find_minima_of_many_classes(segments, monkeypatch):
     monkeypatch.setattr("deciban.engines.class_summary_parts._FEWEST_CELLS", 500)
     monkeypatch.setattr("deciban.engines.class_summary_parts._MOST_CELLS", 500)
+    monkeypatch.setattr("deciban.engines.class_summary_parts._MOST_FIRST", 40)
+    (exact,), bounded = deciban.evaluate_files("?.parquet", intervals=False).systems, list[set]()
     deciban.merge_summaries(counted(segments), "pass1")
     for n in range(2, 9):
         parts = [summarized(name, f"{name}.{n}", refine=f"pass{n - 1}") for name in segments]
@@ -212,9 +214,12 @@ def test_further_passes_find_minima_of_many_classes(segments, monkeypatch):
         said = deciban.merge_summaries([parts[1], "some"], f"pass{n}")
         summarized(segments, "together", refine=f"pass{n - 1}")
         assert Path("together").read_bytes() == Path(f"pass{n}").read_bytes()
+        bounded.append(require_within(deciban.evaluate_files(f"pass{n - 1}").systems[0], exact))
         if "open" not in said[0].text:
             break
-    (one,), (exact,) = (deciban.evaluate_files(name, intervals=False).systems for name in (f"pass{n}", "?.parquet"))
+    (one,) = deciban.evaluate_files(f"pass{n}", intervals=False).systems
+    assert bounded[0] > require_within(one, exact) == {"min_cllr", "calibration_loss"}
+    assert any("Other figures are exact" in note for note in one.notes)
     for name in ("min_cost", "eer", "min_cllr"):
         assert getattr(one.detection, name) == pytest.approx(getattr(exact.detection, name), rel=1e-12), name
     assert np.array_equal(one.pairwise.min_cllr, exact.pairwise.min_cllr)
@@ -224,6 +229,25 @@ def test_further_passes_find_minima_of_many_classes(segments, monkeypatch):
         summarized(segments[0], "x", refine=f"pass{n}")
     with pytest.raises(InputError, match="refine: a class has no segment in the summary"):
         summarized(segments[0], "x", refine=summarized(segments[0], "y"))
+
+
+def require_within(found, exact):
+    """Every figure that has bounds lies within them, and has no number of its own; their names."""
+    for figure, (low, high) in found.bounds.items():
+        name, *of = (figure,) if isinstance(figure, str) else figure
+        if name == "detectors":
+            true = exact.detectors[of[0]][of[1]]
+        elif name.startswith("pairwise"):
+            i, j = map(exact.classes.index, of)
+            pairs = exact.pairwise
+            true = pairs.min_cllr[i, j] if name == "pairwise_min_cllr" else (pairs.cllr - pairs.min_cllr)[i, j]
+        elif name.startswith("mean_"):
+            true = exact.mean_costs[name.removeprefix("mean_")]
+        else:
+            true = exact.points[of[0]].costs[name] if of else getattr(exact, name)
+        assert low <= true <= high, figure
+        assert low < high, figure
+    return set(found.bounds)
 
 
 def test_what_summaries_of_many_classes_do_not_hold_is_refused(segments):

@@ -124,9 +124,7 @@ def messages_of(found: OpenedSummary) -> tuple[Message, ...]:
     if found.kind == "classes" and not part.is_refined:
         n_open = sum(one.n_open for own in part.known for one in own.values())
         words = (
-            f": {counted(n_open, 'cell')} of minima open, refine by it again"
-            if part.known
-            else ": minima are not known"
+            f": {counted(n_open, 'cell')} of minima open, refine by it again" if part.known else ": minima have bounds"
         )
     messages = [
         Message(
@@ -155,7 +153,7 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
     InputError
         If other figures are asked for, or the second pass has not seen all shards.
     """
-    from deciban.engines.class_summary_parts import class_evaluation_of_part, class_sums_of
+    from deciban.engines.class_summary_parts import class_evaluation_of_part, class_sums_of, known_of
     from deciban.engines.summary_parts import require_seen, summary_of
     from deciban.evaluation.two_class import evaluation_of
 
@@ -180,7 +178,7 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
             known = () if sums is None else np.flatnonzero(sums.summary.counts)
             kind.require_trials(np.asarray(known), part.question.classes)
             assert sums is not None  # noqa: S101  # every class has a segment
-            made.append(class_evaluation_of_part(sums, part.known[k] if part.known else {}, name))
+            made.append(class_evaluation_of_part(sums, known_of(part, k, sums, found.name), name))
         else:
             made.append(evaluation_of(summary_of(part, k, found.name), name=name))
     return Results(tuple(made), JoinReport(part.n_rows, 0, 0, 0), messages_of(found))
