@@ -231,6 +231,31 @@ def test_further_passes_find_minima_of_many_classes(segments, monkeypatch):
         summarized(segments[0], "x", refine=summarized(segments[0], "y"))
 
 
+def test_whole_weights_of_many_classes_are_copies(segments, monkeypatch):
+    monkeypatch.setattr("deciban.engines.class_summary_parts._MOST_FIRST", 40)
+    rng, how = np.random.default_rng(5), {"weights": "w", "classes": ["a", "b", "c"]}
+    for name in segments:
+        table, w = pq.read_table(name), rng.integers(0, 4, 300)
+        pq.write_table(table.take(np.repeat(np.arange(300), w)), f"{name}.copies")
+        pq.write_table(table.append_column("w", pa.array(w.astype(float))), name)
+    (exact,) = deciban.evaluate_files("*.copies", intervals=False).systems
+    deciban.merge_summaries(counted(segments, **how), "all")
+    bounded = deciban.evaluate_files("all").systems[0]
+    assert len(require_within(bounded, exact)) > 2
+    for _ in range(3):
+        parts = [summarized(name, f"{name}.more", refine="all", **how) for name in segments]
+        if "open" not in deciban.merge_summaries(parts, "all")[0].text:
+            break
+    (one,) = deciban.evaluate_files("all").systems
+    assert np.array_equal(one.confusion, exact.confusion)
+    assert one.cllr == pytest.approx(exact.cllr, rel=1e-13)
+    for name in ("min_cost", "eer", "min_cllr", "cllr"):
+        assert getattr(one.detection, name) == pytest.approx(getattr(exact.detection, name), rel=1e-12), name
+    pq.write_table(pq.read_table(segments[0]).set_column(4, "w", pa.array(rng.random(300))), "fractions.parquet")
+    with pytest.raises(InputError, match=r"weights: those of fractions.parquet are no whole numbers"):
+        summarized("fractions.parquet", "x", **how)
+
+
 def require_within(found, exact):
     """Every figure that has bounds lies within them, and has no number of its own; their names."""
     for figure, (low, high) in found.bounds.items():

@@ -54,7 +54,13 @@ _COSTS = ("surprise", "flat_surprise", "quadratic")
 
 
 def counted_class_part(source: ShardSource, own: ShardRecord, question: Question, engine: Engine) -> ClassPart:
-    """Count the segments of one shard; see `deciban.engines.summary_parts.counted_part`."""
+    """Count the segments of one shard; see `deciban.engines.summary_parts.counted_part`.
+
+    Raises
+    ------
+    InputError
+        If weights are no whole numbers.
+    """
     figures = question.figures
     assert isinstance(figures, ClassFigures)  # noqa: S101  # they go with classes
     totals, numbers = list[ClassTotals | None](), list[Mapping[str, FloatArray]]()
@@ -67,6 +73,11 @@ def counted_class_part(source: ShardSource, own: ShardRecord, question: Question
         done = engine.run(OnePass(survey, ProblemTally(about, survey.asked, counting)), source.pieces)
         found = done.survey.found
         cells = {_name(one.problem): one.cells for one in done.tally.counting}
+        if found is not None and found.summary.counts.dtype.kind == "f":
+            raise InputError(
+                f"weights: those of {source.name} are no whole numbers, and sums of fractions over many classes depend "
+                "on the order in which files are merged. Use whole numbers, or evaluate the shards themselves."
+            )
         totals.append(None if found is None else replace(_totals(found), cells=cells))
         numbers.append({} if found is None else _numbers(found))
     shard = ClassShard(own.name, own.n_rows, own.size, own.sha256, (), tuple(numbers))
@@ -167,7 +178,7 @@ class ClassRefining:
         engine.make_room(source, memory // 2)
         for system, (sums, counting) in enumerate(zip(self.sums, self.counting, strict=True)):
             found: dict[str, KeyCells] = {}
-            about = system, source.classes, False
+            about = system, source.classes, source.has_weights
             for at in range(0, len(counting), _AT_ONCE):
                 tally = ProblemTally(about, sums.problems.asked, counting[at : at + _AT_ONCE])
                 done = engine.run(tally.empty(), source.pieces)
@@ -208,7 +219,7 @@ def class_sums_of(part: ClassPart, system: int) -> ClassSums | None:
         accepted=counts.get("accepted"),
         checks=checks,
         posterior_odds=(),
-        is_weighted=False,
+        is_weighted=question.has_weights,
         **costs,  # type: ignore[arg-type]  # names of costs
     )
     asked = Asked.of(figures, classes, c_avg_places(figures))

@@ -188,11 +188,6 @@ def _opened_shard(path: PathLike, key: PathLike | None, options: Options) -> Sha
     large: Scale = replace(options.scale, approximate=True)
     source = source_in_pieces([path], key, replace(options, scale=large))
     assert source is not None  # noqa: S101  # as pieces are asked for
-    if source.classes and source.has_weights:
-        raise InputError(
-            f"weights: {source.name} is of many classes, and summaries of these count every segment once. "
-            "Leave them out, or evaluate the shards themselves, in pieces."
-        )
     return source
 
 
