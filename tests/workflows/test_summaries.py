@@ -352,9 +352,16 @@ def test_other_questions_are_refused(shards):
 def test_what_only_trials_can_tell_is_refused(shards, said):
     summarized(shards[0], "a")
     with pytest.raises(
-        InputError, match=f"{next(iter(said))}: (a summary of shards does not|says how trials are read)"
+        InputError, match=f"{next(iter(said))}: (a summary of shards holds counts|says how trials are read)"
     ):
         deciban.evaluate_files("a", **said)
+
+
+def test_a_missing_interval_is_explained(shards):
+    summarized(shards[0], "a")
+    told = [one.text for one in deciban.evaluate_files("a").messages if one.kind == "units"]
+    assert told == [text for text in told if "The shards themselves have intervals" in text] != []
+    assert not [one for one in deciban.evaluate_files("a", intervals=False).messages if one.kind == "units"]
 
 
 def test_trials_of_one_class_are_not_evaluated(shards):
