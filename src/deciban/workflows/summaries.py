@@ -168,8 +168,8 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
     if options.how_sure.units is not None or options.how_sure.bootstrap:
         name = "bootstrap" if options.how_sure.units is None else "units"
         raise InputError(
-            f"{name}: a summary of shards holds counts of all units together, so that nothing says how sure figures are. "
-            "Leave it out, or evaluate the shards themselves, which works in pieces."
+            f"{name}: a summary of shards holds counts of all units together, so that nothing says how sure figures "
+            "are. Leave it out, or evaluate the shards themselves, which works in pieces."
         )
     said = [name for name in _READING if options.reading.says(name)]
     if said := [*said, *(["speakers"] if options.scale.speakers is not None else [])]:
