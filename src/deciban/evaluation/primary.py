@@ -19,6 +19,12 @@ _AT_POINTS = {"dcf": ("act_dcf", "min_dcf"), "c_avg": ("c_avg", "min_c_avg"), "n
 
 _MOST_PARTS = 8
 
+ESTIMATORS = (
+    "actual and minimum are different estimators: the one is of mean error rates of the conditions at the threshold of "
+    "the plan, the other of one threshold for all trials, weighted by largest condition over own"
+)
+"""Said where both stand beside each other and conditions count alike."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanFigure:
@@ -96,7 +102,8 @@ class Primary:
         pairs = [("actual", self.actual), ("minimum", self.minimum)]
         there = [(name, one) for name, one in pairs if one is not None]
         there.sort(key=lambda pair: pair[1] is not self.figure)
-        alone = "primary" if len(there) == 1 else f"primary ({there[0][0]})"
+        what = "pooled" if self.departs else "primary"
+        alone = what if len(there) == 1 else f"{what} ({there[0][0]})"
         return [(name if at else alone, one) for at, (name, one) in enumerate(there)]
 
     @property
@@ -104,6 +111,7 @@ class Primary:
         """Of which trials it is, of what it is the mean, and why it is not the number of the plan."""
         found = [f"not the primary number of {self.plan.name}: {self.departs}"] if self.departs else []
         found += [f"{self.plan.name}: {self.how}"] if self.how else []
+        found += [ESTIMATORS] if self.plan.equalize and not self.departs else []
         parts = [f"{name} {value:.4f}" for name, value in self.parts.items()]
         if parts:
             more = [f"{len(parts) - _MOST_PARTS} more"] if len(parts) > _MOST_PARTS else []
