@@ -12,6 +12,7 @@ from deciban import metrics
 from deciban.decisions import decision_risk
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io import CostTable
+from deciban.workflows import decision_files
 from deciban.workflows.decision_files import evaluate_decision_files
 
 RNG = np.random.default_rng(9)
@@ -142,6 +143,12 @@ def test_what_cannot_be_meant_is_refused_by_the_name_of_the_file(four, rows, how
     with pytest.raises(InputError if how or "undecided" in rows else ValueError, match=words) as caught:
         four(rows, **how)
     assert ".parquet" not in str(caught.value)
+
+
+def test_decisions_that_exceed_the_memory_that_is_allowed_are_refused(four, monkeypatch):
+    monkeypatch.setattr(decision_files, "memory_of", lambda *_: 1 << 60)
+    with pytest.raises(InputError, match="memory: these decisions"):
+        four(ROWS, memory="2GB")
 
 
 def test_a_class_that_no_decision_says_is_named(tmp_path):

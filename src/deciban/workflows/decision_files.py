@@ -19,6 +19,7 @@ from deciban.evaluation.summary import DEFAULT_POINTS
 from deciban.io.atomic import ScratchFolder
 from deciban.io.cost_files import CostTable, read_costs
 from deciban.io.decision_files import DecisionFile, read_decisions
+from deciban.io.memory import memory_of
 from deciban.io.source import PathLike, TwoFiles, display_name
 from deciban.messages import Message, counted
 from deciban.trials import JoinReport
@@ -114,8 +115,13 @@ def evaluate_decision_files(
     table = None if costs is None else costs if isinstance(costs, CostTable) else read_costs(costs)
     words = dict.fromkeys(accept, "accept") | dict.fromkeys(reject, "reject")
     named = _columns(chosen)
-    found = list[DecisionFile]()
-    for path in paths_of(paths, also=(key,), name="decisions"):
+    found, given = list[DecisionFile](), paths_of(paths, also=(key,), name="decisions")
+    if chosen.scale.memory is not None and memory_of(given, key) > chosen.scale.n_bytes:
+        raise InputError(
+            "memory: these decisions and their key do not fit into the memory that is allowed, and are read whole. "
+            "Allow more (memory=, --memory)."
+        )
+    for path in given:
         if isinstance(path, TwoFiles):
             raise InputError("decisions: name files of decisions; of targets and non-targets apart there are none.")
         say(f"reading {display_name(path)}")
