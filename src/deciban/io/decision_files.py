@@ -85,7 +85,8 @@ def read_decision_lines(path: PathLike) -> DecisionFile:
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "lre.txt"
-    >>> _ = path.write_text("lr eng closed s1 t 1.5\nlr fra closed s1 t -1\nlr eng closed s2 f 0\nlr fra closed s2 f 1\n")
+    >>> lines = ["eng closed s1 t 1.5", "fra closed s1 t -1", "eng closed s2 f 0", "fra closed s2 f 1"]
+    >>> _ = path.write_text("".join(f"lr {line}\\n" for line in lines))
     >>> found = read_decision_lines(path)
     >>> found.actions, found.action
     (('(none)', 'eng+fra'), array([1, 0]))
@@ -183,8 +184,8 @@ def _column(table: pa.Table, name: str, column: str | None) -> str:
         wanted = repr(column) if column is not None else " or ".join(map(repr, COLUMNS))
         raise FormatError(
             f"{name}: has no column {wanted}, but {', '.join(map(repr, table.column_names))}. Say which one holds "
-            "decisions (decision_column=, --decision-column), name the columns (--columns trial,action), or the format, if "
-            f"each line decides about one class of a segment (--format {LINES})."
+            "decisions (decision_column=, --decision-column), name the columns (--columns trial,action), or the format, "
+            f"if each line decides about one class of a segment (--format {LINES})."
         )
     return found[0]
 

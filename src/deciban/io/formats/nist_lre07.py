@@ -57,7 +57,9 @@ def read(source: Source, options: Options) -> Contents:
     """Read a file of this format."""
     lines = _lines(source, options.name or "system")
     try:
-        scores = ClassScores.of(lines.segments, lines.classes, lines.listed.score[lines.rows], name=options.name or "system")
+        scores = ClassScores.of(
+            lines.segments, lines.classes, lines.listed.score[lines.rows], name=options.name or "system"
+        )
         key = lines.key()
     except InputError as error:
         raise FormatError(f"{source.name}: {error}") from error
