@@ -6,7 +6,7 @@ RELATIVE = 1e-9
 """Sums are added up in another order; figures near 0 are differences of larger ones."""
 
 OF_CELLS = {("information", 1): 2e-5}
-"""Figures of many trials in narrow cells, which depend on what is counted as a trial: see `deciban.evaluation.Curves`."""
+"""Of many trials in narrow cells, which depend on what is counted as a trial: see `deciban.evaluation.Curves`."""
 
 
 def assert_equally_sure(found, whole):
