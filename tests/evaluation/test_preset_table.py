@@ -91,9 +91,15 @@ def test_every_file_is_the_beginning_of_a_plan_of_ones_own(tmp_path):
         (("[0.01, 10, 1]", "[1.5, 10, 1]"), r"operating_points\.0\.0: 1\.5 is greater than or equal to the maximum"),
         (("[[0.01, 10, 1]]", "[]"), "operating_points: "),
         (('kind = "two-class"', 'kind = "classes"'), "ours.toml: "),
-        (("form = 1", 'form = 1\nequalize = ["gender", "channel"]'), r"equalize: .*with commas between: \[\"gender,channel"),
+        (
+            ("form = 1", 'form = 1\nequalize = ["gender", "channel"]'),
+            r"equalize: .*with commas between: \[\"gender,channel",
+        ),
         (("form = 1", 'form = 1\nequalize = ["gender,,"]'), r"equalize\.0: 'gender,,' does not match"),
-        (("[[0.01, 10, 1]]", "[[0.01, 10]]"), "operating_points.0: .* A point is three numbers: p_target, c_miss, c_fa"),
+        (
+            ("[[0.01, 10, 1]]", "[[0.01, 10]]"),
+            "operating_points.0: .* A point is three numbers: p_target, c_miss, c_fa",
+        ),
         (("form = 1", "form = 2"), "form: got 2; this version of deciban reads form = 1"),
         (("form = 1", "form = "), "ours.toml: .*A plan is TOML"),
         (("form = 1", "form = 1\nsecret = 2"), r"\('secret' was unexpected\)"),
