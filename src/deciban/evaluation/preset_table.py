@@ -314,6 +314,6 @@ def _validate(row: dict[str, Any], where: str) -> None:
         about = error.schema.get("description") if isinstance(error.schema, dict) else None
         rule = f"{about} " if about else ""
         raise FormatError(
-            f"{where}: {place}: {error.message[:200]}. {rule}deciban presets NAME --toml shows plans that are whole, and "
-            "docs/presets.md what each field means."
+            f"{where}: {place}: {error.message[:200]}. {rule}deciban presets NAME --toml shows plans that are whole, "
+            "and docs/presets.md what each field means."
         )
