@@ -39,7 +39,7 @@ def test_words_and_columns_are_named(tmp_path):
         ("trial,said\na,accept\n", {"actions": TWO}, "no column 'action' or 'decision', but 'trial', 'said'"),
         ("action\naccept\n", {"actions": TWO}, "no column that names trials"),
         ("trial,action\na,go\n", {}, "go is the only action"),
-        ("trial,action\na,accept\nb,\n", {"actions": TWO}, "''"),
+        ("trial,action\na,accept\nb,\n", {"actions": TWO}, "row 2 holds no decision"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, text, how, message):

@@ -12,6 +12,7 @@ from deciban import metrics
 from deciban.decisions import decision_risk
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io import CostTable
+from deciban.multiclass import decision_c_avg
 from deciban.workflows import decision_files
 from deciban.workflows.decision_files import evaluate_decision_files
 
@@ -80,6 +81,33 @@ def test_yes_and_no_are_not_guessed_and_every_trial_needs_a_decision(folder):
     (folder / "d.csv").write_text("trial,action\nu1,accept\nu2,reject\n")
     with pytest.raises(KeyMismatchError):
         evaluate_decision_files(folder / "d.csv", folder / "key.csv")
+
+
+@pytest.mark.parametrize("own_truth", [True, False])
+def test_decisions_about_each_language_cost_c_avg(tmp_path, own_truth):
+    label, accepted = np.arange(60) % 3, RNG.random((2, 60, 3)) < 0.4
+    for name, table in zip("pq", accepted, strict=True):
+        rows = [
+            f"lr {'abc'[k]} closed s{i} {'ft'[int(table[i, k])]} 0{f' {chr(97 + label[i])}' if own_truth else ''}\n"
+            for k in range(3)
+            for i in range(60)
+        ]
+        (tmp_path / f"{name}.txt").write_text("".join(rows))
+    (tmp_path / "k.tsv").write_text("segment\tclass\n" + "".join(f"s{i}\t{'abc'[k]}\n" for i, k in enumerate(label)))
+    files, key = [tmp_path / "p.txt", tmp_path / "q.txt"], None if own_truth else tmp_path / "k.tsv"
+    found = evaluate_decision_files(files, key, format="nist-lre07", p_target=0.2, units="trials").systems
+    for one, table in zip(found, accepted, strict=True):
+        assert one.rates["c_avg"] == pytest.approx(decision_c_avg(table, label, p_target=0.2), rel=1e-12)
+        exactly = [(table[label == k] == (np.arange(3) == k)).all(axis=1).mean() for k in range(3)]
+        assert one.rates["error_rate"] == pytest.approx(1.0 - np.mean(exactly), rel=1e-12)
+        assert one.uncertainty is not None
+    with pytest.raises(FormatError, match="--format nist-lre07"):
+        evaluate_decision_files(files, key)
+    with pytest.raises(InputError, match="say t or f in a place of their own"):
+        evaluate_decision_files(files, key, format="nist-lre07", accept=["t"])
+    (tmp_path / "q.txt").write_text("lr a closed s0 t 0\nlr d closed s0 t 0\n")
+    with pytest.raises(InputError, match=r"q.txt: decides about a, d; b, c, d is not in both, it and .*p.txt"):
+        evaluate_decision_files(files, key, format="nist-lre07")
 
 
 FOUR = [("a", "target"), ("b", "nontarget"), ("c", "nontarget"), ("d", "target")]

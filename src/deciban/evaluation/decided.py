@@ -21,7 +21,7 @@ from deciban.evaluation.multiclass.class_figures import ClassFigure, Collected
 from deciban.evaluation.multiclass.replicates import ClassReplicates
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +109,22 @@ class DecisionProblem:
     kind : {"two-class", "classes"}
     p_target : float
         Prior of a target in C_avg of many classes.
+    accepts : (n_actions, n_classes) bool array, optional
+        Which classes an action accepts, if that may be any number of them: decisions about each class by itself.
     """
 
     actions: tuple[str, ...]
     classes: tuple[str, ...]
     kind: str
     p_target: float = 0.5
+    accepts: BoolArray | None = None
+
+    @property
+    def accepted(self) -> FloatArray:
+        """Which classes each action accepts, 0 or 1: left out, the one whose name it has."""
+        if self.accepts is not None:
+            return self.accepts.astype(np.float64)
+        return np.array([[float(one == other) for other in self.classes] for one in self.actions])
 
 
 def evaluate_decisions(
@@ -184,12 +194,11 @@ def _rates(problem: DecisionProblem) -> Iterator[tuple[Figure, FloatArray]]:
             yield "p_miss", np.array([[0.0, 0.0], [1.0, 0.0]])
             yield "p_fa", np.array([[0.0, 1.0], [0.0, 0.0]])
         return
-    wrong = np.array([[float(one != other) for other in classes] for one in actions])
-    n = len(classes)
-    yield "error_rate", wrong / n
-    # Each target is missed where it is another class that was said, and that one is a false alarm.
-    said = np.array([one in classes for one in actions], np.float64)[:, None]
-    yield "c_avg", wrong / n * (p_target + said * (1.0 - p_target) / (n - 1))
+    accepted, n = problem.accepted, len(classes)
+    others = accepted.sum(axis=1, keepdims=True) - accepted
+    yield "error_rate", ((accepted == 0.0) | (others > 0.0)) / n
+    # A target is missed where its class is not accepted, and each other class that is accepted is a false alarm.
+    yield "c_avg", ((1.0 - accepted) * p_target + others * (1.0 - p_target) / (n - 1)) / n
 
 
 def _uncertainty(

@@ -11,5 +11,6 @@ from deciban.io.read import read_quality as read_quality
 from deciban.io.read import read_scores as read_scores
 from deciban.io.read import read_segment_quality as read_segment_quality
 from deciban.io.reader import read_contents as read_contents
+from deciban.io.rule_files import read_rule as read_rule
 from deciban.io.synthetic import write_demo as write_demo
 from deciban.io.writing import write as write

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError, InputError
+from deciban.io.formats import nist_lre07
 from deciban.io.packing import unpacked_name
 from deciban.io.source import PathLike, Source, display_name, read_text
 from deciban.messages import shortened
@@ -42,6 +43,10 @@ class DecisionFile:
     actions : tuple of str
     column : str
         What the column of decisions is called.
+    accepts : mapping of str to tuple of str, optional
+        Of decisions about each class by itself: the classes that each action accepts.
+    classes : tuple of str, optional
+        These classes.
     """
 
     name: str
@@ -49,6 +54,53 @@ class DecisionFile:
     action: np.ndarray[Any, np.dtype[np.int64]]
     actions: tuple[str, ...]
     column: str
+    accepts: Mapping[str, tuple[str, ...]] | None = None
+    classes: tuple[str, ...] | None = None
+
+
+LINES = "nist-lre07"
+"""The format whose lines decide about each class of a segment."""
+
+_NONE = "(none)"
+
+
+def read_decision_lines(path: PathLike) -> DecisionFile:
+    """Read a file of the format ``nist-lre07``, with a line and a decision for each segment and language.
+
+    What was done about a segment is the set of languages that were accepted: ``eng``, ``eng+fra`` or ``(none)``.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    DecisionFile
+        With the columns ``trial`` and, if the lines say the true language, ``class``.
+
+    Raises
+    ------
+    FormatError
+        If lines are missing, there twice, or decide neither ``t`` nor ``f``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "lre.txt"
+    >>> lines = ["eng closed s1 t 1.5", "fra closed s1 t -1", "eng closed s2 f 0", "fra closed s2 f 1"]
+    >>> _ = path.write_text("".join(f"lr {line}\\n" for line in lines))
+    >>> found = read_decision_lines(path)
+    >>> found.actions, found.action
+    (('(none)', 'eng+fra'), array([1, 0]))
+    """
+    lines = nist_lre07.read_decisions(Source(path))
+    sets, action = np.unique(lines.accepted, axis=0, return_inverse=True)
+    accepts = [tuple(name for name, one in zip(lines.classes, row, strict=True) if one) for row in sets.tolist()]
+    actions = tuple("+".join(one) or _NONE for one in accepts)
+    columns = {"trial": lines.segments} | ({} if lines.true is None else {"class": lines.true})
+    names, of_sets = pa.table(columns), dict(zip(actions, accepts, strict=True))
+    codes = action.reshape(-1).astype(np.int64)
+    return DecisionFile(display_name(path), names, codes, actions, "decision", of_sets, tuple(lines.classes))
 
 
 def read_decisions(
@@ -135,7 +187,8 @@ def _column(table: pa.Table, name: str, column: str | None) -> str:
         wanted = repr(column) if column is not None else " or ".join(map(repr, COLUMNS))
         raise FormatError(
             f"{name}: has no column {wanted}, but {', '.join(map(repr, table.column_names))}. Say which one holds "
-            "decisions (decision_column=, --decision-column), or name the columns (--columns trial,action)."
+            "decisions (decision_column=, --decision-column), name the columns (--columns trial,action), or, if each "
+            f"line decides about one class of a segment, the format (--format {LINES})."
         )
     return found[0]
 

@@ -18,12 +18,12 @@ from deciban.evaluation.decided import DecisionEvaluation, DecisionProblem, dete
 from deciban.evaluation.summary import DEFAULT_POINTS
 from deciban.io.atomic import ScratchFolder
 from deciban.io.cost_files import CostTable, read_costs
-from deciban.io.decision_files import DecisionFile, read_decisions
+from deciban.io.decision_files import LINES, DecisionFile, read_decision_lines, read_decisions
 from deciban.io.memory import memory_of
 from deciban.io.source import PathLike, TwoFiles, display_name
 from deciban.messages import Message, counted
 from deciban.trials import JoinReport
-from deciban.types import Progress
+from deciban.types import BoolArray, Progress
 from deciban.workflows.deciding_inputs import require_target_first
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.options import Options
@@ -125,6 +125,10 @@ def evaluate_decision_files(
         if isinstance(path, TwoFiles):
             raise InputError("decisions: name files of decisions; of targets and non-targets apart there are none.")
         say(f"reading {display_name(path)}")
+        if chosen.reading.format == LINES:
+            _refuse_words(words, decision_column, named)
+            found.append(read_decision_lines(path))
+            continue
         actions = _actions(table, chosen, words)
         found.append(read_decisions(path, actions=actions, words=words, column=decision_column, columns=named))
     kind = _kind(found, table, chosen)
@@ -137,7 +141,7 @@ def evaluate_decision_files(
         found = [_in_order(one, every) for one in found]
     folder = ScratchFolder()
     with folder.or_nothing() as scratch:
-        names = (table and table.classes) or chosen.reading.classes or found[0].actions
+        names = (table and table.classes) or chosen.reading.classes or found[0].classes or found[0].actions
         written = _written(found, scratch, ["score"] if kind == "two-class" else names)
         joined, own = _joined(written, found, key, kind, chosen, say)
     folder.remove()
@@ -149,6 +153,7 @@ def _refuse_options_of_scores(options: Options) -> None:
     """Refuse what would change codes of actions as if they were scores, or would be overlooked."""
     reading, scale = options.reading, options.scale
     given = [name for name in _OF_SCORES if getattr(reading, name) not in (None, False)]
+    given = [name for name in given if name != "format" or reading.format != LINES]
     given += [name for name in ("approximate", "dask", "speakers") if getattr(scale, name) not in (None, False)]
     if given:
         raise InputError(
@@ -180,6 +185,11 @@ def _actions(table: CostTable | None, options: Options, words: Mapping[str, str]
 
 def _kind(found: Sequence[DecisionFile], table: CostTable | None, options: Options) -> str:
     """Decisions to accept or reject are about two classes, others are about many; costs say it."""
+    if any(one.accepts is not None for one in found):
+        if table is not None:
+            raise InputError(f"costs: {table.name}, but {LINES} has decisions about each class by itself, for C_avg.")
+        _require_same_languages(found, options.reading.classes)
+        return "classes"
     if table is not None:
         return "two-class" if len(table.classes) == 2 and options.kind != "classes" else "classes"
     unclear = [one for one in found if {name.casefold() for name in one.actions} <= _UNCLEAR]
@@ -200,6 +210,27 @@ def _neither(one: DecisionFile, word: str) -> InputError:
         f"{one.name}: {word!r} is neither accept nor reject. Say what the words mean (accept=, reject=, "
         "--accept, --reject), or name the costs of all actions (costs=, --costs)."
     )
+
+
+def _refuse_words(*given: Any) -> None:
+    """Refuse what says how to read a column of decisions, where the format says it."""
+    if any(given):
+        raise InputError(
+            f"accept, reject, decision_column, columns: lines of {LINES} say t or f in a place of their own. "
+            "Leave it out."
+        )
+
+
+def _require_same_languages(found: Sequence[DecisionFile], given: Sequence[str] | None) -> None:
+    """Refuse files that are not about the same languages: one that is not there was not rejected."""
+    wanted = set(given or found[0].classes or ())
+    for one in found:
+        odd = sorted(wanted ^ set(one.classes or ()))
+        if odd:
+            raise InputError(
+                f"{one.name}: decides about {', '.join(one.classes or ())}; {', '.join(odd)} is not in both, it and "
+                f"{'classes (--classes)' if given else found[0].name}. All systems decide about the same classes."
+            )
 
 
 def _in_order(one: DecisionFile, actions: tuple[str, ...]) -> DecisionFile:
@@ -263,11 +294,19 @@ def _evaluated(
     systems = list[DecisionEvaluation]()
     for aligned, one in zip(joined.aligned, found, strict=True):
         codes = aligned.score if kind == "two-class" else aligned.score[:, 0]
-        problem = DecisionProblem(one.actions, tuple(classes), kind, _p_target(options))
+        problem = DecisionProblem(one.actions, tuple(classes), kind, _p_target(options), _accepts(one, found, classes))
         about: Any = {"name": aligned.name, "weights": joined.weight, "resampling": resampling}
         asked = _applications(one.actions, classes, kind, table, options)
         systems.append(evaluate_decisions(codes.astype(np.int64), label, problem, applications=asked, **about))
     return systems
+
+
+def _accepts(one: DecisionFile, found: Sequence[DecisionFile], classes: Sequence[str]) -> BoolArray | None:
+    """Which classes each action accepts, where decisions are about each class by itself."""
+    if one.accepts is None:
+        return None
+    sets = {action: accepted for other in found for action, accepted in (other.accepts or {}).items()}
+    return np.array([[name in sets[action] for name in classes] for action in one.actions])
 
 
 def _p_target(options: Options) -> float:

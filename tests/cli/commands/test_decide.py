@@ -1,6 +1,9 @@
 """``deciban decide`` as users type it."""
 
+import numpy as np
 import pytest
+
+from deciban.fusion import QualityFusion
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +39,23 @@ def test_standard_output_is_for_the_table(run):
     assert code == 0
     assert out.splitlines()[0] == '"trial","action","posterior","expected_cost","margin"'
     assert "3 decided" in err
+
+
+def test_a_fusion_takes_its_quality_measures(run, tmp_path):
+    rng = np.random.default_rng(2)
+    truth = np.arange(60) % 2 == 0
+    score, quality = rng.normal(truth * 2.0, 1.0), rng.random((60, 1))
+    QualityFusion().fit(score[:, None], truth, trial_quality=quality).save(tmp_path / "fusion.json")
+    (tmp_path / "sys.csv").write_text("trial,score\n" + "".join(f"t{i},{x!r}\n" for i, x in enumerate(score.tolist())))
+    (tmp_path / "snr.txt").write_text("1\n" + "".join(f"t{i} {x!r}\n" for i, x in enumerate(quality[:, 0].tolist())))
+    given = "--model fusion.json --quality trial=snr.txt"
+    code, _, err = run(f"decide sys.csv {given} --costs costs.toml --prior 0.5 -o decided.csv")
+    assert code == 0, err
+    assert run("apply fusion.json sys.csv --quality trial=snr.txt -o llrs.csv")[0] == 0
+    assert run("decide llrs.csv --costs costs.toml --prior 0.5 -o expected.csv")[0] == 0
+    assert (tmp_path / "decided.csv").read_text() == (tmp_path / "expected.csv").read_text()
+    code, _, err = run("decide llr.csv --quality trial=snr.txt --costs costs.toml --prior 0.5 -o out.csv")
+    assert (code, "takes no quality measures" in err) == (2, True)
 
 
 @pytest.mark.parametrize(

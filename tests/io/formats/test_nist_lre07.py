@@ -3,6 +3,7 @@
 import pytest
 
 from deciban import FormatError
+from deciban.io.decision_files import read_decision_lines
 from support.text_formats import golden, names_of, read_bytes
 
 FIRST = b"general_lr eng closed_set s1 t 1.5\ngeneral_lr fra closed_set s1 f -1\n"
@@ -54,3 +55,14 @@ def test_no_memory_for_what_is_not_there():
     lines = b"".join(b"t l%d c s%d t 1\n" % (i, i) for i in range(50_000))
     with pytest.raises(FormatError, match="segment 's0' has no line for l1"):
         read_bytes(lines, format="nist-lre07")
+
+
+def test_decisions_are_sets_of_languages(tmp_path):
+    path = tmp_path / "lre.txt"
+    path.write_bytes(b"lr fra c s2 f 9 fra\nlr eng c s1 t 0 eng\nlr fra c s1 t 0 eng\nlr eng c s2 f -9 fra\n")
+    found = read_decision_lines(path)
+    assert found.names.to_pylist() == [{"trial": "s2", "class": "fra"}, {"trial": "s1", "class": "eng"}]
+    assert [set(found.accepts[found.actions[k]]) for k in found.action] == [set(), {"eng", "fra"}]
+    path.write_bytes(FIRST.replace(b" f -1", b" n -1"))
+    with pytest.raises(FormatError, match=":2: the decision 'n' is neither t nor f"):
+        read_decision_lines(path)

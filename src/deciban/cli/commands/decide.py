@@ -51,6 +51,7 @@ def decide_command(
     from deciban.decisions import explained
     from deciban.io.cost_files import read_costs
     from deciban.workflows.deciding import decide_files
+    from deciban.workflows.quality import quality_paths
 
     if not scores and not explain:
         raise click.UsageError("name SCORES to decide, or --explain what the costs amount to.")
@@ -76,6 +77,7 @@ def decide_command(
             "scores": scores,
             "costs": [costs],
             "model": [given["model"]],
+            "quality": quality_paths(given["quality"]),
             "key": [given["key"]],
             "output": [output],
         }

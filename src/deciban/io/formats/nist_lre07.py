@@ -9,6 +9,7 @@ Test, target language, set, segment, decision (``t`` or ``f``), score; the files
 
 The lines become a table of class scores, languages in the order of their first occurrence; decisions are left out.
 Every segment needs a score for every language, and all lines must be of one test and one set: cut other files up first.
+`read_decisions` takes the decisions, and no scores.
 
 The seven columns were seen in a recipe (Kaldi's for LRE 2007) that writes them for the scorer of NIST; that the
 evaluations of 2009 and 2011 kept the order is from memory, so this format is never guessed.
@@ -16,7 +17,9 @@ evaluations of 2009 and 2011 kept the order is from memory, so this format is ne
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -29,14 +32,86 @@ from deciban.io.text.one_line import split
 from deciban.io.text.reader import Layout, line_of_row, parse_table
 from deciban.trials import ClassKey, ClassScores, Index, Origin, Trials
 from deciban.trials.names.codes import encode
-from deciban.types import IntArray
+from deciban.types import BoolArray, IntArray
 
 _ROLES = ("=test", "=language", "=set", "trial", "=decision", "score")
 _TRUE = "=true language"
 
 
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Lines of one test and set: a row of them for each segment, in the order of classes."""
+
+    listed: Any
+    segments: Trials
+    classes: list[str]
+    rows: IntArray
+    layout: Layout
+    with_key: bool
+
+    def key(self) -> ClassKey | None:
+        return _key(self.listed.trials, self.segments, self.rows) if self.with_key else None
+
+
 def read(source: Source, options: Options) -> Contents:
     """Read a file of this format."""
+    lines = _lines(source, options.name or "system")
+    try:
+        scores = ClassScores.of(
+            lines.segments, lines.classes, lines.listed.score[lines.rows], name=options.name or "system"
+        )
+        key = lines.key()
+    except InputError as error:
+        raise FormatError(f"{source.name}: {error}") from error
+    origin = Origin(source.name, str(lines.layout))
+    return Contents(origin=origin, index=Index(lines.segments), class_scores=scores, class_key=key)
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageDecisions:
+    """For each segment, which languages were accepted.
+
+    Attributes
+    ----------
+    segments : list of str
+    classes : list of str
+    accepted : (n_segments, n_classes) bool array
+    true : list of str or None
+        The true languages, if the file says them.
+    """
+
+    segments: list[str]
+    classes: list[str]
+    accepted: BoolArray
+    true: list[str] | None
+
+
+def read_decisions(source: Source) -> LanguageDecisions:
+    """Read the decisions of a file of this format, and no scores.
+
+    Raises
+    ------
+    FormatError
+        As for scores; or if a decision is neither ``t`` nor ``f``.
+    """
+    lines = _lines(source, "system")
+    trials = lines.listed.trials
+    words, spelled = encode(trials.condition("decision"))
+    known = spelled.to_pylist()
+    odd = [word for word in known if word not in ("t", "f")]
+    if odd:
+        row = int(np.flatnonzero(words == known.index(odd[0]))[0])
+        raise FormatError(f"{trials.origin.where(row)}: the decision {odd[0]!r} is neither t nor f.")
+    accepts = np.array([word == "t" for word in known])[words]
+    try:
+        key = lines.key()
+    except InputError as error:
+        raise FormatError(f"{source.name}: {error}") from error
+    true = None if key is None else [key.classes[k] for k in key.label.tolist()]
+    return LanguageDecisions(lines.segments.names[0].to_pylist(), lines.classes, accepts[lines.rows], true)
+
+
+def _lines(source: Source, system: str) -> _Lines:
     data = read_text(source)
     first = next(numbered_lines(data, source.name), None)
     if first is None:
@@ -46,7 +121,6 @@ def read(source: Source, options: Options) -> Contents:
     lines = TextFormat(name="nist-lre07", summary="", reads=(), lines=())
     layout = Layout(lines, roles, " ")
     origin = Origin(source.name, str(layout), partial(line_of_row, data, layout, name=source.name))
-    system = options.name or "system"
     listed = parse_table(data, layout, origin, system, Options(need="scores")).scores
     trials = listed.trials
     for name in ("test", "set"):
@@ -57,14 +131,8 @@ def read(source: Source, options: Options) -> Contents:
             )
     languages, classes = encode(trials.condition("language"))
     rows = _complete(trials, languages, classes.to_pylist())
-    origin = Origin(source.name, str(layout))
-    segments = Trials.of({"trial": trials.names[0]}, origin=origin)
-    try:
-        scores = ClassScores.of(segments, classes.to_pylist(), listed.score[rows], name=system)
-        key = _key(trials, segments, rows) if with_key else None
-    except InputError as error:
-        raise FormatError(f"{source.name}: {error}") from error
-    return Contents(origin=origin, index=Index(segments), class_scores=scores, class_key=key)
+    segments = Trials.of({"trial": trials.names[0]}, origin=Origin(source.name, str(layout)))
+    return _Lines(listed, segments, classes.to_pylist(), rows, layout, with_key)
 
 
 def _complete(trials: Trials, languages: IntArray, classes: list[str]) -> IntArray:

@@ -1,0 +1,71 @@
+"""Files of weightings of thresholds: the rules that they make, and what is wrong with others."""
+
+import numpy as np
+import pytest
+
+from deciban import FormatError, rules
+from deciban.io import read_rule
+from deciban.metrics import act_dcf, scoring_rule_cost
+
+GOOD = "eta = [0.01, 0.5, 0.2]\nweights = [0.25, 0.25, 0.5]\n"
+TABLE = "eta, weights\n0.01,0.25\n0.5,0.25\n\n0.2,0.5\n"
+TAR, NON = np.array([-0.5, 1.0, 3.0, 6.0]), np.array([-4.0, -1.0, 0.5, 1.0, 2.0])
+
+
+def written(tmp_path, text, name="rule.toml"):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.mark.parametrize(("text", "name"), [(GOOD, "rule.toml"), (TABLE, "rule.csv")])
+def test_weights_are_detection_problems(tmp_path, text, name):
+    rule, p = read_rule(written(tmp_path, text, name)), 0.1
+    costs = [(0.25, 1 / 0.01, 1 / 0.99), (0.25, 2, 2), (0.5, 1 / 0.2, 1 / 0.8)]
+    expected = sum(w * act_dcf(TAR, NON, p_target=p, c_miss=miss, c_fa=fa, normalize=False) for w, miss, fa in costs)
+    assert rules.information(TAR, NON, rule=rule, p_target=p).cost == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_flat_density_is_the_logarithm(tmp_path):
+    rule = read_rule(written(tmp_path, "eta = [0, 1]\ndensity = [1.0, 1.0]"))
+    expected = scoring_rule_cost(TAR, NON, p_target=0.3, alpha=1.0, beta=1.0)
+    assert rules.information(TAR, NON, rule=rule, p_target=0.3).cost == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("eta = [", "no TOML"),
+        ("eta = " + 100_000 * "[", "no TOML .lists too deep"),
+        ("eta = [1" + 5000 * "0" + "]", "no TOML"),
+        (b"\xff\xfe", "no text in UTF-8"),
+        ("", "has nothing. A rule has eta and weights"),
+        (GOOD + "costs = 1", "has 'eta', 'weights', 'costs'"),
+        ("eta = [0.5]", "has 'eta'. A rule"),
+        (GOOD.replace("0.01", "true"), "eta: True is no number"),
+        (GOOD.replace("0.01", "1" + 400 * "0"), "eta: a number beyond those of 64 bits"),
+        (GOOD.replace("0.01", "0.0"), "eta: expected a vector of thresholds"),
+        (GOOD.replace("0.25,", "-1,"), "weights: expected 3 numbers of at least 0"),
+        (GOOD.replace("0.25,", "nan,"), "weights"),
+        ("eta = []\nweights = []", r"eta: expected a list of numbers, got \[\]"),
+        ("eta = 0.5\nweights = [1]", "eta: expected a list of numbers, got 0.5"),
+    ],
+)
+def test_hostile_files_are_refused(tmp_path, text, message):
+    with pytest.raises(FormatError, match=f"rule.toml: {message}"):
+        read_rule(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (TABLE.replace("0.2,0.5", "0.2"), "row 5 has 1 columns, not 2"),
+        (TABLE.replace("0.2,0.5", "0.2,much"), "weights: 'much' is no number"),
+        (TABLE.replace("weights", "weight"), "has 'eta', 'weight'"),
+        (TABLE.replace("weights", "eta"), "eta: two columns of this name"),
+        ("eta,weights\n", "eta: expected a list of numbers"),
+    ],
+)
+def test_hostile_tables_are_refused(tmp_path, text, message):
+    with pytest.raises(FormatError, match=f"rule.csv: {message}"):
+        read_rule(written(tmp_path, text, "rule.csv"))
