@@ -70,6 +70,12 @@ def test_segments_of_many_classes_are_counted(tmp_path):
     told = dict(inspect_file(tmp_path / "c.summary").properties)
     assert told["about"] == "3 classes: deu, eng, fra"
     assert told["segments of each class"] == "deu 1, eng 1, fra 2"
+    assert told["passes"].startswith("1: minima of detectors and pairs have bounds")
+    deciban.summarize_files(tmp_path / "c.parquet", tmp_path / "c.refined", refine=tmp_path / "c.summary")
+    found = inspect_file(tmp_path / "c.refined")
+    assert dict(found.properties)["passes"].startswith("2: minima of detectors and pairs are exact")
+    assert not found.remarks
+    assert deciban.evaluate_files(tmp_path / "c.refined").systems[0].bounds.keys() >= {"min_cllr"}
 
 
 def test_a_damaged_summary_is_not_described(merged):

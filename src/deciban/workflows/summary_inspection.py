@@ -86,9 +86,14 @@ def _trials(part: Any) -> Properties:
 
 def _passes(part: Any) -> str:
     n = part.n_passes + (part.further is not None)
+    if part.is_refined and part.unseen:
+        return f"{n:,}, the last one not over all shards"
+    if part.question.classes:
+        minima = "are exact" if part.is_refined else "have bounds"
+        return f"{n:,}: minima of detectors and pairs {minima}, min Cllr of all classes keeps its bounds"
     if part.is_refined:
-        return f"{n:,}: figures are exact" if not part.unseen else f"{n:,}, the last one not over all shards"
-    if part.question.classes or part.has_bounds:
+        return f"{n:,}: figures are exact"
+    if part.has_bounds:
         return f"{n:,}: figures of ranks have bounds, or are not known"
     return f"{n:,}: {ranks_in_words(part)}"
 
@@ -103,7 +108,8 @@ def _remarks(part: Any, name: str) -> tuple[str, ...]:
         return ()
     if not part.question.classes and not part.has_bounds and not unbounded(part.question.of_two_classes):
         return ()
-    return (f"A further pass makes figures exact: deciban summarize SHARD -o SHARD.refined --refine {name}.",)
+    what = "Further passes make minima of detectors and pairs exact" if part.question.classes else "A further pass makes figures exact"
+    return (f"{what}: deciban summarize SHARD -o SHARD.refined --refine {name}.",)
 
 
 def _listed(words: list[str]) -> str:
