@@ -108,7 +108,8 @@ def _remarks(part: Any, name: str) -> tuple[str, ...]:
         return ()
     if not part.question.classes and not part.has_bounds and not unbounded(part.question.of_two_classes):
         return ()
-    what = "Further passes make minima of detectors and pairs exact" if part.question.classes else "A further pass makes figures exact"
+    of_classes = "Further passes make minima of detectors and pairs exact"
+    what = of_classes if part.question.classes else "A further pass makes figures exact"
     return (f"{what}: deciban summarize SHARD -o SHARD.refined --refine {name}.",)
 
 
