@@ -30,9 +30,22 @@ def test_the_question_and_the_shards_are_told(merged):
     assert told["rows"] == "8"
     assert told["labels"] == "2 targets, 6 non-targets"
     assert re.match(r"p_target 0\.1\b.*0\.5", told["asked operating_points"])
-    assert told["passes"].startswith("1: figures of ranks have bounds")
-    assert "--refine all.summary" in found.remarks[0]
+    assert (told["passes"], found.remarks) == ("1: figures of ranks are exact", ())
     assert inspect_file(merged, format="summary") == found
+
+
+def test_a_further_pass_is_named_where_one_tells_more(merged, monkeypatch):
+    deciban.summarize_files("a.parquet", "asked.summary", fmr_at=[0.1])
+    assert "--refine asked.summary" in inspect_file("asked.summary").remarks[0]
+    n = np.arange(5000)
+    pq.write_table(pa.table({"score": n / 7.0, "label": n % 3 == 0}), "many.parquet")
+    monkeypatch.setattr("deciban.engines.summary_parts.ROOM", 300)
+    deciban.summarize_files("many.parquet", "many.summary")
+    found = inspect_file("many.summary")
+    assert dict(found.properties)["passes"].startswith("1: figures of ranks have bounds")
+    assert "--refine many.summary" in found.remarks[0]
+    bounds = [deciban.evaluate_files(name).systems[0].bounds for name in (merged, "many.summary")]
+    assert list(map(bool, bounds)) == [False, True]
 
 
 def test_shards_that_a_pass_has_not_seen_are_named(merged):
@@ -57,6 +70,12 @@ def test_segments_of_many_classes_are_counted(tmp_path):
     told = dict(inspect_file(tmp_path / "c.summary").properties)
     assert told["about"] == "3 classes: deu, eng, fra"
     assert told["segments of each class"] == "deu 1, eng 1, fra 2"
+    assert told["passes"].startswith("1: minima of detectors and pairs have bounds")
+    deciban.summarize_files(tmp_path / "c.parquet", tmp_path / "c.refined", refine=tmp_path / "c.summary")
+    found = inspect_file(tmp_path / "c.refined")
+    assert dict(found.properties)["passes"].startswith("2: minima of detectors and pairs are exact")
+    assert not found.remarks
+    assert deciban.evaluate_files(tmp_path / "c.refined").systems[0].bounds.keys() >= {"min_cllr"}
 
 
 def test_a_damaged_summary_is_not_described(merged):

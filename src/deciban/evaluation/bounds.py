@@ -54,6 +54,11 @@ class Unresolved:
     best: SortedScores | None = None
 
 
+def unbounded(figures: TwoClassFigures) -> list[str]:
+    """Names of what was asked for that one pass knows no bounds of."""
+    return [name for name in ("eer_conventions", "fnmr_at", "fmr_at", "posteriors_at") if getattr(figures, name)]
+
+
 def require_bounded(figures: TwoClassFigures) -> None:
     """Refuse figures that have no bounds.
 
@@ -62,8 +67,7 @@ def require_bounded(figures: TwoClassFigures) -> None:
     InputError
         If there is one.
     """
-    names = [name for name in ("eer_conventions", "fnmr_at", "fmr_at", "posteriors_at") if getattr(figures, name)]
-    if names:
+    if names := unbounded(figures):
         raise InputError(
             f"approximate: one pass knows no bounds of what {' and '.join(names)} asks for. Leave that out, or let all "
             "passes run (without approximate, --approximate)."

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from deciban.core.ranks.kept_scores import KeptScores
-from deciban.core.ranks.pruning import told_apart
+from deciban.core.ranks.pruning import are_open, told_apart
 from deciban.core.ranks.score_cells import ScoreCells, merged_cells, with_finer
 from deciban.errors import InputError
 from deciban.io.summary_records import Question, ShardRecord, Sums
@@ -110,6 +110,11 @@ class SummaryPart:
     def is_refined(self) -> bool:
         """Whether the scores that can matter are kept."""
         return self.further is not None and bool(self.further.kept)
+
+    @functools.cached_property
+    def has_bounds(self) -> bool:
+        """Whether targets and non-targets share a cell, so that figures of ranks are not exact yet."""
+        return not self.is_refined and any(are_open(told_apart(one)).any() for one in self.cells)
 
     @property
     def unseen(self) -> tuple[str, ...]:

@@ -125,8 +125,11 @@ def messages_of(found: OpenedSummary) -> tuple[Message, ...]:
     part = found.part
     n = part.n_passes + (part.further is not None)
     passes = "one pass" if n == 1 else "two passes" if n == 2 else f"{n} passes"
-    words = "" if part.is_refined else ": figures of ranks have bounds"
-    if found.kind == "classes" and not part.is_refined:
+    if found.kind == "two-class":
+        words = "" if part.is_refined else f": {ranks_in_words(part)}"
+    elif part.is_refined:
+        words = ""
+    else:
         n_open = sum(one.n_open for own in part.known for one in own.values())
         words = (
             f": {counted(n_open, 'cell')} of minima open, refine by it again" if part.known else ": minima have bounds"
@@ -142,6 +145,11 @@ def messages_of(found: OpenedSummary) -> tuple[Message, ...]:
         text = f"{len(missing)} of {len(part.shards)} shards are missing in pass {n}: {', '.join(missing)}"
         messages.append(Message("note", found.name, shortened(text)))
     return tuple(messages)
+
+
+def ranks_in_words(part: SummaryPart) -> str:
+    """How well a summary of two classes that was not refined knows figures of ranks."""
+    return "figures of ranks have bounds" if part.has_bounds else "figures of ranks are exact"
 
 
 def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:

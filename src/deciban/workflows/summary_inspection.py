@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from deciban.evaluation.bounds import unbounded
 from deciban.io.source import PathLike, display_name
 from deciban.io.summary_files import read_summary
 from deciban.io.summary_records import Question
 from deciban.messages import counted, shortened
 from deciban.workflows.model_inspection import Inspection, Properties
+from deciban.workflows.summaries import ranks_in_words
 
 _MOST = 20
 """Shards that are named one by one."""
@@ -84,9 +86,16 @@ def _trials(part: Any) -> Properties:
 
 def _passes(part: Any) -> str:
     n = part.n_passes + (part.further is not None)
+    if part.is_refined and part.unseen:
+        return f"{n:,}, the last one not over all shards"
+    if part.question.classes:
+        minima = "are exact" if part.is_refined else "have bounds"
+        return f"{n:,}: minima of detectors and pairs {minima}, min Cllr of all classes keeps its bounds"
     if part.is_refined:
-        return f"{n:,}: figures are exact" if not part.unseen else f"{n:,}, the last one not over all shards"
-    return f"{n:,}: figures of ranks have bounds, or are not known"
+        return f"{n:,}: figures are exact"
+    if part.has_bounds:
+        return f"{n:,}: figures of ranks have bounds, or are not known"
+    return f"{n:,}: {ranks_in_words(part)}"
 
 
 def _remarks(part: Any, name: str) -> tuple[str, ...]:
@@ -97,7 +106,11 @@ def _remarks(part: Any, name: str) -> tuple[str, ...]:
         return (f"{what}. Refine {'it' if len(missing) == 1 else 'them'}, too, and merge all (deciban merge).",)
     if part.is_refined:
         return ()
-    return (f"A further pass makes figures exact: deciban summarize SHARD -o SHARD.refined --refine {name}.",)
+    if not part.question.classes and not part.has_bounds and not unbounded(part.question.of_two_classes):
+        return ()
+    of_classes = "Further passes make minima of detectors and pairs exact"
+    what = of_classes if part.question.classes else "A further pass makes figures exact"
+    return (f"{what}: deciban summarize SHARD -o SHARD.refined --refine {name}.",)
 
 
 def _listed(words: list[str]) -> str:
