@@ -42,6 +42,8 @@ _BYTES_PER_ROW = 24
 """What a row takes while it is read."""
 
 _BYTES_SENT_PER_KEPT = 4
+"""What it takes in a sum that is sent."""
+
 _SUMS_AT_ONCE = 3
 """Sums that a worker holds while it adds one to another, in what it may take."""
 
@@ -184,17 +186,18 @@ def summarize_by_value(
     """
     room = memory - int(n_rarer * _BYTES_PER_KEPT)
     room -= engine.n_at_once * _BYTES_PER_ROW * max(_ROWS_PER_BATCH, *(one.n_rows for one in source.pieces))
+    if not engine.shares_memory:
+        room = min(room, memory // _SUMS_AT_ONCE - int(n_rarer * _BYTES_SENT_PER_KEPT))
     if source.is_double or source.n_rows < FEWEST_ROWS * engine.n_sums or room <= 0:
         return None
     sample = source.pieces[0].read(Wanted((survey.system,))).scores[0]
     needed = _UNLIKE * expected_bytes(sample, source.n_rows)
-    sent = int(needed + n_rarer * _BYTES_SENT_PER_KEPT)
-    if needed > room or (not engine.shares_memory and _SUMS_AT_ONCE * sent > memory):
+    if needed > room:
         return None
     loops = compiled() if needed + N_BYTES <= room else None
     room -= N_BYTES if loops is not None else 0
     empty = SurveyByValue(*survey.given, room=room, loops=loops)
-    empty.n_bytes = sent
+    empty.n_bytes = int(needed + n_rarer * _BYTES_SENT_PER_KEPT)
     found = engine.run(empty, source.pieces)
     if found.is_refuted:  # the first trials are not like the others
         return None

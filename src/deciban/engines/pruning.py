@@ -88,7 +88,7 @@ class CellTally(Locked, Work):
 
     words = "counting in cells"
     rows_per_batch = 4_000_000
-    most_waiting = 3
+    most_waiting = 2
 
     def __init__(self, survey: Survey, cells: ScoreCells, windows: tuple[FloatArray, FloatArray] | None = None) -> None:
         super().__init__()
