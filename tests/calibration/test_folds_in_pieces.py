@@ -51,6 +51,20 @@ def test_groups_are_in_the_folds_of_memory(seed, n_sides, weights, classes):
         assert found == in_memory(scores, here)
 
 
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=5, deadline=None)
+def test_fractions_of_weight_add_up_alike_in_any_pieces(seed):
+    """Groups with the same weights in another order are alike, and chance alone says which of them comes first."""
+    rng = np.random.default_rng(seed)
+    weight, names, label = np.tile(rng.integers(1, 10, 10) / 10, 20), np.repeat(np.arange(20), 10), np.arange(200) % 2
+    order, scores = rng.permutation(200), np.arange(200) + 0.5
+    weight, names, label = weight[order], np.array([f"g{k:02d}" for k in names[order]]), label[order]
+    (here,) = folds_of(scores, label, weight, names, n_folds=3, seed=3)
+    source = source_of(scores, label.astype(bool), rng, weights=weight, groups=[names])
+    deal = dealt_by_group(source, Threads(), 3, 3)
+    assert dict(zip(deal.names.to_pylist(), deal.folds.tolist(), strict=True)) == dict(zip(names, here, strict=True))
+
+
 @pytest.mark.parametrize("most", [1 << 23, 100])
 @pytest.mark.parametrize("weights", [False, True])
 def test_trials_by_themselves_are_in_the_folds_of_memory(most, weights, monkeypatch):

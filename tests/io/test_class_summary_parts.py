@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.engines.class_summary_parts import counted_class_part
+from deciban.engines.class_summary_parts import class_evaluation_of_part, class_sums_of, counted_class_part, known_of
 from deciban.engines.threads import Threads
 from deciban.errors import InputError
+from deciban.evaluation.multiclass.evaluate import evaluate_classes
 from deciban.evaluation.multiclass.figures import ClassFigures
 from deciban.io.summary_files import read_summary, write_summary
 from deciban.io.summary_parts import merged_parts
@@ -39,6 +40,41 @@ def test_merging_gives_the_same_bytes(tmp_path_factory, seed, order, n):
         assert read_summary(folder / f"{k}").sha256 == one.sha256
         found.append((folder / f"{k}").read_bytes())
     assert found[0] == found[1] == found[2]
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 2**32 - 1))
+def test_minima_lie_within_the_bounds_of_few_cells(seed):
+    rng, made = np.random.default_rng(seed), []
+    for _ in range(3):
+        label = rng.permutation(np.arange(60) % 3)
+        loglik = rng.normal(size=(60, 3)).round(1) + np.eye(3)[label]
+        loglik[rng.random(loglik.shape) < 0.02] = -np.inf
+        loglik[np.arange(60), label] = 1.0
+        made.append((loglik, label))
+    question = Question(FIGURES, ("score",), "float64", 0, (), has_weights=False, classes=("a", "b", "c"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("deciban.engines.class_summary_parts._MOST_FIRST", 8)
+        parts = [
+            counted_class_part(
+                source_of(*one, rng, n_pieces=2, classes=("a", "b", "c")),
+                ShardRecord(f"{k}", 60, 9, f"{k}", ()),
+                question,
+                Threads(2),
+            )
+            for k, one in enumerate(made)
+        ]
+    whole = merge(*parts)
+    sums = class_sums_of(whole, 0)
+    found = class_evaluation_of_part(sums, known_of(whole, 0, sums, "all"), "score")
+    loglik, label = (np.concatenate([one[at] for one in made]) for at in (0, 1))
+    exact = evaluate_classes(loglik, label, classes=("a", "b", "c"), prior=FIGURES.prior, p_target=FIGURES.p_target)
+    for target, figures in exact.detectors.items():
+        for name in ("eer", "min_cost", "min_cllr"):
+            low, high = found.bounds.get(("detectors", target, name), (found.detectors[target][name],) * 2)
+            assert low * (1 - 1e-12) <= figures[name] <= high * (1 + 1e-12)
+    low, high = found.bounds["min_cllr"]
+    assert low <= exact.min_cllr <= high
 
 
 def merge(*parts):

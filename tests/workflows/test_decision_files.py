@@ -1,12 +1,16 @@
 """Files of decisions against a key: what `decide_files` wrote costs what it said, and words are never guessed."""
 
+import gzip
+
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import deciban
 from deciban import metrics
 from deciban.decisions import decision_risk
-from deciban.errors import InputError, KeyMismatchError
+from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io import CostTable
 from deciban.workflows.decision_files import evaluate_decision_files
 
@@ -75,3 +79,66 @@ def test_yes_and_no_are_not_guessed_and_every_trial_needs_a_decision(folder):
     (folder / "d.csv").write_text("trial,action\nu1,accept\nu2,reject\n")
     with pytest.raises(KeyMismatchError):
         evaluate_decision_files(folder / "d.csv", folder / "key.csv")
+
+
+FOUR = [("a", "target"), ("b", "nontarget"), ("c", "nontarget"), ("d", "target")]
+
+
+@pytest.fixture
+def four(tmp_path):
+    (tmp_path / "k.csv").write_text("trial,label\n" + "".join(f"{name},{label}\n" for name, label in FOUR))
+
+    def evaluated(rows, **how):
+        path = tmp_path / how.pop("called", "d.csv")
+        path.write_bytes(rows if isinstance(rows, bytes) else rows.encode())
+        return evaluate_decision_files(path, tmp_path / "k.csv", **how).systems[0]
+
+    return evaluated
+
+
+ROWS = "trial,action\na,accept\nb,reject\nc,accept\nd,accept\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "called"),
+    [
+        (gzip.compress(ROWS.encode()), "d.csv.gz"),
+        (ROWS.replace(",", ", "), "d.csv"),
+        (ROWS, "d.txt"),
+        (ROWS.replace(",", "\t"), "d"),
+        (ROWS.replace(",", " "), "d.txt"),
+        ("\ufeff" + ROWS, "d.csv"),
+    ],
+)
+def test_tables_are_read_however_they_stand(four, rows, called):
+    found = four(rows, called=called)
+    assert found.rates == {"p_miss": 0.0, "p_fa": 0.5}
+    assert found.name == "d"
+
+
+def test_parquet_is_known_by_its_bytes_and_a_truncated_one_is_named(four, tmp_path):
+    table = pa.table({"trial": list("abcd"), "action": ["accept", "reject", "accept", "accept"]})
+    parquet.write_table(table, tmp_path / "whole")
+    whole = (tmp_path / "whole").read_bytes()
+    assert four(whole, called="d.pq").rates["p_fa"] == 0.5
+    with pytest.raises(FormatError, match=r"d\.pq"):
+        four(whole[:-20], called="d.pq")
+
+
+@pytest.mark.parametrize(
+    ("rows", "how", "words"),
+    [
+        (ROWS, {"costs": CostTable(TWO.actions, ("nontarget", "target"), TWO.costs)}, "the first of two classes"),
+        (ROWS.replace("d,accept", "d,undecided"), {}, "'undecided' is neither accept nor reject"),
+        (ROWS.replace("d,accept", "d,"), {}, "row 4 holds no decision"),
+        (ROWS, {"log10": True}, "log10: about scores"),
+        (ROWS, {"approximate": True}, "approximate: about scores"),
+        (ROWS.replace("d,accept\n", ""), {"missing": 0.0}, "No number is a decision"),
+        (ROWS.replace("d,accept\n", ""), {}, r"no score in \S*d\.csv, the first \(d\)"),
+        (ROWS + "a,accept\n", {}, r"d\.csv, row 4: trial \(a\)"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_by_the_name_of_the_file(four, rows, how, words):
+    with pytest.raises(InputError if how or "undecided" in rows else ValueError, match=words) as caught:
+        four(rows, **how)
+    assert ".parquet" not in str(caught.value)

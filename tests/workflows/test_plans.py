@@ -71,6 +71,23 @@ def test_partitions_count_alike(trials):
     assert one.minimum.value == pytest.approx(np.mean(least), rel=1e-12)
 
 
+@pytest.mark.parametrize("columns", ["number:10,25", "gender,number:25", "trial=halves"])
+def test_what_counts_alike_is_named_as_in_equalize(columns, trials, tmp_path):
+    folder = trials[0]
+    lines = (folder / "key.csv").read_text().splitlines()
+    numbered = [f"{line},{line.rpartition(',u')[2]}" for line in lines[1:]]
+    (tmp_path / "key.csv").write_text("\n".join([f"{lines[0]},number", *numbered]))
+    (tmp_path / "halves").write_text("".join(f"t{i},{'early' if i < 300 else 'late'}\n" for i in range(900)))
+    columns = columns.replace("halves", str(tmp_path / "halves"))
+    plan = (folder / "ours.toml").read_text().replace("gender,channel", columns)
+    (tmp_path / "ours.toml").write_text(plan)
+    how = {"operating_points": [0.2, 0.1], "equalize": columns}
+    expected = evaluate_files(folder / "sys.csv", tmp_path / "key.csv", **how).conditions[0].equalized[0].found
+    (one,) = evaluate_files(folder / "sys.csv", tmp_path / "key.csv", preset=tmp_path / "ours.toml").primaries
+    assert not one.departs
+    assert one.value == expected.mean_act_dcf
+
+
 def test_added_points_change_nothing(trials):
     folder = trials[0]
     alone, more = (

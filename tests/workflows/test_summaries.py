@@ -199,6 +199,8 @@ def test_sums_of_many_classes_are_those_of_all_segments(segments, options):
 def test_further_passes_find_minima_of_many_classes(segments, monkeypatch):
     monkeypatch.setattr("deciban.engines.class_summary_parts._FEWEST_CELLS", 500)
     monkeypatch.setattr("deciban.engines.class_summary_parts._MOST_CELLS", 500)
+    monkeypatch.setattr("deciban.engines.class_summary_parts._MOST_FIRST", 40)
+    (exact,), bounded = deciban.evaluate_files("?.parquet", intervals=False).systems, list[set]()
     deciban.merge_summaries(counted(segments), "pass1")
     for n in range(2, 9):
         parts = [summarized(name, f"{name}.{n}", refine=f"pass{n - 1}") for name in segments]
@@ -212,9 +214,12 @@ def test_further_passes_find_minima_of_many_classes(segments, monkeypatch):
         said = deciban.merge_summaries([parts[1], "some"], f"pass{n}")
         summarized(segments, "together", refine=f"pass{n - 1}")
         assert Path("together").read_bytes() == Path(f"pass{n}").read_bytes()
+        bounded.append(require_within(deciban.evaluate_files(f"pass{n - 1}").systems[0], exact))
         if "open" not in said[0].text:
             break
-    (one,), (exact,) = (deciban.evaluate_files(name, intervals=False).systems for name in (f"pass{n}", "?.parquet"))
+    (one,) = deciban.evaluate_files(f"pass{n}", intervals=False).systems
+    assert bounded[0] > require_within(one, exact) == {"min_cllr", "calibration_loss"}
+    assert any("Other figures are exact" in note for note in one.notes)
     for name in ("min_cost", "eer", "min_cllr"):
         assert getattr(one.detection, name) == pytest.approx(getattr(exact.detection, name), rel=1e-12), name
     assert np.array_equal(one.pairwise.min_cllr, exact.pairwise.min_cllr)
@@ -224,6 +229,50 @@ def test_further_passes_find_minima_of_many_classes(segments, monkeypatch):
         summarized(segments[0], "x", refine=f"pass{n}")
     with pytest.raises(InputError, match="refine: a class has no segment in the summary"):
         summarized(segments[0], "x", refine=summarized(segments[0], "y"))
+
+
+def test_whole_weights_of_many_classes_are_copies(segments, monkeypatch):
+    monkeypatch.setattr("deciban.engines.class_summary_parts._MOST_FIRST", 40)
+    rng, how = np.random.default_rng(5), {"weights": "w", "classes": ["a", "b", "c"]}
+    for name in segments:
+        table, w = pq.read_table(name), rng.integers(0, 4, 300)
+        pq.write_table(table.take(np.repeat(np.arange(300), w)), f"{name}.copies")
+        pq.write_table(table.append_column("w", pa.array(w.astype(float))), name)
+    (exact,) = deciban.evaluate_files("*.copies", intervals=False).systems
+    deciban.merge_summaries(counted(segments, **how), "all")
+    bounded = deciban.evaluate_files("all").systems[0]
+    assert len(require_within(bounded, exact)) > 2
+    for _ in range(3):
+        parts = [summarized(name, f"{name}.more", refine="all", **how) for name in segments]
+        if "open" not in deciban.merge_summaries(parts, "all")[0].text:
+            break
+    (one,) = deciban.evaluate_files("all").systems
+    assert np.array_equal(one.confusion, exact.confusion)
+    assert one.cllr == pytest.approx(exact.cllr, rel=1e-13)
+    for name in ("min_cost", "eer", "min_cllr", "cllr"):
+        assert getattr(one.detection, name) == pytest.approx(getattr(exact.detection, name), rel=1e-12), name
+    pq.write_table(pq.read_table(segments[0]).set_column(4, "w", pa.array(rng.random(300))), "fractions.parquet")
+    with pytest.raises(InputError, match=r"weights: those of fractions.parquet are no whole numbers"):
+        summarized("fractions.parquet", "x", **how)
+
+
+def require_within(found, exact):
+    """Every figure that has bounds lies within them, and has no number of its own; their names."""
+    for figure, (low, high) in found.bounds.items():
+        name, *of = (figure,) if isinstance(figure, str) else figure
+        if name == "detectors":
+            true = exact.detectors[of[0]][of[1]]
+        elif name.startswith("pairwise"):
+            i, j = map(exact.classes.index, of)
+            pairs = exact.pairwise
+            true = pairs.min_cllr[i, j] if name == "pairwise_min_cllr" else (pairs.cllr - pairs.min_cllr)[i, j]
+        elif name.startswith("mean_"):
+            true = exact.mean_costs[name.removeprefix("mean_")]
+        else:
+            true = exact.points[of[0]].costs[name] if of else getattr(exact, name)
+        assert low <= true <= high, figure
+        assert low < high, figure
+    return set(found.bounds)
 
 
 def test_what_summaries_of_many_classes_do_not_hold_is_refused(segments):
@@ -303,9 +352,16 @@ def test_other_questions_are_refused(shards):
 def test_what_only_trials_can_tell_is_refused(shards, said):
     summarized(shards[0], "a")
     with pytest.raises(
-        InputError, match=f"{next(iter(said))}: (a summary of shards does not|says how trials are read)"
+        InputError, match=f"{next(iter(said))}: (a summary of shards holds counts|says how trials are read)"
     ):
         deciban.evaluate_files("a", **said)
+
+
+def test_a_missing_interval_is_explained(shards):
+    summarized(shards[0], "a")
+    told = [one.text for one in deciban.evaluate_files("a").messages if one.kind == "units"]
+    assert told == [text for text in told if "The shards themselves have intervals" in text] != []
+    assert not [one for one in deciban.evaluate_files("a", intervals=False).messages if one.kind == "units"]
 
 
 def test_trials_of_one_class_are_not_evaluated(shards):

@@ -24,6 +24,9 @@ from deciban.types import FloatArray, Progress
 _SAME = 1e-12
 """Costs that differ by less than this, relative to them, are the same."""
 
+LEAST_GAIN = 1e-6
+"""Of relative cost, for which it is worth adding a system."""
+
 
 @dataclass(frozen=True, slots=True)
 class SelectionStep:
@@ -128,7 +131,7 @@ def select_systems(
     sample_weight: ArrayLike | None = None,
     quality: Mapping[str, ArrayLike] | None = None,
     seed: int = 0,
-    least_gain: float = 1e-6,
+    least_gain: float = LEAST_GAIN,
     progress: Progress | None = None,
 ) -> Selection:
     """Choose systems one after the other: always the one that lowers the cross-validated cost most, until none does.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deciban.analysis.data import copied
-from deciban.analysis.selection import Criterion, Search, Selection, chosen_by
+from deciban.analysis.selection import LEAST_GAIN, Criterion, Search, Selection, chosen_by
 from deciban.calibration.cross_in_pieces import PartsInPieces
 from deciban.engines.work import Engine
 from deciban.io.shards.pieces import ShardSource
@@ -14,9 +14,6 @@ from deciban.models.mapped import mapped, ordered
 from deciban.models.told_elsewhere import missing_measures_are_known
 from deciban.models.two_class import Fusion
 from deciban.types import Progress
-
-_LEAST_GAIN = 1e-6
-"""That of `deciban.analysis.select_systems`."""
 
 
 def select_in_pieces(
@@ -45,7 +42,7 @@ def select_in_pieces(
     criterion = Criterion(fusion, None)
     parts = PartsInPieces.of(source, engine, n_folds)
     search = Search(_InPieces(parts, criterion, engine, memory), source.systems, progress)
-    return chosen_by(search, criterion.words, _LEAST_GAIN)
+    return chosen_by(search, criterion.words, LEAST_GAIN)
 
 
 @dataclass(frozen=True, slots=True)

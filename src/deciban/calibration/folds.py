@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban.core.ranks.exact_weights import summed_by_code, whole_or_float
 from deciban.core.resampling.units import mixed_bits
 from deciban.errors import InputError, TrialError
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
@@ -199,18 +200,30 @@ def folds_of_shares(shares: FloatArray, n_folds: int, seed: int) -> IntArray:
 
 def _shares(sides: IntArray, label: IntArray, weight: CountArray | None) -> FloatArray:
     """How much of each class every group has, a row for each group."""
-    # Sums of fractions depend on their order, which must not be that of the trials.
-    rows = slice(None) if weight is None or weight.dtype.kind != "f" else np.argsort(weight, kind="stable")
-    own, truth = sides[:, rows], label[rows]
-    amount = np.ones(len(label)) if weight is None else weight[rows]
-    n_groups = int(sides.max()) + 1
-    columns = []
-    for k in np.unique(label):
-        of_class = np.where(truth == k, amount, 0)
-        in_groups = sum(np.bincount(side, of_class, n_groups) for side in own)
-        total = np.bincount(np.zeros(len(of_class), np.int64), of_class)[0]
-        columns.append(in_groups / total if total > 0 else in_groups)
-    return np.stack(columns, axis=1)
+    n_groups, n_classes = int(sides.max()) + 1, int(label.max()) + 1
+    amount = np.ones(len(label)) if weight is None else weight.astype(np.float64)
+    return shares_of(
+        summed_by_code(amount, [side * n_classes + label for side in sides], n_groups * n_classes),
+        summed_by_code(amount, [label], n_classes),
+    )
+
+
+def shares_of(in_groups: tuple[IntArray, int], in_all: tuple[IntArray, int]) -> FloatArray:
+    """How much of each class every group has, from exact sums, so that nothing depends on the order of trials.
+
+    Parameters
+    ----------
+    in_groups, in_all : pairs as of `deciban.core.ranks.exact_weights.summed_by_code`
+        Of groups, class by class, and of classes.
+
+    Returns
+    -------
+    (n_groups, n_classes) array
+        Of a class without weight 0.
+    """
+    total = whole_or_float(*in_all).astype(np.float64)
+    sums = whole_or_float(*in_groups).astype(np.float64).reshape(-1, len(total))
+    return np.divide(sums, total, out=np.zeros(sums.shape), where=total > 0)
 
 
 def _folds_of_trials(scores: AnyArray, label: IntArray, weight: CountArray | None, n_folds: int, seed: int) -> IntArray:

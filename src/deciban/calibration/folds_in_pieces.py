@@ -12,15 +12,15 @@ import numpy as np
 
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
-from deciban.calibration.folds import are_listed, folds_by_content, folds_of, folds_of_shares
-from deciban.core.training.sums import Sums
+from deciban.calibration.folds import are_listed, folds_by_content, folds_of, folds_of_shares, shares_of
+from deciban.core.ranks.exact_weights import aligned, summed_by_code
 from deciban.engines.looking import found_in
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk, Piece, PieceOf, ShardSource, Wanted
 from deciban.models.score_model import ARGUMENTS
 from deciban.trials.names.codes import encode
-from deciban.types import AnyArray, FloatArray, IntArray
+from deciban.types import AnyArray, IntArray
 
 
 class Deal(ABC):
@@ -178,15 +178,13 @@ class GroupShares:
     Attributes
     ----------
     names : pyarrow string array
-    sums : Sums
-        Of (n_groups, n_classes), in weight.
-    totals : Sums
-        Of (n_classes,), of trials.
+    sums, totals : (n_digits, n_groups * n_classes) and (n_digits, n_classes) int arrays, each with a place
+        As of `deciban.core.ranks.exact_weights.summed_by_code`: exact, for any pieces in any order.
     """
 
     names: Any
-    sums: Sums
-    totals: Sums
+    sums: tuple[IntArray, int]
+    totals: tuple[IntArray, int]
 
     @classmethod
     def of(cls, chunk: Chunk, n_classes: int) -> Self:
@@ -197,33 +195,38 @@ class GroupShares:
         merged, names = encode(pa.concat_arrays([own for _, own in chunk.groups]))
         ends = np.cumsum([len(own) for _, own in chunk.groups])[:-1]
         amount = np.ones(len(chunk.truth)) if chunk.weight is None else chunk.weight.astype(np.float64)
-        rows = np.argsort(amount, kind="stable")  # as in memory: sums of fractions depend on their order
-        truth, amount = chunk.truth[rows].astype(np.int64), amount[rows]
-        table = np.zeros(len(names) * n_classes)
-        for place, (codes, _) in zip(np.split(merged, ends), chunk.groups, strict=True):
-            table += np.bincount(place[codes[rows]] * n_classes + truth, amount, len(table))
-        totals = np.bincount(truth, amount, n_classes)
-        return cls(names, Sums.of(table.reshape(len(names), n_classes)), Sums.of(totals))
+        truth = chunk.truth.astype(np.int64)
+        parts = zip(np.split(merged, ends), chunk.groups, strict=True)
+        both = [place[codes] * n_classes + truth for place, (codes, _) in parts]
+        return cls(
+            names, summed_by_code(amount, both, len(names) * n_classes), summed_by_code(amount, [truth], n_classes)
+        )
 
     def __add__(self, other: GroupShares) -> GroupShares:
         """Of both."""
         import pyarrow as pa
 
         place, names = encode(pa.concat_arrays([self.names, other.names]))
-        parts = np.split(place, [len(self.names)])
-        spread = list[Sums]()
-        for one, own in ((self, parts[0]), (other, parts[1])):
-            tables = np.zeros((2, len(names), one.sums.high.shape[1]))
-            tables[0][own], tables[1][own] = one.sums.high, one.sums.low
-            spread.append(Sums(tables[0], tables[1]))
-        return GroupShares(names, spread[0] + spread[1], self.totals + other.totals)
+        n_classes = self.totals[0].shape[1]
+        spread = list[tuple[IntArray, int]]()
+        for one, own in zip((self, other), np.split(place, [len(self.names)]), strict=True):
+            sums, first = one.sums
+            table = np.zeros((len(sums), len(names), n_classes), np.int64)
+            table[:, own] = sums.reshape(len(sums), len(own), n_classes)
+            spread.append((table.reshape(len(sums), len(names) * n_classes), first))
+        return GroupShares(names, _added(spread), _added([self.totals, other.totals]))
 
     def dealt(self, n_folds: int, seed: int, n_sides: int) -> ByGroup:
         """The folds of all groups, as of `deciban.calibration.folds.folds_of`."""
         order = to_numpy(pc.sort_indices(self.names))
-        total, sums = self.totals.total, self.sums.total[order]
-        shares: FloatArray = np.divide(sums, total, out=sums.copy(), where=total > 0)
-        return ByGroup(self.names.take(pc.sort_indices(self.names)), folds_of_shares(shares, n_folds, seed), n_sides)
+        folds = folds_of_shares(shares_of(self.sums, self.totals)[order], n_folds, seed)
+        return ByGroup(self.names.take(order), folds, n_sides)
+
+
+def _added(parts: Sequence[tuple[IntArray, int]]) -> tuple[IntArray, int]:
+    """Sums of the digits of both."""
+    (one, other), place = aligned(parts)
+    return one + other, place
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,24 +13,30 @@ from deciban.core.classes.subsets import SubsetCounts
 from deciban.core.ranks.key_cells import KeyCells, Refining, Sides
 from deciban.core.rules.expected import MeanCost
 from deciban.core.training.sums import Sums
-from deciban.engines.class_counting import ClassSums, survey_classes
-from deciban.engines.class_problems import Counting, Problem, ProblemTally, problems_of
+from deciban.engines.class_bounds import OnePass
+from deciban.engines.class_counting import ClassSums, ClassSurvey, with_problems
+from deciban.engines.class_problems import (
+    ODDS,
+    Counting,
+    Problem,
+    ProblemTally,
+    problems_by_class,
+    problems_of,
+    shared_sides,
+)
 from deciban.engines.summary_parts import MEMORY, require_counted
 from deciban.engines.work import Engine
-from deciban.errors import InputError
+from deciban.errors import FormatError, InputError
+from deciban.evaluation.multiclass.class_bounds import NOTE, within_class_bounds
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of
 from deciban.evaluation.multiclass.figures import ClassFigures
-from deciban.evaluation.multiclass.problem_sums import Asked, CountedProblems, ProblemSums
+from deciban.evaluation.multiclass.problem_sums import Asked, ProblemSums
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import Kept, ScoreChecks
-from deciban.evaluation.multiclass.summary import ClassSummary, WholeOnly, c_avg_places
-from deciban.evaluation.reliability import PooledOdds
+from deciban.evaluation.multiclass.summary import ClassSummary, c_avg_places
 from deciban.io.class_summary_parts import ClassFurther, ClassPart, ClassShard, ClassTotals
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.summary_records import Question, ShardRecord
-from deciban.multiclass.analysis import subset_costs_of
-from deciban.multiclass.costs import mixed
-from deciban.multiclass.recalibration import ClassCalibration
 from deciban.types import FloatArray, IntArray
 
 _BYTES_PER_CELL = 100_000
@@ -42,16 +47,38 @@ _FEWEST_CELLS, _MOST_CELLS = 1 << 12, 1 << 14
 _AT_ONCE = 32
 """Problems that are counted in one pass over a shard."""
 
+_FIRST_BYTES, _FEWEST_FIRST, _MOST_FIRST = 64_000_000, 64, 1 << 11
+"""What the cells of the first pass take, and how many a problem has: the same for all jobs, whatever their memory."""
+
 _COSTS = ("surprise", "flat_surprise", "quadratic")
 
 
 def counted_class_part(source: ShardSource, own: ShardRecord, question: Question, engine: Engine) -> ClassPart:
-    """Count the segments of one shard; see `deciban.engines.summary_parts.counted_part`."""
-    assert isinstance(question.figures, ClassFigures)  # noqa: S101  # they go with classes
+    """Count the segments of one shard; see `deciban.engines.summary_parts.counted_part`.
+
+    Raises
+    ------
+    InputError
+        If weights are no whole numbers.
+    """
+    figures = question.figures
+    assert isinstance(figures, ClassFigures)  # noqa: S101  # they go with classes
     totals, numbers = list[ClassTotals | None](), list[Mapping[str, FloatArray]]()
     for system in range(len(question.systems)):
-        found = survey_classes(source, engine, system=system, figures=question.figures)
-        totals.append(None if found is None else _totals(found))
+        survey = ClassSurvey(system, source.classes, figures, source.has_weights, None)
+        problems = problems_by_class(survey.asked, len(source.classes), source.n_rows)
+        room = _FIRST_BYTES // sum(one.bytes_per_cell for one in problems)
+        counting = [Counting(one, min(max(room, _FEWEST_FIRST), _MOST_FIRST), None) for one in problems]
+        about = system, source.classes, source.has_weights
+        done = engine.run(OnePass(survey, ProblemTally(about, survey.asked, counting)), source.pieces)
+        found = done.survey.found
+        cells = {_name(one.problem): one.cells for one in done.tally.counting}
+        if found is not None and found.summary.counts.dtype.kind == "f":
+            raise InputError(
+                f"weights: those of {source.name} are no whole numbers, and sums of fractions over many classes depend "
+                "on the order in which files are merged. Use whole numbers, or evaluate the shards themselves."
+            )
+        totals.append(None if found is None else replace(_totals(found), cells=cells))
         numbers.append({} if found is None else _numbers(found))
     shard = ClassShard(own.name, own.n_rows, own.size, own.sha256, (), tuple(numbers))
     return ClassPart(question, (shard,), tuple(totals))
@@ -151,7 +178,7 @@ class ClassRefining:
         engine.make_room(source, memory // 2)
         for system, (sums, counting) in enumerate(zip(self.sums, self.counting, strict=True)):
             found: dict[str, KeyCells] = {}
-            about = system, source.classes, False
+            about = system, source.classes, source.has_weights
             for at in range(0, len(counting), _AT_ONCE):
                 tally = ProblemTally(about, sums.problems.asked, counting[at : at + _AT_ONCE])
                 done = engine.run(tally.empty(), source.pieces)
@@ -159,7 +186,8 @@ class ClassRefining:
             cells.append(found)
             sides.append({_name(one.problem): one.problem.sides for one in counting})
         further = ClassFurther(self.most, (own.sha256,), tuple(sides), tuple(cells))
-        return replace(self.whole, further=further)
+        totals = tuple(None if one is None else one.without_cells() for one in self.whole.totals)
+        return replace(self.whole, totals=totals, further=further)
 
 
 def _name(problem: Problem) -> str:
@@ -191,7 +219,7 @@ def class_sums_of(part: ClassPart, system: int) -> ClassSums | None:
         accepted=counts.get("accepted"),
         checks=checks,
         posterior_odds=(),
-        is_weighted=False,
+        is_weighted=question.has_weights,
         **costs,  # type: ignore[arg-type]  # names of costs
     )
     asked = Asked.of(figures, classes, c_avg_places(figures))
@@ -222,42 +250,60 @@ def _sums(parts: Sequence[FloatArray]) -> Sums:
     return functools.reduce(Sums.__add__, (Sums(one[0], one[1]) for one in parts))
 
 
-def class_evaluation_of_part(sums: ClassSums, known: Mapping[str, Refining], name: str) -> ClassEvaluation:
-    """The evaluation of what adds up: what needs the segments themselves is not known.
+def known_of(part: ClassPart, system: int, sums: ClassSums, name: str) -> dict[tuple[Any, ...], Refining]:
+    """What is known of detectors, pairs and posteriors: cells of the first pass, or of further ones.
+
+    Parameters
+    ----------
+    part : ClassPart
+    system : int
+    sums : ClassSums
+        Its sums; every class has a segment.
+    name : str
+        What messages call the file.
+
+    Raises
+    ------
+    FormatError
+        If cells are missing that must be there.
+    """
+    asked, counts, totals = sums.problems.asked, sums.summary.counts, part.totals[system]
+    assert totals is not None  # noqa: S101  # there are segments
+    try:
+        if part.known:
+            of = part.known[system]
+            return {one.name: of[_name(one)] for one in problems_of(asked, counts, int(counts.sum()))}
+        problems = problems_by_class(asked, len(counts), int(counts.sum()))
+        return {one.name: Refining.of(shared_sides(one, asked, counts), totals.cells[_name(one)]) for one in problems}
+    except KeyError as error:
+        raise FormatError(f"{name}: does not hold the cells of {error}. Summarize its shards again.") from error
+
+
+def class_evaluation_of_part(sums: ClassSums, known: Mapping[tuple[Any, ...], Refining], name: str) -> ClassEvaluation:
+    """The evaluation of what adds up: minima within bounds where cells are open.
+
+    What calibration would gain over all classes needs the segments themselves, and has bounds in any case.
 
     Parameters
     ----------
     sums : ClassSums
         Every class has a segment.
-    known : mapping of str to Refining
-        What is known of detectors, pairs and posteriors.
+    known : mapping of names of problems to Refining
+        See `known_of`.
     name : str
         Of the system.
     """
-    pavs = {problem: one.pav for problem, one in known.items() if not one.n_open}
-    summary, asked, n = sums.summary, sums.problems.asked, len(sums.summary.classes)
-    detectors = tuple(tuple(pavs.get(f"detector.{at}.{k}") for k in range(n)) for at in range(len(asked.rivals)))
-    both = [(i, j) for i in range(1, n) for j in range(i)] if asked.has_pairs else []
-    pairs = {(i, j): pavs.get(f"pair.{i}.{j}") for i, j in both}
-    failed, happened = (np.asarray(asked.prior / summary.counts @ counts) for counts in sums.problems.in_bins)
-    none = np.zeros(0)
-    right, wrong, low, high = known["odds"].blocks if "odds" in pavs else (none, none, none, none)
-    flat = np.full(n, 1.0 / n)
-    unknown = dict.fromkeys(("minimum", "after_offset_only", "after_scale_only", "scale"), math.nan)
-    total = mixed(summary.flat_surprise, flat) / math.log(2)
-    calibration = ClassCalibration(total=total, reference=math.log2(n), offset=np.full(n, np.nan), **unknown)
-    subsets = None if sums.subsets is None else subset_costs_of(sums.subsets, summary.classes)
-    shown = None if sums.shown is None else (sums.shown.loglik, sums.shown.label)
-    whole = replace(
-        summary,
-        problems=CountedProblems(summary.counts, sums.problems, detectors, pairs),
-        posterior_odds=PooledOdds(np.asarray(right), np.asarray(wrong), low, high, happened, failed),
-        whole=WholeOnly(calibration, subsets, shown),
-    )
-    found = class_evaluation_of(whole, name=name)
-    if len(pavs) == len(asked.rivals) * n + len(both) + 1:
+    ranked = {problem: one for problem, one in known.items() if problem != ODDS}
+    worst = with_problems(sums, known, {problem: one.pav for problem, one in ranked.items()}, None)
+    best = with_problems(sums, known, {problem: one.best for problem, one in ranked.items()}, None)
+    each = replace(best, posterior_odds=worst.posterior_odds)
+    found = within_class_bounds(*(class_evaluation_of(one, name=name) for one in (worst, each)))
+    if any(one.n_open for one in known.values()):
         return found
-    note = (
-        "Minima of detectors and pairs (by PAV) are not known yet: further passes over the shards find them (--refine)."
-    )
-    return replace(found, notes=(*found.notes, note))
+    return replace(found, notes=tuple(_EXACT if one == NOTE else one for one in found.notes))
+
+
+_EXACT = (
+    "What calibration would gain (min Cllr of all classes) needs training over all segments: it is certain to lie "
+    "within the bounds in brackets. Other figures are exact."
+)

@@ -139,12 +139,12 @@ def sentence(one: OneSystem) -> str:
 
     parts = list[str]()
     for k, at in enumerate(one.information_at):
-        told = with_interval(_bits(at.delivered), one, ("information", k))
+        told = with_interval(_three_digits(at.delivered), one, ("information", k))
         unit = " bit" if at.entropy == 1.0 else " bits"
-        words = f"{told} of {_bits(at.entropy)}"
+        words = f"{told} of {at.entropy:.3g}"
         words = f"at {_at(at)}, {words}" if k else f"tells {words}{unit} at {_at(at)}"
         if at.available is not None:
-            words += f" ({with_interval(_bits(at.available), one, ('available', k))} if calibrated)"
+            words += f" ({with_interval(_three_digits(at.available), one, ('available', k))} if calibrated)"
         parts.append(words)
     return f"{one.name} {'; '.join(parts)}"
 
@@ -156,8 +156,8 @@ def _at(one: InformationAt) -> str:
     return "the flat prior" if len(set(one.prior)) == 1 else "the given prior"
 
 
-def _bits(value: float) -> str:
-    return f"{value:z.3g}"
+def _three_digits(value: float) -> str:
+    return f"{value:z#.3g}".rstrip(".")
 
 
 def constant_costs(entropy: float, log_odds: float, n_cells: int) -> FloatArray:

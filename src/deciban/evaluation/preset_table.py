@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,6 +33,9 @@ PRIMARY = {
     "pair_cost": "actual cost of telling the worst pairs of classes apart",
 }
 """What the primary number of a plan is, in words."""
+
+_NEXT_COLUMN = re.compile(r"\s*,\s*(?![-+]?[\d.]+(?:[eE][-+]?\d+)?\s*(?:,|$))")
+"""Between columns, and not between borders of bins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +127,16 @@ class Preset:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns of the key that the primary number needs."""
+        """Columns of the key that the primary number needs, with the borders of bins.
+
+        Examples
+        --------
+        >>> import dataclasses
+        >>> dataclasses.replace(preset("sre16"), equalize="gender,duration:5,10").columns
+        ('gender', 'duration:5,10')
+        """
         from_shares = (self.share_column,) if self.share_column else ()
-        return tuple(self.equalize.split(",")) if self.equalize else from_shares
+        return tuple(_NEXT_COLUMN.split(self.equalize)) if self.equalize else from_shares
 
     @property
     def primary_in_words(self) -> str:
@@ -148,7 +159,7 @@ class Preset:
         elif len(self.points) > 1 and self.primary != "eer":
             words = f"mean over {len(self.points)} points of the {words}"
         if self.equalize:
-            words += f", every combination of {self.equalize.replace(',', ', ')} counting alike"
+            words += f", every combination of {', '.join(self.columns)} counting alike"
         if self.non_target_shares:
             shares = ", ".join(f"{value} {share:g}" for value, share in self.non_target_shares.items())
             words += f", non-targets by {self.share_column} in shares ({shares})"
@@ -300,7 +311,9 @@ def _validate(row: dict[str, Any], where: str) -> None:
     error = jsonschema.exceptions.best_match(validator.iter_errors(row))
     if error is not None:
         place = ".".join(map(str, error.absolute_path)) or "the plan"
+        about = error.schema.get("description") if isinstance(error.schema, dict) else None
+        rule = f"{about} " if about else ""
         raise FormatError(
-            f"{where}: {place}: {error.message[:200]}. deciban presets NAME --toml shows plans that are whole, and "
+            f"{where}: {place}: {error.message[:200]}. {rule}deciban presets NAME --toml shows plans that are whole, and "
             "docs/presets.md what each field means."
         )

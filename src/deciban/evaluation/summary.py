@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -346,10 +346,6 @@ def merged(summaries: Iterable[Summary]) -> Summary:
         if True in have_units
         else None,
     )
-
-
-def _units(parts: Sequence[TrialsByUnit]) -> UnitTrials | None:
-    return UnitTrials.merged([one.in_memory("a summary of several") for one in parts]) if parts else None
 
 
 def _listed(values: FloatArray) -> tuple[float, ...]:

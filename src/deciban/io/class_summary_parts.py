@@ -10,7 +10,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -33,18 +33,35 @@ class ClassTotals:
         What holds for all trials.
     shown : Shown or None
         Trials to draw.
+    cells : mapping of str to KeyCells
+        After one pass, trials of each problem in cells, by class; further passes have cells of their own.
     """
 
     counts: Mapping[str, IntArray]
     hold: Mapping[str, bool]
     shown: Shown | None = None
+    cells: Mapping[str, KeyCells] = field(default_factory=dict)
 
     def __add__(self, other: ClassTotals) -> ClassTotals:
         """Of the trials of both."""
         counts = {name: one + other.counts[name] for name, one in self.counts.items()}
         hold = {name: one and other.hold[name] for name, one in self.hold.items()}
         shown = None if self.shown is None or other.shown is None else self.shown + other.shown
-        return ClassTotals(counts, hold, shown)
+        cells = {name: KeyCells.merged([one, other.cells[name]]) for name, one in self.cells.items()}
+        return ClassTotals(counts, hold, shown, cells)
+
+    def arrays(self) -> dict[str, AnyArray]:
+        """All arrays by names of their own."""
+        found: dict[str, AnyArray] = {f"counts/{name}": one for name, one in self.counts.items()}
+        if self.shown is not None:
+            found |= {"shown/scores": self.shown.loglik, "shown/label": self.shown.label}
+        for problem, cells in self.cells.items():
+            found |= {f"first/{problem}/{name}": array for name, array in _of_cells(cells).items()}
+        return found
+
+    def without_cells(self) -> ClassTotals:
+        """The same for further passes."""
+        return replace(self, cells={})
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,24 +158,15 @@ class ClassPart:
         found: dict[str, AnyArray] = {}
         for k, own in enumerate(self.totals):
             if own is not None:
-                found |= {f"{k}/counts/{name}": one for name, one in own.counts.items()}
-                if own.shown is not None:
-                    found |= {f"{k}/shown/scores": own.shown.loglik, f"{k}/shown/label": own.shown.label}
+                found |= {f"{k}/{name}": one for name, one in own.arrays().items()}
         for k, known in enumerate(self.known):
-            for problem, one in known.items():
-                arrays = {
-                    "low": one.low,
-                    "high": one.high,
-                    "counts": one.counts,
-                    "is_open": one.is_open.astype(np.int64),
-                }
-                found |= {
-                    f"{k}/known/{problem}/{name}": array for name, array in (arrays | _of_sides(one.sides)).items()
-                }
+            for problem, of in known.items():
+                arrays = {"low": of.low, "high": of.high, "counts": of.counts, "is_open": of.is_open.astype(np.int64)}
+                arrays |= _of_sides(of.sides)
+                found |= {f"{k}/known/{problem}/{name}": array for name, array in arrays.items()}
         for k, cells in enumerate(() if self.further is None else self.further.cells):
-            for problem, of in cells.items():
-                arrays = {name: getattr(of, name) for name in ("starts", "counts", "low", "high")}
-                arrays |= {"size": np.array([of.room, of.level])}
+            for problem, one in cells.items():
+                arrays = _of_cells(one)
                 arrays |= _of_sides(self.further.sides[k][problem]) if self.further is not None else {}
                 found |= {f"{k}/finer/{problem}/{name}": array for name, array in arrays.items()}
         for shard in self.shards:
@@ -187,7 +195,8 @@ class ClassPart:
             shown = None
             if f"{k}/shown/label" in arrays:
                 shown = Shown(most_shown, arrays[f"{k}/shown/scores"], arrays[f"{k}/shown/label"])
-            totals.append(ClassTotals(_below(arrays, f"{k}/counts/"), dict(hold), shown))
+            first = {name: _cells(one) for name, one in _by_problem(arrays, f"{k}/first/")}
+            totals.append(ClassTotals(_below(arrays, f"{k}/counts/"), dict(hold), shown, first))
         shards = tuple(
             ClassShard(**one, sums=(), numbers=_numbers(arrays, one["sha256"], len(totals))) for one in about["shards"]
         )
@@ -251,6 +260,11 @@ def _sides(arrays: Mapping[str, AnyArray]) -> Sides:
 def _refining(arrays: Mapping[str, AnyArray]) -> Refining:
     is_open = arrays["is_open"].astype(np.bool_)
     return Refining(_sides(arrays), arrays["low"], arrays["high"], arrays["counts"], is_open)
+
+
+def _of_cells(cells: KeyCells) -> dict[str, AnyArray]:
+    arrays = {name: getattr(cells, name) for name in ("starts", "counts", "low", "high")}
+    return arrays | {"size": np.array([cells.room, cells.level])}
 
 
 def _cells(arrays: Mapping[str, AnyArray]) -> KeyCells:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError, InputError
-from deciban.io.source import PathLike, display_name
+from deciban.io.packing import unpacked_name
+from deciban.io.source import PathLike, Source, display_name, read_text
 from deciban.messages import shortened
 
 COLUMNS = ("action", "decision")
@@ -94,12 +96,13 @@ def read_decisions(
     """
     name, table = display_name(path), _table(path, columns)
     chosen = _column(table, name, column)
-    if table[chosen].null_count:
-        row = int(np.flatnonzero(table[chosen].is_null().to_numpy())[0])
+    said = pc.utf8_trim_whitespace(table[chosen].cast(pa.string()))
+    empty = np.flatnonzero(pc.fill_null(pc.equal(said, ""), fill_value=True).to_numpy())
+    if len(empty):
         raise FormatError(
-            f"{name}: row {row + 1} holds no decision. Write one for every trial, or leave the trial out."
+            f"{name}: row {empty[0] + 1} holds no decision. Write one for every trial, or leave the trial out."
         )
-    encoded = pc.dictionary_encode(pc.utf8_trim_whitespace(table[chosen].cast(pa.string()))).combine_chunks()
+    encoded = pc.dictionary_encode(said).combine_chunks()
     found = encoded.dictionary.to_pylist()
     meant = {word: _meaning(word, words or {}, actions) for word in found}
     known = tuple(actions) if actions is not None else tuple(sorted(set(meant.values())))
@@ -140,33 +143,54 @@ def _column(table: pa.Table, name: str, column: str | None) -> str:
 def _table(path: PathLike, columns: Sequence[str] | None) -> pa.Table:
     from pyarrow import csv, parquet
 
-    ending = Path(path).suffix.casefold()
+    source, name = Source(path), display_name(path)
+    ending = Path(unpacked_name(name)).suffix.casefold()
     try:
-        if ending == ".parquet" or Path(path).is_dir():
-            return parquet.read_table(path)
-        if ending in (".csv", ".tsv"):
-            options = csv.ParseOptions(delimiter="," if ending == ".csv" else "\t")
-            return csv.read_csv(path, csv.ReadOptions(column_names=columns), options, _as_text(path, options, columns))
-        rows = [line.split() for line in Path(path).read_text("utf-8").splitlines() if line.strip()]
+        if source.is_folder or source.kind == "Parquet":
+            return parquet.read_table(path if source.is_folder else source.seekable())
+        text = read_text(source)
+        if between := _between(ending, text):
+            options = csv.ParseOptions(delimiter=between)
+            return _stripped(csv.read_csv(BytesIO(text), _whole(columns), options, _as_text(text, options, columns)))
+        rows = [line.split() for line in text.decode("utf-8").splitlines() if line.strip()]
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        raise FormatError(f"{display_name(path)}: {error}") from error
+        raise FormatError(f"{name}: {error}") from error
     names, body = (list(columns), rows) if columns else (rows[0], rows[1:]) if rows else ([], [])
     for number, row in enumerate(body, 1 + (not columns)):
         if len(row) != len(names):
             raise FormatError(
-                f"{display_name(path)}: line {number} has {len(row)} columns, not {len(names)} "
+                f"{name}: line {number} has {len(row)} columns, not {len(names)} "
                 f"({', '.join(names)}). Name the columns of a file without a header (--columns enroll,test,action)."
             )
     return pa.table({name: [row[k] for row in body] for k, name in enumerate(names)})
 
 
-def _as_text(path: PathLike, options: Any, columns: Sequence[str] | None) -> Any:
+def _between(ending: str, text: bytes) -> str | None:
+    """What stands between columns, by the ending of the name or else by the first line; None for blanks."""
+    line = text[: text.find(b"\n")]
+    told = {".csv": ",", ".tsv": "\t"}.get(ending)
+    return told or ("\t" if b"\t" in line else "," if b"," in line else None)
+
+
+def _whole(columns: Sequence[str] | None) -> Any:
+    from pyarrow import csv
+
+    return csv.ReadOptions(column_names=columns)
+
+
+def _stripped(table: pa.Table) -> pa.Table:
+    """The table without blanks around names of columns and what stands in them: commas with a blank are common."""
+    columns = [pc.utf8_trim_whitespace(one) for one in table.columns]
+    return pa.table(columns, [name.strip() for name in table.column_names])
+
+
+def _as_text(text: bytes, options: Any, columns: Sequence[str] | None) -> Any:
     """Every column is text: names such as 007 are no numbers, and nobody guesses what 1 and 0 are."""
     from pyarrow import csv
 
     if columns is not None:
         names = list(columns)
     else:
-        with csv.open_csv(path, parse_options=options) as reader:
+        with csv.open_csv(BytesIO(text), parse_options=options) as reader:
             names = reader.schema.names
     return csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))

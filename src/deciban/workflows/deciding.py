@@ -32,15 +32,13 @@ from deciban.trials.lists import ROW
 from deciban.types import AnyArray, CountArray, Progress, ScoreArray
 from deciban.workflows.applied import given_systems, result_of
 from deciban.workflows.applied_pieces import naming
-from deciban.workflows.deciding_inputs import applied_first, of_applied, pieces_to_decide
+from deciban.workflows.deciding_inputs import applied_first, of_applied, pieces_to_decide, require_target_first
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.model_files import AnyModel, model_message, path_of_model, trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, quality_paths
 from deciban.workflows.row_writers import RowWriter
-
-_NON_TARGETS = {"nontarget", "non-target", "non", "imp", "impostor", "imposter", "spoof", "different"}
 
 _LIKE_PROBABILITIES = (
     "all look like probabilities, and are taken for logarithms of likelihoods: if they are probabilities, say so "
@@ -350,9 +348,5 @@ def _kind_of(table: CostTable, model: ScoreModel | None, options: Options) -> An
     if name == "two-class":
         if len(table.classes) != 2:
             raise InputError(f"{table.name}: {len(table.classes)} classes, but the scores are about two.")
-        if table.classes[0].casefold() in _NON_TARGETS:
-            raise InputError(
-                f"{table.name}: the first of two classes is the target, here {table.classes[0]!r}. Exchange the "
-                "classes, and the columns of costs."
-            )
+        require_target_first(table)
     return kind_called(name)

@@ -9,6 +9,7 @@ from typing import Any
 
 from deciban.errors import InputError
 from deciban.io.atomic import ScratchFolder
+from deciban.io.cost_files import CostTable
 from deciban.io.formats import by_name
 from deciban.io.memory import memory_of
 from deciban.io.reader import Input
@@ -30,6 +31,8 @@ from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles
 
 _FULL = "decisions.parquet"
+
+_NON_TARGETS = {"nontarget", "non-target", "non", "imp", "impostor", "imposter", "spoof", "different"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,6 +91,20 @@ def pieces_to_decide(path: PathLike, kind: AnyKind, options: Options) -> PiecesT
         return Input(reader.contents([Range(rows, 0, rows.n_rows)], rows.name), by_name("parquet"))
 
     return PiecesToDecide(table.rows, read, table.name, table.reading)
+
+
+def require_target_first(table: CostTable) -> None:
+    """Refuse costs of two classes whose first one, which is taken for the target, is called a non-target.
+
+    Raises
+    ------
+    InputError
+    """
+    if table.classes[0].casefold() in _NON_TARGETS:
+        raise InputError(
+            f"{table.name}: the first of two classes is the target, here {table.classes[0]!r}. Exchange the "
+            "classes, and the columns of costs."
+        )
 
 
 def applied_first(

@@ -23,10 +23,14 @@ from deciban.io.source import PathLike, TwoFiles, display_name
 from deciban.messages import Message, counted
 from deciban.trials import JoinReport
 from deciban.types import Progress
+from deciban.workflows.deciding_inputs import require_target_first
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.options import Options
 
 _TWO = ("accept", "reject")
+
+_OF_SCORES = ("format", "log10", "probabilities", "posterior_prior", "detection_llr")
+"""Options that say what scores are, or how they stand in files."""
 
 _UNCLEAR = {"0", "1", "-1", "n", "y", "no", "yes", "f", "t", "false", "true"}
 """Words of two answers, of which nobody guesses to what question."""
@@ -106,6 +110,7 @@ def evaluate_decision_files(
     {'p_miss': 0.0, 'p_fa': 0.5}
     """
     chosen, say = Options.of("evaluate_decision_files", options), progress or (lambda _words: None)
+    _refuse_options_of_scores(chosen)
     table = None if costs is None else costs if isinstance(costs, CostTable) else read_costs(costs)
     words = dict.fromkeys(accept, "accept") | dict.fromkeys(reject, "reject")
     named = _columns(chosen)
@@ -117,6 +122,8 @@ def evaluate_decision_files(
         actions = _actions(table, chosen, words)
         found.append(read_decisions(path, actions=actions, words=words, column=decision_column, columns=named))
     kind = _kind(found, table, chosen)
+    if kind == "two-class" and table is not None:
+        require_target_first(table)
     if kind == "two-class" and table is None:
         found = [_in_order(one, _TWO) for one in found]
     elif kind == "classes" and table is None and chosen.reading.classes is None:
@@ -126,10 +133,27 @@ def evaluate_decision_files(
     with folder.or_nothing() as scratch:
         names = (table and table.classes) or chosen.reading.classes or found[0].actions
         written = _written(found, scratch, ["score"] if kind == "two-class" else names)
-        joined, own = _joined(written, key, kind, chosen, say)
+        joined, own = _joined(written, found, key, kind, chosen, say)
     folder.remove()
     systems = tuple(_evaluated(joined, own, found, kind, table))
     return DecidedResults(systems, joined.report, _messages(found, joined, own))
+
+
+def _refuse_options_of_scores(options: Options) -> None:
+    """Refuse what would change codes of actions as if they were scores, or would be overlooked."""
+    reading, scale = options.reading, options.scale
+    given = [name for name in _OF_SCORES if getattr(reading, name) not in (None, False)]
+    given += [name for name in ("approximate", "dask", "speakers") if getattr(scale, name) not in (None, False)]
+    if given:
+        raise InputError(
+            f"{', '.join(given)}: about scores, and decisions are none; they are read as tables, and held in memory. "
+            "Leave it out."
+        )
+    if reading.missing not in ("error", "drop"):
+        raise InputError(
+            f"missing: got {reading.missing!r}, a score to fill in. No number is a decision: leave out the trials "
+            "without one (missing='drop', --missing drop), or write their decisions into the file."
+        )
 
 
 def _columns(options: Options) -> list[str] | None:
@@ -158,16 +182,24 @@ def _kind(found: Sequence[DecisionFile], table: CostTable | None, options: Optio
             f"{unclear[0].name}: column {unclear[0].column!r} holds {', '.join(unclear[0].actions)}. Say which of them "
             "means accepting, and which rejecting: accept=, reject= (--accept 1 --reject 0)."
         )
+    for one in found if options.kind is None and options.reading.classes is None else ():
+        odd = sorted(set(one.actions) - set(_TWO))
+        if odd and len(odd) < len(one.actions):
+            raise _neither(one, odd[0])
     return options.kind or ("two-class" if all(set(one.actions) <= set(_TWO) for one in found) else "classes")
+
+
+def _neither(one: DecisionFile, word: str) -> InputError:
+    return InputError(
+        f"{one.name}: {word!r} is neither accept nor reject. Say what the words mean (accept=, reject=, "
+        "--accept, --reject), or name the costs of all actions (costs=, --costs)."
+    )
 
 
 def _in_order(one: DecisionFile, actions: tuple[str, ...]) -> DecisionFile:
     odd = [name for name in one.actions if name not in actions]
     if odd:
-        raise InputError(
-            f"{one.name}: {odd[0]!r} is neither accept nor reject. Say what the words mean (accept=, reject=, "
-            "--accept, --reject), or name the costs of all actions (costs=, --costs)."
-        )
+        raise _neither(one, odd[0])
     place = np.array([actions.index(name) for name in one.actions])
     return replace(one, action=place[one.action], actions=actions)
 
@@ -186,13 +218,21 @@ def _written(found: Sequence[DecisionFile], folder: Path, columns: Sequence[str]
 
 
 def _joined(
-    written: Sequence[PathLike], key: PathLike | None, kind: str, options: Options, say: Progress
+    written: Sequence[PathLike],
+    found: Sequence[DecisionFile],
+    key: PathLike | None,
+    kind: str,
+    options: Options,
+    say: Progress,
 ) -> tuple[JoinedScores, Options]:
     """Decisions on the trials of a key, and the options for these tables."""
     plain: dict[str, Any] = {"format": None, "columns": None, "classes": None}
     is_kind: Any = kind
     own = replace(options, kind=is_kind, reading=replace(options.reading, **plain))
-    return read_joined(ScoreFiles.of(written, key, own.reading), None, own, progress=say), own
+    files = ScoreFiles.of(written, key, own.reading)
+    for opened, one in zip(files.scores, found, strict=True):
+        opened.files[0].source.name = one.name  # messages are about what the user named
+    return read_joined(files, None, own, progress=say), own
 
 
 def _evaluated(

@@ -13,12 +13,14 @@ from deciban._validate.probabilities import LIKE_POSTERIORS, LIKE_PROBABILITIES,
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
 from deciban.io.source import PathLike
+from deciban.io.summary_files import is_summary_file
 from deciban.io.units import DETECTION_LLRS, is_submission
 from deciban.metrics import SortedScores
 from deciban.trials import ClassScores, Key, Scores, SegmentQuality, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import ScoreArray
 from deciban.workflows.model_inspection import Inspection, Properties, inspected_model, is_model_file
+from deciban.workflows.summary_inspection import inspected_summary
 
 _CUT = 100
 """Length at which some writers of HDF5 cut names off."""
@@ -39,7 +41,7 @@ def inspect_file(
     labels: Mapping[str, str] | None = None,
     log10: bool = False,
 ) -> Inspection:
-    """Describe a file of any known format, or a model, and say what in it looks wrong.
+    """Describe a file of any known format, a model or a summary of shards, and say what in it looks wrong.
 
     Parameters
     ----------
@@ -58,6 +60,8 @@ def inspect_file(
     """
     if format is None and columns is None and is_model_file(path):
         return inspected_model(path)
+    if format in (None, "summary") and columns is None and is_summary_file(path):
+        return inspected_summary(path)
     contents = read_contents(path, format=format, columns=columns, labels=labels, log10=log10)
     properties: Properties = [("read as", contents.origin.reading), ("holds", ", ".join(contents.kinds))]
     remarks = list(contents.notes)

@@ -179,15 +179,31 @@ def _numbers(trials: Trials, column: SplitColumn, values: pa.Array, argument: st
     return found, np.isnan(found)
 
 
+def has_column(trials: Trials, name: str) -> bool:
+    """Whether trials can be split by a column: one of the key, or a side.
+
+    Examples
+    --------
+    >>> trials = Trials.of({"enroll": ["a"], "test": ["b"]}, conditions={"gender": ["f"]})
+    >>> [has_column(trials, name) for name in ("gender", "enroll", "channel")]
+    [True, True, False]
+    """
+    return name in trials.conditions or bool({name, trials.origin.side_called(name)}.intersection(_sides(trials)))
+
+
+def _sides(trials: Trials) -> tuple[str, ...]:
+    """Sides whose names say something."""
+    return () if trials.sides == ROW else trials.sides
+
+
 def _values(trials: Trials, column: SplitColumn, argument: str) -> pa.Array:
     """What the key says of every trial in a column, or a file of the names of a side."""
     if column.path:
         return _looked_up(trials, column, argument)
     if column.name in trials.conditions:
         return trials.condition(column.name)
-    side = trials.origin.side_called(column.name)
-    sides = () if trials.sides == ROW else trials.sides
-    for name in (column.name, side):
+    sides = _sides(trials)
+    for name in (column.name, trials.origin.side_called(column.name)):
         if name in sides:
             return trials.column(name)
     there = ", ".join((*sides, *trials.conditions)) or "none"

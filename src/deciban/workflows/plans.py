@@ -22,7 +22,7 @@ from deciban.trials import Trials
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, KindName
-from deciban.workflows.partitions import partition_of
+from deciban.workflows.partitions import has_column, partition_of
 from deciban.workflows.split import Split, split_columns
 
 _OF_SCORES = ("cluster_c_avg", "pair_cost")
@@ -98,7 +98,9 @@ class PlannedTrials:
     @property
     def _lacking(self) -> tuple[str, ...]:
         """Columns that the key should have, and has not."""
-        return tuple(name for name in self.plan.columns if name not in self.trials.conditions)
+        trials, plan = self.trials, self.plan
+        asked = split_columns(plan.equalize or plan.share_column, "preset") if plan.columns else ()
+        return tuple(one.name for one in asked if not one.path and not has_column(trials, one.name))
 
     def _evaluated(self, score: AnyArray, weight: CountArray | None, name: str) -> Any:
         how: Any = {"figures": self._figures, "classes": self.classes, "resampling": self.resampling}

@@ -24,6 +24,11 @@ _READING = (
 )
 """Attributes of `Reading` that say something of trials, if anything is said."""
 
+_NO_UNITS = (
+    "none, and no intervals: a summary holds counts of all units together. The shards themselves have intervals: "
+    "deciban eval reads them in pieces"
+)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpenedSummary:
@@ -124,9 +129,7 @@ def messages_of(found: OpenedSummary) -> tuple[Message, ...]:
     if found.kind == "classes" and not part.is_refined:
         n_open = sum(one.n_open for own in part.known for one in own.values())
         words = (
-            f": {counted(n_open, 'cell')} of minima open, refine by it again"
-            if part.known
-            else ": minima are not known"
+            f": {counted(n_open, 'cell')} of minima open, refine by it again" if part.known else ": minima have bounds"
         )
     messages = [
         Message(
@@ -155,7 +158,7 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
     InputError
         If other figures are asked for, or the second pass has not seen all shards.
     """
-    from deciban.engines.class_summary_parts import class_evaluation_of_part, class_sums_of
+    from deciban.engines.class_summary_parts import class_evaluation_of_part, class_sums_of, known_of
     from deciban.engines.summary_parts import require_seen, summary_of
     from deciban.evaluation.two_class import evaluation_of
 
@@ -164,7 +167,10 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
     require_asked(part, options, found.name, "summarize the shards with them")
     if options.how_sure.units is not None or options.how_sure.bootstrap:
         name = "bootstrap" if options.how_sure.units is None else "units"
-        raise InputError(f"{name}: a summary of shards does not know units. Evaluate the shards themselves.")
+        raise InputError(
+            f"{name}: a summary of shards holds counts of all units together, so that nothing says how sure figures "
+            "are. Leave it out, or evaluate the shards themselves, which works in pieces."
+        )
     said = [name for name in _READING if options.reading.says(name)]
     if said := [*said, *(["speakers"] if options.scale.speakers is not None else [])]:
         raise InputError(
@@ -180,10 +186,11 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
             known = () if sums is None else np.flatnonzero(sums.summary.counts)
             kind.require_trials(np.asarray(known), part.question.classes)
             assert sums is not None  # noqa: S101  # every class has a segment
-            made.append(class_evaluation_of_part(sums, part.known[k] if part.known else {}, name))
+            made.append(class_evaluation_of_part(sums, known_of(part, k, sums, found.name), name))
         else:
             made.append(evaluation_of(summary_of(part, k, found.name), name=name))
-    return Results(tuple(made), JoinReport(part.n_rows, 0, 0, 0), messages_of(found))
+    said_of_units = (Message("units", "", _NO_UNITS),) if options.how_sure.intervals else ()
+    return Results(tuple(made), JoinReport(part.n_rows, 0, 0, 0), (*messages_of(found), *said_of_units))
 
 
 def require_asked(part: SummaryPart, options: Options, name: str, way: str) -> None:

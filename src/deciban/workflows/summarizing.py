@@ -188,8 +188,6 @@ def _opened_shard(path: PathLike, key: PathLike | None, options: Options) -> Sha
     large: Scale = replace(options.scale, approximate=True)
     source = source_in_pieces([path], key, replace(options, scale=large))
     assert source is not None  # noqa: S101  # as pieces are asked for
-    if source.classes and source.has_weights:
-        raise InputError(f"weights: {source.name} is of many classes, and summaries of these count every segment once.")
     return source
 
 
@@ -213,7 +211,10 @@ def _question_of(source: ShardSource, path: PathLike, options: Options, whole: S
     made = ClassFigures if source.classes else TwoClassFigures
     figures: Any = made(**options.figures.given()) if whole is None else whole.question.figures
     if source.classes and figures.groups is not None:
-        raise InputError("groups: groups of classes need all segments in memory. Leave them out.")
+        raise InputError(
+            "groups: how much a class counts in its group follows from all segments, and a job sees its own alone. "
+            "Leave them out, or evaluate the shards themselves, in pieces."
+        )
     systems = source.systems
     if len(systems) == 1 and systems[0] == Path(path).name.removesuffix("".join(Path(path).suffixes)):
         systems = (_NAME,)  # what is called by its file would be another system in every shard

@@ -3,9 +3,12 @@
 import json
 
 import jsonschema
+import numpy as np
 import pytest
 
 import deciban
+from deciban.cli.commands.decided import _actions
+from deciban.evaluation.decided import DecisionEvaluation
 from support.commands import terminal
 
 
@@ -27,8 +30,9 @@ def test_tables_say_how_often_and_at_what_cost(run):
     assert "decisions of column 'action': accept, reject   4 trials" in err
 
 
-def test_json_fits_the_schema(run):
-    code, out, _ = run(*["eval", "d.csv", "--decisions", "--key", "key.csv", "--json", "--units", "trials"])
+@pytest.mark.parametrize("more", [(), ("--bootstrap", "5")])
+def test_json_fits_the_schema(run, more):
+    code, out, _ = run(*["eval", "d.csv", "--decisions", "--key", "key.csv", "--json", "--units", "trials", *more])
     assert code == 0
     found = json.loads(out)
     jsonschema.validate(found, deciban.json_schemas()["eval"])
@@ -46,3 +50,9 @@ def test_options_of_decisions_need_decisions(run):
     code, _, err = run(*["eval", "d.csv", "--key", "key.csv", "--accept", "1"])
     assert code == 2
     assert "add --decisions" in err
+
+
+def test_many_trials_are_counted_to_the_last():
+    counts = np.array([[1_234_567, 2], [1, 3]])
+    made = _actions(DecisionEvaluation("d", "two-class", ("accept", "reject"), ("tar", "non"), counts, {}, ()))
+    assert "1,234,567 (100.00 %)" in made.rows[0][1]

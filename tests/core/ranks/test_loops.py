@@ -14,7 +14,7 @@ def test_without_numba_there_are_none():
 
 
 def test_what_cannot_be_kept_is_compiled_all_the_same():
-    numba = pytest.importorskip("numba", reason="pip install -e '.[fast]'")
+    numba = pytest.importorskip("numba", reason="pip install -e '.[fast]'", exc_type=ImportError)
     njit = numba.njit
 
     def without_folder(*given, cache=False, **how):

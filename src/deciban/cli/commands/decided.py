@@ -100,7 +100,12 @@ def _actions(one: DecisionEvaluation) -> Any:
     from deciban.cli.shared.tables import percent, table
 
     rows = [
-        (action, *(f"{n:,.6g} ({percent(share)})" for n, share in zip(own, shares, strict=True)))
+        (action, *(f"{_count(n)} ({percent(share)})" for n, share in zip(own, shares, strict=True)))
         for action, own, shares in zip(one.actions, one.counts.tolist(), one.shares.tolist(), strict=True)
     ]
     return table([f"{one.name}: action", *one.classes], rows, caption="trials of each true class, and shares of it")
+
+
+def _count(n: float) -> str:
+    """How many trials, to the last; of weighted ones a sum."""
+    return f"{n:,}" if isinstance(n, int) else f"{n:,.6g}"

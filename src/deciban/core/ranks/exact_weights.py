@@ -7,7 +7,7 @@ one for whole weights, four or so for fractions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -60,12 +60,49 @@ def summed(weights: FloatArray, begins: IntArray, places: range) -> IntArray:
     >>> summed(np.array([1.0, 0.5, 2.0**26]), np.array([0, 2]), range(-1, 2)).tolist()
     [[33554432, 0], [1, 0], [0, 1]]
     """
-    found, rest = np.zeros((len(places), len(begins)), np.int64), weights.astype(np.float64)
+    found = np.zeros((len(places), len(begins)), np.int64)
+    for row, digit in _digits(weights, places):
+        found[row] = np.add.reduceat(digit.astype(np.int64), begins)
+    return found
+
+
+def summed_by_code(weights: FloatArray, codes: Sequence[IntArray], size: int) -> tuple[IntArray, int]:
+    """Sums of the digits of weights by code, (n_digits, size), and the place of the first digit.
+
+    Parameters
+    ----------
+    weights : (n,) array
+        At least 0.
+    codes : sequence of (n,) int arrays
+        Below ``size``; each weight counts once for every one of these.
+    size : int
+
+    Raises
+    ------
+    InputError
+        As `digits_of`.
+
+    Examples
+    --------
+    >>> sums = summed_by_code(np.array([0.1, 0.2, 0.3, 0.3, 0.2, 0.1]), [np.array([0, 0, 0, 1, 1, 1])], 2)
+    >>> whole_or_float(*sums)
+    array([0.6, 0.6])
+    """
+    places = digits_of(weights[weights > 0])
+    found = np.zeros((len(places), size), np.int64)
+    for row, digit in _digits(weights, places):
+        for own in codes:
+            found[row] += np.bincount(own, digit, size).astype(np.int64)  # exact: below 2**53 up to 2**27 trials
+    return found, places.start
+
+
+def _digits(weights: FloatArray, places: range) -> Iterator[tuple[int, FloatArray]]:
+    """The number of each place, and the digits of all weights there, from the highest place on."""
+    rest = weights.astype(np.float64)
     for row, place in reversed(list(enumerate(places))):
         digit = np.floor(np.ldexp(rest, -_BITS * place))
         rest = rest - np.ldexp(digit, _BITS * place)
-        found[row] = np.add.reduceat(digit.astype(np.int64), begins)
-    return found
+        yield row, digit
 
 
 def rounded_products(weights: FloatArray, shares: FloatArray) -> FloatArray:

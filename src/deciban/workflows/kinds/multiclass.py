@@ -254,6 +254,8 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
             *("cllr", "min_cllr", "calibration_loss", "information", "cross_entropy", "error_rate", "brier"),
             *(f"mean_{name}" for name in at_points),
             *((name, k) for name in at_points for k in range(len(ClassFigures(**given).p_target))),
+            *(("information", 0), ("available", 0)),
+            *((("information", 1),) if figures.prior is not None else ()),
         )
 
     def size(self, scores: ClassScores) -> str:

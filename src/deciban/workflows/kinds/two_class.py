@@ -14,6 +14,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
+from deciban.evaluation.information_at import priors_told
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
@@ -180,13 +181,16 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, those at each operating point, and rates of misleading evidence by each factor."""
-        n_points, n_factors = len(checked_figures(figures).operating_points), len(FACTORS)
+        points = checked_figures(figures).operating_points
+        n_points, n_factors = len(points), len(FACTORS)
+        n_priors = len(priors_told([point.threshold for point in points]))
         at_points = ("min_dcf", "act_dcf", "p_miss", "p_fa", "min_p_miss", "min_p_fa")
         return (
             *("eer", "eer_p_miss", "eer_p_fa", "prbep", "auc", "cllr", "min_cllr", "calibration_loss"),
             *("mean_min_dcf", "mean_act_dcf"),
             *((name, k) for name in at_points for k in range(n_points)),
             *((name, k) for name in ("misleading_tar", "misleading_non") for k in range(n_factors)),
+            *((name, k) for name in ("information", "available") for k in range(n_priors)),
         )
 
     def on_axis_of(self, scores: Sequence[Scores], figures: Figures) -> Figures:
