@@ -33,22 +33,23 @@ def asked(keep_tar=True, figures=FIGURES, most=10**6):
     return Survey(0, keep_tar, figures, np.float32, most)
 
 
-def summarized(source, engine, survey, memory=10**9, how="numpy"):
+def summarized(source, engine, survey, memory=10**9, how="numpy", rows=1):
     loops = loops_of(how)
     with (
         patch.object(by_value, "compiled", lambda: loops),
-        patch.object(by_value, "FEWEST_ROWS", 1),
+        patch.object(by_value, "FEWEST_ROWS", rows),
         patch.multiple(value_counts, **SMALL),
     ):
         return summarize_by_value(source, engine, memory, survey, n_rarer=10, also=None)
 
 
 @with_and_without
+@pytest.mark.parametrize("engine", [Threads(2), Apart(2)])
 @settings(max_examples=20)
 @given(SEEDS, st.booleans())
-def test_figures_and_curves_are_those_of_memory(how, seed, keep_tar):
+def test_figures_and_curves_are_those_of_memory(how, engine, seed, keep_tar):
     rng, scores, truth = floats(seed)
-    found = evaluation_of(summarized(source_of(scores, truth, rng), Threads(2), asked(keep_tar), how=how))
+    found = evaluation_of(summarized(source_of(scores, truth, rng), engine, asked(keep_tar), how=how))
     whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES)
     assert differing(found, whole) <= ROUNDED
     assert found.cllr == pytest.approx(whole.cllr, rel=1e-14)
@@ -87,7 +88,11 @@ def test_two_passes_are_made_where_one_does_not_suit():
     rng, scores, truth = floats(4)
     source = source_of(scores, truth, rng)
     assert summarized(source, Threads(2), asked()) is not None
-    assert summarized(source, Apart(), asked()) is None
+    assert summarized(source, Apart(), asked()) is not None
+    assert summarized(source, Threads(2), asked(), rows=len(scores)) is not None
+    assert summarized(source, Apart(), asked(), rows=len(scores)) is None  # too few for each of two sums
+    with patch.object(by_value, "_SUMS_AT_ONCE", 10**9):  # no worker has room to add them
+        assert summarized(source, Apart(), asked()) is None
     assert summarized(replace(source, is_double=True), Threads(2), asked()) is None
     assert summarized(source, Threads(2), asked(), memory=10**6) is None
     assert summarized(source, Threads(2), asked(most=1)) is None  # more targets than expected

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import deciban
 from deciban import evaluate_files
+from deciban.engines import by_value, dask_clusters
 from deciban.engines import dask as engine
-from deciban.engines import dask_clusters
 from deciban.engines.counting import Survey, summarize_shards
 from deciban.engines.threads import Threads
 from deciban.errors import ClusterError, FormatError, InputError
@@ -65,7 +65,9 @@ def same_curve(a, b):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.usefixtures("many_tasks")
-def test_of_a_million_trials_it_is_what_it_is_in_memory_though_a_worker_is_killed(client, tmp_path, dtype):
+def test_of_a_million_trials_it_is_what_it_is_in_memory_though_a_worker_is_killed(client, tmp_path, dtype, monkeypatch):
+    monkeypatch.setattr(by_value, "FEWEST_ROWS", 1)  # one pass of float32, two of float64
+    monkeypatch.setattr(by_value, "compiled", lambda: None)
     scores, truth = some_trials(1_000_000, 1, dtype=dtype)
     cuts = np.arange(50_000, 1_000_000, 50_000)
     source = held(scores, truth, cuts, {12: ("kill", str(tmp_path / "killed"))})
@@ -74,6 +76,7 @@ def test_of_a_million_trials_it_is_what_it_is_in_memory_though_a_worker_is_kille
         summary = summarize_shards(source, cluster, MEMORY)
     assert (tmp_path / "killed").exists()
     assert set(client.scheduler_info()["workers"]) != before
+    assert cluster.n_passes == (1 if dtype == np.float32 else 2)
     local = summarize_shards(held(scores, truth, cuts), Threads(2), MEMORY)
     same(evaluation_of(summary), in_memory(scores, truth))
     same(evaluation_of(summary), evaluation_of(local))

@@ -16,7 +16,7 @@ from deciban.trials.names.codes import encode
 class Apart(Threads):
     """Two processes, as far as a work can tell: everything is sent there and back, and added up here."""
 
-    shares_memory = False
+    shares_memory, n_sums = False, 2
 
     def run(self, work, pieces):
         """See `Threads`."""

@@ -7,6 +7,7 @@ asked of different scores, each once.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -40,6 +41,12 @@ _BYTES_PER_KEPT = 80
 _BYTES_PER_ROW = 24
 """What a row takes while it is read."""
 
+_BYTES_SENT_PER_KEPT = 4
+"""What it takes in a sum that is sent."""
+
+_SUMS_AT_ONCE = 3
+"""Sums that a worker holds while it adds one to another, in what it may take."""
+
 _BLOCKS_AHEAD = 8
 """Blocks whose different scores are listed before they are needed: three megabytes each at most."""
 
@@ -48,7 +55,7 @@ _UNLIKE = 1.25
 
 
 class SurveyByValue(Survey):
-    """The only pass: the scores of one class, and counts of all scores; for threads, which share them.
+    """The only pass: the scores of one class, and counts of all scores, which threads share.
 
     Parameters
     ----------
@@ -65,11 +72,13 @@ class SurveyByValue(Survey):
 
     def __init__(self, *given: Any, room: int, loops: Loops | None = None) -> None:
         super().__init__(*given)
-        self.values = ValueCounts(room, loops)
+        self.values, self.n_bytes = ValueCounts(room, loops), 0
 
     def empty(self) -> Self:
         """See `Work.empty`."""
-        return type(self)(*self.given, room=self.values.most, loops=self.values.loops)
+        found = type(self)(*self.given, room=self.values.most, loops=self.values.loops)
+        found.n_bytes = self.n_bytes
+        return found
 
     @property
     def is_refuted(self) -> bool:
@@ -109,7 +118,7 @@ class SurveyByValue(Survey):
         self.kept = None  # there need not be two
         give_back()
         more, sign = rehearsed(self, also).astype(self.kind), 1 if self.keep_tar else -1
-        with ThreadPoolExecutor(engine.n_at_once) as pool:
+        with ThreadPoolExecutor(engine.n_at_once if engine.shares_memory else len(os.sched_getaffinity(0))) as pool:
             own = pool.submit(log_cost, (kept, None), 0.0, sign=-sign)
             others, cost = (self._listed if self.values.loops is not None else self._counted)(kept, more, pool, sign)
         self.costs = [own.result()] * 2
@@ -177,7 +186,9 @@ def summarize_by_value(
     """
     room = memory - int(n_rarer * _BYTES_PER_KEPT)
     room -= engine.n_at_once * _BYTES_PER_ROW * max(_ROWS_PER_BATCH, *(one.n_rows for one in source.pieces))
-    if not engine.shares_memory or source.is_double or source.n_rows < FEWEST_ROWS or room <= 0:
+    if not engine.shares_memory:
+        room = min(room, memory // _SUMS_AT_ONCE - int(n_rarer * _BYTES_SENT_PER_KEPT))
+    if source.is_double or source.n_rows < FEWEST_ROWS * engine.n_sums or room <= 0:
         return None
     sample = source.pieces[0].read(Wanted((survey.system,))).scores[0]
     needed = _UNLIKE * expected_bytes(sample, source.n_rows)
@@ -185,7 +196,9 @@ def summarize_by_value(
         return None
     loops = compiled() if needed + N_BYTES <= room else None
     room -= N_BYTES if loops is not None else 0
-    found = engine.run(SurveyByValue(*survey.given, room=room, loops=loops), source.pieces)
+    empty = SurveyByValue(*survey.given, room=room, loops=loops)
+    empty.n_bytes = int(needed + n_rarer * _BYTES_SENT_PER_KEPT)
+    found = engine.run(empty, source.pieces)
     if found.is_refuted:  # the first trials are not like the others
         return None
     require_two_classes(found.n, source.name)

@@ -198,6 +198,11 @@ class DaskEngine(Engine):
             raise _told(error, shares) from error
 
     @property
+    def n_sums(self) -> int:
+        """See `Engine`: one for each thread of the cluster."""
+        return self.n_threads
+
+    @property
     def n_threads(self) -> int:
         """Of all workers together; 1 if all are lost and not begun again yet."""
         known: dict[str, int] = self.client.nthreads()

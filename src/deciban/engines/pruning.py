@@ -41,7 +41,7 @@ from deciban.errors import InputError
 from deciban.evaluation.bounds import Unresolved, require_bounded
 from deciban.evaluation.curves import corners_to_draw
 from deciban.evaluation.summary import Summary, TwoClassFigures
-from deciban.io.memory import LIBRARIES
+from deciban.io.memory import LIBRARIES, give_back
 from deciban.io.shards.pieces import Piece, ShardSource
 from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes
@@ -88,7 +88,7 @@ class CellTally(Locked, Work):
 
     words = "counting in cells"
     rows_per_batch = 4_000_000
-    most_waiting = 3
+    most_waiting = 2
 
     def __init__(self, survey: Survey, cells: ScoreCells, windows: tuple[FloatArray, FloatArray] | None = None) -> None:
         super().__init__()
@@ -271,13 +271,28 @@ def summarize_by_cells(
         require_bounded(figures)
     kind = np.float64 if source.is_double else np.float32
     tally = tally_of(system, figures, kind, room_in(memory), also, has_weights=source.has_weights)
-    tally.rows_per_batch = rows_at_once(source, engine, memory)
-    tally = engine.run(tally, source.pieces)
-    require_two_classes(tally.survey.n, source.name, has_weights=source.has_weights)
-    cells, survey = told_apart(tally.merged()), tally.survey
+    survey, cells = _counted(tally, source, engine, memory)
+    del tally  # the cells that were not told apart
+    give_back()
     if approximate:
         return bounded_summary(cells, survey)
     return refined(cells, survey, source, engine, memory)
+
+
+def _counted(tally: CellTally, source: ShardSource, engine: Engine, memory: int) -> tuple[Survey, ScoreCells]:
+    """Count all trials in cells, and tell these apart.
+
+    Raises
+    ------
+    KeyMismatchError
+        If all trials are of one class.
+    """
+    tally.rows_per_batch = rows_at_once(source, engine, memory)
+    found = engine.run(tally, source.pieces)
+    if tally.windows is None:
+        require_two_classes(found.survey.n, source.name, has_weights=source.has_weights)
+    give_back()  # else allocators keep what threads freed: as much as all cells take
+    return found.survey, told_apart(found.merged())
 
 
 def bounded_summary(cells: ScoreCells, survey: Survey) -> Summary:
@@ -291,7 +306,7 @@ def bounded_summary(cells: ScoreCells, survey: Survey) -> Summary:
 def refined(cells: ScoreCells, survey: Survey, source: ShardSource, engine: Engine, memory: int) -> Summary:
     """The summary of all trials, whose cells were counted, from further passes."""
     room = max(cells.room, FINER)  # there is no end if a cell cannot be split
-    most, rows = max(memory // BYTES_PER_SCORE, 1), rows_at_once(source, engine, memory)
+    most = max(memory // BYTES_PER_SCORE, 1)
     while True:
         kept = rows_to_keep(cells, survey)
         if (n_kept := int(cells.counts[:, kept].sum())) <= most:
@@ -299,11 +314,11 @@ def refined(cells: ScoreCells, survey: Survey, source: ShardSource, engine: Engi
         _require_room(cells, n_kept, source, memory)
         some = to_split(cells, kept, room // FINER)
         finer = CellTally(survey.empty(), ScoreCells.empty(room, cells.cuts), windows_of(cells, some))
-        finer.rows_per_batch = rows
-        finer = engine.run(finer, source.pieces)
-        cells = with_finer(cells, some, told_apart(finer.merged()))
+        cells = with_finer(cells, some, _counted(finer, source, engine, memory)[1])
+        del finer
+        give_back()
     keep = Keep(survey, windows_of(cells, kept))
-    keep.rows_per_batch = rows
+    keep.rows_per_batch = rows_at_once(source, engine, memory)
     return refined_by(cells, survey, kept, engine.run(keep, source.pieces).found())
 
 

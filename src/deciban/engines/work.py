@@ -73,6 +73,8 @@ class Engine(ABC):
         So many batches are in memory at once, where they share it.
     shares_memory : bool
         Whether all pieces are summed up in one place, so that a large sum is there once.
+    n_sums : int
+        So many sums of a pass are made at once, each in a place of its own.
     n_passes : int
         How many were run.
     """
@@ -80,6 +82,11 @@ class Engine(ABC):
     n_at_once: int = 1
     shares_memory: bool = False
     n_passes: int = 0
+
+    @property
+    def n_sums(self) -> int:
+        """See `Engine`."""
+        return 1
 
     def bounded(self, memory: int) -> int:
         """Bytes that work may take where it runs, of those that it may take here."""

@@ -1,5 +1,6 @@
 """Counts of scores are those of sorting, however trials come."""
 
+import pickle
 from unittest.mock import patch
 
 import numpy as np
@@ -71,6 +72,29 @@ def test_counts_add_up(how, seed):
     some = rng.random(len(scores)) < 0.5
     with patch.multiple(value_counts, **SMALL):
         require(added(rng, scores[some], how) + added(rng, scores[~some], how), scores)
+
+
+@with_and_without
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_counts_that_were_sent_add_up_and_count_on(how, seed):
+    rng, scores = drawn(seed)
+    parts = np.array_split(rng.permutation(scores), 4)
+    with patch.multiple(value_counts, **SMALL):
+        one, other = (pickle.loads(pickle.dumps(added(rng, part, how))) for part in parts[:2])  # noqa: S301  # own
+        one.add(parts[2])
+        found = pickle.loads(pickle.dumps(one + other))  # noqa: S301  # own
+        found.add(parts[3])
+        require(found, scores)
+
+
+@with_and_without
+@pytest.mark.parametrize("n", [(127, 127), (128, 1), (300, 1000)])
+def test_counters_never_run_over_when_they_are_added(how, n):
+    scores = np.linspace(1.0, 1.01, 100, dtype=np.float32)
+    with patch.multiple(value_counts, **SMALL):
+        one, other = (added(np.random.default_rng(5), np.repeat(scores, k), how) for k in n)
+        require(one + other, np.repeat(scores, sum(n)))
 
 
 @with_and_without

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.core.ranks.loops import CARRIED, N_BLOCKS, PLACE, Loops
+from deciban.core.ranks.loops import CARRIED, N_BLOCKS, PLACE, Loops, compiled
 from deciban.types import AnyArray, CountArray, ScoreArray
 
 BitArray = NDArray[np.uint32]
@@ -167,6 +168,14 @@ class ValueCounts:
         half = N_BLOCKS // 2
         return [self._blocks[n] for n in sorted(self._blocks, key=lambda n: n if n < half else half - 1 - n)]
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"most": self.most, "has_loops": self.loops is not None, "blocks": self.blocks()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["most"], compiled() if state["has_loops"] else None)  # type: ignore[misc]
+        for block in state["blocks"]:
+            block.loops, self._blocks[block.number] = self.loops, block
+
     def __add__(self, other: ValueCounts) -> ValueCounts:
         """Merge with the counts of other trials."""
         found = ValueCounts(self.most, self.loops)
@@ -308,13 +317,26 @@ class Block:
         """Count scores no more; after all were added."""
         self._away.append(bits.copy())
 
+    def __getstate__(self) -> dict[str, Any]:
+        left = {name: value for name, value in self.__dict__.items() if name not in {"_lock", "loops"}}
+        return {**left, "_waiting": self._waiting[: self._ends[-1]].copy()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock, self.loops = threading.Lock(), None
+
     def merge(self, other: Block) -> None:
         """Count what another block counts."""
-        bits, counts = other._bits_and_counts()
-        if counts.sum() <= _WAITING:
-            self.add(np.repeat(bits, counts), is_tied=True)
-        else:
-            self._add_counts(bits & _MASK, counts)
+        if other._low is not None:
+            low = self._counters()
+            low += other._low
+            places = np.flatnonzero(low >= _CARRIED)
+            low[places] -= _CARRIED
+            self._carry(places, np.ones(len(places), np.int64))
+        if other._high is not None:
+            self._high = other._high.copy() if self._high is None else self._high + other._high
+        self._away += other._away
+        self.add(other._waiting[: other._ends[-1]], is_tied=True)
 
     def forget(self) -> None:
         """Give its memory back."""
