@@ -17,7 +17,11 @@ def test_commands_of_the_page_run(tmp_path, deciban):
         label = rng.random(5000) < 0.1
         score = np.where(label, 2.0, -2.0) + rng.normal(0.0, 1.5, len(label))
         pq.write_table(pa.table({"score": score, "label": label}), tmp_path / f"part-{k}.parquet")
-    assert len(COMMANDS) == 10
+        language = rng.integers(0, 3, 500)
+        loglik = dict(zip(("deu", "eng", "fra"), rng.normal(size=(3, 500)) + 2 * np.eye(3)[:, language], strict=True))
+        names = np.array([*loglik])[language]
+        pq.write_table(pa.table({**loglik, "class": names}), tmp_path / f"languages-{k}.parquet")
+    assert len(COMMANDS) == 14
     for line in COMMANDS:
         printed = deciban(line, tmp_path)
         assert ("EER (ROCCH)" in printed) == line.startswith("deciban eval")
