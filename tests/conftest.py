@@ -35,6 +35,11 @@ collect_ignore = ["fuzz/coverage_guided.py"]  # needs the extra `fuzz`, and is n
 DATA = Path(os.environ.get("DECIBAN_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
+def pytest_make_parametrize_id(val, argname):
+    """Bytes are no name of a test: compressed ones hold the second of their making, which differs between workers."""
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_collection_finish():
     """Tests and modules, which stay to the end, are not searched for garbage again and again."""
     gc.collect()

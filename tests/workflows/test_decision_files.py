@@ -131,7 +131,7 @@ ROWS = "trial,action\na,accept\nb,reject\nc,accept\nd,accept\n"
 @pytest.mark.parametrize(
     ("rows", "called"),
     [
-        (gzip.compress(ROWS.encode()), "d.csv.gz"),
+        (gzip.compress(ROWS.encode(), mtime=0), "d.csv.gz"),
         (ROWS.replace(",", ", "), "d.csv"),
         (ROWS, "d.txt"),
         (ROWS.replace(",", "\t"), "d"),
