@@ -39,3 +39,6 @@ three classes."""
 
 COMPARISON_KINDS: tuple[str, ...] = ("forest", "difference_curve")
 """The same for comparisons of systems."""
+
+TEACHING_KINDS: tuple[str, ...] = ("rocch", "minimum_cost", "cllr_bars")
+"""Of two classes as well, but not in a report: they show where figures come from."""

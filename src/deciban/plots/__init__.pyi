@@ -23,7 +23,11 @@ from deciban.plots.prior_curves import ece as ece
 from deciban.plots.score_plots import histogram as histogram
 from deciban.plots.score_plots import pav as pav
 from deciban.plots.score_plots import tippett as tippett
+from deciban.plots.teaching import cllr_bars as cllr_bars
+from deciban.plots.teaching import minimum_cost as minimum_cost
+from deciban.plots.teaching import rocch as rocch
 
 KINDS: tuple[str, ...]
 CLASS_KINDS: tuple[str, ...]
 COMPARISON_KINDS: tuple[str, ...]
+TEACHING_KINDS: tuple[str, ...]

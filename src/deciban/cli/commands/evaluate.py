@@ -14,6 +14,8 @@ from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.progress import working
 
 _KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc", "reliability")
+_TEACHING_KINDS = ("rocch", "minimum-cost", "cllr-bars")
+"""Plots of two classes that reports leave out."""
 _CLASS_KINDS = (
     "confusion",
     "class-losses",
@@ -108,7 +110,7 @@ def _has_requests(one: Any) -> bool:
 
 
 @click.command("plot", cls=SectionedCommand)
-@click.argument("plot", type=click.Choice(tuple(dict.fromkeys((*_KINDS, *_CLASS_KINDS)))))
+@click.argument("plot", type=click.Choice(tuple(dict.fromkeys((*_KINDS, *_TEACHING_KINDS, *_CLASS_KINDS)))))
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options(more=("units", "uncertainty", "scale"))
 @options("plot", "reliability", "axis", "json")
@@ -142,8 +144,8 @@ def plot_command(
     refuse_overwriting([output], [*files.paths, *asked.options.files])
     about = asked.options_for(files).with_figures(**figures)
     many = about.kind == "classes"
-    if plot not in (_CLASS_KINDS if many else _KINDS):
-        held, known = ("many classes", _CLASS_KINDS) if many else ("two classes", _KINDS)
+    held, known = ("many classes", _CLASS_KINDS) if many else ("two classes", (*_KINDS, *_TEACHING_KINDS))
+    if plot not in known:
         raise click.BadParameter(f"{plot!r} is none for scores of {held}. These have {', '.join(known)}.")
     with working() as say:
         results = evaluate_opened(files, about, say)
