@@ -127,8 +127,8 @@ def train_files(
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     _require_one_stream(named, key, test_scores, test_key)
     by = held or (HoldOut(n_folds, n_folds) if select else None)
-    own = replace(chosen, incomplete=model is not None and model.accepts_missing)
-    files = opened(named, key, own if by is None else replace(own, groups=by.groups))
+    asked: Any = {"groups": by and by.groups, "incomplete": model is not None and model.accepts_missing}
+    files = opened(named, key, replace(chosen, **asked))
     if isinstance(files, ShardSource):
         of_both = quality, quality if test_quality is None else test_quality, (measures, combine)
         how: Any = {"other": (test_scores, test_key), "hold": (held, by if select else None)}
