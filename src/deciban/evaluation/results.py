@@ -22,9 +22,11 @@ from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.evidence import MisleadingEvidence
+from deciban.metrics.scores import ScoredTrials
 from deciban.types import Axis, FloatArray
 
 if TYPE_CHECKING:
+    from deciban.evaluation.affine import AffineCalibration
     from deciban.evaluation.conditions import SystemConditions
     from deciban.evaluation.primary import Primary
     from deciban.trials import JoinReport
@@ -174,6 +176,8 @@ class Evaluation(OneSystem, WithCapacity):
     bounds : mapping of figure to (float, float)
         Of one pass over trials that do not fit in memory: the lowest and the highest value that figures can have, by
         name, and ``("min_dcf", 0)`` at operating points. Such a figure is NaN itself, in JSON null.
+    cells : ScoredTrials or None
+        The trials, many of them in narrow cells of scores.
     """
 
     name: str
@@ -200,6 +204,7 @@ class Evaluation(OneSystem, WithCapacity):
     axis: Axis = dataclasses.field(default="nats", repr=False, compare=False)
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
     bounds: Bounds = dataclasses.field(default_factory=dict, repr=False)
+    cells: ScoredTrials | None = dataclasses.field(default=None, repr=False, compare=False)
 
     kind: ClassVar[str] = "two-class"
     conventions: ClassVar[Mapping[str, str]] = CONVENTIONS
@@ -222,6 +227,13 @@ class Evaluation(OneSystem, WithCapacity):
         if math.isinf(self.cllr):
             return self.cllr  # whatever the minimum is, which may be known within bounds alone
         return max(self.cllr - self.min_cllr, 0.0)  # rounding alone can put the minimum an ulp above
+
+    @property
+    def affine(self) -> AffineCalibration | None:
+        """The best scale and offset on the same trials; None if no finite ones are best. See `AffineCalibration`."""
+        from deciban.evaluation.affine import affine_of  # which trains: only for who asks
+
+        return None if self.cells is None else affine_of(self.cells)
 
     @property
     def act_dcf(self) -> float:
@@ -254,7 +266,7 @@ class Evaluation(OneSystem, WithCapacity):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        for name in ("curves", "is_weighted", "requested", "misleading", "axis", "uncertainty", "bounds"):
+        for name in ("curves", "is_weighted", "requested", "misleading", "axis", "uncertainty", "bounds", "cells"):
             del fields[name]
         fields["calibration_loss"] = self.calibration_loss
         fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf

@@ -288,6 +288,7 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         requested=requested_of(summary) if summary.figures.has_requests else NOTHING,
         axis=summary.figures.axis,
         information_at=information_of(summary, [point.threshold for point in points], trials),
+        cells=trials,
     )
     uncertainty = None
     if summary.units is not None:

@@ -16,10 +16,22 @@ from deciban.evaluation.information_at import sentence
 from deciban.evaluation.results import shared_notes
 from deciban.models.score_model import ScoreModel
 from deciban.report import tables
+from deciban.report.answers import in_words
 from deciban.report.differences import Differences
 from deciban.report.rendering import Page
 from deciban.report.tables import compare, matched
-from deciban.report.text import TEXTS, TWO_CLASS, about_intervals, count, number, percent, scarce_errors, sure, typeset
+from deciban.report.text import (
+    TEXTS,
+    TWO_CLASS,
+    about_intervals,
+    capitalize_first,
+    count,
+    number,
+    percent,
+    scarce_errors,
+    sure,
+    typeset,
+)
 
 if TYPE_CHECKING:
     from deciban.models import Model
@@ -69,7 +81,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for write in (count, notes_by_systems, number, percent, scarce_errors, sentence, sure, typeset):
+    for write in (capitalize_first, count, notes_by_systems, number, percent, scarce_errors, sentence, sure, typeset):
         environment.filters[write.__name__] = write
     results, train, model = page.results, page.train, page.model
     if model is not None:
@@ -85,6 +97,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         message_lines=page.message_lines or _join(results),
         train_message_lines=() if train is None else train.message_lines or _join(train),
         systems=systems,
+        answers=[(one, color, in_words(one)) for one, color in systems],
         record=[] if model is None else record_of(model),
         intervals=about_intervals(results.systems),
         texts=TEXTS[results.kind],
