@@ -13,6 +13,7 @@ from deciban.io.source import PathLike, display_name, require_one_stream, single
 from deciban.io.writing import plainly_opened, refuse_overwriting
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
+from deciban.report.provenance import Provenance
 from deciban.report.rendering import Page, render_page
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
@@ -41,6 +42,8 @@ class ReportRequest:
     ----------
     scores, key, output, model, quality, train, train_key, train_quality, select, cross_validate, n_folds, title
         See `report_files`.
+    command : str
+        What was called, or typed.
     """
 
     scores: Paths
@@ -55,6 +58,7 @@ class ReportRequest:
     cross_validate: int | str | tuple[str, str] = DEFAULT_FOLDS
     n_folds: int = DEFAULT_FOLDS
     title: str | None = None
+    command: str = "deciban.report_files(...)"
 
     def __post_init__(self) -> None:
         """Refuse to write onto an input or under the name of what is no page, and to read standard input twice.
@@ -73,6 +77,19 @@ class ReportRequest:
                 f"output: '{display_name(self.output)}' should end in {' or '.join(PAGE_ENDINGS)}, for a page is HTML. "
                 "Name it so; for pictures alone there are plots."
             )
+
+    @property
+    def roles(self) -> dict[str, list[Any]]:
+        """The files that are read, by what they are for."""
+        return {
+            "scores": paths_of(self.scores),
+            "key": [self.key],
+            "model": [path_of_model(self.model)],
+            "quality": quality_paths(self.quality),
+            "train": paths_of(self.train) if self.train else [],
+            "train-key": [self.train_key],
+            "train-quality": quality_paths(self.train_quality),
+        }
 
 
 def report_files(
@@ -187,6 +204,7 @@ def write_report(
             held_out = held if request.select else None
             figures, selection = _fusion_figures(model, test, train, chosen, held_out, progress)
             page = replace(page, figures=figures, selection=selection)
+    page = replace(page, provenance=Provenance.of({**request.roles, "units": sure.files}, request.command))
     text = render_page(page)
     with plainly_opened(request.output) as stream:
         stream.write(text.encode())

@@ -18,6 +18,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.report import tables
 from deciban.report.answers import in_words
 from deciban.report.differences import Differences
+from deciban.report.provenance import anchor, definition_of
 from deciban.report.rendering import Page
 from deciban.report.tables import compare, matched
 from deciban.report.text import (
@@ -81,7 +82,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for write in (capitalize_first, count, notes_by_systems, number, percent, scarce_errors, sentence, sure, typeset):
+    for write in _WRITERS:
         environment.filters[write.__name__] = write
     results, train, model = page.results, page.train, page.model
     if model is not None:
@@ -102,6 +103,8 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         intervals=about_intervals(results.systems),
         texts=TEXTS[results.kind],
         conventions=results.conventions,
+        provenance=page.provenance,
+        results=results,
         version=__version__,
         **own,
     )
@@ -136,6 +139,22 @@ def notes_by_systems(systems: Named) -> list[tuple[Named, list[str]]]:
         places = tuple(k for k, (one, _) in enumerate(systems) if any(one is other for other in some))
         found.setdefault(places, []).append(note)
     return [([systems[k] for k in places], notes) for places, notes in found.items()]
+
+
+_WRITERS = (
+    anchor,
+    capitalize_first,
+    count,
+    definition_of,
+    notes_by_systems,
+    number,
+    percent,
+    scarce_errors,
+    sentence,
+    sure,
+    typeset,
+)
+"""Filters of the templates."""
 
 
 def _of_model(page: Page, sides: Sequence[Side]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from deciban.evaluation.results import Results
 if TYPE_CHECKING:
     from deciban.analysis import FusionFigures, Selection
     from deciban.models import Model
+    from deciban.report.provenance import Provenance
 
 _ABOUT = {"two-class": "two classes", "classes": "many classes"}
 
@@ -31,6 +32,7 @@ class Page:
     figures: FusionFigures | None = None
     selection: Selection | None = None
     level: float | None = LEVEL
+    provenance: Provenance | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers of what it shows: test, and training if there is some, each maybe before calibration."""
