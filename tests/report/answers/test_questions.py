@@ -162,6 +162,7 @@ def test_data_are_enough_by_errors_units_and_intervals(figures, answer, words):
         ({"min_cllr": 0.6, "cllr": 0.6}, "improve the recognizer"),
         ({"n_units": None}, "name the units"),
         ({"n_units": 7}, "collect more"),
+        ({"n_units": None, "are_too_few": True}, "name the units, collect more"),
         (
             {"cllr": 0.9, "min_cllr": 0.6, "mended": 0.6, "n_units": 7},
             "calibrate, improve the recognizer, collect more",

@@ -181,7 +181,7 @@ def next_steps(grounds: Grounds, answers: Sequence[Answer]) -> Answer:
         steps.append(
             "Say which trials share a speaker or another source (--units), so that figures come with intervals."
         )
-    elif moods[ENOUGH] in ("bad", "fair"):
+    if grounds.are_too_few or (grounds.n_units is not None and moods[ENOUGH] in ("bad", "fair")):
         verdicts.append("collect more")
         steps.append("Collect more speakers and trials (deciban design says how many), or quote the figures as rough.")
     if not steps:
