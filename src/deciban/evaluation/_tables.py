@@ -1,4 +1,4 @@
-"""Results as text, as Arrow tables, as data frames and in notebooks; what does that stands above, and is imported by its name."""
+"""Results as text, as Arrow tables, as data frames and in notebooks; what does that stands above, imported by name."""
 
 from __future__ import annotations
 
