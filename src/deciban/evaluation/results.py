@@ -16,7 +16,7 @@ from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import SCHEMA, plain
 from deciban.evaluation.bounds import Bounds
 from deciban.evaluation.information_at import InformationAt, WithCapacity, information_dicts
-from deciban.evaluation.one_system import OneSystem, Shown
+from deciban.evaluation.one_system import OneSystem, Shown, shared_notes
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
 from deciban.evaluation.uncertainty import Figure, Uncertainty
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from deciban.evaluation.affine import AffineCalibration
     from deciban.evaluation.conditions import SystemConditions
     from deciban.evaluation.primary import Primary
+    from deciban.evaluation.worst_trials import WorstTrials
     from deciban.trials import JoinReport
 
 CONVENTIONS = {
@@ -292,26 +293,6 @@ else:
     E = TypeVar("E")
 
 
-S = TypeVar("S", bound=OneSystem)
-
-
-def shared_notes(systems: Sequence[S]) -> list[tuple[list[S], str]]:
-    """The notes on systems, each once, with all systems that it is on.
-
-    Examples
-    --------
-    >>> from deciban import evaluate
-    >>> few = [evaluate([1.0], [-1.0], name=name) for name in "AB"]
-    >>> [([one.name for one in some], note[:10]) for some, note in shared_notes(few)]
-    [(['A', 'B'], 'Rule of 30')]
-    """
-    found = dict[str, list[S]]()
-    for system in systems:
-        for note in system.all_notes:
-            found.setdefault(note, []).append(system)
-    return [(some, note) for note, some in found.items()]
-
-
 @dataclass(frozen=True)
 class Results(Shown, Generic[E]):
     """The evaluations of several systems on the same trials, and how the trials were found.
@@ -330,6 +311,8 @@ class Results(Shown, Generic[E]):
         Of each system by condition, where that was asked for.
     primaries : tuple of Primary
         The primary number of each system, where the plan of an evaluation was named.
+    worst : tuple of WorstTrials
+        The most misleading trials of each system, where these were asked for.
     """
 
     systems: tuple[E, ...]
@@ -338,6 +321,7 @@ class Results(Shown, Generic[E]):
     before: Results[E] | None = None
     conditions: tuple[SystemConditions, ...] = ()
     primaries: tuple[Primary, ...] = ()
+    worst: tuple[WorstTrials, ...] = ()
 
     def __repr__(self) -> str:
         names = shortened(", ".join(system.name for system in self.systems))
@@ -380,9 +364,12 @@ class Results(Shown, Generic[E]):
 
     def systems_to_dicts(self) -> list[dict[str, Any]]:
         """Return every system as JSON has it, with its conditions where there are some."""
-        more = [one.to_dict() for one in self.conditions] or [{}] * len(self.systems)
-        planned = [{"primary": one.to_dict()} for one in self.primaries] or [{}] * len(self.systems)
-        return [one.to_dict() | own | plan for one, own, plan in zip(self.systems, more, planned, strict=True)]
+        found = [one.to_dict() for one in self.systems]
+        planned = [{"primary": one.to_dict()} for one in self.primaries]
+        for more in ([one.to_dict() for one in self.conditions], planned, [one.to_dict() for one in self.worst]):
+            for system, own in zip(found, more, strict=False):  # there are as many, or none
+                system.update(own)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban eval --json`` prints."""

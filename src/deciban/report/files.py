@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from deciban.analysis import FusionFigures, Selection
 
 
+_WORST = 20
+"""Misleading trials that a page lists if nothing is said, of two classes of each."""
+
 PAGE_ENDINGS = (".html", ".htm")
 """How the name of a page ends."""
 
@@ -177,6 +180,8 @@ def write_report(
     model = None if loaded is None else trained_model(loaded)
     files = files or opened(request.scores, request.key, options)
     chosen = replace(options, kind=kind_of_opened(files, options))
+    if chosen.worst is None and isinstance(files, ScoreFiles):
+        chosen = replace(chosen, worst=_WORST)
     if loaded is not None:
         trained_model(loaded, chosen.kind)
     _refuse_what_fusions_take(request, model)
@@ -195,7 +200,7 @@ def write_report(
         quality = request.quality if request.train_quality is None else request.train_quality
         how: Any = {"quality": quality, "of_training": True, "progress": progress}
         every = replace(
-            chosen.of_systems(test.renamed).lenient_on_units(), split=Split()
+            chosen.of_systems(test.renamed).lenient_on_units(), split=Split(), worst=0
         )  # conditions are those of the test
         train = evaluate_model(model, trained_on, None, every, **how)
         results, before = _before_and_after(model, train.results)

@@ -13,7 +13,8 @@ from deciban import plots
 from deciban._version import __version__
 from deciban.evaluation import Results
 from deciban.evaluation.information_at import sentence
-from deciban.evaluation.results import shared_notes
+from deciban.evaluation.one_system import shared_notes
+from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.models.score_model import ScoreModel
 from deciban.report import tables
 from deciban.report.answers import in_words
@@ -87,6 +88,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
     results, train, model = page.results, page.train, page.model
     if model is not None:
         from deciban.report.model_card import record_of  # with all of training behind it: other pages do without
+    worst = [one for shown in (results.before, results) if shown for one in shown.worst]
     differences = Differences.of(results, page.before)
     drawn = [] if differences is None else differences.drawings()
     return environment.get_template(template).render(
@@ -104,6 +106,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         texts=TEXTS[results.kind],
         conventions=results.conventions,
         provenance=page.provenance,
+        worst=[(one.system, headings_of(one, results.classes), rows_of(one, results.classes, number)) for one in worst],
         results=results,
         version=__version__,
         **own,

@@ -16,7 +16,7 @@ from deciban.cli.shared.progress import working
 
 @click.command("report", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("units", "uncertainty", "conditions", "scale"))
+@joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
 @options("report", "reliability", "axis", "all-classes", "tables", "json")
 def report_command(
     scores: tuple[str, ...],
