@@ -102,7 +102,7 @@ class Primary:
         pairs = [("actual", self.actual), ("minimum", self.minimum)]
         there = [(name, one) for name, one in pairs if one is not None]
         there.sort(key=lambda pair: pair[1] is not self.figure)
-        what = "pooled" if self.departs else "primary"
+        what = "not primary" if self.departs else "primary"
         alone = what if len(there) == 1 else f"{what} ({there[0][0]})"
         return [(name if at else alone, one) for at, (name, one) in enumerate(there)]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from deciban.evaluation.primary import Primary
 from deciban.evaluation.results import Results
-from deciban.report.conditions import ConditionTable, Section
+from deciban.report.conditions import ConditionTable, Section, typeset_words
 from deciban.report.text import number, percent, typeset
 
 
@@ -27,6 +27,9 @@ def section_of(results: Results[Any]) -> list[Section]:
     )
     about = f"{first.plan.title}: {first.plan.primary_in_words}."
     about += f" The plan is {first.status}." if first.status else ""
-    lines = (about, *dict.fromkeys(f"{line}." for one in results.primaries for line in one.remarks))
+    lines = (about, *dict.fromkeys(f"{typeset_words(line)}." for one in results.primaries for line in one.remarks))
     headings = ("system", *(heading for heading, _ in first.shown))
-    return [Section(f"Primary number of {first.plan.name}", (ConditionTable("", headings, 1, rows, lines),), ())]
+    title = (
+        f"Plan {first.plan.name}: not its primary number" if first.departs else f"Primary number of {first.plan.name}"
+    )
+    return [Section(title, (ConditionTable("", headings, 1, rows, lines),), ())]

@@ -117,10 +117,11 @@ def partition_of(trials: Trials, columns: Sequence[SplitColumn], *, argument: st
     if n_conditions > MOST:
         sizes = ", ".join(f"{one.name} {len(values):,}" for one, (values, _) in zip(columns, each, strict=True))
         names = " and ".join(one.name for one in columns)
+        how_many = f"{'make' if len(columns) > 1 else 'makes'} {n_conditions:,} conditions"
         raise InputError(
-            f"{argument}: {names} {'make' if len(columns) > 1 else 'makes'} {n_conditions:,} conditions (values: {sizes}); "
-            f"at most {MOST:,} are evaluated. Make bins of numbers (duration:5,10,30), name fewer columns, or choose "
-            "trials by their values (--where)."
+            f"{argument}: {names} {how_many} (values: {sizes}); at most {MOST:,} are "
+            "evaluated. Make bins of numbers (duration:5,10,30), name fewer columns, or choose trials by their "
+            "values (--where)."
         )
     condition = np.zeros(len(trials), np.int64)
     for values, codes in each:

@@ -48,7 +48,8 @@ def print_conditions(results: Any, out: Console) -> None:
                 out.print("")
                 say(out, f"{of}equalized over {same.title}", "bold")
                 out.print(_table(one, ByConditions(same.title, (), ()), [same]))
-                say(out, *_rules([same]), "yellow")
+                for line in _rules([same]):
+                    say(out, line, "yellow")
 
 
 def _rules(equal: Sequence[Equalized]) -> list[str]:
