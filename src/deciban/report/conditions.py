@@ -125,7 +125,7 @@ def _table(one: SystemConditions, part: ByConditions, name: str) -> ConditionTab
         rows.append(row(values, same.trials, same.found))
     rows += [row(["equalized"], None, same.found) for same in equal]
     known = pooled.uncertainty
-    sentences = [f"{same.name}: no figures, {same.why_none}." for same in part.conditions if same.found is None]
+    sentences = [f"{typeset_words(line)}." for line in part.without_figures]
     sentences += [f"Equalized: {same.rule}." for same in equal]
     sentences += [f"{typeset_words(line)}." for line in beyond_doubt(part, LEVEL if known is None else known.level)]
     return ConditionTable(

@@ -17,7 +17,11 @@ FRAME = {
 
 def told(**asked):
     """Lines of every table, by its heading."""
-    text = deciban.evaluate(FRAME, score=["score"], units="speaker", **asked).table()
+    return told_of(FRAME, **asked)
+
+
+def told_of(frame, **asked):
+    text = deciban.evaluate(frame, score=["score"], units="speaker", **asked).table()
     parts = (part.split("\n") for part in text.split("\n\n"))
     return {lines[0]: lines[1:] for lines in parts}
 
@@ -34,3 +38,11 @@ def test_bins_of_one_column_are_no_bins_of_another_split():
     assert not any(line.startswith("equalized") for line in found["by seconds:20"])
     alone = found["equalized over seconds:10,30"]
     assert "3 conditions" in alone[-1] or "3 conditions" in alone[-2]
+
+
+def test_many_conditions_without_figures_are_counted_and_a_way_out_is_named():
+    frame = dict(FRAME, attack=np.where(LABEL, "-", [f"a{k % 30:02d}" for k in range(120)]))
+    lines = told_of(frame, by="attack")["by attack"]
+    assert sum("no figures" in line for line in lines) == 11
+    assert "11 more conditions: no figures, as they lack a class" in lines
+    assert any("--where (attack='-|a01')" in line for line in lines)

@@ -140,7 +140,7 @@ def _points(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized
 
 def _remarks(part: ByConditions) -> list[str]:
     """Which conditions have no figures and why, and which have few errors."""
-    found = [f"{one.name}: no figures, {one.why_none}" for one in part.conditions if one.found is None]
+    found = part.without_figures
     few = [
         one.name
         for one in part.conditions
