@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import importlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 By: TypeAlias = Literal["system", "point", "class"]
 
 
-class Tabular:
+class Tabular(ABC):
     """Mixin of results that tables show."""
 
     __slots__ = ()
 
+    @abstractmethod
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Every evaluation, with columns that tell it from the others beside its name."""
-        raise NotImplementedError
 
     def table(self, style: str = "plain", *, width: int | None = None, all_classes: bool = False) -> str:
         """Return the table that the command line prints.

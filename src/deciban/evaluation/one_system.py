@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
@@ -39,9 +40,9 @@ class OneSystem(ByValue, Shown):
     bounds: Bounds
 
     @property
+    @abstractmethod
     def point_names(self) -> tuple[str, ...]:
         """What the operating points are called, in their order."""
-        raise NotImplementedError
 
     @property
     def information_at(self) -> tuple[InformationAt, ...]:

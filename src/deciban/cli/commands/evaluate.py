@@ -87,13 +87,11 @@ def eval_command(
         places["units"] = tuple(about.how_sure.files)
         print_json(results.to_dict(), files={"scores": score_paths(files), "key": [key], **places})
         return
-    from deciban.cli.shared.tables import console, print_results, say
+    from deciban.cli.shared.tables import console, print_results
     from deciban.evaluation.information_at import sentence
 
     out = console(shown.table_style)
-    print_results(results, out, all_classes=shown.all_classes)
-    for one in results.systems:
-        say(out, sentence(one))
+    print_results(results, out, all_classes=shown.all_classes, sentences=[sentence(one) for one in results.systems])
     if results.kind == "two-class" and (any(tables.values()) or any(map(_has_requests, results.systems))):
         from deciban.cli.shared.requested_tables import print_requested
 
