@@ -56,6 +56,17 @@ class ReportRequest:
     n_folds: int = DEFAULT_FOLDS
     title: str | None = None
 
+    @property
+    def command(self) -> tuple[str, ...]:
+        """Words of a shell that evaluate the same scores; empty where some are no files."""
+        scores = [*paths_of(self.scores)]
+        model = None if self.model is None else path_of_model(self.model)
+        if not all(isinstance(one, str | os.PathLike) for one in scores) or (self.model is not None and model is None):
+            return ()
+        more = {"--key": self.key, "--model": model}
+        named = [word for name, path in more.items() if path is not None for word in (name, os.fspath(path))]
+        return ("deciban", "eval", *(os.fspath(one) for one in scores), *named)
+
     def __post_init__(self) -> None:
         """Refuse to write onto an input or under the name of what is no page, and to read standard input twice.
 
@@ -171,7 +182,12 @@ def write_report(
     results, before = _before_and_after(model, test.results)
     sure = chosen.how_sure
     page = Page(
-        results=results, before=before, model=model, title=request.title, level=sure.level if sure.intervals else None
+        results=results,
+        before=before,
+        model=model,
+        title=request.title,
+        level=sure.level if sure.intervals else None,
+        command=request.command,
     )
     if has_train:
         trained_on = ScoreFiles.of(request.train, request.train_key, chosen.reading, test.results.classes or None)
