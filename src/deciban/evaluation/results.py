@@ -14,6 +14,7 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import SCHEMA, plain
+from deciban.evaluation.at_priors import AtPriors
 from deciban.evaluation.bounds import Bounds
 from deciban.evaluation.information_at import InformationAt, WithCapacity, information_dicts
 from deciban.evaluation.one_system import OneSystem, Shown, shared_notes
@@ -179,6 +180,8 @@ class Evaluation(OneSystem, WithCapacity):
         name, and ``("min_dcf", 0)`` at operating points. Such a figure is NaN itself, in JSON null.
     cells : ScoredTrials or None
         The trials, many of them in narrow cells of scores.
+    at_priors : AtPriors or None
+        Errors and costs of Bayes decisions at priors of a fine grid.
     """
 
     name: str
@@ -206,6 +209,7 @@ class Evaluation(OneSystem, WithCapacity):
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
     bounds: Bounds = dataclasses.field(default_factory=dict, repr=False)
     cells: ScoredTrials | None = dataclasses.field(default=None, repr=False, compare=False)
+    at_priors: AtPriors | None = dataclasses.field(default=None, repr=False)
 
     kind: ClassVar[str] = "two-class"
     conventions: ClassVar[Mapping[str, str]] = CONVENTIONS
@@ -267,7 +271,18 @@ class Evaluation(OneSystem, WithCapacity):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        for name in ("curves", "is_weighted", "requested", "misleading", "axis", "uncertainty", "bounds", "cells"):
+        internal = (
+            "curves",
+            "is_weighted",
+            "requested",
+            "misleading",
+            "axis",
+            "uncertainty",
+            "bounds",
+            "cells",
+            "at_priors",
+        )
+        for name in internal:
             del fields[name]
         fields["calibration_loss"] = self.calibration_loss
         fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf

@@ -45,7 +45,7 @@ class ReportRequest:
     ----------
     scores, key, output, model, quality, train, train_key, train_quality, select, cross_validate, n_folds, title
         See `report_files`.
-    command : str
+    typed : str
         What was called, or typed.
     """
 
@@ -61,7 +61,18 @@ class ReportRequest:
     cross_validate: int | str | tuple[str, str] = DEFAULT_FOLDS
     n_folds: int = DEFAULT_FOLDS
     title: str | None = None
-    command: str = "deciban.report_files(...)"
+    typed: str = "deciban.report_files(...)"
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """Words of a shell that evaluate the same scores; empty where some are no files."""
+        scores = [*paths_of(self.scores)]
+        model = None if self.model is None else path_of_model(self.model)
+        if not all(isinstance(one, str | os.PathLike) for one in scores) or (self.model is not None and model is None):
+            return ()
+        more = {"--key": self.key, "--model": model}
+        named = [word for name, path in more.items() if path is not None for word in (name, os.fspath(path))]
+        return ("deciban", "eval", *(os.fspath(one) for one in scores), *named)
 
     def __post_init__(self) -> None:
         """Refuse to write onto an input or under the name of what is no page, and to read standard input twice.
@@ -193,7 +204,12 @@ def write_report(
     results, before = _before_and_after(model, test.results)
     sure = chosen.how_sure
     page = Page(
-        results=results, before=before, model=model, title=request.title, level=sure.level if sure.intervals else None
+        results=results,
+        before=before,
+        model=model,
+        title=request.title,
+        level=sure.level if sure.intervals else None,
+        command=request.command,
     )
     if has_train:
         trained_on = ScoreFiles.of(request.train, request.train_key, chosen.reading, test.results.classes or None)
@@ -209,7 +225,7 @@ def write_report(
             held_out = held if request.select else None
             figures, selection = _fusion_figures(model, test, train, chosen, held_out, progress)
             page = replace(page, figures=figures, selection=selection)
-    page = replace(page, provenance=Provenance.of({**request.roles, "units": sure.files}, request.command))
+    page = replace(page, provenance=Provenance.of({**request.roles, "units": sure.files}, request.typed))
     text = render_page(page)
     with plainly_opened(request.output) as stream:
         stream.write(text.encode())

@@ -53,7 +53,7 @@ def report_command(
     given |= cross_validate or {}
     figures = {name: given.pop(name) for name in ("posteriors_at", "axis")}
     inputs = asked.inputs(scores, key)
-    request = ReportRequest(scores=inputs, key=key, output=output, train=list(train), command=typed(), **given)
+    request = ReportRequest(scores=inputs, key=key, output=output, train=list(train), typed=typed(), **given)
     require_writable(output)
     require_own_stream(output, as_json=shown.as_json)
     files = asked.opened(inputs, key)
