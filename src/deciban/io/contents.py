@@ -344,7 +344,8 @@ def _digits(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 def scores_of(column: pa.Array | pa.ChunkedArray, *, incomplete: bool = False) -> ScoreArray:
     """Scores as floats; no NaN, unless that stands for none."""
     if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)):
-        raise RowError(f"the scores are {column.type}, expected numbers", None)
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        raise RowError(f"the scores are {kind}, expected numbers", None)
     if column.null_count:
         raise RowError(
             "a score is missing: every trial needs one; repair the file or drop the trial",
