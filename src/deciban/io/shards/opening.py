@@ -150,7 +150,6 @@ def _source_of_tables(
         kept=([one.table.kept for one in (*scores, truth)], made.kept),
         report=made.report,
         groups=None if how.groups is None else tuple(how.groups) or (PAIR if layout.groups else ()),
-        conditions=tuple(layout.conditions),
     )
 
 
