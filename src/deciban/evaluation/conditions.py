@@ -205,7 +205,7 @@ class Equalized:
             f"in each class, every one of the {n} conditions counts alike: error rates at any threshold are means over "
             "conditions; a minimum has one threshold for all, and is never above the actual cost"
         )
-        partial = [f"{one.name} has no {', '.join(one.lacking)}" for one in self.conditions if one.lacking]
+        partial = [f"{one.name} has no {_enumerated(one.lacking)}" for one in self.conditions if one.lacking]
         if partial:
             shown = "; ".join(partial[:_SHOWN]) + (f"; {len(partial) - _SHOWN} more" if len(partial) > _SHOWN else "")
             words += f". A class is averaged over the conditions that have it: {shown}"
