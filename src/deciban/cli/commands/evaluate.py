@@ -30,7 +30,7 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 
 @click.command("eval", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("units", "uncertainty", "conditions", "scale"))
+@joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
 @options("eval-figures", "posteriors", "axis", "decided", "all-classes", "tables", "json")
 def eval_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
@@ -96,6 +96,10 @@ def eval_command(
         from deciban.cli.shared.requested_tables import print_requested
 
         print_requested(results, out, **tables)
+    if results.worst:
+        from deciban.cli.shared.worst_tables import print_worst
+
+        print_worst(results, out)
 
 
 def _has_requests(one: Any) -> bool:
