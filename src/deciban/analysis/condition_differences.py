@@ -16,6 +16,7 @@ from deciban.core.resampling.intervals import Estimate, Interval
 from deciban.evaluation.conditions import ByConditions, ConditionDifference
 from deciban.evaluation.interval_words import bounds_in_words
 from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.messages import shortened
 
 MOST_PAIRED = 10
 """Conditions of which all pairs are compared; of more, each with the mean of the others alone."""
@@ -178,7 +179,7 @@ def beyond_doubt(part: ByConditions, level: float) -> list[str]:
     """
     if not part.differences:
         return [f"no differences: {part.no_differences}"] if part.no_differences else []
-    in_pairs = len(part.evaluated) <= _PAIRS_IN_WORDS
+    in_pairs = sum(one.uncertainty is not None for one in part.evaluated) <= _PAIRS_IN_WORDS
     told = dict[tuple[str, str | None, bool], list[str]]()
     asked = [one for one in part.differences if (one.second is not None) == in_pairs]
     known = {one.name: one for one in part.evaluated}
@@ -193,11 +194,21 @@ def beyond_doubt(part: ByConditions, level: float) -> list[str]:
         told.setdefault((one.first, one.second, worse), []).append(words)
     if not told:
         words = "no two conditions differ" if in_pairs else "no condition differs from the mean of the others"
-        return [f"{words} beyond doubt ({_rule(level)})"]
+        return [f"{words} beyond doubt ({_rule(level)})", *_left_out(part)]
     return [
         f"{first} is {'worse' if worse else 'better'} than {second or 'the mean of the others'}: {', '.join(words)}"
         for (first, second, worse), words in told.items()
-    ] + [f"beyond doubt: {_rule(level)}; intervals of single differences"]
+    ] + [f"beyond doubt: {_rule(level)}; intervals of single differences", *_left_out(part)]
+
+
+def _left_out(part: ByConditions) -> list[str]:
+    """Conditions that are not compared, and figures: what has no interval has no differences."""
+    alone = [one.name for one in part.evaluated if one.uncertainty is None]
+    endless = [one.name for one in part.evaluated if not math.isfinite(one.cllr)]
+    found = [f"not compared, as all trials are of one unit: {shortened('; '.join(alone))}"] if alone else []
+    if endless:
+        found.append(f"no differences of Cllr, which is infinite in {shortened('; '.join(endless))}")
+    return found
 
 
 def _rule(level: float) -> str:
