@@ -17,9 +17,8 @@ from deciban.cli.shared.table_writers import UNLIMITED, WRITERS, Table
 from deciban.evaluation.figure_cells import WithInterval, with_interval, written
 from deciban.messages import amount, one_line
 
-if TYPE_CHECKING:  # tables of formats and of files need no numbers
+if TYPE_CHECKING:  # tables of formats need no numbers
     from deciban.evaluation import ClassEvaluation, Evaluation
-    from deciban.workflows.model_inspection import Inspection
 
 _MOST_CLASSES, _SHOWN_CLASSES = 30, 10
 """Of more classes than the first number, tables have those with the greatest error rates: the second number."""
@@ -120,15 +119,6 @@ def print_results(
         from deciban.cli.shared.condition_tables import print_conditions
 
         print_conditions(results, to)
-
-
-def print_inspection(found: Inspection, out: Console) -> None:
-    """Print what a file holds, and what in it looks wrong."""
-    say(out, found.name, "bold underline")
-    properties = tuple((one_line(what), one_line(value)) for what, value in found.properties)
-    out.print(Table(("property", "value"), properties, prose=(1,), has_headings=False))
-    for remark in found.remarks:
-        say(out, remark, "yellow")
 
 
 def say(out: Console, line: str, style: str = "") -> None:
