@@ -179,9 +179,7 @@ def _curves(one: Evaluation, grid: FloatArray) -> dict[str, Any]:
 def _kept(p_fa: FloatArray, p_miss: FloatArray) -> Any:
     """Positions of the points of a curve that can be told apart on probit axes."""
     last = len(p_fa) - 1
-    at = np.concatenate(
-        (np.searchsorted(p_miss, _LINES), last + 1 - np.searchsorted(p_fa[::-1], _LINES), [0, last])
-    )
+    at = np.concatenate((np.searchsorted(p_miss, _LINES), last + 1 - np.searchsorted(p_fa[::-1], _LINES), [0, last]))
     return np.unique(np.clip(np.concatenate((at - 1, at)), 0, last))
 
 
