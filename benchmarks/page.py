@@ -1,4 +1,4 @@
-"""The interactive page of ten systems in a browser: its size, when it is painted first, how fast it follows the slider."""
+"""The interactive page of ten systems in a browser: its size, its first paint, and how fast it follows the slider."""
 
 from __future__ import annotations
 
