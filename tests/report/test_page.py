@@ -176,7 +176,7 @@ def test_facts_come_from_the_caller_the_results_or_the_join(results):
 @pytest.mark.usefixtures("without_plots")
 def test_nothing_to_note():
     quiet = dataclasses.replace(evaluate([1.0], [0.0]), notes=())
-    assert "Nothing looks wrong" in Reader(render(Results((quiet,)))).text
+    assert "nothing to note beside" in Reader(render(Results((quiet,)))).text
 
 
 @pytest.mark.usefixtures("without_plots")

@@ -136,6 +136,16 @@ def test_bins_say_their_ends_and_empty_ones_are_listed():
     assert conditions_named(found.conditions, duration=names[1])[0].found.n_tar > 0
 
 
+def test_numbers_that_are_none_are_missing_with_bins_and_without():
+    frame = dict(example(), duration=np.resize([1.0, np.nan, -0.0, 0.0], len(example()["duration"])))
+    by = ["duration", "duration:0.5"]
+    plain, bins = deciban.evaluate(frame, score=["score"], by=by).conditions[0].partitions
+    assert [one.values["duration"] for one in plain.conditions] == ["0", "1", None]
+    assert plain.conditions[-1].trials == bins.conditions[-1].trials
+    with pytest.raises(InputError, match="no value in 'duration'"):
+        deciban.evaluate(frame, score=["score"], equalize="duration")
+
+
 def test_a_worse_condition_is_told_in_words_and_alike_ones_are_not():
     found = deciban.evaluate(example(), score=["score"], by=["channel", "gender"], units="speaker").conditions[0]
     by_channel, by_gender = (beyond_doubt(one, 0.95) for one in found.partitions)

@@ -102,6 +102,10 @@ class ConditionDifference:
         return found
 
 
+_MOST_LINES = 10
+"""Conditions of which each has a sentence."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ByConditions:
     """A system in the conditions of one partition of the trials.
@@ -128,6 +132,33 @@ class ByConditions:
     def evaluated(self) -> tuple[Any, ...]:
         """Evaluations of the conditions that have figures, whose names are those of the conditions."""
         return tuple(one.found for one in self.conditions if one.found is not None)
+
+    @property
+    def without_figures(self) -> list[str]:
+        """Which conditions have no figures and why, in words; and what to do where none has some.
+
+        Examples
+        --------
+        >>> attacks = [{"targets": 9, "non-targets": 0}, {"targets": 0, "non-targets": 5}]
+        >>> parts = [Condition(f"attack {k}", {"attack": f"{k}"}, trials) for k, trials in enumerate(attacks)]
+        >>> for line in ByConditions("attack", ("attack",), tuple(parts)).without_figures:
+        ...     print(line)
+        attack 0: no figures, no non-targets (9 targets)
+        attack 1: no figures, no targets (5 non-targets)
+        no condition has trials of all classes; several values are taken together by --where (attack='0|1')
+        """
+        lacking = [one for one in self.conditions if one.found is None]
+        found = [f"{one.name}: no figures, {one.why_none}" for one in lacking[:_MOST_LINES]]
+        if len(lacking) > _MOST_LINES:
+            found.append(f"{len(lacking) - _MOST_LINES:,} more conditions: no figures, as they lack a class")
+        if len(lacking) == len(self.conditions) > 1:
+            values = [str(value) for one in lacking[:2] for value in one.values.values() if value is not None]
+            is_plain = self.columns == (self.title,) and len(values) > 1  # neither crossed nor bins
+            example = f" ({self.title}='{'|'.join(values)}')" if is_plain else ""
+            found.append(
+                f"no condition has trials of all classes; several values are taken together by --where{example}"
+            )
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,6 +201,7 @@ class Equalized:
 
 
 _SHOWN = 5
+"""Conditions named in a sentence."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

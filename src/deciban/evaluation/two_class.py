@@ -289,6 +289,7 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         requested=requested_of(summary) if summary.figures.has_requests else NOTHING,
         axis=summary.figures.axis,
         information_at=information_of(summary, [point.threshold for point in points], trials),
+        cells=trials,
         at_priors=at_priors(summary, [point.threshold for point in points]),
     )
     uncertainty = None

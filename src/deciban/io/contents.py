@@ -346,7 +346,10 @@ def scores_of(column: pa.Array | pa.ChunkedArray) -> ScoreArray:
     if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)):
         raise RowError(f"the scores are {column.type}, expected numbers", None)
     if column.null_count:
-        raise RowError("a score is missing", int(np.argmax(to_numpy(column.is_null()))))
+        raise RowError(
+            "a score is missing: every trial needs one; repair the file or drop the trial",
+            int(np.argmax(to_numpy(column.is_null()))),
+        )
     kind = pa.float32() if column.type in (pa.float16(), pa.float32()) else pa.float64()
     try:
         score: ScoreArray = to_numpy(column if column.type == kind else column.cast(kind))

@@ -13,16 +13,30 @@ from deciban import plots
 from deciban._version import __version__
 from deciban.evaluation import Results
 from deciban.evaluation.information_at import sentence
-from deciban.evaluation.results import shared_notes
+from deciban.evaluation.one_system import shared_notes
+from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.models.score_model import ScoreModel
 from deciban.report import tables
+from deciban.report.answers import in_words
 from deciban.report.differences import Differences
 from deciban.report.live import live_data
+from deciban.report.provenance import anchor, definition_of
 from deciban.report.rendering import Page
 from deciban.report.scripts import Live, policy
 from deciban.report.small_svg import smaller
 from deciban.report.tables import compare, matched
-from deciban.report.text import TEXTS, TWO_CLASS, about_intervals, count, number, percent, scarce_errors, sure, typeset
+from deciban.report.text import (
+    TEXTS,
+    TWO_CLASS,
+    about_intervals,
+    capitalize_first,
+    count,
+    number,
+    percent,
+    scarce_errors,
+    sure,
+    typeset,
+)
 
 if TYPE_CHECKING:
     from deciban.models import Model
@@ -73,11 +87,12 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for write in (count, notes_by_systems, number, percent, scarce_errors, sentence, sure, typeset):
+    for write in _WRITERS:
         environment.filters[write.__name__] = write
     results, train, model = page.results, page.train, page.model
     if model is not None:
         from deciban.report.model_card import record_of  # with all of training behind it: other pages do without
+    worst = [one for shown in (results.before, results) if shown for one in shown.worst]
     own = {"live": None, **own}
     differences = Differences.of(results, page.before)
     drawn = [] if differences is None else differences.drawings()
@@ -90,10 +105,14 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         message_lines=page.message_lines or _join(results),
         train_message_lines=() if train is None else train.message_lines or _join(train),
         systems=systems,
+        answers=[(one, color, in_words(one)) for one, color in systems],
         record=[] if model is None else record_of(model),
         intervals=about_intervals(results.systems),
         texts=TEXTS[results.kind],
         conventions=results.conventions,
+        provenance=page.provenance,
+        worst=[(one.system, headings_of(one, results.classes), rows_of(one, results.classes, number)) for one in worst],
+        results=results,
         version=__version__,
         policy=policy(has_scripts=own["live"] is not None),
         **own,
@@ -129,6 +148,22 @@ def notes_by_systems(systems: Named) -> list[tuple[Named, list[str]]]:
         places = tuple(k for k, (one, _) in enumerate(systems) if any(one is other for other in some))
         found.setdefault(places, []).append(note)
     return [([systems[k] for k in places], notes) for places, notes in found.items()]
+
+
+_WRITERS = (
+    anchor,
+    capitalize_first,
+    count,
+    definition_of,
+    notes_by_systems,
+    number,
+    percent,
+    scarce_errors,
+    sentence,
+    sure,
+    typeset,
+)
+"""Filters of the templates."""
 
 
 def _of_model(page: Page, sides: Sequence[Side]) -> dict[str, Any]:

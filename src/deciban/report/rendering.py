@@ -13,6 +13,7 @@ from deciban.evaluation.results import Results
 if TYPE_CHECKING:
     from deciban.analysis import FusionFigures, Selection
     from deciban.models import Model
+    from deciban.report.provenance import Provenance
 
 _ABOUT = {"two-class": "two classes", "classes": "many classes"}
 
@@ -35,6 +36,7 @@ class Page:
     figures: FusionFigures | None = None
     selection: Selection | None = None
     level: float | None = LEVEL
+    provenance: Provenance | None = None
     command: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:

@@ -33,21 +33,28 @@ def print_conditions(results: Any, out: Console) -> None:
     """
     several = len(results.conditions) > 1
     for one in results.conditions:
+        of = f"{one.pooled.name} " if several else ""
         for part in one.partitions:
-            equal = [same for same in one.equalized if same.columns == part.columns]
+            equal = [same for same in one.equalized if same.title == part.title]
             out.print("")
-            say(out, f"{f'{one.pooled.name} ' if several else ''}by {part.title}", "bold")
+            say(out, f"{of}by {part.title}", "bold")
             out.print(_table(one, part, equal))
             if (points := _points(one, part, equal)) is not None:
                 out.print(points)
-            for line in (*_remarks(part), *beyond_doubt(part, _level(one))):
+            for line in (*_remarks(part), *beyond_doubt(part, _level(one)), *_rules(equal)):
                 say(out, line, "yellow")
         for same in one.equalized:
-            if same.columns not in [part.columns for part in one.partitions]:
+            if same.title not in [part.title for part in one.partitions]:
                 out.print("")
-                say(out, f"{f'{one.pooled.name} ' if several else ''}equalized over {same.title}", "bold")
+                say(out, f"{of}equalized over {same.title}", "bold")
                 out.print(_table(one, ByConditions(same.title, (), ()), [same]))
-            say(out, f"equalized: {same.rule}", "yellow")
+                for line in _rules([same]):
+                    say(out, line, "yellow")
+
+
+def _rules(equal: Sequence[Equalized]) -> list[str]:
+    """What the rows of conditions that count alike are means of."""
+    return [f"equalized: {same.rule}" for same in equal]
 
 
 def _level(one: SystemConditions) -> float:
@@ -133,7 +140,7 @@ def _points(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized
 
 def _remarks(part: ByConditions) -> list[str]:
     """Which conditions have no figures and why, and which have few errors."""
-    found = [f"{one.name}: no figures, {one.why_none}" for one in part.conditions if one.found is None]
+    found = part.without_figures
     few = [
         one.name
         for one in part.conditions

@@ -81,6 +81,7 @@ def print_results(
     with_trials: bool = False,
     with_classes: bool = True,
     all_classes: bool = False,
+    sentences: Sequence[str] = (),
 ) -> None:
     """Print the table of all systems, and the notes that belong to it, on standard output or another console.
 
@@ -97,6 +98,8 @@ def print_results(
         Many classes: whether the classes have tables, too.
     all_classes : bool
         Whether these have every class where there are more than 30, and not the ten of greatest error rate alone.
+    sentences : sequence of str
+        What else is said of all trials, before tables by condition.
     """
     to = out or console()
     if results.kind == "classes":
@@ -111,6 +114,8 @@ def print_results(
         print_primaries(results, to)
     for line in results.note_lines:
         say(to, line, "yellow")
+    for line in sentences:
+        say(to, line)
     if results.conditions:
         from deciban.cli.shared.condition_tables import print_conditions
 

@@ -110,7 +110,7 @@ def _source_of_tables(
 ) -> ShardSource:
     for one in (*tables, *(() if key is None else (key,))):
         if not one.rows:
-            raise FormatError(f"{one.name}: holds no trial.")
+            raise FormatError(f"{one.name}: holds no trial. Leave it out.")
     if any(one.target is not None for one in tables):
         if how.kind == "classes" or how.classes is not None:
             raise InputError("tar, non: are scores of two classes, and many are asked for. Leave out one of the two.")
