@@ -12,6 +12,7 @@ from deciban.cli.shared.tables import captioned, class_columns, number, say, tab
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
 from deciban.evaluation.figure_cells import with_interval
+from deciban.messages import amount
 
 if TYPE_CHECKING:
     from deciban.cli.shared.table_writers import Table
@@ -108,7 +109,7 @@ def _counts(
             return [""] * max(len(each), 1)
         trials = totals if condition is None else condition.trials
         counts = [trials[name] for name in each] or [sum(trials.values())]
-        return [f"{n:,.6g}" for n in counts]
+        return [amount(n) for n in counts]
 
     return [f"{name} (weight)" if is_weighted else name for name in each or ["trials"]], cells
 

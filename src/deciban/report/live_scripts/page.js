@@ -64,7 +64,7 @@
 
   /** @param {any} system */
   function named(system) {
-    const whole = Charts.element("span", { class: "system" });
+    const whole = Charts.element("span", { class: "system", title: system.name });
     const swatch = Charts.element("span", { class: "swatch", "aria-hidden": "true" });
     swatch.style.background = Charts.visible(system.color);
     whole.append(swatch, Charts.element("span", {}, system.name));
