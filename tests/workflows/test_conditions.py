@@ -151,9 +151,9 @@ def test_a_worse_condition_is_told_in_words_and_alike_ones_are_not():
     by_channel, by_gender = (beyond_doubt(one, 0.95) for one in found.partitions)
     assert any(line.startswith("channel far is worse than channel mic: EER") for line in by_channel)
     assert not any("mic is" in line and "tel" in line for line in by_channel)
-    assert by_gender == [
+    assert by_gender[0] == (
         "no two conditions differ beyond doubt (p below 0.05 by Holm's correction for all that are asked of a figure)"
-    ]
+    )
     one = next(x for x in found.partitions[0].differences if x.second is not None and x.figure == "eer")
     values = {x.name: x.found.eer for x in found.partitions[0].conditions}
     assert one.interval.estimate == pytest.approx(values[one.first] - values[one.second])
@@ -173,13 +173,11 @@ def test_what_is_not_compared_is_said():
     (part,) = deciban.evaluate(frame, score=["score"], by="place", units="speaker").conditions[0].partitions
     told = beyond_doubt(part, 0.95)
     assert told[0].startswith("place a is worse than place b: EER")
-    assert told[-2:] == [
-        "not compared, as all trials are of one unit: place c; place d",
-        "no differences of Cllr, which is infinite in place b",
-    ]
+    assert "not compared, as all trials are of one unit: place c; place d" in told
+    assert "no differences of Cllr, which is infinite in place b" in told
 
 
-def test_minima_without_false_alarms_are_not_told_apart_from_a_mean():
+def test_minima_without_false_alarms_are_not_compared():
     # All conditions are alike, and at prior 0.01 the best threshold is above all their non-targets.
     rng = np.random.default_rng(0)
     label = rng.random(1000) < 0.3

@@ -69,6 +69,8 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
     paired = [PairedUnits.of(one.uncertainty, other.uncertainty) for one, other in pairs]
     together = _Together.of([one.uncertainty for one in sure]) if len(sure) > 2 else None
     for figure in kept:
+        if _is_one_sided(figure, [one.uncertainty.estimates[figure] for one in sure]):
+            continue
         of_pairs = [
             ConditionDifference(
                 one.name, other.name, figure, _values(figure, one, other), p.difference(figure, level), 1.0
@@ -128,7 +130,7 @@ class _Together:
         estimates = [one.estimates[figure] for one in self.parts]
         n_units, n_others = min(one.n_units for one in self.parts), len(self.parts) - 1
         is_unseen = any(one.nothing_seen is not None and one.standard_error == 0.0 for one in estimates)
-        if (is_unseen and len(self.parts) > MOST_BOUNDED) or _is_one_sided(figure, estimates):
+        if is_unseen and len(self.parts) > MOST_BOUNDED:
             return []
         total, found = influences.sum(axis=0), []
         for k, one in enumerate(named):
@@ -149,7 +151,7 @@ def _is_one_sided(figure: Figure, estimates: Sequence[Estimate]) -> bool:
     """Whether a minimum has errors of one kind alone somewhere.
 
     Its best threshold lies beyond all trials of a class then, and moves with the outermost of them. Bounds of such
-    figures reach to one side; means of several would be taken for much surer than they are.
+    figures reach to one side alone, and differences would be taken for much surer than they are.
     """
     name = figure if isinstance(figure, str) else figure[0]
     return name in ("min_dcf", "mean_min_dcf") and any(one.nothing_seen is not None for one in estimates)
@@ -224,8 +226,9 @@ def _left_out(part: ByConditions) -> list[str]:
     found = [f"not compared, as all trials are of one unit: {shortened('; '.join(alone))}"] if alone else []
     if endless:
         found.append(f"no differences of Cllr, which is infinite in {shortened('; '.join(endless))}")
-    compared = {one.figure for one in part.differences if one.second is None}
-    for figure in _figures(sure) if len(sure) > _PAIRS_IN_WORDS else ():
+    in_pairs = len(sure) <= _PAIRS_IN_WORDS
+    compared = {one.figure for one in part.differences if (one.second is not None) == in_pairs}
+    for figure in _figures(sure):
         if figure not in compared:
             is_one_sided = _is_one_sided(figure, [one.uncertainty.estimates[figure] for one in sure])
             some = "has misses or false alarms alone" if is_one_sided else f"of more than {MOST_BOUNDED} shows no error"
