@@ -144,7 +144,9 @@ def rate_intervals(one: Evaluation) -> dict[str, tuple[FloatArray, FloatArray]]:
         if first is None or spread is None:
             continue
         seen = first.nothing_seen.n_units if first.nothing_seen else first.n_units
-        errors = np.interp(at.log_odds, one.curves.prior_log_odds, spread) * np.sqrt(np.clip(rates * (1.0 - rates), 0.0, None))
+        errors = np.interp(at.log_odds, one.curves.prior_log_odds, spread) * np.sqrt(
+            np.clip(rates * (1.0 - rates), 0.0, None)
+        )
         bounds = np.empty((2, len(rates)))
         for k, (x, rate, error) in enumerate(zip(at.log_odds.tolist(), rates.tolist(), errors.tolist(), strict=True)):
             if x in own and (name, own[x]) in known.estimates:

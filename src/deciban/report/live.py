@@ -80,7 +80,8 @@ def live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
 def _priors(grid: FloatArray) -> list[float]:
     """Priors of the grid, as short as they were before their log odds were taken."""
     short = np.array([float(f"{p:.12g}") for p in expit(-np.abs(grid)).tolist()])
-    return np.where(grid <= 0.0, short, 1.0 - short).tolist()
+    found: list[float] = np.where(grid <= 0.0, short, 1.0 - short).tolist()
+    return found
 
 
 def as_script_data(data: Any) -> str:
@@ -179,9 +180,7 @@ def _curves(one: Evaluation, grid: FloatArray) -> dict[str, Any]:
 def _kept(p_fa: FloatArray, p_miss: FloatArray) -> Any:
     """Positions of the points of a curve that can be told apart on probit axes."""
     last = len(p_fa) - 1
-    at = np.concatenate(
-        (np.searchsorted(p_miss, _LINES), last + 1 - np.searchsorted(p_fa[::-1], _LINES), [0, last])
-    )
+    at = np.concatenate((np.searchsorted(p_miss, _LINES), last + 1 - np.searchsorted(p_fa[::-1], _LINES), [0, last]))
     return np.unique(np.clip(np.concatenate((at - 1, at)), 0, last))
 
 

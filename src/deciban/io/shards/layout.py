@@ -61,6 +61,8 @@ class Layout:
         The same, with a channel if there is one, where speakers are found from them.
     groups : tuple of str, optional
         Columns by whose names trials are held out together.
+    incomplete : bool
+        Whether NaN stands for a score that a system does not have.
     """
 
     scores: tuple[tuple[str, ...], ...]
@@ -75,6 +77,7 @@ class Layout:
     quality: QualityOf | None = None
     named: Mapping[str, str] = field(default_factory=dict)
     groups: tuple[str, ...] | None = None
+    incomplete: bool = False
 
     @property
     def has_units(self) -> bool:
@@ -134,9 +137,9 @@ class Layout:
         Raises
         ------
         RowError
-            If one is missing or NaN.
+            If one is missing or NaN, unless that stands for none.
         """
-        columns = [scores_of(plain(table.column(name))) for name in self.scores[at]]
+        columns = [scores_of(plain(table.column(name)), incomplete=self.incomplete) for name in self.scores[at]]
         found: AnyArray = np.column_stack(columns) if self.classes else columns[0]
         return found
 

@@ -195,6 +195,8 @@ class ShardSource:
     groups : tuple of str, optional
         By whose names trials can be held out together, as was asked: columns, or one or both sides; none where each
         stands for itself, None where nobody asked.
+    incomplete : bool
+        Whether trials may lack scores of some systems: NaN stands for these.
     """
 
     name: str
@@ -213,6 +215,7 @@ class ShardSource:
     log10: bool = False
     report: JoinReport | None = None
     groups: tuple[str, ...] | None = None
+    incomplete: bool = False
 
     def of_system(self, system: int) -> ShardSource:
         """The trials with the scores of one system alone, by its position."""
