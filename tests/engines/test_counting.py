@@ -44,7 +44,7 @@ def differing(one, other):
             found |= differing(a, b)
         elif isinstance(a, np.ndarray):
             found |= set() if np.array_equal(a, b) else {field.name}
-        elif a != b:
+        elif field.compare and a != b:
             found.add(field.name)
     return found
 

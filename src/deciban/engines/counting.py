@@ -69,17 +69,21 @@ class Survey(Locked, Work):
             assert chunk.truth is not None  # noqa: S101  # it was asked for
             self.add(chunk.scores[0].astype(self.kind, copy=False), chunk.truth)
 
-    def add(self, scores: ScoreArray, truth: BoolArray, *, with_costs: bool = True) -> None:
-        """Add trials; from any thread. Without costs they cost nothing, unless they are costs of posteriors."""
+    def add(self, scores: ScoreArray, truth: BoolArray, *, all_at_the_end: bool = False) -> None:
+        """Add trials; from any thread.
+
+        Where all scores are counted, their costs and their range can wait for the end; but not costs of posteriors.
+        """
         kept = np.flatnonzero(truth if self.keep_tar else ~truth)
         some = scores[kept]
         n_kept, n_others = len(some), len(scores) - len(some)
         sign = -1 if self.keep_tar else 1
         own, other = MeanCost(0.0, 0.0, n_kept), MeanCost(0.0, 0.0, n_others)
-        if with_costs:
+        low, high = math.inf, -math.inf
+        if not all_at_the_end:
             own, other = log_cost((some, None), 0.0, sign=sign), log_cost_of_others(scores, kept, sign=-sign)
+            low, high = finite_range(scores)
         posteriors = [PosteriorCosts.of(self._classes(scores, truth), p) for p in self.figures.posteriors_at]
-        low, high = finite_range(scores)
         with self.lock:
             if self.kept is not None:
                 self.kept.append(some)

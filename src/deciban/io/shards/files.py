@@ -21,7 +21,7 @@ from deciban.io.source import PathLike, Source, display_name, files_of
 from deciban.messages import counted
 from deciban.trials.frames.columns import is_text_or_bytes
 
-_SAMPLE = 1 << 16
+_SAMPLE = 1 << 13
 """Bytes at the beginning, in the middle and at the end that tell files apart before they are compared whole."""
 
 
