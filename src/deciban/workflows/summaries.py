@@ -211,11 +211,7 @@ def _refuse_what_needs_trials(options: Options, name: str) -> None:
             f"{said[0]}: a summary of shards holds counts of all units together, so that nothing says how sure figures "
             "are. Leave it out, or evaluate the shards themselves, which works in pieces."
         )
-    of_work = {
-        "memory": scale.memory is not None,
-        "dask": scale.dask is not None,
-        "approximate": scale.approximate,
-    }
+    of_work = {"memory": scale.memory is not None, "dask": scale.dask is not None, "approximate": scale.approximate}
     if said := [one for one, is_said in of_work.items() if is_said]:
         raise InputError(
             f"{said[0]}: says how trials are gone through, and {name} holds none, only their counts. Leave it out: "
