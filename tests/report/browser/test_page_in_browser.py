@@ -10,6 +10,7 @@ import pytest
 from deciban.evaluation import evaluate
 from deciban.evaluation.at_priors import rate_intervals
 from deciban.report import text as words
+from deciban.report.notebook import Exploration
 
 from .conftest import written
 
@@ -334,7 +335,7 @@ def test_no_serious_fault_of_accessibility(visit, of_three, of_ten, scheme):
 def test_all_is_reached_by_keyboard(visit, of_three):
     page = visit(of_three)
     seen = []
-    for _ in range(24):
+    while "chart" not in seen and len(seen) < 100:
         page.keyboard.press("Tab")
         seen.append(page.evaluate("(one => one.name || one.className || one.dataset.place)(document.activeElement)"))
     controls = ["prior", "prior-slider", "c-miss", "c-miss-slider", "c-fa", "c-fa-slider", "preset", "trials"]
@@ -373,3 +374,12 @@ def test_scores_that_are_no_llrs_and_infinite_ones_make_a_page(visit, tmp_path):
     assert page.locator("[data-reading=det]").inner_text().startswith("cosine, threshold ")
     for one in some:
         assert shown(page, one.name) == at_point(one, 0.01)
+
+
+def test_a_frame_of_a_notebook_is_as_alive(visit, of_three, three, tmp_path):
+    shown_in = tmp_path / "notebook.html"
+    shown_in.write_text(Exploration(of_three.read_text("utf-8"), 700)._repr_html_(), "utf-8")
+    frame = visit(shown_in).frames[1]
+    frame.fill("[name=prior]", "0.2")
+    assert shown(frame, "system 1") == at_point(three[1], 0.2)
+    frame.page.wait_for_timeout(250)  # the address is written a little later, where there is one
