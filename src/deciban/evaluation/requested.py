@@ -14,12 +14,12 @@ from scipy.special import logit
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.thresholds import ErrorKind, ErrorsAt, eer_readings, limited
 from deciban.core.rules.expected import MeanCost
-from deciban.evaluation.own_rule import OWN, RuleFigures, rule_figures_of
 from deciban.metrics.decomposition import RULES, ScoreParts, parts_of
 from deciban.metrics.evidence import MisleadingEvidence
 from deciban.metrics.scores import ScoredTrials
 
 if TYPE_CHECKING:
+    from deciban.evaluation.own_rule import RuleFigures
     from deciban.evaluation.summary import Summary, TwoClassFigures
 
 
@@ -161,6 +161,8 @@ def posterior_costs_of(trials: ScoredTrials, figures: TwoClassFigures) -> tuple[
     """Costs of posteriors at each prior that was asked for; then those of a rule of the user's own."""
     found = [PosteriorCosts.of(trials, p) for p in figures.posteriors_at]
     if (own := figures.rule) is not None:
+        from deciban.evaluation.own_rule import OWN  # only for who has one
+
         all_odds = [float(logit(p)) for p in figures.rule_priors]
         found += [PosteriorCosts(log_odds, {OWN: own.costs(trials, log_odds)}) for log_odds in all_odds]
     return tuple(found)
@@ -177,7 +179,12 @@ def requested_of(summary: Summary) -> Requested:
     ]
     at = [AtThreshold(name, ErrorsAt.of(ranks.tar, ranks.non, place)) for name, place in asked.at_thresholds]
     readings = eer_readings(summary.rocch, ranks.tar, ranks.non) if asked.eer_conventions else {}
-    return Requested(readings, tuple(rates), tuple(at), tuple(scores), rule_figures_of(summary))
+    own: tuple[RuleFigures, ...] = ()
+    if asked.rule is not None:
+        from deciban.evaluation.own_rule import rule_figures_of  # only for who has one
+
+        own = rule_figures_of(summary)
+    return Requested(readings, tuple(rates), tuple(at), tuple(scores), own)
 
 
 def _limited(summary: Summary, limits: tuple[float, ...], which: ErrorKind) -> list[tuple[float, ErrorsAt]]:

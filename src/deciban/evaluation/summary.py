@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +26,6 @@ from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating
 from deciban.core.rules.expected import ErrorCounts, MeanCost, log_cost, mixed
 from deciban.errors import InputError
 from deciban.evaluation.bounds import Unresolved
-from deciban.evaluation.own_rule import OwnRule
 from deciban.evaluation.requested import PosteriorCosts, posterior_costs_of
 from deciban.evaluation.unit_trials import TrialsByUnit, UnitTrials
 from deciban.metrics import SortedScores
@@ -34,6 +33,9 @@ from deciban.metrics.evidence import FACTORS, factors_of
 from deciban.metrics.scores import ScoredTrials
 from deciban.metrics.thresholds import rates_of, threshold_of
 from deciban.types import Axis, FloatArray, Units, Weights
+
+if TYPE_CHECKING:
+    from deciban.evaluation.own_rule import OwnRule
 
 DEFAULT_POINTS = (OperatingPoint(0.01),)
 """Where detection costs are reported if nothing is said."""
@@ -120,7 +122,7 @@ class TwoClassFigures:
             "posteriors_at": _listed(_priors(posteriors_at)),
             "factors": _listed(factors_of(factors)),
             "axis": axis,
-            "rule": None if rule is None else OwnRule.of(rule),
+            "rule": None if rule is None else _own_rule(rule),
         }
         for name, value in found.items():
             object.__setattr__(self, name, value)
@@ -358,6 +360,12 @@ def merged(summaries: Iterable[Summary]) -> Summary:
         if True in have_units
         else None,
     )
+
+
+def _own_rule(rule: Any) -> OwnRule:
+    from deciban.evaluation.own_rule import OwnRule  # only for who has one
+
+    return OwnRule.of(rule)
 
 
 def _listed(values: FloatArray) -> tuple[float, ...]:
