@@ -19,7 +19,9 @@ def systems():
     rng = np.random.default_rng(8)
     units = {"tar_units": rng.integers(0, 30, 200), "non_units": rng.integers(0, 30, (1500, 2))}
     return tuple(
-        evaluate(rng.normal(2, 2, 200), rng.normal(-2, 2, 1500), name=name, operating_points=[0.01, (0.3, 5, 2)], **units)
+        evaluate(
+            rng.normal(2, 2, 200), rng.normal(-2, 2, 1500), name=name, operating_points=[0.01, (0.3, 5, 2)], **units
+        )
         for name in ("A", HOSTILE[0])
     )
 
@@ -73,7 +75,10 @@ def test_curves_keep_their_ends_and_their_shape(systems, data):
         assert (det["x"][0], det["y"][0], det["x"][-1], det["y"][-1]) == (1.0, 0.0, 0.0, 1.0)
         assert len(det["x"]) < 700
         points = set(zip(one.curves.roc_p_fa.round(9).tolist(), one.curves.roc_p_miss.round(9).tolist(), strict=True))
-        assert all(min(abs(x - a) + abs(y - b) for a, b in points) < 2e-5 for x, y in list(zip(det["x"], det["y"], strict=True))[::20])
+        assert all(
+            min(abs(x - a) + abs(y - b) for a, b in points) < 2e-5
+            for x, y in list(zip(det["x"], det["y"], strict=True))[::20]
+        )
 
 
 def test_data_are_json_that_no_name_can_leave(data):

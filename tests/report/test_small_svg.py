@@ -1,5 +1,6 @@
 """Smaller pictures look the same."""
 
+import itertools
 import re
 
 import numpy as np
@@ -24,7 +25,7 @@ def distance(point, start, end):
 def test_what_is_left_out_is_on_what_remains(points):
     kept = thinned(points)
     assert (kept[0], kept[-1]) == (points[0], points[-1]) or len(kept) == 1
-    segments = list(zip(kept, kept[1:], strict=False)) or [(kept[0], kept[0])]
+    segments = list(itertools.pairwise(kept)) or [(kept[0], kept[0])]
     for point in points:
         assert min(distance(point, *segment) for segment in segments) <= 0.25
 

@@ -160,6 +160,37 @@ def test_a_worse_condition_is_told_in_words_and_alike_ones_are_not():
     assert one.holm >= one.interval.p_value
 
 
+def test_what_is_not_compared_is_said():
+    rng = np.random.default_rng(2)
+    label, place = np.arange(400) % 3 == 0, np.arange(400) % 4
+    frame = {
+        "score": rng.normal(np.where(label, 1.0, -1.0) * np.where(place == 0, 0.1, 4.0)),
+        "label": label,
+        "place": np.array(list("abcd"))[place],
+        "speaker": np.where(place < 2, rng.integers(0, 30, 400), -place),
+    }
+    frame["score"][np.flatnonzero(label & (place == 1))[0]] = -np.inf
+    (part,) = deciban.evaluate(frame, score=["score"], by="place", units="speaker").conditions[0].partitions
+    told = beyond_doubt(part, 0.95)
+    assert told[0].startswith("place a is worse than place b: EER")
+    assert told[-2:] == [
+        "not compared, as all trials are of one unit: place c; place d",
+        "no differences of Cllr, which is infinite in place b",
+    ]
+
+
+def test_minima_without_false_alarms_are_not_told_apart_from_a_mean():
+    # All conditions are alike, and at prior 0.01 the best threshold is above all their non-targets.
+    rng = np.random.default_rng(0)
+    label = rng.random(1000) < 0.3
+    frame = {"score": rng.normal(np.where(label, 2, -2), 2), "label": label, "speaker": rng.integers(0, 100, 1000)}
+    frame["place"] = np.array(list("abcde"))[np.arange(1000) % 5]
+    (part,) = deciban.evaluate(frame, score=["score"], by="place", units="speaker").conditions[0].partitions
+    told = beyond_doubt(part, 0.95)
+    assert not any("minDCF" in line for line in told[:-1])
+    assert told[-1] == "no differences of minDCF at p_target 0.01: some condition has misses or false alarms alone"
+
+
 def test_a_difference_is_that_of_a_comparison_of_both():
     found = deciban.evaluate(example(), score=["score"], by="gender", units="speaker").conditions[0].partitions[0]
     female, male = found.evaluated

@@ -66,30 +66,9 @@ def equalizing_weights(
     array([1., 1., 2.])
     """
     totals = totals_by_condition(condition, truth, weight, n_conditions=n_conditions, n_classes=n_classes)
-    shares = equalizing_shares(totals)
+    shares = np.divide(totals.max(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0)
     of_trial: FloatArray = shares[condition, truth.astype(np.int64)]
     return of_trial if weight is None else of_trial * weight
-
-
-def equalizing_shares(totals: CountArray) -> FloatArray:
-    """By how much a trial of each condition and class weighs more than one of the largest condition of its class.
-
-    Parameters
-    ----------
-    totals : (n_conditions, n_classes) array
-        As `totals_by_condition` gives.
-
-    Returns
-    -------
-    (n_conditions, n_classes) array
-        0 where there is no trial.
-
-    Examples
-    --------
-    >>> equalizing_shares(np.array([[4, 1], [2, 0]])).tolist()
-    [[1.0, 1.0], [2.0, 0.0]]
-    """
-    return np.asarray(np.divide(totals.max(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0))
 
 
 def shared_weights(

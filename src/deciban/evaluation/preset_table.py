@@ -328,7 +328,13 @@ def _validate(row: dict[str, Any], where: str) -> None:
         place = ".".join(map(str, error.absolute_path)) or "the plan"
         about = error.schema.get("description") if isinstance(error.schema, dict) else None
         rule = f"{about} " if about else ""
+        wrong = "has no place here" if error.validator == "not" else error.message[:200]
         raise FormatError(
-            f"{where}: {place}: {error.message[:200]}. {rule}deciban presets NAME --toml shows plans that are whole, "
+            f"{where}: {place}: {wrong}. {rule}deciban presets NAME --toml shows plans that are whole, "
             "and docs/presets.md what each field means."
         )
+    for name, value in row.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except ValueError:
+            raise FormatError(f"{where}: {name}: {value} has numbers that are not finite.") from None

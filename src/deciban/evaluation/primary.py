@@ -111,7 +111,8 @@ class Primary:
         """Of which trials it is, of what it is the mean, and why it is not the number of the plan."""
         found = [f"not the primary number of {self.plan.name}: {self.departs}"] if self.departs else []
         found += [f"{self.plan.name}: {self.how}"] if self.how else []
-        found += [ESTIMATORS] if self.plan.equalize and not self.departs else []
+        both = self.actual is not None and self.minimum is not None
+        found += [ESTIMATORS] if both and self.plan.equalize and not self.departs else []
         parts = [f"{name} {value:.4f}" for name, value in self.parts.items()]
         if parts:
             more = [f"{len(parts) - _MOST_PARTS} more"] if len(parts) > _MOST_PARTS else []

@@ -66,13 +66,13 @@ class ReportRequest:
     @property
     def command(self) -> tuple[str, ...]:
         """Words of a shell that evaluate the same scores; empty where some are no files."""
-        scores = [*paths_of(self.scores)]
-        model = None if self.model is None else path_of_model(self.model)
-        if not all(isinstance(one, str | os.PathLike) for one in scores) or (self.model is not None and model is None):
+        scores = [os.fspath(one) for one in paths_of(self.scores) if isinstance(one, str | os.PathLike)]
+        model = path_of_model(self.model)
+        if len(scores) < len(paths_of(self.scores)) or (self.model is not None and model is None):
             return ()
         more = {"--key": self.key, "--model": model}
         named = [word for name, path in more.items() if path is not None for word in (name, os.fspath(path))]
-        return ("deciban", "eval", *(os.fspath(one) for one in scores), *named)
+        return ("deciban", "eval", *scores, *named)
 
     def __post_init__(self) -> None:
         """Refuse to write onto an input or under the name of what is no page, and to read standard input twice.

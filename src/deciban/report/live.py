@@ -80,7 +80,8 @@ def live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
 def _priors(grid: FloatArray) -> list[float]:
     """Priors of the grid, as short as they were before their log odds were taken."""
     short = np.array([float(f"{p:.12g}") for p in expit(-np.abs(grid)).tolist()])
-    return np.where(grid <= 0.0, short, 1.0 - short).tolist()
+    found: list[float] = np.where(grid <= 0.0, short, 1.0 - short).tolist()
+    return found
 
 
 def as_script_data(data: Any) -> str:

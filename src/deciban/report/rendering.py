@@ -22,8 +22,8 @@ _ABOUT = {"two-class": "two classes", "classes": "many classes"}
 class Page:
     """What a page shows; see `render`.
 
-    The ``level`` is that of bands around maps, None for no bands; the ``command`` are words of a shell that evaluate the
-    same scores, for readers who want to go on.
+    The ``level`` is that of bands around maps, None for no bands; the ``command`` are words of a shell that evaluate
+    the same scores, for readers who want to go on.
     """
 
     results: Results[Any]

@@ -1,4 +1,4 @@
-"""The scripts of a page: files of this package that stand in it as they are, and the policy that allows nothing else."""
+"""The scripts of a page: files of this package that stand in it as they are, and the policy that allows no other."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -78,7 +79,7 @@ def _turn(angle: float) -> float:
 def _written(points: Sequence[tuple[float, float]]) -> str:
     """A line in tenths: where it begins, then steps, which are short to write and add up without rounding."""
     tenths = [(round(10.0 * x), round(10.0 * y)) for x, y in points]
-    steps = [(x - left, y - top) for (left, top), (x, y) in zip(tenths, tenths[1:], strict=False)]
+    steps = [(x - left, y - top) for (left, top), (x, y) in itertools.pairwise(tenths)]
     text = " ".join(f"{_short(x)} {_short(y)}" for x, y in steps if (x, y) != (0, 0))
     return f"M{_short(tenths[0][0])} {_short(tenths[0][1])}" + (f"l{text}" if text else "")
 

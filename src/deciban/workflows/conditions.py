@@ -91,8 +91,13 @@ class Conditions:
     @property
     def messages(self) -> tuple[Message, ...]:
         """Into how many conditions trials were split."""
-        every = dict.fromkeys((*self.partitions, *self.equalized))
-        return tuple(split_message(one, self._totals(one)) for one in every)
+        found = []
+        for one in dict.fromkeys((*self.partitions, *self.equalized)):
+            counts = self._totals(one)
+            n_partial = int(np.count_nonzero((counts == 0).any(axis=1)))
+            lacking = f", {n_partial} of them without trials of some class" if n_partial else ""
+            found.append(Message("by", "", f"{one.title}: {counted(len(one.values), 'condition')}{lacking}"))
+        return tuple(found)
 
     def evaluated(
         self, score: AnyArray, pooled: Any, *, figures: Figures, resampling: Resampling | None = None
@@ -128,7 +133,8 @@ class Conditions:
         drawn = None if resampling is None else replace(resampling, strata=partition.condition)
         how: Any = {"figures": asked, "classes": self.classes, "resampling": drawn}
         found = self.kind.evaluate((score, self.truth, weight), name=name, **how)
-        return equalized(partition, self._conditions(partition), found)
+        made = Equalized(partition.title, partition.names, tuple(self._conditions(partition)), found)
+        return replace(made, found=replace(found, notes=(*found.notes, f"Equalized: {made.rule}.")))
 
     @property
     def _n_classes(self) -> int:
@@ -140,7 +146,11 @@ class Conditions:
 
     def _conditions(self, partition: Partition) -> list[Condition]:
         """Conditions with their counts, without figures."""
-        return conditions_of(partition, self._totals(partition), self.kind.classes_by_truth(self.classes))
+        totals, classes = self._totals(partition).tolist(), self.kind.classes_by_truth(self.classes)
+        return [
+            Condition(called, dict(zip(partition.names, values, strict=True)), {name: row[at] for name, at in classes})
+            for called, values, row in zip(partition.called, partition.values, totals, strict=True)
+        ]
 
     def _by(
         self, partition: Partition, score: AnyArray, *, figures: Figures, resampling: Resampling | None
@@ -149,7 +159,11 @@ class Conditions:
             one if one.lacking else replace(one, found=self._of_rows(rows, score, one.name, figures, resampling))
             for one, rows in zip(self._conditions(partition), partition.rows(), strict=True)
         ]
-        return by_conditions(partition, found, None if resampling is None else resampling.level)
+        made = ByConditions(partition.title, partition.names, tuple(found))
+        if resampling is None:
+            return replace(made, no_differences="units are not known, or no intervals were asked for")
+        differences, why = differences_between(made.evaluated, resampling.level)
+        return replace(made, differences=differences, no_differences=why)
 
     def _of_rows(
         self, rows: IntArray, score: AnyArray, name: str, figures: Figures, resampling: Resampling | None
@@ -159,51 +173,6 @@ class Conditions:
         drawn = None if own is None or own.n_units < 2 or resampling is None else replace(resampling, units=own)
         trials: Scored = score[rows], self.truth[rows], None if self.weight is None else self.weight[rows]
         return self.kind.evaluate(trials, name=name, figures=figures, classes=self.classes, resampling=drawn)
-
-
-def split_message(partition: Partition, totals: CountArray) -> Message:
-    """Into how many conditions trials were split.
-
-    Parameters
-    ----------
-    partition : Partition
-    totals : (n_conditions, n_classes) array
-        How many trials each has.
-    """
-    n_partial = int(np.count_nonzero((totals == 0).any(axis=1)))
-    lacking = f", {n_partial} of them without trials of some class" if n_partial else ""
-    return Message("by", "", f"{partition.title}: {counted(len(partition.values), 'condition')}{lacking}")
-
-
-def conditions_of(partition: Partition, totals: CountArray, classes: Sequence[tuple[str, int]]) -> list[Condition]:
-    """Conditions with how many trials of each class they have, without figures.
-
-    Parameters
-    ----------
-    partition : Partition
-    totals : (n_conditions, n_classes) array
-    classes : sequence of (str, int)
-        What trials of each class are called, and their place in a row of totals.
-    """
-    return [
-        Condition(called, dict(zip(partition.names, values, strict=True)), {name: row[at] for name, at in classes})
-        for called, values, row in zip(partition.called, partition.values, totals.tolist(), strict=True)
-    ]
-
-
-def by_conditions(partition: Partition, found: Sequence[Condition], level: float | None) -> ByConditions:
-    """Conditions with figures, and how these differ; ``level`` is that of intervals, None where there are none."""
-    made = ByConditions(partition.title, partition.names, tuple(found))
-    if level is None:
-        return replace(made, no_differences="units are not known, or no intervals were asked for")
-    differences, why = differences_between(made.evaluated, level)
-    return replace(made, differences=differences, no_differences=why)
-
-
-def equalized(partition: Partition, conditions: Sequence[Condition], found: Any) -> Equalized:
-    """An evaluation in which all conditions count alike, with a note that says so."""
-    made = Equalized(partition.title, partition.names, tuple(conditions), found)
-    return replace(made, found=replace(found, notes=(*found.notes, f"Equalized: {made.rule}.")))
 
 
 def _require_values(partition: Partition, trials: Trials) -> None:

@@ -64,8 +64,8 @@ def evaluate_model_in_pieces(
     told = [*known.messages, Message("note", "", words + (" of all systems" if model.is_fusion else ""))]
     told += _seen(model, known.trained, before, options, of_training=of_training)
     found = (*before.messages, *told)
-    untouched = Results(before.systems, before.join, found, conditions=before.conditions)
-    return Results(after.systems, before.join, found, before=untouched, conditions=after.conditions)
+    untouched = Results(before.systems, before.join, found)
+    return Results(after.systems, before.join, found, before=untouched)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -185,6 +185,8 @@ class Options:
         The plan of an evaluation (``preset``, its name or its file), whose figures are among those that are wanted.
     groups : tuple of str, optional
         What is read of trials in pieces so that they can be held out together; see `deciban.io.shards.how.HowToRead`.
+    incomplete : bool
+        Whether trials in pieces may lack scores of some systems; see there.
     worst : int, optional
         How many of the most misleading trials are wanted, of two classes of each; None if nothing was said.
     """
@@ -197,6 +199,7 @@ class Options:
     split: Split = field(default_factory=Split)
     plan: Preset | None = None
     groups: tuple[str, ...] | None = None
+    incomplete: bool = False
     worst: int | None = None
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,83 +112,28 @@ def partition_of(trials: Trials, columns: Sequence[SplitColumn], *, argument: st
     >>> found.values[:2], found.condition.tolist()
     ((('f', 'duration < 5'), ('f', 'duration ≥ 5')), [2, 1, 3])
     """
-    where = trials.origin.where
-    each = [coded_values(_values(trials, one, argument), one, where, argument) for one in columns]
-    require_few(columns, [len(values) for values, _ in each], argument)
-    condition = np.zeros(len(trials), np.int64)
-    for values, codes in each:
-        condition = condition * len(values) + codes
-    return Partition(tuple(columns), crossed([values for values, _ in each]), condition)
-
-
-def crossed(each: Sequence[Sequence[Value]]) -> tuple[tuple[Value, ...], ...]:
-    """Values of all conditions, of those of each column."""
-    return tuple(itertools.product(*each))
-
-
-def require_few(columns: Sequence[SplitColumn], sizes: Sequence[int], argument: str) -> None:
-    """Refuse more conditions than anybody reads.
-
-    Parameters
-    ----------
-    columns : sequence of SplitColumn
-    sizes : sequence of int
-        How many values each has.
-    argument : str
-        For messages.
-
-    Raises
-    ------
-    InputError
-    """
-    n_conditions = math.prod(sizes)
+    each = [_coded(trials, one, argument) for one in columns]
+    n_conditions = math.prod(len(values) for values, _ in each)
     if n_conditions > MOST:
-        counts = ", ".join(f"{one.name} {n:,}" for one, n in zip(columns, sizes, strict=True))
+        sizes = ", ".join(f"{one.name} {len(values):,}" for one, (values, _) in zip(columns, each, strict=True))
         names = " and ".join(one.name for one in columns)
         how_many = f"{'make' if len(columns) > 1 else 'makes'} {n_conditions:,} conditions"
         raise InputError(
-            f"{argument}: {names} {how_many} (values: {counts}); at most {MOST:,} are "
+            f"{argument}: {names} {how_many} (values: {sizes}); at most {MOST:,} are "
             "evaluated. Make bins of numbers (duration:5,10,30), name fewer columns, or choose trials by their "
             "values (--where)."
         )
+    condition = np.zeros(len(trials), np.int64)
+    for values, codes in each:
+        condition = condition * len(values) + codes
+    return Partition(tuple(columns), tuple(itertools.product(*(values for values, _ in each))), condition)
 
 
-def in_order(values: Iterable[Value], column: SplitColumn) -> list[Value]:
-    """Values of a column as partitions have them: bins all and from the lowest, numbers ascending, missing ones last.
-
-    Examples
-    --------
-    >>> in_order({"10", None, "9"}, SplitColumn("n")), in_order({None}, SplitColumn("n", (5.0,)))
-    (['9', '10', None], ['n < 5', 'n ≥ 5', None])
-    """
-    found = set(values)
-    words = [word for word in found if word is not None]
-    known: list[Value] = (
-        [*column.bins] if column.borders else [words[at] for at in sorted(range(len(words)), key=_place_of(words))]
-    )
-    return known + ([None] if None in found else [])
-
-
-def coded_values(
-    values: pa.Array, column: SplitColumn, where: Callable[[int], str], argument: str
-) -> tuple[list[Value], IntArray]:
-    """Values of a column in their order, and which of them every trial has.
-
-    Parameters
-    ----------
-    values : (n_trials,) pyarrow array
-    column : SplitColumn
-    where : function
-        From a trial to its place, for messages.
-    argument : str
-
-    Raises
-    ------
-    InputError
-        If bins are asked for of what are no numbers.
-    """
+def _coded(trials: Trials, column: SplitColumn, argument: str) -> tuple[list[Value], IntArray]:
+    """Values of a column in their order, and which of them every trial has."""
+    values = _values(trials, column, argument)
     if column.borders:
-        return _binned(where, column, values, argument)
+        return _binned(trials, column, values, argument)
     texts = as_text(_plain_numbers(values)).dictionary_encode()
     words: list[str] = texts.dictionary.to_pylist()
     order = sorted((at for at, word in enumerate(words) if word), key=_place_of(words))
@@ -215,19 +160,15 @@ def _place_of(words: Sequence[str]) -> Any:
     return lambda at: words[at]
 
 
-def _binned(
-    where: Callable[[int], str], column: SplitColumn, values: pa.Array, argument: str
-) -> tuple[list[Value], IntArray]:
+def _binned(trials: Trials, column: SplitColumn, values: pa.Array, argument: str) -> tuple[list[Value], IntArray]:
     """Bins of numbers; a border belongs to the bin above it."""
-    numbers, lacking = _numbers(where, column, values, argument)
+    numbers, lacking = _numbers(trials, column, values, argument)
     codes: IntArray = np.searchsorted(column.borders, numbers, side="right").astype(np.int64)
     codes[lacking] = len(column.bins)
     return [*column.bins, *([None] if lacking.any() else [])], codes
 
 
-def _numbers(
-    where: Callable[[int], str], column: SplitColumn, values: pa.Array, argument: str
-) -> tuple[FloatArray, BoolArray]:
+def _numbers(trials: Trials, column: SplitColumn, values: pa.Array, argument: str) -> tuple[FloatArray, BoolArray]:
     """Numbers of a column, and where there is none; NaN is none."""
     kind = values.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
@@ -240,7 +181,7 @@ def _numbers(
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InputError(
-            f"{argument}: {where(row)}: {words[codes[row]][:40]!r} in column {column.name!r} is no "
+            f"{argument}: {trials.origin.where(row)}: {words[codes[row]][:40]!r} in column {column.name!r} is no "
             f"number ({counted(int(wrong.sum()), 'such trial')}), and bins are of numbers. Name the column without "
             "borders, or leave these trials out (--where)."
         )

@@ -41,11 +41,6 @@ class SplitColumn:
     path: str = ""
 
     @property
-    def asked(self) -> str:
-        """What has to be known of every trial: the column, or the side whose names are looked up."""
-        return self.side or self.name
-
-    @property
     def title(self) -> str:
         """What it is called where trials are split in several ways: with the borders of its bins.
 
@@ -168,12 +163,6 @@ class Split:
     def equalized(self) -> tuple[tuple[SplitColumn, ...], ...]:
         """Columns of each partition whose conditions count alike."""
         return _sorted(self.equalize, "equalize")
-
-    @property
-    def asked(self) -> tuple[str, ...]:
-        """What has to be known of every trial: columns of the key, and sides."""
-        columns = [one for each in (*self.partitions, *self.equalized) for one in each]
-        return tuple(dict.fromkeys(one.asked for one in columns))
 
     @property
     def is_asked(self) -> bool:

@@ -21,9 +21,10 @@ from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_summaries
 
 if TYPE_CHECKING:
-    from deciban.engines.work import Engine
-    from deciban.workflows.conditions_in_pieces import ConditionsOfPieces
     from deciban.workflows.units_in_pieces import UnitsOfSource
+
+_IN_PIECES = "Evaluate each condition by itself (--where COLUMN=VALUE), or give the evaluation more memory (--memory)."
+"""What to do about conditions where trials are read in pieces."""
 
 OpenedFiles: TypeAlias = ScoreFiles | ShardSource | OpenedSummary
 """What is read as a whole, or in pieces, or was summarized before."""
@@ -143,6 +144,7 @@ def evaluate_in_pieces(
     """
     from deciban.workflows.units_in_pieces import units_of_source
 
+    options.split.refuse("an evaluation in pieces", _IN_PIECES)
     say, found = progress or (lambda _words: None), list[Any]()
     kind = kind_called(kind_of_opened(source, options))
     with options.scale.engine() as engine:
@@ -151,14 +153,11 @@ def evaluate_in_pieces(
             units = units_of_source(source, engine, options.how_sure, kind)
         else:
             units = replace(units, source=source, engine=engine)
-        split, by_condition = _split(options, source, engine, kind, units), list[Any]()
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
             figures = kind.on_axis_of([source], options.figures if each is None else each[at])
             own = replace(options, figures=figures)
             found.append(kind.evaluate_pieces(source, engine, own, system=at, name=name, units=units))
-            if split is not None:
-                by_condition.append(split.evaluated(at, found[-1], own))
     often = "once" if engine.n_passes <= 1 else "more than once"
     if source.paths and not options.scale.is_asked:  # else they may well fit
         often += ": they do not fit in memory"
@@ -169,20 +168,7 @@ def evaluate_in_pieces(
     chosen = options.reading.where and not options.reading.by_order
     extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
     report = source.report or JoinReport(n_trials, 0, extra, 0)
-    messages += () if split is None else split.messages
-    known = _with_ties(source.messages, kind, report, found)
-    return Results(tuple(found), report, (*known, *messages), conditions=tuple(by_condition))
-
-
-def _split(
-    options: Options, source: ShardSource, engine: Engine, kind: AnyKind, units: UnitsOfSource
-) -> ConditionsOfPieces | None:
-    """The trials split into conditions; None where none are asked for."""
-    if not options.split.is_asked:
-        return None
-    from deciban.workflows.conditions_in_pieces import ConditionsOfPieces
-
-    return ConditionsOfPieces.of(options.split, source, engine, kind, units)
+    return Results(tuple(found), report, (*_with_ties(source.messages, kind, report, found), *messages))
 
 
 def _with_ties(known: Sequence[Message], kind: AnyKind, report: JoinReport, found: Sequence[Any]) -> list[Message]:

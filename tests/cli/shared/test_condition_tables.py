@@ -46,3 +46,18 @@ def test_many_conditions_without_figures_are_counted_and_a_way_out_is_named():
     assert sum("no figures" in line for line in lines) == 11
     assert "11 more conditions: no figures, as they lack a class" in lines
     assert any("--where (attack='-|a01')" in line for line in lines)
+
+
+def test_costs_of_many_classes_have_the_digits_of_the_main_table_and_a_mean():
+    rng = np.random.default_rng(1)
+    label = np.arange(150) % 3
+    loglik = rng.normal(size=(150, 3)) + 1.5 * np.eye(3)[label]
+    frame = {name: loglik[:, k] for k, name in enumerate("xyz")} | {"class": np.array(list("xyz"))[label]}
+    frame["source"] = np.where(np.arange(150) < 90, "tel", "tv")
+    found = deciban.evaluate_classes(
+        frame, score={"one": list("xyz")}, classes=list("xyz"), by="source", p_target=[0.5, 0.1], units="trials"
+    )
+    (system,) = found.systems
+    below = found.table().partition("by source")[2]
+    for value in (system.points[0].c_avg, system.mean_costs["c_avg"]):
+        assert f"{value:.4f} [" in below

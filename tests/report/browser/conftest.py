@@ -17,7 +17,9 @@ POINTS = [0.01, (0.01, 10, 1)]
 @pytest.fixture(scope="package")
 def browser():
     """One headless browser for all tests; it ends with them, as its loop is in the way of others."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright, which drives browsers, is not installed")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright, which drives browsers, is not installed"
+    )
     if BROWSER is None:
         pytest.skip("no chromium is installed (Debian: apt-get install chromium); DECIBAN_BROWSER names another one")
     with playwright.sync_playwright() as tool:

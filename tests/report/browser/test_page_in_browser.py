@@ -10,6 +10,7 @@ import pytest
 from deciban.evaluation import evaluate
 from deciban.evaluation.at_priors import rate_intervals
 from deciban.report import text as words
+from deciban.report.notebook import Exploration
 
 from .conftest import written
 
@@ -31,9 +32,7 @@ def at_point(one, p_target, c_miss=1.0, c_fa=1.0):
         "min_dcf": words.number(at.min_dcf[k]),
         "calibration_loss": words.number(max(at.act_dcf[k] - at.min_dcf[k], 0)),
         "expected_misses": words.number(1000 * p * p_miss, 2 if 1000 * p * p_miss < 100 else 0),
-        "expected_false_alarms": words.number(
-            1000 * (1 - p) * p_fa, 2 if 1000 * (1 - p) * p_fa < 100 else 0
-        ),
+        "expected_false_alarms": words.number(1000 * (1 - p) * p_fa, 2 if 1000 * (1 - p) * p_fa < 100 else 0),
         "targets_among_accepted": words.percent(right / (right + wrong)) if right + wrong else words.MISSING,
     }
 
@@ -49,7 +48,7 @@ def shown(page, name):
 
 
 def until(page, script):
-    """Wait until a page says yes; what Playwright has for that evaluates texts, which the policy of the page forbids."""
+    """Wait until a page says yes; what Playwright has for that evaluates texts, as the page forbids."""
     for _ in range(200):
         if page.evaluate(script):
             return
@@ -70,7 +69,14 @@ def charts(page):
 
 def test_typed_points_show_the_numbers_of_the_evaluation(visit, of_three, three):
     page = visit(of_three)
-    for p_target, c_miss, c_fa in [(0.01, 1, 1), (0.01, 10, 1), (0.37, 1, 1), (0.5, 2, 7), (0.9995, 1, 1), (1e-7, 1, 1)]:
+    for p_target, c_miss, c_fa in [
+        (0.01, 1, 1),
+        (0.01, 10, 1),
+        (0.37, 1, 1),
+        (0.5, 2, 7),
+        (0.9995, 1, 1),
+        (1e-7, 1, 1),
+    ]:
         page.fill("[name=prior]", str(p_target))
         page.fill("[name=c-miss]", str(c_miss))
         page.fill("[name=c-fa]", str(c_fa))
@@ -173,10 +179,27 @@ def test_a_point_by_name(visit, of_three, three):
 def test_numbers_are_written_as_python_writes_them(visit, of_three):
     page = visit(of_three)
     rng = np.random.default_rng(5)
-    some = [0.0, 0.0625, 0.1875, 0.5, 2.5, 1e-9, 0.0009999, 0.001, 0.9995, 1234567.0, 999999.9996, -0.0004, -3.0625, 12345.678]
+    some = [
+        0.0,
+        0.0625,
+        0.1875,
+        0.5,
+        2.5,
+        1e-9,
+        0.0009999,
+        0.001,
+        0.9995,
+        1234567.0,
+        999999.9996,
+        -0.0004,
+        -3.0625,
+        12345.678,
+    ]
     some += (10 ** rng.uniform(-8, 3, 300)).tolist()
     found = page.evaluate(
-        "some => some.map(x => [Numbers.number(x), Numbers.number(x, 2), Numbers.percent(Math.abs(x)), Numbers.count(x)])", some
+        "some => some.map(x => [Numbers.number(x), Numbers.number(x, 2), Numbers.percent(Math.abs(x)), "
+        "Numbers.count(x)])",
+        some,
     )
     for value, texts in zip(some, found, strict=True):
         mine = [words.number(value), words.number(value, 2), words.percent(abs(value)), words.count(value)]
@@ -208,7 +231,9 @@ def test_arrow_keys_read_exact_values(visit, of_three, three):
     first = reading.inner_text()
     at = three[0].at_priors
     k = len(at.log_odds) // 2
-    assert first.startswith(f"system 0, prior {1 / (1 + math.exp(-at.log_odds[k])):.4g}: actual cost {words.number(at.act_dcf[k])}")
+    assert first.startswith(
+        f"system 0, prior {1 / (1 + math.exp(-at.log_odds[k])):.4g}: actual cost {words.number(at.act_dcf[k])}"
+    )
     assert f"({at.n_fa[k]:,} of 3,000)" in first
     page.keyboard.press("ArrowLeft")
     assert f"actual cost {words.number(at.act_dcf[k - 1])}" in reading.inner_text()
@@ -294,21 +319,25 @@ def test_without_scripts_the_page_is_the_sheet_that_it_was(visit, of_three):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_serious_fault_of_accessibility(visit, of_three, scheme):
+def test_no_serious_fault_of_accessibility(visit, of_three, of_ten, scheme):
     pytest.importorskip("axe_playwright_python", reason="axe_playwright_python, which holds axe-core, is not installed")
-    page = visit(of_three, color_scheme=scheme, bypass_csp=True)
-    charts(page)
+    page = visit(of_ten if scheme == "dark" else of_three, color_scheme=scheme, bypass_csp=True)
+    charts(page).focus()
+    page.keyboard.press("ArrowRight")
     page.evaluate(importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
-    found = page.evaluate("async () => (await axe.run()).violations.map(one => [one.id, one.impact, one.nodes.slice(0, 3).map(node => node.html)])")
+    found = page.evaluate(
+        "async () => (await axe.run()).violations"
+        ".map(one => [one.id, one.impact, one.nodes.slice(0, 3).map(node => node.html)])"
+    )
     assert [one for one in found if one[1] in ("serious", "critical")] == []
 
 
 def test_all_is_reached_by_keyboard(visit, of_three):
     page = visit(of_three)
     seen = []
-    for _ in range(24):
+    while "chart" not in seen and len(seen) < 100:
         page.keyboard.press("Tab")
-        seen.append(page.evaluate("document.activeElement.name || document.activeElement.className || document.activeElement.dataset.place"))
+        seen.append(page.evaluate("(one => one.name || one.className || one.dataset.place)(document.activeElement)"))
     controls = ["prior", "prior-slider", "c-miss", "c-miss-slider", "c-fa", "c-fa-slider", "preset", "trials"]
     assert [one for one in seen if one in controls] == controls
     assert seen.count("system") == 3
@@ -318,7 +347,10 @@ def test_all_is_reached_by_keyboard(visit, of_three):
 def test_the_page_allows_nothing_but_its_own_scripts(browser, of_three):
     page = browser.new_page()
     page.goto(f"file://{of_three}")
-    page.evaluate("() => { const one = document.createElement('script'); one.textContent = 'window.ran = true'; document.body.append(one); }")
+    page.evaluate(
+        "() => { const one = document.createElement('script');"
+        "one.textContent = 'window.ran = true'; document.body.append(one); }"
+    )
     assert page.evaluate("window.ran") is None
     page.close()
 
@@ -342,3 +374,12 @@ def test_scores_that_are_no_llrs_and_infinite_ones_make_a_page(visit, tmp_path):
     assert page.locator("[data-reading=det]").inner_text().startswith("cosine, threshold ")
     for one in some:
         assert shown(page, one.name) == at_point(one, 0.01)
+
+
+def test_a_frame_of_a_notebook_is_as_alive(visit, of_three, three, tmp_path):
+    shown_in = tmp_path / "notebook.html"
+    shown_in.write_text(Exploration(of_three.read_text("utf-8"), 700)._repr_html_(), "utf-8")
+    frame = visit(shown_in).frames[1]
+    frame.fill("[name=prior]", "0.2")
+    assert shown(frame, "system 1") == at_point(three[1], 0.2)
+    frame.page.wait_for_timeout(250)  # the address is written a little later, where there is one

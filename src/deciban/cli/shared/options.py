@@ -211,7 +211,7 @@ class Asked:
         """The same, or in pieces what does not fit in memory; with ``groups`` these can be held out together."""
         from deciban.workflows.streaming import opened
 
-        return opened(scores, key, replace(self.options, groups=groups))
+        return opened(scores, key, replace(self.options, groups=groups, incomplete=self.subsets is not None))
 
     def options_for(self, files: OpenedFiles) -> Options:
         """The options, once it is known what the scores are about; those that would be overlooked are refused.

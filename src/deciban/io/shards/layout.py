@@ -61,8 +61,8 @@ class Layout:
         The same, with a channel if there is one, where speakers are found from them.
     groups : tuple of str, optional
         Columns by whose names trials are held out together.
-    conditions : mapping of str to str
-        Columns by which trials are split, by what a user calls them.
+    incomplete : bool
+        Whether NaN stands for a score that a system does not have.
     """
 
     scores: tuple[tuple[str, ...], ...]
@@ -77,7 +77,7 @@ class Layout:
     quality: QualityOf | None = None
     named: Mapping[str, str] = field(default_factory=dict)
     groups: tuple[str, ...] | None = None
-    conditions: Mapping[str, str] = field(default_factory=dict)
+    incomplete: bool = False
 
     @property
     def has_units(self) -> bool:
@@ -97,7 +97,6 @@ class Layout:
         found += self._of_units if wanted.units and self.has_units else ()
         found += self.named.values() if wanted.names else ()
         found += self.groups or () if wanted.groups else ()
-        found += self.conditions.values() if wanted.conditions else ()
         found += self.sides.values() if wanted.quality and self.quality is not None else ()
         return list(dict.fromkeys(found))
 
@@ -125,9 +124,7 @@ class Layout:
         quality = self.quality.of(table, self.sides, wanted.quality) if wanted.quality and self.quality else None
         with placed(rows, self.groups or ()):
             groups = tuple(_named(table, name) for name in self.groups) if wanted.groups and self.groups else None
-        named = self.conditions.items() if wanted.conditions else ()
-        conditions = {name: plain(table.column(column)).combine_chunks() for name, column in named} or None
-        found_here = Chunk(scores, truth, units, weight, quality, names, groups=groups, conditions=conditions)
+        found_here = Chunk(scores, truth, units, weight, quality, names, groups=groups)
         if not self.where:
             return found_here
         with placed(rows, tuple(self.where)):
@@ -140,9 +137,9 @@ class Layout:
         Raises
         ------
         RowError
-            If one is missing or NaN.
+            If one is missing or NaN, unless that stands for none.
         """
-        columns = [scores_of(plain(table.column(name))) for name in self.scores[at]]
+        columns = [scores_of(plain(table.column(name)), incomplete=self.incomplete) for name in self.scores[at]]
         found: AnyArray = np.column_stack(columns) if self.classes else columns[0]
         return found
 

@@ -297,10 +297,6 @@ def _refuse_options(how: HowToRead) -> None:
     for name in ("where", "weights", "columns", "key_columns", "units"):
         if getattr(how, name) is not None and not (name == "units" and how.units == "trials"):
             raise InputError(f"{name}: is about columns, and a matrix has none. Leave it out, or bring a table.")
-    if how.conditions:
-        raise InputError(
-            f"by: {how.conditions[0]!r} names a column, and a matrix has none. Leave it out, or bring a table."
-        )
     if how.groups:
         raise InputError(
             "cross_validate: names columns, and a matrix has none. Hold out by the names of its rows and columns, by a "

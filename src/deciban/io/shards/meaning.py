@@ -231,26 +231,6 @@ def groups_in(roles: Roles, how: HowToRead) -> tuple[str, ...] | None:
     return tuple(known[name] for name in how.groups)
 
 
-def split_by(roles: Roles, how: HowToRead) -> dict[str, str]:
-    """The columns by which trials are split into conditions, by what the user calls them.
-
-    Raises
-    ------
-    InputError
-        If there is no such column.
-    """
-    known = {role.removeprefix(CONDITION): name for name, role in roles.by_column.items() if role.startswith(CONDITION)}
-    known = {**dict(roles.sides), **{name: name for name in roles.sides.values()}, **known}
-    for name in how.conditions:
-        if name not in known:
-            there = ", ".join(dict.fromkeys(known)) or "none"
-            raise InputError(
-                f"by: {name!r} is no column of {roles.table.name}; there are {there} (besides the label). What a file "
-                "says of the names of a side is SIDE=FILE."
-            )
-    return {name: known[name] for name in how.conditions}
-
-
 def conditions_in(roles: Roles, how: HowToRead) -> dict[str, tuple[str, ...]]:
     """The values of columns by which trials are chosen, and that there are such.
 
@@ -363,6 +343,5 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
         converted=how.converted,
         sides={side: name for side, name in key.sides.items() if side != "side"},
         groups=groups_in(key, how),
-        conditions=split_by(key, how),
         named=key.sides if how.find_speakers and "enroll" in key.sides and who is None and not classes else {},
     )

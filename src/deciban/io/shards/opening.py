@@ -150,7 +150,7 @@ def _source_of_tables(
         kept=([one.table.kept for one in (*scores, truth)], made.kept),
         report=made.report,
         groups=None if how.groups is None else tuple(how.groups) or (PAIR if layout.groups else ()),
-        conditions=tuple(layout.conditions),
+        incomplete=made.layout.incomplete,
     )
 
 
@@ -178,7 +178,8 @@ def _together(scores: Sequence[Roles], truth: Roles, layout: Layout, how: HowToR
         return Together(rows, renamed, double, None, None)
     made = joined_by_name(Question(scores, truth, columns, renamed, how))
     double = any(name in made.is_double for names in renamed.scores for name in names)
-    return Together(made.rows, replace(renamed, where={}, converted=None), double, made.report, made.kept)
+    found = replace(renamed, where={}, converted=None, incomplete=how.incomplete)
+    return Together(made.rows, found, double or how.incomplete, made.report, made.kept)
 
 
 def _renamed(scores: Sequence[Roles], truth: Roles, layout: Layout) -> tuple[list[Mapping[str, str]], Layout]:

@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError
 from deciban.messages import Message
@@ -42,8 +40,6 @@ class Wanted:
         Numbers of the names of both sides.
     groups : bool
         What is held out together, where the source was asked for it.
-    conditions : bool
-        What trials are split by, where the source was asked for it.
     """
 
     systems: tuple[int, ...] = (0,)
@@ -53,7 +49,6 @@ class Wanted:
     quality: tuple[str, ...] = ()
     names: bool = False
     groups: bool = False
-    conditions: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,8 +73,6 @@ class Chunk:
         Where groups of classes are told apart, which of the classes trials are of.
     groups : tuple of (codes, names), or None
         By whose names trials are held out together: of one side or of two, codes of trials and what they stand for.
-    conditions : mapping of str to (n,) pyarrow array, or None
-        What is known of every trial, by column.
     """
 
     scores: tuple[ScoreArray, ...]
@@ -90,7 +83,6 @@ class Chunk:
     names: tuple[Keys, Keys] | None = None
     stratum: IntArray | None = None
     groups: tuple[tuple[IntArray, Any], ...] | None = None
-    conditions: Mapping[str, Any] | None = None
 
     def take(self, rows: AnyArray) -> Chunk:
         """Some of the trials, by their numbers or by a mask."""
@@ -103,13 +95,7 @@ class Chunk:
             None if self.names is None else (self.names[0][rows], self.names[1][rows]),
             None if self.stratum is None else self.stratum[rows],
             None if self.groups is None else tuple((codes[rows], names) for codes, names in self.groups),
-            None if self.conditions is None else {name: _taken(one, rows) for name, one in self.conditions.items()},
         )
-
-
-def _taken(values: Any, rows: AnyArray) -> Any:
-    """Some values of a pyarrow array, by their numbers or by a mask."""
-    return values.take(np.flatnonzero(rows) if rows.dtype == np.bool_ else rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +195,8 @@ class ShardSource:
     groups : tuple of str, optional
         By whose names trials can be held out together, as was asked: columns, or one or both sides; none where each
         stands for itself, None where nobody asked.
-    conditions : tuple of str
-        By what trials can be split, as was asked.
+    incomplete : bool
+        Whether trials may lack scores of some systems: NaN stands for these.
     """
 
     name: str
@@ -229,7 +215,7 @@ class ShardSource:
     log10: bool = False
     report: JoinReport | None = None
     groups: tuple[str, ...] | None = None
-    conditions: tuple[str, ...] = ()
+    incomplete: bool = False
 
     def of_system(self, system: int) -> ShardSource:
         """The trials with the scores of one system alone, by its position."""

@@ -164,7 +164,7 @@ class FileRows(Rows):
         return f"{name}, row {first + row}"
 
     def table(self, columns: Sequence[str]) -> pa.Table:
-        """See `Rows.table`; a file that changes while it is read is no damaged one, and is not taken for a whole one."""
+        """See `Rows.table`; a file that changes while it is read is no damaged one, and no whole one."""
         try:
             found = self._table(columns)
         finally:

@@ -40,6 +40,9 @@ const Charts = (() => {
     return made;
   }
 
+  /** A name that leaves room for numbers. @param {string} name */
+  const short = (name) => (name.length > 60 ? `${name.slice(0, 40)}\u2026${name.slice(-19)}` : name);
+
   class Chart {
     /**
      * @param {HTMLElement} figure
@@ -381,7 +384,7 @@ const Charts = (() => {
     tell(read) {
       this.read = read;
       const one = read ? this.readingsOf(read.system)[read.at] : null;
-      const text = read && one ? `${this.systems[read.system].name}, ${one.text}` : "";
+      const text = read && one ? `${short(this.systems[read.system].name)}, ${one.text}` : "";
       if (this.reading.textContent !== text) this.reading.textContent = text;
       this.ringAt();
       const lit = read ? read.system : null;

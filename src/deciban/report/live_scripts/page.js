@@ -64,7 +64,7 @@
 
   /** @param {any} system */
   function named(system) {
-    const whole = Charts.element("span", { class: "system" });
+    const whole = Charts.element("span", { class: "system", title: system.name });
     const swatch = Charts.element("span", { class: "swatch", "aria-hidden": "true" });
     swatch.style.background = Charts.visible(system.color);
     whole.append(swatch, Charts.element("span", {}, system.name));
@@ -133,7 +133,10 @@
     fill(except);
     show();
     clearTimeout(written); // browsers refuse to change the address too often
-    written = setTimeout(() => history.replaceState(null, "", toLink(choice)), 150);
+    written = setTimeout(() => {
+      // A page within a page, as notebooks show it, has no address of its own.
+      if (location.protocol !== "about:") history.replaceState(null, "", toLink(choice));
+    }, 150);
   }
 
   /** @param {any} box @param {(value: number) => any} made */
