@@ -17,7 +17,7 @@ from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.gaps import CutCounts, GapClass, unknown_class
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_others
 from deciban.engines.work import Engine, Locked, Work
-from deciban.evaluation.requested import PosteriorCosts
+from deciban.evaluation.requested import PosteriorCosts, posterior_costs_of
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.memory import give_back
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
@@ -83,7 +83,7 @@ class Survey(Locked, Work):
         if not all_at_the_end:
             own, other = log_cost((some, None), 0.0, sign=sign), log_cost_of_others(scores, kept, sign=-sign)
             low, high = finite_range(scores)
-        posteriors = [PosteriorCosts.of(self._classes(scores, truth), p) for p in self.figures.posteriors_at]
+        posteriors = list(posterior_costs_of(self._classes(scores, truth), self.figures))
         with self.lock:
             if self.kept is not None:
                 self.kept.append(some)

@@ -56,7 +56,9 @@ class Unresolved:
 
 def unbounded(figures: TwoClassFigures) -> list[str]:
     """Names of what was asked for that one pass knows no bounds of."""
-    return [name for name in ("eer_conventions", "fnmr_at", "fmr_at", "posteriors_at") if getattr(figures, name)]
+    return [
+        name for name in ("eer_conventions", "fnmr_at", "fmr_at", "posteriors_at", "rule") if getattr(figures, name)
+    ]
 
 
 def require_bounded(figures: TwoClassFigures) -> None:

@@ -135,7 +135,7 @@ class Figures:
     ----------
     operating_points : iterable
         Two classes: where detection costs are wanted, as in `deciban.evaluate`.
-    eer_conventions, fnmr_at, fmr_at, at_thresholds, posteriors_at, axis
+    eer_conventions, fnmr_at, fmr_at, at_thresholds, posteriors_at, axis, rule
         Two classes: as in `deciban.evaluation.TwoClassFigures`. Where nothing is said of the axis, it is that of the
         scores: common logarithms stay such in plots.
     prior, p_target, p_out_of_set, subsets, pairs
@@ -151,6 +151,7 @@ class Figures:
     at_thresholds: Mapping[str, float] | None = None
     posteriors_at: float | Sequence[float] | None = None
     axis: Axis | None = None
+    rule: Any = None
     prior: Prior | None = None
     p_target: float | Sequence[float] | None = None
     p_out_of_set: float | None = None

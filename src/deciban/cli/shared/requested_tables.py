@@ -40,6 +40,7 @@ def print_requested(
         *(_rates_at(systems, limited) for limited in ("fmr", "fnmr")),
         _at_thresholds(systems),
         _posterior_scores(systems),
+        _rule_costs(systems),
         _misleading(systems) if misleading else None,
     ]
     for one in shown:
@@ -184,6 +185,25 @@ def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
     caption = captioned(words, systems)
     headings = ["system", "prior", "score", "value", "calibration loss", "discrimination loss", "without scores"]
     return table(headings, rows, n_left=3, caption=caption)
+
+
+def _rule_costs(systems: Sequence[Evaluation]) -> Any:
+    names = "cost", "calibration_loss", "minimum", "information"
+    rows = [
+        (
+            one.name,
+            f"{found.p_target:g}",
+            *(with_interval(number(found.to_dict()[name], 4), one, (f"rule_{name}", k)) for name in names),
+            number(found.told.entropy, 4),
+        )
+        for one in systems
+        for k, found in enumerate(one.requested.rule_costs)
+    ]
+    if not rows:
+        return None
+    words = "your own rule, in its units: cost = calibration loss + minimum (by PAV) = without scores - information"
+    headings = ["system", "prior", "cost", "calibration loss", "minimum", "information", "without scores"]
+    return table(headings, rows, n_left=2, caption=captioned(words, systems))
 
 
 _PARTS = {

@@ -77,6 +77,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         "at_thresholds",
         "posteriors_at",
         "axis",
+        "rule",
     )
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[ClassScores]:
