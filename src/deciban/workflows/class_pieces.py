@@ -25,7 +25,7 @@ from deciban.evaluation.multiclass.summands import ScoreChecks
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io.shards.pieces import ShardSource
 from deciban.models.class_calibration import calibration_in_pieces
-from deciban.types import AnyArray
+from deciban.types import AnyArray, IntArray
 from deciban.workflows.options import Options
 
 
@@ -35,6 +35,7 @@ def evaluate_class_pieces(
     options: Options,
     units: TrialUnits | None = None,
     *,
+    strata: IntArray | None = None,
     system: int,
     name: str,
     require: Callable[[AnyArray, Sequence[str]], None],
@@ -49,6 +50,8 @@ def evaluate_class_pieces(
     options : Options
     units : TrialUnits, optional
         All units, of no trial; without keys where every trial is one. There are no intervals without them.
+    strata : (n_strata,) int array, optional
+        The class of each stratum, where pieces tell of which stratum trials are.
     system : int
         Position of the system.
     name : str
@@ -71,7 +74,8 @@ def evaluate_class_pieces(
     _refuse(options)
     asked = _Asked(engine, options, system, name, require)
     if figures.groups is None:
-        who = None if units is None else WhoIsIn(units, np.arange(len(source.classes)))
+        home = np.arange(len(source.classes)) if strata is None else strata
+        who = None if units is None else WhoIsIn(units, home)
         return asked.evaluated(source, figures, who)[0]
     totals = totals_of(source, engine)
     require(np.flatnonzero(() if totals is None else totals.n_trials), source.classes)

@@ -243,6 +243,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
             "system": system,
             "name": name,
             "require": partial(self.require_trials, has_weights=source.has_weights),
+            "strata": units.strata,
         }
         return evaluate_class_pieces(source, engine, options, units.units, **how)
 
