@@ -10,6 +10,7 @@ SOURCE, TESTS = ROOT / "src" / "deciban", ROOT / "tests"
 
 # Modules without tests of their own, by the test module that runs them through what they are made for.
 FROM_ABOVE = {
+    "workflows/test_conditions_in_pieces.py": ["engines/conditions.py", "engines/stratified_units.py"],
     "engines/test_dask.py": ["engines/dask_clusters.py"],
     "engines/test_dask_joins.py": ["io/shards/held.py"],
     "workflows/test_sources.py": ["io/shards/other_names.py", "io/shards/two_tables.py"],

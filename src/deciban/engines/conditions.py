@@ -47,9 +47,7 @@ class ConditionFacts:
 
     def __add__(self, other: ConditionFacts) -> ConditionFacts:
         """Of the trials of both."""
-        return ConditionFacts(
-            self.n_trials + other.n_trials, self.totals + other.totals, self.pieces | other.pieces
-        )
+        return ConditionFacts(self.n_trials + other.n_trials, self.totals + other.totals, self.pieces | other.pieces)
 
 
 class LookAtConditions(Locked, Work):

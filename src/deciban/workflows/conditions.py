@@ -91,10 +91,8 @@ class Conditions:
     @property
     def messages(self) -> tuple[Message, ...]:
         """Into how many conditions trials were split."""
-        found = []
-        for one in dict.fromkeys((*self.partitions, *self.equalized)):
-            found.append(message_of(one, self._totals(one)))
-        return tuple(found)
+        known = dict.fromkeys((*self.partitions, *self.equalized))
+        return tuple(message_of(one, self._totals(one)) for one in known)
 
     def evaluated(
         self, score: AnyArray, pooled: Any, *, figures: Figures, resampling: Resampling | None = None

@@ -77,9 +77,10 @@ class SplitByColumns:
         from deciban.io.read import read_id_map
 
         for one in columns:
+            if one.side and one.side not in source.names:
+                raise no_side(one.side, source.names, source.name, argument)
             if (one.side or one.name) not in source.conditions:
-                error = no_side if one.side else no_column
-                raise error(one.side or one.name, source.columns, source.name, argument)
+                raise no_column(one.name, source.columns, source.name, argument)
         places = tuple(source.conditions.index(one.side or one.name) for one in columns)
         files = tuple(read_id_map(one.path) if one.path else None for one in columns)
         return cls(tuple(columns), places, files, argument)
@@ -103,7 +104,8 @@ class SplitByColumns:
         values, held = known.take(of_numpy(used, lacking=used == len(known))), self.files[at]
         if held is not None:
             values = said_of_names(held, as_text(values))
-        found, own = coded_values(values, self.columns[at], self.argument, lambda _row: name)
+        often = np.bincount(place, minlength=len(used))
+        found, own = coded_values(values, self.columns[at], self.argument, lambda _row: name, often)
         return found, own[place]
 
     def too_many(self, found: Sequence[Values]) -> InputError | None:
@@ -267,14 +269,23 @@ class ConditionsInPieces:
         }
         for columns in split.equalized:
             known[columns].require_values(source.name)
-        parts = (tuple(known[columns] for columns in each) for each in (split.partitions, split.equalized))
-        return cls(source, engine, kind, units, *parts, {})
+        by, equalized = (tuple(known[one] for one in each) for each in (split.partitions, split.equalized))
+        return cls(source, engine, kind, units, by, equalized, {})
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """Into how many conditions trials were split."""
         known = dict.fromkeys((*self.partitions, *self.equalized))
-        return tuple(message_of(one.partition, one.totals) for one in known)
+        found = [message_of(one.partition, one.totals) for one in known]
+        if self.equalized and self._are_trials and not self.source.classes:
+            words = "no intervals where every trial is a unit by itself and trials are read in pieces"
+            found.append(Message("equalize", "", words))
+        return tuple(found)
+
+    @property
+    def _are_trials(self) -> bool:
+        """Whether every trial is a unit by itself."""
+        return self.units.units is not None and (self.units.singles is not None or self.units.are_trials)
 
     def evaluated(self, pooled: Any, options: Options, *, system: int) -> SystemConditions:
         """Evaluate a system in all conditions.
@@ -305,7 +316,7 @@ class ConditionsInPieces:
         units = replace(self.units, source=source)
         if self.source.classes:
             units = replace(units, strata=home)
-        elif units.singles is not None or units.are_trials:
+        elif self._are_trials:
             units = replace(units, units=None, singles=None)  # each is by itself: nothing is counted by unit
         else:
             units = replace(units, n_conditions=len(factors))
@@ -322,9 +333,7 @@ class ConditionsInPieces:
         level = None if self.units.units is None else options.how_sure.level
         return with_differences(part.partition, found, level)
 
-    def _of_condition(
-        self, part: PartitionInPieces, values: Values, options: Options, system: int, name: str
-    ) -> Any:
+    def _of_condition(self, part: PartitionInPieces, values: Values, options: Options, system: int, name: str) -> Any:
         """Evaluate the trials of one condition."""
         source, at = of_condition(self.source, part.split, values, part.facts[values]), (part, values)
         if at not in self.of_cells:

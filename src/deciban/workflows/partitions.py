@@ -165,7 +165,7 @@ def values_in_order(column: SplitColumn, found: Iterable[Value]) -> list[Value]:
 
 
 def coded_values(
-    values: pa.Array, column: SplitColumn, argument: str, where: Callable[[int], str]
+    values: pa.Array, column: SplitColumn, argument: str, where: Callable[[int], str], often: IntArray | None = None
 ) -> tuple[list[Value], IntArray]:
     """Values of a column in their order, and which of them every trial has.
 
@@ -178,6 +178,8 @@ def coded_values(
         For messages.
     where : function
         Tells where a trial stands, by its number.
+    often : (n,) int array, optional
+        How many trials each value is of; left out, one.
 
     Raises
     ------
@@ -191,7 +193,7 @@ def coded_values(
     (['f', 'm', None], [1, 2, 0])
     """
     if column.borders:
-        return _binned(values, column, argument, where)
+        return _binned(values, column, argument, where, often)
     texts = as_text(values).dictionary_encode()
     words: list[str] = texts.dictionary.to_pylist()
     order = sorted((at for at, word in enumerate(words) if word), key=_place_of(words))
@@ -210,17 +212,17 @@ def _place_of(words: Sequence[str]) -> Any:
 
 
 def _binned(
-    values: pa.Array, column: SplitColumn, argument: str, where: Callable[[int], str]
+    values: pa.Array, column: SplitColumn, argument: str, where: Callable[[int], str], often: IntArray | None
 ) -> tuple[list[Value], IntArray]:
     """Bins of numbers; a border belongs to the bin above it."""
-    numbers, lacking = _numbers(values, column, argument, where)
+    numbers, lacking = _numbers(values, column, argument, where, often)
     codes: IntArray = np.searchsorted(column.borders, numbers, side="right").astype(np.int64)
     codes[lacking] = len(column.bins)
     return [*column.bins, *([None] if lacking.any() else [])], codes
 
 
 def _numbers(
-    values: pa.Array, column: SplitColumn, argument: str, where: Callable[[int], str]
+    values: pa.Array, column: SplitColumn, argument: str, where: Callable[[int], str], often: IntArray | None
 ) -> tuple[FloatArray, BoolArray]:
     """Numbers of a column, and where there is none; NaN is none."""
     kind = values.type
@@ -232,10 +234,10 @@ def _numbers(
     codes = np.asarray(pc.fill_null(texts.indices, pa.scalar(len(words) - 1, texts.indices.type)))
     wrong = np.array([bool(word) and not is_number(word) for word in words], np.bool_)[codes]
     if wrong.any():
-        row = int(np.argmax(wrong))
+        row, n = int(np.argmax(wrong)), int((wrong if often is None else often[wrong]).sum())
         raise InputError(
             f"{argument}: {where(row)}: {words[codes[row]][:40]!r} in column {column.name!r} is no "
-            f"number ({counted(int(wrong.sum()), 'such trial')}), and bins are of numbers. Name the column without "
+            f"number ({counted(n, 'such trial')}), and bins are of numbers. Name the column without "
             "borders, or leave these trials out (--where)."
         )
     found = np.array([float(word) if is_number(word) else np.nan for word in words])[codes]

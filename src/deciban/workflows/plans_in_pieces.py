@@ -13,14 +13,7 @@ from deciban.io.shards.pieces import ShardSource
 from deciban.workflows.conditions_in_pieces import ConditionsInPieces
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Options
-from deciban.workflows.plans import (
-    OF_SCORES,
-    lacking_columns,
-    plan_columns,
-    plan_figures,
-    require_kind,
-    shares_of,
-)
+from deciban.workflows.plans import OF_SCORES, lacking_columns, plan_columns, plan_figures, require_kind, shares_of
 from deciban.workflows.split import Split
 from deciban.workflows.units_in_pieces import UnitsOfSource
 

@@ -275,6 +275,7 @@ def _source(
 
         names = list(names_apart(names, ()))
     single = all(one.kind.kind == "f" and one.kind.itemsize <= 4 for one in systems)
+    named = () if classes or systems[0].names is None else PAIR
     return ShardSource(
         name=", ".join(dict.fromkeys(one.name for one in systems)),
         pieces=pieces,
@@ -289,7 +290,8 @@ def _source(
         paths=tuple(one.path for one in systems if one.path is not None),
         groups=None if how.groups is None else PAIR if pieces[0].grouped else (),
         conditions=pieces[0].conditions,
-        columns=() if classes or systems[0].names is None else PAIR,
+        columns=named,
+        names=named,
     )
 
 

@@ -152,6 +152,7 @@ def _source_of_tables(
         groups=None if how.groups is None else tuple(how.groups) or (PAIR if layout.groups else ()),
         conditions=tuple(layout.conditions),
         columns=tuple(splitting(truth)),
+        names=tuple(dict.fromkeys((*truth.sides, *truth.sides.values()))),
     )
 
 

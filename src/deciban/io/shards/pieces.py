@@ -101,7 +101,10 @@ class Chunk:
             None if self.quality is None else {name: values[rows] for name, values in self.quality.items()},
             None if self.names is None else (self.names[0][rows], self.names[1][rows]),
             None if self.stratum is None else self.stratum[rows],
-            *(None if one is None else tuple((codes[rows], of) for codes, of in one) for one in (self.groups, self.conditions)),
+            *(
+                None if one is None else tuple((codes[rows], of) for codes, of in one)
+                for one in (self.groups, self.conditions)
+            ),
         )
 
 
@@ -206,6 +209,8 @@ class ShardSource:
         Columns and sides by which trials can be split, of those that were asked for, as pieces give them.
     columns : tuple of str
         All columns and sides by which they could be split.
+    names : tuple of str
+        Sides, and the columns with their names: what a file may say something of.
     """
 
     name: str
@@ -226,6 +231,7 @@ class ShardSource:
     groups: tuple[str, ...] | None = None
     conditions: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     def of_system(self, system: int) -> ShardSource:
         """The trials with the scores of one system alone, by its position."""
