@@ -25,7 +25,7 @@ from deciban.evaluation.multiclass.summands import ScoreChecks
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io.shards.pieces import ShardSource
 from deciban.models.class_calibration import calibration_in_pieces
-from deciban.types import AnyArray, IntArray
+from deciban.types import AnyArray
 from deciban.workflows.options import Options
 
 
@@ -33,9 +33,8 @@ def evaluate_class_pieces(
     source: ShardSource,
     engine: Engine,
     options: Options,
-    units: TrialUnits | None = None,
+    units: TrialUnits | WhoIsIn | None = None,
     *,
-    strata: IntArray | None = None,
     system: int,
     name: str,
     require: Callable[[AnyArray, Sequence[str]], None],
@@ -48,10 +47,9 @@ def evaluate_class_pieces(
     engine : Engine
         Where passes run.
     options : Options
-    units : TrialUnits, optional
-        All units, of no trial; without keys where every trial is one. There are no intervals without them.
-    strata : (n_strata,) int array, optional
-        The class of each stratum, where pieces tell of which stratum trials are.
+    units : TrialUnits or WhoIsIn, optional
+        All units, of no trial; without keys where every trial is one. There are no intervals without them. With
+        strata where pieces tell of which stratum trials are.
     system : int
         Position of the system.
     name : str
@@ -73,9 +71,8 @@ def evaluate_class_pieces(
     figures = ClassFigures(**options.figures.given())
     _refuse(options)
     asked = _Asked(engine, options, system, name, require)
+    who = WhoIsIn(units, np.arange(len(source.classes))) if isinstance(units, TrialUnits) else units
     if figures.groups is None:
-        home = np.arange(len(source.classes)) if strata is None else strata
-        who = None if units is None else WhoIsIn(units, home)
         return asked.evaluated(source, figures, who)[0]
     totals = totals_of(source, engine)
     require(np.flatnonzero(() if totals is None else totals.n_trials), source.classes)
@@ -83,7 +80,7 @@ def evaluate_class_pieces(
     _require_weight(figures, source.classes, totals)
     problem = GroupedProblem.of(figures, figures.groups, source.classes, totals)
     home = problem.grouping.home
-    who = None if units is None else WhoIsIn(units, home[home >= 0])
+    who = None if who is None else replace(who, home=home[home >= 0])
     found, checks = asked.evaluated(grouped(source, problem), problem.figures, who)
     counted = found.confusion
     if problem.has_weights or totals.has_weights:

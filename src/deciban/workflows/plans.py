@@ -239,7 +239,7 @@ def plan_columns(plan: Preset) -> tuple[SplitColumn, ...]:
     Examples
     --------
     >>> from deciban.evaluation.preset_table import preset
-    >>> plan_columns(preset("sre08"))
+    >>> plan_columns(preset("voxsrc"))
     ()
     """
     return split_columns(plan.equalize or plan.share_column, "preset") if plan.columns else ()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from deciban.core.resampling.unit_notes import common_in_words
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits
+from deciban.engines.class_units import WhoIsIn
 from deciban.engines.looking import found_in
 from deciban.engines.speakers import SpeakersByName, counting
 from deciban.engines.stratified_units import StratifiedUnitsInPieces
@@ -76,6 +77,13 @@ class UnitsOfSource:
             own = UnlistedUnits(self.units.codes, self.units.keys, self.units.noun, self.units.source, n)
             return UnitsOfPieces(own)
         return UnitsOfPieces(self.units, self.by_name)
+
+    @property
+    def of_classes(self) -> TrialUnits | WhoIsIn | None:
+        """The same as evaluations of many classes ask of them."""
+        if self.units is None or self.strata is None:
+            return self.units
+        return WhoIsIn(self.units, self.strata)
 
     def of_system(self, system: int, memory: int) -> UnitsInPieces | None:
         """The trials of a system with their units, of which so many bytes may be taken."""
