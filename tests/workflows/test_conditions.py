@@ -136,6 +136,16 @@ def test_bins_say_their_ends_and_empty_ones_are_listed():
     assert conditions_named(found.conditions, duration=names[1])[0].found.n_tar > 0
 
 
+def test_numbers_that_are_none_are_missing_with_bins_and_without():
+    frame = dict(example(), duration=np.resize([1.0, np.nan, -0.0, 0.0], len(example()["duration"])))
+    by = ["duration", "duration:0.5"]
+    plain, bins = deciban.evaluate(frame, score=["score"], by=by).conditions[0].partitions
+    assert [one.values["duration"] for one in plain.conditions] == ["0", "1", None]
+    assert plain.conditions[-1].trials == bins.conditions[-1].trials
+    with pytest.raises(InputError, match="no value in 'duration'"):
+        deciban.evaluate(frame, score=["score"], equalize="duration")
+
+
 def test_a_worse_condition_is_told_in_words_and_alike_ones_are_not():
     found = deciban.evaluate(example(), score=["score"], by=["channel", "gender"], units="speaker").conditions[0]
     by_channel, by_gender = (beyond_doubt(one, 0.95) for one in found.partitions)
@@ -148,6 +158,25 @@ def test_a_worse_condition_is_told_in_words_and_alike_ones_are_not():
     values = {x.name: x.found.eer for x in found.partitions[0].conditions}
     assert one.interval.estimate == pytest.approx(values[one.first] - values[one.second])
     assert one.holm >= one.interval.p_value
+
+
+def test_what_is_not_compared_is_said():
+    rng = np.random.default_rng(2)
+    label, place = np.arange(400) % 3 == 0, np.arange(400) % 4
+    frame = {
+        "score": rng.normal(np.where(label, 1.0, -1.0) * np.where(place == 0, 0.1, 4.0)),
+        "label": label,
+        "place": np.array(list("abcd"))[place],
+        "speaker": np.where(place < 2, rng.integers(0, 30, 400), -place),
+    }
+    frame["score"][np.flatnonzero(label & (place == 1))[0]] = -np.inf
+    (part,) = deciban.evaluate(frame, score=["score"], by="place", units="speaker").conditions[0].partitions
+    told = beyond_doubt(part, 0.95)
+    assert told[0].startswith("place a is worse than place b: EER")
+    assert told[-2:] == [
+        "not compared, as all trials are of one unit: place c; place d",
+        "no differences of Cllr, which is infinite in place b",
+    ]
 
 
 def test_a_difference_is_that_of_a_comparison_of_both():

@@ -79,9 +79,9 @@ def sections_of(results: Results[Any]) -> list[Section]:
     for k, part in enumerate(first.partitions):
         tables = tuple(_table(one, one.partitions[k], one.pooled.name if several else "") for one in results.conditions)
         found.append(Section(f"By {part.title}", tables, tuple(_drawings(results, k))))
-    shown = [part.columns for part in first.partitions]
+    shown = [part.title for part in first.partitions]
     for k, equal in enumerate(first.equalized):
-        if equal.columns not in shown:
+        if equal.title not in shown:
             alone = ByConditions(equal.title, equal.columns, ())
             tables = tuple(_table(one, alone, one.pooled.name if several else "") for one in results.conditions)
             found.append(Section(f"Equalized over {first.equalized[k].title}", tables, ()))
@@ -105,7 +105,7 @@ def _drawings(results: Results[Any], k: int) -> list[tuple[str, str, Any]]:
 def _table(one: SystemConditions, part: ByConditions, name: str) -> ConditionTable:
     """All figures of a system: of all trials, of each condition, and with these equal."""
     pooled: Any = one.pooled
-    equal = [same for same in one.equalized if same.columns == part.columns]
+    equal = [same for same in one.equalized if same.title == part.title]
     conditions = part.conditions or (equal[0].conditions if equal else ())
     classes = list(conditions[0].trials) if conditions else []
     counted = classes if len(classes) <= _MOST_COUNTS else []
@@ -125,7 +125,7 @@ def _table(one: SystemConditions, part: ByConditions, name: str) -> ConditionTab
         rows.append(row(values, same.trials, same.found))
     rows += [row(["equalized"], None, same.found) for same in equal]
     known = pooled.uncertainty
-    sentences = [f"{same.name}: no figures, {same.why_none}." for same in part.conditions if same.found is None]
+    sentences = [f"{typeset_words(line)}." for line in part.without_figures]
     sentences += [f"Equalized: {same.rule}." for same in equal]
     sentences += [f"{typeset_words(line)}." for line in beyond_doubt(part, LEVEL if known is None else known.level)]
     return ConditionTable(

@@ -54,8 +54,8 @@ class Partition:
 
     @property
     def title(self) -> str:
-        """What trials are split by, in words."""
-        return " \N{MULTIPLICATION SIGN} ".join(self.names)
+        """What trials are split by, in words: two partitions have two titles."""
+        return " \N{MULTIPLICATION SIGN} ".join(one.title for one in self.columns)
 
     @property
     def called(self) -> tuple[str, ...]:
@@ -140,10 +140,11 @@ def crossed(
     if n_conditions > MOST:
         sizes = ", ".join(f"{one.name} {len(values):,}" for one, values in zip(columns, each, strict=True))
         names = " and ".join(one.name for one in columns)
+        how_many = f"{'make' if len(columns) > 1 else 'makes'} {n_conditions:,} conditions"
         raise InputError(
-            f"{argument}: {names} make {n_conditions:,} conditions (values: {sizes}); "
-            f"at most {MOST:,} are evaluated. Make bins of numbers (duration:5,10,30), name fewer columns, or choose "
-            "trials by their values (--where)."
+            f"{argument}: {names} {how_many} (values: {sizes}); at most {MOST:,} are "
+            "evaluated. Make bins of numbers (duration:5,10,30), name fewer columns, or choose trials by their "
+            "values (--where)."
         )
     return tuple(itertools.product(*each))
 
@@ -194,7 +195,7 @@ def coded_values(
     """
     if column.borders:
         return _binned(values, column, argument, where, often)
-    texts = as_text(values).dictionary_encode()
+    texts = as_text(_plain_numbers(values)).dictionary_encode()
     words: list[str] = texts.dictionary.to_pylist()
     order = sorted((at for at, word in enumerate(words) if word), key=_place_of(words))
     place = np.full(len(words) + 1, len(order), np.int64)  # the last one is for what is missing, as is no text
@@ -202,6 +203,15 @@ def coded_values(
     codes: IntArray = place[np.asarray(pc.fill_null(texts.indices, pa.scalar(len(words), texts.indices.type)))]
     known: list[Value] = [words[at] for at in order]
     return known + ([None] if (codes == len(order)).any() else []), codes
+
+
+def _plain_numbers(values: pa.Array) -> pa.Array:
+    """Numbers of which NaN is none, as in bins, and -0.0 is 0.0; other values as they are."""
+    if not pa.types.is_floating(values.type):
+        return values
+    if pa.types.is_float16(values.type):
+        values = values.cast(pa.float32())  # Arrow does not add halves
+    return pc.add(pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values), pa.scalar(0.0, values.type))
 
 
 def _place_of(words: Sequence[str]) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from deciban.core.equalizing import shared_weights, totals_by_condition
 from deciban.errors import InputError
-from deciban.evaluation.preset_table import Preset
+from deciban.evaluation.preset_table import Preset, presets
 from deciban.evaluation.primary import PlanFigure, Primary, primary_of
 from deciban.evaluation.results import Results
 from deciban.evaluation.unit_trials import Resampling
@@ -133,8 +133,7 @@ class PlannedTrials:
             if len(columns) < 2:
                 raise InputError(
                     f"preset: of the cluster {cluster} of {self.plan.name} the scores have {self.classes[columns[0]]} "
-                    f"alone, of {', '.join(members)}. Leave this class out (--classes), or edit a copy of the plan "
-                    f"(deciban presets {self.plan.name} --toml)."
+                    f"alone, of {', '.join(members)}. Leave this class out (--classes), or {_edit(self.plan)}."
                 )
             rows = np.flatnonzero(np.isin(self.truth, columns))
             point = self._restricted(score, rows, columns, cluster).points[0]
@@ -158,8 +157,7 @@ class PlannedTrials:
             there = ", ".join(name for names in self.plan.clusters.values() for name in names)
             raise InputError(
                 f"preset: {shortened(', '.join(strange or self.classes))}: in no cluster of {self.plan.name}, which "
-                f"knows {there}. Name the classes so, leave others out (--classes), or edit a copy of the plan "
-                f"(deciban presets {self.plan.name} --toml)."
+                f"knows {there}. Name the classes so, leave others out (--classes), or {_edit(self.plan)}."
             )
 
     def _restricted(self, score: AnyArray, rows: IntArray, columns: list[int], name: str) -> Any:
@@ -219,8 +217,7 @@ def shares_of(plan: Preset, names: Sequence[str | None], totals: CountArray) -> 
         raise InputError(
             f"preset: {plan.name} gives shares to non-targets whose {plan.share_column!r} is "
             f"{', '.join(plan.non_target_shares)}; non-targets of the key have {shortened(', '.join(there))}. "
-            "Name them so in the key, leave others out (--where), or edit a copy of the plan (deciban presets "
-            f"{plan.name} --toml)."
+            f"Name them so in the key, leave others out (--where), or {_edit(plan)}."
         )
     shares = np.full((len(names), 2), np.nan)
     shares[:, 0] = [plan.non_target_shares.get(str(name), 0.0) for name in names]
@@ -283,6 +280,12 @@ def with_primary_numbers(results: Results[Any], plan: Preset | None, why_pooled:
         return replace(results, messages=(*results.messages, Message("note", "", words)))
     departs = f"all trials pooled, not by {', '.join(plan.columns)}: {why_pooled}" if plan.columns else ""
     return replace(results, primaries=tuple(primary_of(plan, one, departs=departs) for one in results.systems))
+
+
+def _edit(plan: Preset) -> str:
+    """How a plan becomes another one: that of deciban in a copy, a user's own where it is."""
+    is_ours = plan.name in presets()
+    return f"edit a copy of the plan (deciban presets {plan.name} --toml)" if is_ours else "edit the plan"
 
 
 def lacking_columns(lacking: Sequence[str]) -> str:

@@ -91,7 +91,8 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
         refuse_options_of_keys(key, reading)
     given = {name: getattr(reading, name) for name in _SAME}
     given |= _units(options.how_sure) | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}
-    given |= {"ids": reading.renaming, "groups": options.groups, "conditions": _conditions(options)}
+    given |= {"ids": reading.renaming, "groups": options.groups, "incomplete": options.incomplete}
+    given |= {"conditions": _conditions(options)}
     if any(map(reading.says, ("log10", "posterior_prior", "detection_llr", "probabilities"))):
         given["converted"] = partial(_in_nats, reading=reading)
     if options.scale.dask is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,10 @@ import deciban
 
 GIVEN = "deciban.cli.given"
 """Where a context keeps the values of all parameters, as they were before any of them was taken out."""
+
+
+TYPED = "deciban.cli.typed"
+"""Where a context keeps what was typed behind the name of the command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,12 @@ def require_own_stream(output: object, *, as_json: bool) -> None:
     """
     if as_json and str(output) == "-":
         raise click.UsageError("both the output (-) and --json go to standard output. Name a file for one of them.")
+
+
+def typed() -> str:
+    """The command that is running, as it would be typed again."""
+    context = click.get_current_context()
+    return shlex.join(["deciban", str(context.info_name), *context.meta.get(TYPED, ())])
 
 
 def options_given(context: click.Context) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from deciban.cli.shared.tables import captioned, console, number, percent, table
 from deciban.evaluation.figure_cells import with_interval
+from deciban.messages import amount
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -115,7 +116,7 @@ def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
 
 
 def _errors(errors: ErrorsAt, unit: str) -> tuple[str, ...]:
-    counts = (f"{errors.n_miss:,.6g} of {errors.n_tar:,.6g}", f"{errors.n_fa:,.6g} of {errors.n_non:,.6g}")
+    counts = (f"{amount(errors.n_miss)} of {amount(errors.n_tar)}", f"{amount(errors.n_fa)} of {amount(errors.n_non)}")
     return threshold(errors.threshold, unit), *counts
 
 
@@ -198,7 +199,7 @@ def _misleading(systems: Sequence[Evaluation]) -> Any:
     rows = []
     for one in systems:
         for k, found in enumerate(one.misleading):
-            tar, non = f"{found.n_tar:,.6g} of {one.n_tar:,.6g}", f"{found.n_non:,.6g} of {one.n_non:,.6g}"
+            tar, non = f"{amount(found.n_tar)} of {amount(one.n_tar)}", f"{amount(found.n_non)} of {amount(one.n_non)}"
             strength = f"more than {found.factor:g}" if found.factor > 1 else "any"
             p_tar = with_interval(rate(found.p_tar), one, ("misleading_tar", k))
             rows.append(

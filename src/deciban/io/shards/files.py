@@ -128,9 +128,11 @@ def _is_double(kind: pa.DataType) -> bool:
 def _opened(file: TableFile) -> tuple[pa.Schema, list[FileRows]]:
     source, name = Source(file.path), display_name(file.path)
     if not is_columnar(file.path):
+        if not file.path.stat().st_size:
+            raise FormatError(f"{name}: the file is empty (0 bytes). Write it again, or take it away.")
         raise FormatError(
             f"{name}: no Parquet file, and no Arrow file of the kind with a footer. Files that are read as one table "
-            "are all of these kinds."
+            "are all of these kinds. Take it away, or name the others by a pattern ('shards/*.parquet')."
         )
     return _opened_parquet(file, source) if source.kind == "Parquet" else _opened_arrow(file, name)
 

@@ -69,6 +69,9 @@ class HowToRead:
         the names of both sides, if there are such.
     conditions : sequence of str
         Columns of the key, or sides, by which trials are split, as far as there are such.
+    incomplete : bool
+        Whether all trials of the key stay, with NaN where a system of another table has no score; ``missing`` has no
+        meaning then.
     """
 
     kind: Literal["two-class", "classes"] | None = None
@@ -96,6 +99,7 @@ class HowToRead:
     memory: int = 1_000_000_000
     groups: Sequence[str] | None = None
     conditions: Sequence[str] = ()
+    incomplete: bool = False
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:

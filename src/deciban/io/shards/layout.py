@@ -63,6 +63,8 @@ class Layout:
         Columns by whose names trials are held out together.
     conditions : mapping of str to str
         Columns by which trials are split, by what they were called when they were asked for.
+    incomplete : bool
+        Whether NaN stands for a score that a system does not have.
     """
 
     scores: tuple[tuple[str, ...], ...]
@@ -78,6 +80,7 @@ class Layout:
     named: Mapping[str, str] = field(default_factory=dict)
     groups: tuple[str, ...] | None = None
     conditions: Mapping[str, str] = field(default_factory=dict)
+    incomplete: bool = False
 
     @property
     def has_units(self) -> bool:
@@ -141,9 +144,9 @@ class Layout:
         Raises
         ------
         RowError
-            If one is missing or NaN.
+            If one is missing or NaN, unless that stands for none.
         """
-        columns = [scores_of(plain(table.column(name))) for name in self.scores[at]]
+        columns = [scores_of(plain(table.column(name)), incomplete=self.incomplete) for name in self.scores[at]]
         found: AnyArray = np.column_stack(columns) if self.classes else columns[0]
         return found
 

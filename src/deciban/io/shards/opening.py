@@ -110,7 +110,7 @@ def _source_of_tables(
 ) -> ShardSource:
     for one in (*tables, *(() if key is None else (key,))):
         if not one.rows:
-            raise FormatError(f"{one.name}: holds no trial.")
+            raise FormatError(f"{one.name}: holds no trial. Leave it out.")
     if any(one.target is not None for one in tables):
         if how.kind == "classes" or how.classes is not None:
             raise InputError("tar, non: are scores of two classes, and many are asked for. Leave out one of the two.")
@@ -153,6 +153,7 @@ def _source_of_tables(
         conditions=tuple(layout.conditions),
         columns=tuple(splitting(truth)),
         names=tuple(dict.fromkeys((*truth.sides, *truth.sides.values()))),
+        incomplete=made.layout.incomplete,
     )
 
 
@@ -180,7 +181,8 @@ def _together(scores: Sequence[Roles], truth: Roles, layout: Layout, how: HowToR
         return Together(rows, renamed, double, None, None)
     made = joined_by_name(Question(scores, truth, columns, renamed, how))
     double = any(name in made.is_double for names in renamed.scores for name in names)
-    return Together(made.rows, replace(renamed, where={}, converted=None), double, made.report, made.kept)
+    found = replace(renamed, where={}, converted=None, incomplete=how.incomplete)
+    return Together(made.rows, found, double or how.incomplete, made.report, made.kept)
 
 
 def _renamed(scores: Sequence[Roles], truth: Roles, layout: Layout) -> tuple[list[Mapping[str, str]], Layout]:

@@ -211,6 +211,8 @@ class ShardSource:
         All columns and sides by which they could be split.
     names : tuple of str
         Sides, and the columns with their names: what a file may say something of.
+    incomplete : bool
+        Whether trials may lack scores of some systems: NaN stands for these.
     """
 
     name: str
@@ -232,6 +234,7 @@ class ShardSource:
     conditions: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    incomplete: bool = False
 
     def of_system(self, system: int) -> ShardSource:
         """The trials with the scores of one system alone, by its position."""
