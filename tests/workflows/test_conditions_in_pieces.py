@@ -152,7 +152,7 @@ def test_what_a_file_says_of_the_names_of_a_side(tmp_path):
             {"by": "channel:3"},
             r"trials\.parquet, row group 0: '\w+' in column 'channel' is no number \(170 such trials",
         ),
-        ({"by": "number"}, r"by: number make 1,\d\d\d conditions .*at most 1,000 are evaluated"),
+        ({"by": "number"}, r"by: number makes 1,\d\d\d conditions .*at most 1,000 are evaluated"),
         ({"equalize": "gender"}, r"equalize: .*no value in 'gender', .*\(\d+ such trials\)"),
     ],
 )
