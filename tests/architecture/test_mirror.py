@@ -10,6 +10,7 @@ SOURCE, TESTS = ROOT / "src" / "deciban", ROOT / "tests"
 
 # Modules without tests of their own, by the test module that runs them through what they are made for.
 FROM_ABOVE = {
+    "workflows/test_conditions_in_pieces.py": ["engines/conditions.py", "engines/stratified_units.py"],
     "report/answers/test_questions.py": ["report/answers/answer.py"],
     "multiclass/test_infimum.py": ["multiclass/open_trials.py"],
     "engines/test_dask.py": ["engines/dask_clusters.py"],

@@ -104,7 +104,7 @@ class Question:
         layout = self.layout
         found = [*layout.truth.columns, *([layout.weights] if layout.weights else [])]
         found += [*(layout.units.columns if layout.units is not None else ()), *layout.named.values()]
-        found += layout.groups or ()
+        found += [*(layout.groups or ()), *layout.conditions.values()]
         found += layout.sides.values()  # of which quality measures may be asked
         return list(dict.fromkeys(found))
 

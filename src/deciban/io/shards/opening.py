@@ -18,7 +18,7 @@ from deciban.io.shards.joining import joined_by_name
 from deciban.io.shards.layout import Layout, TrialRows
 from deciban.io.shards.matrices import matrix_source
 from deciban.io.shards.matrix_rows import as_table
-from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, systems_in
+from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, splitting, systems_in
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.shards.rows import Rows, RowTable
 from deciban.io.shards.speakers import WhoIsWho
@@ -150,6 +150,9 @@ def _source_of_tables(
         kept=([one.table.kept for one in (*scores, truth)], made.kept),
         report=made.report,
         groups=None if how.groups is None else tuple(how.groups) or (PAIR if layout.groups else ()),
+        conditions=tuple(layout.conditions),
+        columns=tuple(splitting(truth)),
+        names=tuple(dict.fromkeys((*truth.sides, *truth.sides.values()))),
         incomplete=made.layout.incomplete,
     )
 
