@@ -25,7 +25,6 @@ def compare_command(
     shown: Shown,
     fail_if_worse: tuple[tuple[str, float], ...],
     model: str | None,
-    rule: Any,
     **given: Any,
 ) -> None:
     """Compare systems on the trials that all of them scored, and say which is better.
@@ -46,7 +45,7 @@ def compare_command(
 
     inputs = asked.inputs(scores, key)
     opened = asked.files(inputs, key)
-    about = asked.options_for(opened).with_figures(rule=rule)
+    about = asked.options_for(opened).with_figures(rule=given.pop("rule"))
     kind = kind_of(opened.scores[0], opened.key, about)
     require_figures([name for name, _ in fail_if_worse or ()], kind, about, "fail_if_worse")
     with working() as say:
