@@ -1,4 +1,4 @@
-"""Which member of the beta family to train with, for a rule of the user's own: one that cares for the same thresholds."""
+"""Which member of the beta family cares for the same thresholds as a rule of the user's own, to train with."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def suggest_for_rule(
 
     Notes
     -----
-    At the prior p, a threshold ``eta`` of the posterior is the llr ``t = logit(eta) - logit(p)``, and its weight
-    relative to the problems of even odds is ``p / eta * sigma(t)``, as in ``Omega(t)`` of `rule_weighting` (Bruemmer and
+    At the prior p, a threshold ``eta`` of the posterior is the llr ``t = logit(eta) - logit(p)``, and its weight,
+    relative to problems of even odds, is ``p / eta * sigma(t)``, as in ``Omega(t)`` of `rule_weighting` (Bruemmer and
     Doddington 2013, eq. 10). Only the range is matched: what the training leaves of the cost by the rule itself is the
     calibration loss that ``deciban eval --rule`` shows.
 
@@ -102,7 +102,7 @@ def _range(rule: ThresholdWeights | ThresholdDensity, log_odds: float, share: fl
     at = np.union1d(np.linspace(first, last, _STEPS), nodes[(nodes > first) & (nodes < last)])
     eta = expit(at + log_odds)
     density = np.interp(eta, rule.eta, rule.density) * eta * expit(-at - log_odds) * _relative(at, eta, log_odds)
-    total = _total(cumulative_trapezoid(density, at, initial=0.0))
+    total = _total(cumulative_trapezoid(density, at, initial=0))
     low, high = np.interp(ends, total, at)
     return float(low), float(high)
 
@@ -115,4 +115,4 @@ def _relative(at: FloatArray, eta: FloatArray, log_odds: float) -> FloatArray:
 def _total(summed: FloatArray) -> FloatArray:
     if not 0.0 < summed[-1] < math.inf:
         raise InputError("rule: weighs nothing. Give some threshold a weight above 0.")
-    return summed / summed[-1]
+    return np.asarray(summed / summed[-1])
