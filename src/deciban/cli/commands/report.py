@@ -17,7 +17,7 @@ from deciban.cli.shared.progress import working
 @click.command("report", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
-@options("report", "reliability", "rule", "axis", "all-classes", "tables", "json")
+@options("report", "reliability", "rule", "capacity", "axis", "all-classes", "tables", "json")
 def report_command(
     scores: tuple[str, ...],
     *,
@@ -51,7 +51,7 @@ def report_command(
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
     quiet = given.pop("quiet")
     given |= cross_validate or {}
-    figures = {name: given.pop(name) for name in ("posteriors_at", "axis", "rule")}
+    figures = {name: given.pop(name) for name in ("posteriors_at", "axis", "rule", "capacity")}
     inputs = asked.inputs(scores, key)
     request = ReportRequest(scores=inputs, key=key, output=output, train=list(train), typed=typed(), **given)
     require_writable(output)

@@ -74,7 +74,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         "scores of two classes, say that their difference is meant (--kind two-class)."
     )
     other_reading = ("classes", "posterior_prior", "detection_llr")
-    other_figures = ("prior", "p_target", "p_out_of_set", "subsets", "pairs", "groups")
+    other_figures = ("prior", "p_target", "p_out_of_set", "subsets", "pairs", "capacity", "groups")
 
     def read(self, file: Recognized, reading: Reading, say: Progress, need: ContentKind | None = None) -> Input:
         """Read a score file or a key; where it is asked for, one of two named classes, too."""
