@@ -22,9 +22,6 @@ from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
-if TYPE_CHECKING:
-    from deciban.rules import Capacity
-
 CLASS_CONVENTIONS = {
     "scores": "natural-log likelihoods of the classes, up to a constant for each segment",
     "averages": "each class by itself, weighted by the prior; class proportions never count",
@@ -176,7 +173,7 @@ class ClassEvaluation(OneSystem):
     curves: ClassCurves = dataclasses.field(repr=False)
     no_subsets: str = dataclasses.field(default="", repr=False)
     no_pairs: str = dataclasses.field(default="", repr=False)
-    capacity: Capacity | None = None
+    capacity: Any = None  # deciban.rules.Capacity, whose module searches: only for who asks
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
     bounds: Bounds = dataclasses.field(default_factory=dict, repr=False)
 
