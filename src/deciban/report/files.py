@@ -47,6 +47,8 @@ class ReportRequest:
         See `report_files`.
     typed : str
         What was called, or typed.
+    again : tuple of str
+        Words of a shell that evaluate the same scores in the same way, where somebody typed all that is needed.
     """
 
     scores: Paths
@@ -62,10 +64,13 @@ class ReportRequest:
     n_folds: int = DEFAULT_FOLDS
     title: str | None = None
     typed: str = "deciban.report_files(...)"
+    again: tuple[str, ...] = ()
 
     @property
     def command(self) -> tuple[str, ...]:
         """Words of a shell that evaluate the same scores; empty where some are no files."""
+        if self.again:
+            return self.again
         scores = [os.fspath(one) for one in paths_of(self.scores) if isinstance(one, str | os.PathLike)]
         model = path_of_model(self.model)
         if len(scores) < len(paths_of(self.scores)) or (self.model is not None and model is None):
