@@ -13,7 +13,7 @@ from deciban.io.source import PathLike, display_name, require_one_stream, single
 from deciban.io.writing import plainly_opened, refuse_overwriting
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
-from deciban.report.provenance import Provenance
+from deciban.report.provenance import Provenance, date_written
 from deciban.report.rendering import Page, render_page
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
@@ -80,12 +80,13 @@ class ReportRequest:
         return ("deciban", "eval", *scores, *named)
 
     def __post_init__(self) -> None:
-        """Refuse to write onto an input or under the name of what is no page, and to read standard input twice.
+        """Refuse to write onto an input, under the name of what is no page or at no date, and to read a stream twice.
 
         Raises
         ------
         InputError
         """
+        date_written()
         train = paths_of(self.train) if self.train else ()
         read = single_files([*paths_of(self.scores), self.key, *train, self.train_key, path_of_model(self.model)])
         require_one_stream(read)
