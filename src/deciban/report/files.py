@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 _WORST = 20
 """Misleading trials that a page lists if nothing is said, of two classes of each."""
 
+_MOST_WORST = 200
+"""As many at most: a page of ten systems is to stay below 3 MB."""
+
 PAGE_ENDINGS = (".html", ".htm")
 """How the name of a page ends."""
 
@@ -192,6 +195,7 @@ def write_report(
         Scores and key of the request, where they were opened already.
     """
     refuse_overwriting([request.output], options.files)
+    _require_short_list(options)
     held = HoldOut(request.cross_validate, request.n_folds)
     loaded = None if request.model is None else LoadedModel.of(request.model)
     model = None if loaded is None else trained_model(loaded)
@@ -236,6 +240,14 @@ def write_report(
     with plainly_opened(request.output) as stream:
         stream.write(text.encode())
     return page
+
+
+def _require_short_list(options: Options) -> None:
+    if isinstance(options.worst, int) and options.worst > _MOST_WORST:
+        raise InputError(
+            f"worst: got {options.worst:,}, and a page lists {_MOST_WORST} trials of each class at most. Ask for fewer, "
+            "or list them all as a table (deciban eval --worst) or as JSON (--json with it)."
+        )
 
 
 def _refuse_what_fusions_take(request: ReportRequest, model: ScoreModel | None) -> None:
