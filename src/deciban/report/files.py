@@ -245,8 +245,8 @@ def write_report(
 def _require_short_list(options: Options) -> None:
     if isinstance(options.worst, int) and options.worst > _MOST_WORST:
         raise InputError(
-            f"worst: got {options.worst:,}, and a page lists {_MOST_WORST} trials of each class at most. Ask for fewer, "
-            "or list them all as a table (deciban eval --worst) or as JSON (--json with it)."
+            f"worst: got {options.worst:,}, and a page lists {_MOST_WORST} trials of each class at most. Ask for "
+            "fewer, or list them all as a table (deciban eval --worst) or as JSON (--json with it)."
         )
 
 

@@ -156,7 +156,13 @@ def test_what_is_no_prior_is_marked_and_changes_nothing(visit, of_three):
 
 @pytest.mark.parametrize(
     ("p", "c_miss", "c_fa"),
-    [("1e-12", "1", "1"), ("0.999999999999", "1", "1"), ("0,5", "1e6", "1"), ("0.5", "1", "1e6"), ("1e-6", "1e6", "2,5")],
+    [
+        ("1e-12", "1", "1"),
+        ("0.999999999999", "1", "1"),
+        ("0,5", "1e6", "1"),
+        ("0.5", "1", "1e6"),
+        ("1e-6", "1e6", "2,5"),
+    ],
 )
 def test_extreme_points_are_those_of_the_grid_that_is_nearest(visit, of_three, three, p, c_miss, c_fa):
     page = visit(of_three)

@@ -13,7 +13,6 @@ from deciban.cli.shared.options import Asked, SectionedCommand, joining_options,
 from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.progress import working
 
-
 _OF_PAGES = ("--dcf", "--json", "--table", "--all-classes", "--worst", "--quiet")
 """Options that the command on a page does without: it names one operating point, and lists no trials."""
 
@@ -58,8 +57,8 @@ def report_command(
     given |= cross_validate or {}
     figures = {name: given.pop(name) for name in ("posteriors_at", "axis")}
     inputs = asked.inputs(scores, key)
-    words = {"typed": typed(), "again": typed_for(eval_command, without=_OF_PAGES)}
-    request = ReportRequest(scores=inputs, key=key, output=output, train=list(train), **words, **given)
+    given |= {"train": list(train), "typed": typed(), "again": typed_for(eval_command, without=_OF_PAGES)}
+    request = ReportRequest(scores=inputs, key=key, output=output, **given)
     require_writable(output)
     require_own_stream(output, as_json=shown.as_json)
     files = asked.opened(inputs, key)
