@@ -20,7 +20,7 @@ _OF_PAGES = ("--dcf", "--json", "--table", "--all-classes", "--worst", "--quiet"
 @click.command("report", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
-@options("report", "reliability", "axis", "all-classes", "tables", "json")
+@options("report", "reliability", "rule", "capacity", "axis", "all-classes", "tables", "json")
 def report_command(
     scores: tuple[str, ...],
     *,
@@ -55,7 +55,7 @@ def report_command(
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
     quiet = given.pop("quiet")
     given |= cross_validate or {}
-    figures = {name: given.pop(name) for name in ("posteriors_at", "axis")}
+    figures = {name: given.pop(name) for name in ("posteriors_at", "axis", "rule", "capacity")}
     inputs = asked.inputs(scores, key)
     given |= {"train": list(train), "typed": typed(), "again": typed_for(eval_command, without=_OF_PAGES)}
     request = ReportRequest(scores=inputs, key=key, output=output, **given)
