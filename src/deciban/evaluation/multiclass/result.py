@@ -15,6 +15,7 @@ from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import plain
 from deciban.evaluation.bounds import Bounds
 from deciban.evaluation.information_at import InformationAt
+from deciban.evaluation.multiclass.decided_at import DecidedAt
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.results import Results
@@ -146,6 +147,8 @@ class ClassEvaluation(OneSystem):
         Why ``subsets`` or ``pairwise`` is None.
     bounds : mapping of figure to (float, float)
         Figures that are known within bounds alone, and are NaN: after one pass over trials that do not fit in memory.
+    decided : DecidedAt or None
+        Decisions as the prior of one class changes; None for many classes, groups, and summaries of shards.
     """
 
     name: str
@@ -173,6 +176,7 @@ class ClassEvaluation(OneSystem):
     no_pairs: str = dataclasses.field(default="", repr=False)
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
     bounds: Bounds = dataclasses.field(default_factory=dict, repr=False)
+    decided: DecidedAt | None = dataclasses.field(default=None, repr=False, compare=False)
 
     kind: ClassVar[str] = "classes"
     conventions: ClassVar[Mapping[str, str]] = CLASS_CONVENTIONS
