@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from deciban import plots
@@ -20,6 +21,8 @@ from deciban.report import tables
 from deciban.report.answers import in_words
 from deciban.report.differences import Differences
 from deciban.report.live import live_data
+from deciban.report.live_conditions import condition_data
+from deciban.report.live_pairs import pair_data
 from deciban.report.provenance import anchor, definition_of
 from deciban.report.rendering import Page
 from deciban.report.scripts import Live, policy
@@ -69,7 +72,7 @@ def two_class_page(page: Page) -> str:
         blocks=comparison.blocks(colors) if comparison else [],
         **_of_model(page, sides),
         is_paired=train is not None,
-        live=Live.of(live_data(page, colors)),
+        live=Live.of(_live_data(page, colors)),
         errors=tables.errors(results.systems, colors),
         plots=[_figure(one, kind, old, side) for kind in plots.KINDS for side, one, old in sides],
     )
@@ -117,6 +120,15 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         policy=policy(has_scripts=own["live"] is not None),
         **own,
     )
+
+
+def _live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
+    """What scripts get: numbers at priors and curves, of conditions too, and differences of pairs."""
+    found = live_data(page, colors)
+    if found is None:
+        return None
+    conditions = condition_data(page.results, colors, np.asarray(found["log_odds"]))
+    return found | {"conditions": conditions, "compared": pair_data(page.results)}
 
 
 def _plan(results: Results[Any]) -> list[Any]:

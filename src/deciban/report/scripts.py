@@ -12,7 +12,7 @@ from typing import Any
 from deciban.report.live import as_script_data
 
 _CHARTS = ("vendor", "uplot")
-_OWN = ("numbers.js", "point.js", "plots.js", "charts.js", "page.js")
+_OWN = ("numbers.js", "point.js", "plots.js", "charts.js", "conditions.js", "compare.js", "page.js")
 """In the order in which they run."""
 
 

@@ -8,11 +8,17 @@
   const data = JSON.parse(source.textContent ?? "");
   const { count, interval, number, percent, prior } = Numbers;
   const { asCommand, figuresOf, fromLink, isChoice, logit, nearest, pointOf, toLink, expit } = OperatingPoints;
-  const systems = data.sets[0].systems;
+  let systems = data.sets[0].systems;
   const plots = Plots.plotsOf(data);
   const view = { shown: systems.map(() => true), lit: /** @type {number | null} */ (null), bands: true };
   /** @type {Map<Element, any>} */
   const charts = new Map();
+  const conditions = new Conditions.Conditions(data, (at) => {
+    useCondition(at);
+    keepInLink();
+  });
+  const compare = new Compare.Compare(data, plots, () => keepInLink(true));
+  let isCompared = false;
 
   /** @param {string} name @returns {any} */
   const input = (name) => section.querySelector(`[name="${name}"]`);
@@ -106,7 +112,10 @@
     place("moved").textContent = point.isMoved
       ? `Shown at prior ${prior(point.p)}, which is nearest to ${prior(choice.p)} among those at which errors were counted.`
       : "Shown at just this point.";
-    place("command").textContent = asCommand(data, point);
+    place("command").textContent = asCommand({ ...data, command: data.command + conditions.options }, point);
+    place("command-lacks").textContent = conditions.hasOptions ? "" : "It is about all trials: no option chooses just these.";
+    conditions.follow(point);
+    compare.follow(systems, point, conditions.words);
     const preset = data.points.findIndex((/** @type {any} */ one) => one.p === choice.p && one.c_miss === choice.cMiss && one.c_fa === choice.cFa);
     input("preset").value = String(preset);
     for (const chart of charts.values()) chart.follow(point);
@@ -126,16 +135,43 @@
     input("c-fa-slider").setAttribute("aria-valuetext", String(choice.cFa));
   }
 
+  /** Show the trials of a condition, or all. @param {number | null} at */
+  function useCondition(at) {
+    systems = conditions.systemsAt(at);
+    conditions.choose(at, pointOf(data, choice));
+    for (const chart of charts.values()) chart.replace(systems);
+    for (const one of document.querySelectorAll("[data-place=trials-shown]")) {
+      one.textContent = conditions.words + (at === null ? "" : " Charts have fewer points and no bands; intervals, and pictures that are no charts, are in the sections below and of all trials.");
+    }
+    show();
+  }
+
+  /** What a link says beside the operating point. */
+  function restore() {
+    const given = new URLSearchParams(location.hash.replace(/^#/, ""));
+    isCompared = given.has("first") && compare.isThere;
+    compare.chooseNamed(given.get("first"), given.get("second"));
+    useCondition(conditions.named(given.get("condition")));
+  }
+
   let written = 0;
   /** @param {any} chosen @param {any} [except] */
   function choose(chosen, except = null) {
     choice = chosen;
     fill(except);
     show();
+    keepInLink();
+  }
+
+  /** Write what was chosen into the address. @param {boolean} [compares] */
+  function keepInLink(compares = isCompared) {
+    isCompared = compares;
+    const [first, second] = isCompared ? [compare.first, compare.second].map((k) => compare.linkName(k)) : [null, null];
+    const condition = conditions.at === null ? null : conditions.rows[conditions.at].name;
     clearTimeout(written); // browsers refuse to change the address too often
     written = setTimeout(() => {
       // A page within a page, as notebooks show it, has no address of its own.
-      if (location.protocol !== "about:") history.replaceState(null, "", toLink(choice));
+      if (location.protocol !== "about:") history.replaceState(null, "", toLink(choice, { condition, first, second }));
     }, 150);
   }
 
@@ -171,7 +207,9 @@
   });
   addEventListener("hashchange", () => {
     const linked = fromLink(location.hash);
-    if (linked) choose(linked);
+    if (!linked) return;
+    restore();
+    choose(linked);
   });
 
   place("copy").addEventListener("click", async () => {
@@ -250,5 +288,5 @@
   });
   section.hidden = false;
   fill(null);
-  show();
+  restore();
 })();
