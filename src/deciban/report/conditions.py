@@ -18,7 +18,7 @@ _MOST_CURVES = 9
 """Conditions whose curves can be told apart by their colours."""
 
 _MOST_SYSTEMS = 3
-"""Systems of which each has a picture of its curves in all conditions: more would not fit into a page."""
+"""Of more systems there is one picture by condition, and none of their curves: they would not fit into a page."""
 
 _MOST_COUNTS = 3
 """Classes of whose trials a table has a column each."""
@@ -95,6 +95,7 @@ def _drawings(results: Results[Any], k: int) -> list[tuple[str, str, Any]]:
     """Main figures of all systems, and curves of each in all conditions."""
     of_classes = results.kind == "classes"
     names = ("cllr", "error_rate") if of_classes else ("eer", "act_dcf", "cllr")
+    names = names[:1] if len(results.conditions) > _MOST_SYSTEMS else names
     drawn = [plots.by_condition(results, figure=name, partition=k) for name in names]
     found = [("by_condition" if at == 0 else "by_condition_too", one.get_xlabel(), one) for at, one in enumerate(drawn)]
     for one in () if of_classes or len(results.conditions) > _MOST_SYSTEMS else results.conditions:

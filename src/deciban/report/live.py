@@ -19,6 +19,7 @@ from scipy.special import expit, ndtr
 from deciban.evaluation import Evaluation, presets
 from deciban.evaluation.at_priors import AtPriors, rate_intervals
 from deciban.evaluation.curve_bands import band_of, hull_bands
+from deciban.report.live_pairs import pair_data
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ FORM = 1
 
 _LINES = ndtr(np.linspace(-5.0, 5.0, 161))
 """Rates at which the corners of a DET curve are kept: closer ones are one pixel."""
+
+_COST_DIGITS = 9
+"""Of costs, of which a page shows three decimals."""
 
 _EVERY_LEVEL = 4
 _MOST_BLOCKS = 400
@@ -75,6 +79,7 @@ def live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
         "nats": systems[0].axis == "nats",
         "sets": [{"name": "", "systems": found}],
         "figures": {name: [_finite(getattr(one, name)) for one in systems] for name in ("eer", "min_cllr", "cllr")},
+        "compared": pair_data(page.results),
     }
 
 
@@ -131,7 +136,6 @@ def system_data(one: Evaluation, color: str, grid: FloatArray, n_places: int | N
     at = one.at_priors
     assert isinstance(at, AtPriors)  # noqa: S101  # as who calls this has seen
     rows = np.searchsorted(at.log_odds, grid)
-    least = at.min_dcf[rows]
     found: dict[str, Any] = {
         "name": one.name.encode("utf-8", "replace").decode("utf-8"),
         "color": color,
@@ -141,8 +145,8 @@ def system_data(one: Evaluation, color: str, grid: FloatArray, n_places: int | N
         "dr30": [x if math.isfinite(x) else None for x in one.dr30],
         "n_miss": at.n_miss[rows].tolist(),
         "n_fa": at.n_fa[rows].tolist(),
-        "act_dcf": at.act_dcf[rows].tolist(),
-        "min_dcf": [None if math.isnan(x) else x for x in least.tolist()],
+        "act_dcf": _short(at.act_dcf[rows], _COST_DIGITS),
+        "min_dcf": _short(at.min_dcf[rows], _COST_DIGITS),
         "interval": {name: [_short(end[rows]) for end in ends] for name, ends in rate_intervals(one).items()},
     }
     return found | {"curves": _curves(one, grid) if n_places is None else coarse_curves(one, n_places)}
@@ -200,15 +204,15 @@ def coarse_curves(one: Evaluation, n_places: int) -> dict[str, Any]:
     found["entropy"] = {"x": _short(curves.entropy_log_odds[some])}
     for name in ("act_cross_entropy", "min_cross_entropy"):
         found["entropy"][name] = _short(getattr(curves, name)[some], 4)
-    found["histogram"] = _histogram(one)
+    found["histogram"] = _histogram(one, 5)
     found["levels"] = _levels(one, max(1, (len(curves.levels) - 1) // (n_places - 1)), has_bands=False)
     found["pav"] = _pav(one, n_places, has_band=False)
     return found
 
 
-def _histogram(one: Evaluation) -> dict[str, Any]:
+def _histogram(one: Evaluation, digits: int = 7) -> dict[str, Any]:
     names = ("bins", "tar_density", "non_density")
-    return {name: _short(getattr(one.curves, name), 7 if name == "bins" else 4) for name in names}
+    return {name: _short(getattr(one.curves, name), digits if name == "bins" else min(digits - 2, 4)) for name in names}
 
 
 def _kept(p_fa: FloatArray, p_miss: FloatArray, rates: FloatArray = _LINES) -> Any:

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
+from deciban.core.ranks.operating import detection_cost
 from deciban.evaluation import Evaluation
 from deciban.evaluation.conditions import Condition
 from deciban.evaluation.results import Results
@@ -24,10 +26,12 @@ _FIGURES = ("eer", "min_cllr", "cllr")
 _CURVES = (41, 21)
 """Places at which corners of curves are kept: the first number that leaves room for every condition is taken."""
 
-_DIGITS = 8
+_DIGITS = 7
 
 
-def condition_data(results: Results[Any], colors: Sequence[str], grid: FloatArray) -> dict[str, Any] | None:
+def condition_data(
+    results: Results[Any], colors: Sequence[str], grid: FloatArray, room: int = ROOM
+) -> dict[str, Any] | None:
     """What a page knows of its conditions; None if it has none.
 
     Parameters
@@ -38,13 +42,17 @@ def condition_data(results: Results[Any], colors: Sequence[str], grid: FloatArra
         Of the systems.
     grid : (n_places,) array
         Log odds at which every system counted errors.
+    room : int
+        Characters that the numbers of all conditions may take; where they do not fit, those of the smallest conditions
+        are left out.
 
     Returns
     -------
     dict or None
         ``rows`` has for every condition its name, its trials, figures of all systems and, if there are none, why not;
         ``set`` is the place of its numbers among ``sets``, which have the same form as that of all trials but without
-        bands, with fewer points of curves, and with counts as steps from place to place of the grid.
+        bands, with fewer points of curves, and with counts as steps from place to place of the grid. ``heavy`` is the
+        weight of the class that is not rare, from which scripts make costs.
 
     Examples
     --------
@@ -59,29 +67,35 @@ def condition_data(results: Results[Any], colors: Sequence[str], grid: FloatArra
     if not rows:
         return None
     with_numbers = [(row, found) for row, found in rows if not row["why_none"]]
+    with_numbers.sort(key=lambda one: -sum(system.n_tar + system.n_non for system in one[1]))
+    sets = list[dict[str, Any]]()
     for n_places in _CURVES:
-        sets = [_packed_systems(found, colors, grid, n_places) for _, found in with_numbers]
-        sizes = [len(json.dumps(one, separators=(",", ":"))) for one in sets]
-        if sum(sizes) <= ROOM:
+        sets = _fitting([found for _, found in with_numbers], colors, grid, n_places, room)
+        if len(sets) == len(with_numbers):
             break
-    kept, room = [], ROOM
-    by_trials = sorted(range(len(sets)), key=lambda k: -sum(one.n_tar + one.n_non for one in with_numbers[k][1]))
-    for k in by_trials:
-        room -= sizes[k]
+    for k, (row, _) in enumerate(with_numbers[: len(sets)]):
+        row["set"] = k
+    return {"rows": [row for row, _ in rows], "sets": sets, "heavy": np.exp(np.abs(grid)).tolist()}
+
+
+def _fitting(
+    found: Sequence[Sequence[Evaluation]], colors: Sequence[str], grid: FloatArray, n_places: int, room: int
+) -> list[dict[str, Any]]:
+    """Numbers of the first conditions, as many as there is room for."""
+    sets = list[dict[str, Any]]()
+    for systems in found:
+        made = [_packed(system_data(one, x, grid, n_places), one, grid) for one, x in zip(systems, colors, strict=True)]
+        room -= len(json.dumps(made, separators=(",", ":")))
         if room < 0:
             break
-        kept.append(k)
-    kept.sort()
-    for k, (row, _) in enumerate(with_numbers):
-        row["set"] = kept.index(k) if k in kept else None
-    return {"rows": [row for row, _ in rows], "sets": [{"systems": sets[k]} for k in kept]}
+        sets.append({"systems": made})
+    return sets
 
 
 def _rows(results: Results[Any], grid: FloatArray) -> Iterator[tuple[dict[str, Any], list[Evaluation]]]:
     """Every condition with the evaluations of all systems there."""
     systems = results.conditions
     for k, part in enumerate(systems[0].partitions if systems else ()):
-        same: Sequence[Condition]
         for same in zip(*(one.partitions[k].conditions for one in systems), strict=True):
             found = [one.found for one in same]
             row = {
@@ -119,20 +133,39 @@ def _finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else value
 
 
-def _packed_systems(
-    found: Sequence[Evaluation], colors: Sequence[str], grid: FloatArray, n_places: int
-) -> list[dict[str, Any]]:
-    """Numbers of all systems on a page in less room: what follows from other numbers is left to the scripts."""
-    return [_packed(system_data(one, color, grid, n_places), one) for one, color in zip(found, colors, strict=True)]
-
-
-def _packed(data: dict[str, Any], one: Evaluation) -> dict[str, Any]:
+def _packed(data: dict[str, Any], one: Evaluation, grid: FloatArray) -> dict[str, Any]:
+    """Numbers of a system in less room: whole counts as steps, and no costs where counts give them."""
     for name in ("name", "color", "act_dcf"):
         del data[name]
-    data["min_dcf"] = [None if x is None else float(f"{x:.{_DIGITS}g}") for x in data["min_dcf"]]
     data["interval"] = {}
-    if not one.is_weighted:
-        for name in ("n_miss", "n_fa"):
-            data[name] = np.diff(data[name], prepend=0).tolist()
     data["is_weighted"] = one.is_weighted
+    data["min_dcf"] = [None if x is None else float(f"{x:.{_DIGITS}g}") for x in data["min_dcf"]]
+    if not one.is_weighted:
+        least = _least_errors(one, grid, data["min_dcf"])
+        if least is not None:
+            data["least"] = least
+            del data["min_dcf"]
+        for name in ("n_miss", "n_fa"):
+            data[name] = _steps(data[name])
     return data
+
+
+def _steps(counts: Any) -> str:
+    """Steps from place to place, between commas; nothing for 0.
+
+    >>> _steps([7, 7, 5])
+    '7,,-2'
+    """
+    return ",".join(str(step) if step else "" for step in np.diff(counts, prepend=0).tolist())
+
+
+def _least_errors(one: Evaluation, grid: FloatArray, min_dcf: Sequence[float | None]) -> list[str] | None:
+    """Misses and false alarms of the best threshold at every place, as steps; None where these are not known."""
+    p_miss, p_fa = one.curves.hull_p_miss, one.curves.hull_p_fa
+    if None in min_dcf or not len(p_miss):
+        return None
+    best = np.argmin(np.outer(expit(grid), p_miss) + np.outer(expit(-grid), p_fa), axis=1)
+    counts = [np.rint(rates[best] * n).astype(np.int64) for rates, n in ((p_miss, one.n_tar), (p_fa, one.n_non))]
+    costs = detection_cost(counts[0] / one.n_tar, counts[1] / one.n_non, grid, 1.0, 1.0, normalize=True)
+    is_same = np.allclose(costs, np.array(min_dcf, np.float64), rtol=3 * 10.0 ** (1 - _DIGITS), atol=0.0)
+    return [_steps(some) for some in counts] if is_same else None

@@ -10,15 +10,14 @@ import numpy as np
 from deciban.analysis.comparison_words import caption_of, cells_of, label_of, p_value_written
 from deciban.analysis.pairs import Pair
 from deciban.evaluation.results import Results
-from deciban.report.conditions import typeset_words
 from deciban.report.differences import Differences
-from deciban.report.text import MINUS
+from deciban.report.text import MINUS, capitalize_first
 
 _MOST = 10
 """Of more systems, each is compared with the first one alone."""
 
 _FEW = 6
-"""Pairs whose curves have all their places; of more, every second one."""
+"""Pairs whose curves have all their places; of more, every third one."""
 
 _DIGITS = 4
 
@@ -51,7 +50,7 @@ def pair_data(results: Results[Any]) -> dict[str, Any] | None:
     if found is None:
         return None
     places = {one.name: k for k, one in enumerate(found.comparison.systems)}
-    every = 1 if len(found.comparison.pairs) <= _FEW else 2
+    every = 1 if len(found.comparison.pairs) <= _FEW else 3
     return {
         "caption": f"{caption_of(found.comparison)}. Differences are the first system minus the second.",
         "pairs": [_pair(one, [places[name] for name in one.names], every) for one in found.comparison.pairs],
@@ -74,7 +73,12 @@ def _pair(pair: Pair, of: list[int], every: int) -> dict[str, Any]:
         }
         for one in pair.curves
     ]
-    return {"of": of, "rows": rows, "sentences": [f"{typeset_words(x)}." for x in pair.sentences], "curves": curves}
+    return {"of": of, "rows": rows, "sentences": [_sentence(x, pair.names) for x in pair.sentences], "curves": curves}
+
+
+def _sentence(words: str, names: Sequence[str]) -> str:
+    """Words that begin with a capital letter, unless that would change a name."""
+    return f"{words if words.startswith(tuple(names)) else capitalize_first(words)}."
 
 
 def _short(values: Sequence[float] | Any) -> list[float]:

@@ -31,7 +31,7 @@ const Compare = (() => {
         const all = ends(curves);
         const [low, high] = [all[Math.floor(0.02 * all.length)], all[Math.ceil(0.98 * (all.length - 1))]];
         const margin = 0.08 * (high - low) || 0.1;
-        return { x: priors.range([]).x, y: [low - margin, high + margin] };
+        return { x: [Math.min(...curves[0].x), Math.max(...curves[0].x)], y: [low - margin, high + margin] };
       },
       lines: (/** @type {any} */ one) => [{ x: one.x, y: one.difference, dash: one.isDashed, band: [[one.x, one.low], [one.x, one.high]] }],
       readings: (/** @type {any} */ one) =>

@@ -8,7 +8,6 @@
  */
 const Conditions = (() => {
   const { count, number, percent, MISSING } = Numbers;
-  const { expit } = OperatingPoints;
   const NO_ROOM = "there was no room for its numbers on this page; its figures stand in the map and in the tables below";
 
   /** Figures of the map: how they are written, and from which numbers they come. @type {Record<string, {words: string, write: (value: number | null) => string}>} */
@@ -20,10 +19,10 @@ const Conditions = (() => {
     min_dcf: { words: "minimum cost at the operating point", write: number },
   };
 
-  /** Counts from their steps. @param {number[]} steps */
+  /** Counts from their steps, which stand between commas. @param {string} steps */
   function summed(steps) {
     let sum = 0;
-    return steps.map((step) => (sum += step));
+    return steps.split(",").map((step) => (sum += Number(step)));
   }
 
   /**
@@ -35,11 +34,14 @@ const Conditions = (() => {
     return packed.map((one, k) => {
       const { name, color } = data.sets[0].systems[k];
       const [nMiss, nFa] = one.is_weighted ? [one.n_miss, one.n_fa] : [summed(one.n_miss), summed(one.n_fa)];
-      const costs = data.log_odds.map((/** @type {number} */ x, /** @type {number} */ at) => {
-        const [target, other] = [expit(x), expit(-x)];
-        return ((target * nMiss[at]) / one.n_tar + (other * nFa[at]) / one.n_non) / Math.min(target, other);
-      });
-      return { ...one, name, color, n_miss: nMiss, n_fa: nFa, act_dcf: costs };
+      // As in deciban.core.ranks.operating.detection_cost: the rarer class has weight 1, and the other one that of the odds.
+      const costs = (/** @type {number[]} */ misses, /** @type {number[]} */ falseAlarms) =>
+        data.log_odds.map((/** @type {number} */ x, /** @type {number} */ at) => {
+          const [pMiss, pFa] = [misses[at] / one.n_tar, falseAlarms[at] / one.n_non];
+          return x <= 0 ? pMiss + data.conditions.heavy[at] * pFa : pFa + data.conditions.heavy[at] * pMiss;
+        });
+      const least = one.least ? costs(summed(one.least[0]), summed(one.least[1])) : one.min_dcf;
+      return { ...one, name, color, n_miss: nMiss, n_fa: nFa, act_dcf: costs(nMiss, nFa), min_dcf: least };
     });
   }
 

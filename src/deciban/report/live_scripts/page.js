@@ -141,7 +141,7 @@
     conditions.choose(at, pointOf(data, choice));
     for (const chart of charts.values()) chart.replace(systems);
     for (const one of document.querySelectorAll("[data-place=trials-shown]")) {
-      one.textContent = conditions.words + (at === null ? "" : " Charts have fewer points and no bands; intervals, and pictures that are no charts, are in the sections below and of all trials.");
+      one.textContent = conditions.words + (at === null ? "" : " Their charts have fewer points and no bands; intervals stand in the tables by condition below. Pictures that are no charts, and differences in pairs, are of all trials.");
     }
     show();
   }
@@ -151,7 +151,11 @@
     const given = new URLSearchParams(location.hash.replace(/^#/, ""));
     isCompared = given.has("first") && compare.isThere;
     compare.chooseNamed(given.get("first"), given.get("second"));
-    useCondition(conditions.named(given.get("condition")));
+    const wanted = given.get("condition");
+    useCondition(conditions.named(wanted));
+    if (wanted !== null && conditions.at === null) {
+      for (const one of document.querySelectorAll("[data-place=trials-shown]")) one.textContent = `All trials: the condition “${wanted}” of the link is not available here.`;
+    }
   }
 
   let written = 0;
@@ -207,9 +211,9 @@
   });
   addEventListener("hashchange", () => {
     const linked = fromLink(location.hash);
-    if (!linked) return;
+    if (!linked && !/[#&](condition|first)=/.test(location.hash)) return;
     restore();
-    choose(linked);
+    choose(linked ?? choice);
   });
 
   place("copy").addEventListener("click", async () => {
