@@ -16,7 +16,11 @@ COLORS = ["#0072B2", "#D55E00"]
 def results():
     rng = np.random.default_rng(3)
     label = np.arange(400) % 4 == 0
-    frame = {"label": label, "sex": np.where(np.arange(400) < 150, "f", "m"), "line": (["mic", "tel", "tel"] * 134)[:400]}
+    frame = {
+        "label": label,
+        "sex": np.where(np.arange(400) < 150, "f", "m"),
+        "line": (["mic", "tel", "tel"] * 134)[:400],
+    }
     frame["line"][:4] = ["sat"] * 4
     label[:4] = False
     frame |= {name: np.round(rng.normal(np.where(label, d, -d), 2), 1) for name, d in (("A", 1), ("B", 2))}
@@ -76,7 +80,7 @@ def test_options_choose_the_same_trials_where_there_are_some(known):
 
 def test_where_room_is_short_the_largest_conditions_stay(results):
     whole = condition_data(results, COLORS, grid_of(results))
-    some = condition_data(results, COLORS, grid_of(results), room=30_000)
+    some = condition_data(results, COLORS, grid_of(results), room=40_000)
     trials = {row["name"]: sum(row["trials"].values()) for row in whole["rows"]}
     kept = [trials[row["name"]] for row in some["rows"] if row["set"] is not None]
     left = [trials[row["name"]] for row in some["rows"] if row["set"] is None and not row["why_none"]]

@@ -94,9 +94,9 @@ def sections_of(results: Results[Any]) -> list[Section]:
 def _drawings(results: Results[Any], k: int) -> list[tuple[str, str, Any]]:
     """Main figures of all systems, and curves of each in all conditions."""
     of_classes = results.kind == "classes"
-    names = ("cllr", "error_rate") if of_classes else ("eer", "act_dcf", "cllr")
-    names = names[:1] if len(results.conditions) > _MOST_SYSTEMS else names
-    drawn = [plots.by_condition(results, figure=name, partition=k) for name in names]
+    names = ["cllr", "error_rate"] if of_classes else ["eer", "act_dcf", "cllr"]
+    shown = names[:1] if len(results.conditions) > _MOST_SYSTEMS else names
+    drawn = [plots.by_condition(results, figure=name, partition=k) for name in shown]
     found = [("by_condition" if at == 0 else "by_condition_too", one.get_xlabel(), one) for at, one in enumerate(drawn)]
     for one in () if of_classes or len(results.conditions) > _MOST_SYSTEMS else results.conditions:
         part = one.partitions[k]

@@ -1,4 +1,4 @@
-"""What the scripts of a page know of conditions: figures of each for a map, and numbers of those that there is room for."""
+"""What the scripts of a page know of conditions: figures of each for a map, and numbers where there is room."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROOM = 550_000
 _FIGURES = ("eer", "min_cllr", "cllr")
 """Of the map, beside costs at the operating point."""
 
-_CURVES = (41, 21)
+_CURVES = (41, 21, 13)
 """Places at which corners of curves are kept: the first number that leaves room for every condition is taken."""
 
 _DIGITS = 7
@@ -66,6 +66,8 @@ def condition_data(
     rows = list(_rows(results, grid))
     if not rows:
         return None
+    heavy = np.exp(np.abs(grid)).tolist()
+    room -= len(json.dumps([[row for row, _ in rows], heavy]))
     with_numbers = [(row, found) for row, found in rows if not row["why_none"]]
     with_numbers.sort(key=lambda one: -sum(system.n_tar + system.n_non for system in one[1]))
     sets = list[dict[str, Any]]()
@@ -75,7 +77,7 @@ def condition_data(
             break
     for k, (row, _) in enumerate(with_numbers[: len(sets)]):
         row["set"] = k
-    return {"rows": [row for row, _ in rows], "sets": sets, "heavy": np.exp(np.abs(grid)).tolist()}
+    return {"rows": [row for row, _ in rows], "sets": sets, "heavy": heavy}
 
 
 def _fitting(
@@ -122,9 +124,9 @@ def _why_none(same: Sequence[Condition], grid: FloatArray) -> str:
 
 def _where(one: Condition, title: str, columns: Sequence[str]) -> list[str] | None:
     """Options that choose these trials; None where no value stands for them, as for bins."""
-    plain = title == " × ".join(columns) and all(name.split(" ")[0] in columns for name in one.values)
     values = list(one.values.items())
-    if not plain or any(value is None or "|" in value or name not in columns for name, value in values):
+    is_plain = title == " \N{MULTIPLICATION SIGN} ".join(columns)
+    if not is_plain or any(value is None or "|" in value or name not in columns for name, value in values):
         return None
     return [f"{name}={value}" for name, value in values]
 

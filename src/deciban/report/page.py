@@ -43,7 +43,7 @@ from deciban.report.text import (
 if TYPE_CHECKING:
     from deciban.models import Model
 
-_MOST = 2_950_000
+_MOST = 2_990_000
 """Bytes of a page: the numbers of conditions have the room that is left."""
 
 Named: TypeAlias = Sequence[tuple[Any, str]]

@@ -5,7 +5,8 @@ import pytest
 
 import deciban
 from deciban.report import page as pages
-from deciban.report import render, text as words
+from deciban.report import render
+from deciban.report import text as words
 
 from .test_page_in_browser import at_point, fact, shown, until
 
@@ -53,7 +54,7 @@ def test_a_chosen_condition_shows_its_numbers(visit, path, results):
     page.select_option("[name=condition]", label="line mic")
     for one, name in zip(found_in(results, "line mic"), ["one", "two", "three"], strict=True):
         assert shown(page, name) == at_point(one, 0.0537, 10)
-    assert fact(page, "command").startswith( "deciban eval SCORES --key KEY --where 'line=mic' --dcf 0.05")
+    assert fact(page, "command").startswith("deciban eval SCORES --key KEY --where 'line=mic' --dcf 0.05")
     page.fill("[name=prior]", "0.3137")
     assert shown(page, "two") == at_point(found_in(results, "line mic")[1], 0.3137, 10)
     until(page, "location.hash === '#p=0.3137&cmiss=10&condition=line%20mic'")
@@ -142,7 +143,10 @@ def test_the_difference_curve_is_read(visit, path, results):
 
 def test_a_condition_that_is_not_there_is_said(visit, path):
     page = visit(path, "#p=0.1&condition=nowhere")
-    assert "“nowhere” of the link is not available" in page.locator("#operating-point [data-place=trials-shown]").inner_text()
+    assert (
+        "“nowhere” of the link is not available"
+        in page.locator("#operating-point [data-place=trials-shown]").inner_text()
+    )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -153,7 +157,9 @@ def test_narrow_pages_and_axe(visit, path, scheme):
     page = visit(path, "#condition=line%20mic", width=360, color_scheme=scheme, bypass_csp=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.evaluate(importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
-    found = page.evaluate("async () => (await axe.run()).violations.map(one => [one.id, one.impact, one.nodes[0].html])")
+    found = page.evaluate(
+        "async () => (await axe.run()).violations.map(one => [one.id, one.impact, one.nodes[0].html])"
+    )
     assert [one for one in found if one[1] in ("serious", "critical")] == []
 
 
