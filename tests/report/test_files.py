@@ -50,6 +50,14 @@ def test_an_input_is_not_replaced(both, name):
     assert (both.folder / name).read_bytes() == before
 
 
+def test_pages_list_no_more_trials_than_they_have_room_for(both):
+    page = both.folder / "page.html"
+    with pytest.raises(InputError, match="got 100,000, and a page lists 200 trials of each class at most"):
+        report_files("missing.csv", both.key, page, worst=100_000)
+    assert report_files(both.paths[0], both.key, page, worst=200).worst
+    assert page.stat().st_size < 3e6
+
+
 @pytest.mark.parametrize("given", [{"select": True}, {"quality": "q.txt"}])
 def test_what_only_fusions_of_two_classes_have(both, given):
     page, calibrator = both.folder / "page.html", both.calibrator().fit(both.values[0], both.truth)

@@ -181,12 +181,15 @@ def simultaneous_factor(influences: FloatArray, level: float, n_units: int) -> f
     return float(np.quantile(np.abs(normal @ root).max(axis=1) / spread, level))
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def _drawn(n_places: int, n_units: int) -> tuple[FloatArray, FloatArray]:
-    """Normal numbers and spreads: the same for all pairs of systems, of which there may be many."""
+    """Normal deviates and the divisors that make them t: all pairs of systems have the same, which take longest."""
     draws = np.random.Generator(np.random.Philox(_SEED))
     normal = draws.standard_normal((_DRAWS, n_places))
-    return normal, np.sqrt(draws.chisquare(n_units - 1, _DRAWS) / (n_units - 1))
+    spread = np.sqrt(draws.chisquare(n_units - 1, _DRAWS) / (n_units - 1))
+    for one in (normal, spread):
+        one.flags.writeable = False
+    return normal, spread
 
 
 def _ranges(log_odds: FloatArray, chosen: BoolArray, better: str) -> list[PriorRange]:

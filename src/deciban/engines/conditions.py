@@ -119,6 +119,11 @@ class _Numbered(PieceOf):
         return self.piece.read(wanted)
 
 
+def numbered(source: ShardSource) -> list[Piece]:
+    """The pieces of a source, each of which knows its number."""
+    return [_Numbered(one, at, one.name, one.n_rows) for at, one in enumerate(source.pieces)]
+
+
 def look_at_conditions(
     source: ShardSource, engine: Engine, splits: Sequence[SplitRows], n_classes: int
 ) -> list[dict[Values, ConditionFacts]]:
@@ -129,8 +134,7 @@ def look_at_conditions(
     FormatError, InputError, OSError
         As reading does, or if there are too many.
     """
-    pieces = [_Numbered(one, at, one.name, one.n_rows) for at, one in enumerate(source.pieces)]
-    return engine.run(LookAtConditions(splits, n_classes), pieces).found
+    return engine.run(LookAtConditions(splits, n_classes), numbered(source)).found
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from deciban.report.live import as_script_data, live_data
 from deciban.report.live_conditions import ROOM, condition_data
 from deciban.report.provenance import anchor, definition_of
 from deciban.report.rendering import Page
-from deciban.report.scripts import Live, policy
+from deciban.report.scripts import Live, policy, scripts_of_tables
 from deciban.report.small_svg import smaller
 from deciban.report.tables import compare, matched
 from deciban.report.text import (
@@ -101,6 +101,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         from deciban.report.model_card import record_of  # with all of training behind it: other pages do without
     worst = [one for shown in (results.before, results) if shown for one in shown.worst]
     own = {"live": None, **own}
+    scripts = scripts_of_tables() if own["live"] is None else own["live"].scripts
     differences = Differences.of(results, page.before)
     drawn = [] if differences is None else differences.drawings()
     return environment.get_template(template).render(
@@ -121,7 +122,8 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         worst=[(one.system, headings_of(one, results.classes), rows_of(one, results.classes, number)) for one in worst],
         results=results,
         version=__version__,
-        policy=policy(has_scripts=own["live"] is not None),
+        policy=policy(scripts),
+        scripts=scripts,
         **own,
     )
 

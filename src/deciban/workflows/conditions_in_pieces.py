@@ -10,6 +10,7 @@ import numpy as np
 
 from deciban._arrow import of_numpy
 from deciban.core.equalizing import equalizing_factors
+from deciban.engines.condition_files import SortedSource, sorted_by_condition
 from deciban.engines.conditions import (
     ConditionFacts,
     ConditionWeights,
@@ -23,7 +24,7 @@ from deciban.engines.unit_survey import LookAtUnits
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
-from deciban.io.shards.pieces import Chunk, ShardSource
+from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
 from deciban.messages import Message
 from deciban.trials.frozen import as_text
 from deciban.trials.names.codes import IdMap
@@ -179,7 +180,13 @@ class PartitionInPieces:
             if n:
                 raise no_value(column.name, name, n)
 
-    def weighted(self, source: ShardSource, factors: FloatArray, *, is_classes: bool) -> tuple[ShardSource, IntArray]:
+    def is_spread(self, n_pieces: int) -> bool:
+        """Whether pieces have trials of several conditions."""
+        return sum(one.pieces.bit_count() for one in self.facts.values()) > n_pieces
+
+    def weighted(
+        self, source: ShardSource | SortedSource, factors: FloatArray, *, is_classes: bool
+    ) -> tuple[ShardSource, IntArray]:
         """The trials of a source with weights, and the class of each of their strata."""
         n_conditions, n_classes = self.totals.shape
         if is_classes:
@@ -188,7 +195,9 @@ class PartitionInPieces:
             strata = np.repeat(np.arange(n_conditions)[:, None], n_classes, axis=1)
             home = np.zeros(0, np.int64)
         place = {values: at for at, values in enumerate(self.partition.values)}
-        return weighted_by_condition(source, ConditionWeights(self.split, place, factors, strata)), home
+        weights = ConditionWeights(self.split, place, factors, strata)
+        own = source.weighted(weights) if isinstance(source, SortedSource) else weighted_by_condition(source, weights)
+        return own, home
 
 
 def _strata(totals: CountArray) -> tuple[IntArray, IntArray]:
@@ -216,6 +225,8 @@ class ConditionsInPieces:
         Those whose conditions have figures, and those whose conditions count alike.
     of_cells : dict
         Units of conditions, which all systems share.
+    in_order : dict
+        Trials of a system, by its position, sorted by the conditions of a partition: those of the last one.
     """
 
     source: ShardSource
@@ -225,6 +236,7 @@ class ConditionsInPieces:
     partitions: tuple[PartitionInPieces, ...]
     equalized: tuple[PartitionInPieces, ...]
     of_cells: dict[tuple[PartitionInPieces, Values], UnitsOfSource]
+    in_order: dict[PartitionInPieces, tuple[int, SortedSource]]
 
     @classmethod
     def of(
@@ -270,7 +282,7 @@ class ConditionsInPieces:
         for columns in split.equalized:
             known[columns].require_values(source.name)
         by, equalized = (tuple(known[one] for one in each) for each in (split.partitions, split.equalized))
-        return cls(source, engine, kind, units, by, equalized, {})
+        return cls(source, engine, kind, units, by, equalized, {}, {})
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -312,7 +324,8 @@ class ConditionsInPieces:
         self, part: PartitionInPieces, factors: FloatArray, options: Options, *, system: int, name: str
     ) -> Any:
         """Evaluate a system with trials that weigh what their conditions say, and keep that whatever is drawn."""
-        source, home = part.weighted(self.source, factors, is_classes=bool(self.source.classes))
+        found = self._in_order(part, system)
+        source, home = part.weighted(found or self.source, factors, is_classes=bool(self.source.classes))
         units = replace(self.units, source=source)
         if self.source.classes:
             units = replace(units, strata=home)
@@ -320,7 +333,19 @@ class ConditionsInPieces:
             units = replace(units, units=None, singles=None)  # each is by itself: nothing is counted by unit
         else:
             units = replace(units, n_conditions=len(factors))
-        return self.kind.evaluate_pieces(source, self.engine, options, system=system, name=name, units=units)
+        at = system if found is None else 0
+        return self.kind.evaluate_pieces(source, self.engine, options, system=at, name=name, units=units)
+
+    def _in_order(self, part: PartitionInPieces, system: int) -> SortedSource | None:
+        """The trials of a system sorted by condition; None where that is of no use, or workers cannot read them."""
+        if not self.engine.shares_memory or not part.is_spread(len(self.source.pieces)):
+            return None
+        if part not in self.in_order or self.in_order[part][0] != system:
+            self.in_order.pop(part, None)  # the folder goes first
+            named, has = self.units.by_name is not None, self.source.has_units or self.source.are_units
+            wanted = Wanted(units=self.units.units is not None and has and not named, names=named)
+            self.in_order[part] = system, sorted_by_condition(self.source, self.engine, part.split, system, wanted)
+        return self.in_order[part][1]
 
     def _conditions(self, part: PartitionInPieces) -> list[Condition]:
         return conditions_of(part.partition, part.totals, self.kind.classes_by_truth(self.source.classes))
@@ -335,10 +360,14 @@ class ConditionsInPieces:
 
     def _of_condition(self, part: PartitionInPieces, values: Values, options: Options, system: int, name: str) -> Any:
         """Evaluate the trials of one condition."""
-        source, at = of_condition(self.source, part.split, values, part.facts[values]), (part, values)
+        found, at = self._in_order(part, system), (part, values)
+        if found is None:
+            source = of_condition(self.source, part.split, values, part.facts[values])
+        else:
+            source, system = found.of_condition(values), 0
         if at not in self.of_cells:
-            self.of_cells[at] = self._units_of(source)
-        units = self.of_cells[at]
+            self.of_cells[at] = replace(self._units_of(source), source=self.source)
+        units = replace(self.of_cells[at], source=source)
         return self.kind.evaluate_pieces(source, self.engine, options, system=system, name=name, units=units)
 
     def _units_of(self, source: ShardSource) -> UnitsOfSource:

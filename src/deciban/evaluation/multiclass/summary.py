@@ -10,7 +10,7 @@ import functools
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +35,9 @@ from deciban.multiclass.recalibration import ClassCalibration, calibration_analy
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import CountArray, FloatArray, IntArray, Names, ScoreArray, Units, Weights
 
+if TYPE_CHECKING:
+    from deciban.rules import Capacity
+
 DRAWN = 1000
 """Trials of a class, at most, that a plot shows one by one."""
 
@@ -56,11 +59,14 @@ class WholeOnly:
         Costs of all subsets.
     sample : ((n, 3) array, (n,) array) or None
         Log-likelihoods and classes of trials to draw, where there are three classes.
+    capacity : Capacity or None
+        The most that is told at any prior, where it was asked for.
     """
 
     calibration: ClassCalibration | None
     subsets: SubsetCosts | None
     sample: tuple[ScoreArray, IntArray] | None
+    capacity: Capacity | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,10 +148,12 @@ class ClassSummary:
         flat_surprise = surprises(trials, flat)
         all_at_once = None
         if whole:
+            calibration = calibration_analysis_of(trials, flat, mixed(flat_surprise, flat))
             all_at_once = WholeOnly(
-                calibration_analysis_of(trials, flat, mixed(flat_surprise, flat)),
+                calibration,
                 None if lacking else subset_c_avg_of(trials, figures.p_target[0]),
                 drawn_of(trials) if len(classes) == 3 else None,
+                _capacity(trials, calibration) if figures.capacity else None,
             )
         in_turn = InTurn(trials, figures.rivals(len(classes)), not figures.why_no_pairs(len(classes)))
         with_units = None
@@ -229,6 +237,7 @@ def summarize_classes(
            [1, 1]])
     """
     asked = figures or ClassFigures()
+    asked.require_parts()
     if asked.groups is not None or asked.subsets:
         what = "groups" if asked.groups is not None else "subsets"
         raise InputError(f"{what}: these need all trials at once, and parts do not have them. Leave {what} out.")
@@ -322,6 +331,12 @@ def c_avg_places(figures: ClassFigures) -> FloatArray:
         return axis
     kept = axis[1.0 - expit(axis) > figures.p_out_of_set]
     return kept if len(kept) else -np.array(figures.thresholds[:1])  # a prior that is too extreme for plots
+
+
+def _capacity(trials: ScoredClasses, calibration: ClassCalibration) -> Capacity:
+    from deciban.rules.channels import calibrated_capacity_of  # which searches: only for who asks
+
+    return calibrated_capacity_of(trials, calibration.scale, calibration.offset)
 
 
 def _accepted(trials: ScoredClasses, figures: ClassFigures, p_out_of_set: float) -> CountArray:

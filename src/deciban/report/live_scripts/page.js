@@ -79,8 +79,19 @@
 
   /** @returns {number} */
   function nTrials() {
-    const given = Number(input("trials").value);
-    return given > 0 ? given : 1000;
+    const given = numberIn(input("trials"));
+    return given > 0 && given < 1e15 ? given : 1000;
+  }
+
+  /**
+   * What was typed, NaN where that is no number. In a number of trials separators stand between thousands.
+   * @param {any} box
+   * @returns {number}
+   */
+  function numberIn(box) {
+    const text = box.value.trim();
+    if (box.name === "trials" && /^\d{1,3}([.,\s]\d{3})+$/.test(text)) return Number(text.replace(/\D/g, ""));
+    return Number(text.replace(",", ".") || NaN);
   }
 
   /** Show the figures of the point that was chosen. */
@@ -182,7 +193,7 @@
   /** @param {any} box @param {(value: number) => any} made */
   function onTyping(box, made) {
     box.addEventListener("input", () => {
-      const chosen = made(Number(box.value.trim().replace(",", ".") || NaN));
+      const chosen = made(numberIn(box));
       if (isChoice(chosen)) choose(chosen, box);
       else box.setAttribute("aria-invalid", "true");
     });
@@ -200,7 +211,10 @@
   });
   input("c-miss-slider").addEventListener("input", (/** @type {any} */ event) => choose({ ...choice, cMiss: costOf(event.target) }, event.target));
   input("c-fa-slider").addEventListener("input", (/** @type {any} */ event) => choose({ ...choice, cFa: costOf(event.target) }, event.target));
-  input("trials").addEventListener("input", show);
+  input("trials").addEventListener("input", () => {
+    input("trials").setAttribute("aria-invalid", String(nTrials() !== numberIn(input("trials"))));
+    show();
+  });
   data.points.forEach((/** @type {any} */ one, /** @type {number} */ k) => {
     const costs = one.c_miss === 1 && one.c_fa === 1 ? "" : `, costs ${one.c_miss}:${one.c_fa}`;
     input("preset").append(Charts.element("option", { value: String(k) }, `prior ${one.p}${costs} (${one.of})`));
