@@ -54,7 +54,9 @@ class SortByCondition(Locked, Work):
             with _file_of(folder, number).open("wb") as file:
                 for one, end, n in zip(values, ends, sizes.tolist(), strict=True):
                     place = number, file.tell(), n
-                    pickle.dump(_only(chunk, order[end - n : end]), file, protocol=5)
+                    own = _only(chunk, order[end - n : end])
+                    for part in (replace(own, units=None, names=None), (own.units, own.names)):  # passes read the first
+                        pickle.dump(part, file, protocol=5)
                     with self.lock:
                         self.found.setdefault(one, []).append(place)
 
@@ -103,6 +105,8 @@ class _Sorted(Piece):
             with self.path.open("rb") as file:
                 file.seek(self.start)
                 chunk: Chunk = pickle.load(file)  # noqa: S301  # this process wrote it, where nobody else may write
+                is_more = wanted.units or wanted.names
+                units, names = pickle.load(file) if is_more else (None, None)  # noqa: S301
         except (pickle.UnpicklingError, EOFError, FileNotFoundError) as error:
             raise changed(f"{self.path}, temporary rows of {self.name}") from error
         weight, stratum = chunk.weight, None
@@ -115,8 +119,8 @@ class _Sorted(Piece):
             chunk,
             scores=chunk.scores * len(wanted.systems),
             truth=chunk.truth if wanted.truth or stratum is not None else None,
-            units=chunk.units if wanted.units else None,
-            names=chunk.names if wanted.names else None,
+            units=units if wanted.units else None,
+            names=names if wanted.names else None,
             weight=weight if wanted.weight else None,
             stratum=stratum,
         )

@@ -52,6 +52,8 @@ class ReportRequest:
         What was called, or typed.
     again : tuple of str
         Words of a shell that evaluate the same scores in the same way, where somebody typed all that is needed.
+    has_options : bool
+        Whether a function was called with options of reading or figures, which these words would lack.
     """
 
     scores: Paths
@@ -68,11 +70,12 @@ class ReportRequest:
     title: str | None = None
     typed: str = "deciban.report_files(...)"
     again: tuple[str, ...] = ()
+    has_options: bool = False
 
     @property
     def command(self) -> tuple[str, ...]:
-        """Words of a shell that evaluate the same scores; empty where some are no files."""
-        if self.again:
+        """Words of a shell that evaluate the same scores; empty where some are no files or options are not known."""
+        if self.again or self.has_options:
             return self.again
         scores = [os.fspath(one) for one in paths_of(self.scores) if isinstance(one, str | os.PathLike)]
         model = path_of_model(self.model)
@@ -176,7 +179,19 @@ def report_files(
     """
     named, options = named_scores(scores, key, options)
     request = ReportRequest(
-        named, key, output, model, quality, train, train_key, train_quality, select, cross_validate, n_folds, title
+        named,
+        key,
+        output,
+        model,
+        quality,
+        train,
+        train_key,
+        train_quality,
+        select,
+        cross_validate,
+        n_folds,
+        title,
+        has_options=bool(options),
     )
     return write_report(request, Options.of("report_files", options), progress).results
 

@@ -13,7 +13,7 @@ from typing import Any
 from deciban.report.live import as_script_data
 
 _CHARTS = ("vendor", "uplot")
-_OWN = ("numbers.js", "point.js", "plots.js", "charts.js", "page.js", "tables.js")
+_OWN = ("numbers.js", "point.js", "plots.js", "charts.js", "conditions.js", "compare.js", "page.js", "tables.js")
 """In the order in which they run."""
 
 _ALWAYS = ("tables.js",)

@@ -137,3 +137,11 @@ def test_decisions_that_help_at_some_priors_between_are_not_said_to_help_at_all(
 
 def test_scores_that_are_no_llrs_say_nothing_of_likelihood_ratios():
     assert grounds_of(evaluate(TAR - 40, NON - 40)).weak_spots == ()
+
+
+def test_points_at_which_decisions_save_little_are_named():
+    one = evaluate(0.5 * TAR, 0.5 * NON, operating_points=[0.5, 0.01])
+    assert one.operating_points[0].act_dcf < 0.9 <= one.operating_points[1].act_dcf <= 1.0
+    (said,) = grounds_of(one).idle
+    assert said.startswith("At p_target 0.01 its decisions save little")
+    assert f"{one.operating_points[1].act_dcf:.3f} of what" in said

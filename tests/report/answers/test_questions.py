@@ -35,6 +35,7 @@ SOUND = Grounds(
     has_wrong_certainty=False,
     failures=(),
     weak_spots=(),
+    idle=(),
     helps=True,
     scarce=(),
     n_units=100,
@@ -189,6 +190,7 @@ def test_steps_follow_from_the_answers(figures, verdict):
         ({"helps": False}, ("at every prior", "bad")),
         ({"are_llrs": False, "failures": ("At p_target 0.5 worse.",)}, ("not known", "unknown")),
         ({"are_too_few": True}, ("too few trials to tell", "unknown")),
+        ({"idle": ("At p_target 0.01 little.",)}, ("saves little at points asked for", "fair")),
     ],
 )
 def test_where_it_fails_promises_nothing_that_figures_do_not_bear(figures, answer):

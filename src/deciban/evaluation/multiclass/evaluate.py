@@ -217,6 +217,7 @@ def class_evaluation_of(
         no_subsets=IN_PARTS if summary.whole is None else summary.figures.why_no_subsets(n_classes, uneven),
         no_pairs=summary.figures.why_no_pairs(n_classes),
         capacity=None if summary.whole is None else summary.whole.capacity,
+        decided=summary.decided,
     )
     noted = replace(result, notes=class_notes(result, summary.checks))
     if summary.units is None:

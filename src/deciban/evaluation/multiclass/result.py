@@ -15,6 +15,7 @@ from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import plain
 from deciban.evaluation.bounds import Bounds
 from deciban.evaluation.information_at import InformationAt, capacity_dict
+from deciban.evaluation.multiclass.decided_at import DecidedAt
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.results import Results
@@ -148,6 +149,8 @@ class ClassEvaluation(OneSystem):
         The most that is told at any prior after the best scale and offsets, where it was asked for.
     bounds : mapping of figure to (float, float)
         Figures that are known within bounds alone, and are NaN: after one pass over trials that do not fit in memory.
+    decided : DecidedAt or None
+        Decisions as the prior of one class changes; None for many classes, groups, and summaries of shards.
     """
 
     name: str
@@ -176,6 +179,7 @@ class ClassEvaluation(OneSystem):
     capacity: Any = None  # deciban.rules.Capacity, whose module searches: only for who asks
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
     bounds: Bounds = dataclasses.field(default_factory=dict, repr=False)
+    decided: DecidedAt | None = dataclasses.field(default=None, repr=False, compare=False)
 
     kind: ClassVar[str] = "classes"
     conventions: ClassVar[Mapping[str, str]] = CLASS_CONVENTIONS

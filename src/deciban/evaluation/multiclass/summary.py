@@ -22,6 +22,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import MeanCost
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
+from deciban.evaluation.multiclass.decided_at import DecidedAt
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.posterior_odds import posterior_odds
 from deciban.evaluation.multiclass.problem_sums import CountedProblems
@@ -104,6 +105,8 @@ class ClassSummary:
     whole : WholeOnly or None
     units : ClassUnitTrials or None
         What trials cost, with the speakers or other units that they share, where these are known.
+    decided : DecidedAt or None
+        Decisions as the prior of one class changes; None of many classes.
     """
 
     figures: ClassFigures
@@ -122,6 +125,7 @@ class ClassSummary:
     is_weighted: bool
     whole: WholeOnly | None = None
     units: ClassUnitTrials | None = None
+    decided: DecidedAt | None = None
 
     @classmethod
     def of(
@@ -177,6 +181,7 @@ class ClassSummary:
             is_weighted=trials.weights is not None,
             whole=all_at_once,
             units=with_units,
+            decided=DecidedAt.of(trials, prior),
         )
 
     @property
@@ -299,6 +304,7 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
         is_weighted=any(part.is_weighted for part in parts),
         whole=None,
         units=ClassUnitTrials.merged(all_of(lambda part: part.units)),
+        decided=_decided(all_of(lambda part: part.decided)),
     )
 
 
@@ -313,6 +319,12 @@ def _mergeable(part: ClassSummary) -> InTurn | Kept:
 def _by_class(odds: tuple[PosteriorOdds, ...] | PooledOdds) -> tuple[PosteriorOdds, ...]:
     assert not isinstance(odds, PooledOdds)  # noqa: S101  # they go with problems that are counted
     return odds
+
+
+def _decided(parts: Sequence[DecidedAt | None]) -> DecidedAt | None:
+    """Of all parts together, unless one does not know."""
+    known = [part for part in parts if part is not None]
+    return functools.reduce(DecidedAt.__add__, known) if len(known) == len(parts) else None
 
 
 def _total(counts: Sequence[CountArray]) -> CountArray:

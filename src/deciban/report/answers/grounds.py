@@ -22,6 +22,9 @@ _NO_LLRS = ("These are no log-likelihood", LIKE_PROBABILITIES, LIKE_POSTERIORS)
 _SHOWN = 3
 """Classes or confusions that a sentence names."""
 
+_IDLE = 0.9
+"""Shares of the cost without scores from which decisions are said to save little."""
+
 _BEYOND_CHANCE = 3.0
 """Standard errors by which scores must be worse than none to be called the wrong way round."""
 
@@ -61,6 +64,8 @@ class Grounds:
         Whether a trial has infinite evidence for the wrong class.
     failures, weak_spots : tuple of str
         Sentences on where decisions are worse than none, and where most goes wrong.
+    idle : tuple of str
+        Sentences on operating points at which decisions cost hardly less than none.
     helps : bool
         Whether there is a prior at which decisions are better than none.
     scarce : tuple of str
@@ -91,6 +96,7 @@ class Grounds:
     has_wrong_certainty: bool
     failures: tuple[str, ...]
     weak_spots: tuple[str, ...]
+    idle: tuple[str, ...]
     helps: bool
     scarce: tuple[str, ...]
     n_units: int | None
@@ -162,6 +168,7 @@ def _of_two(one: Evaluation) -> dict[str, Any]:
         "is_reversed": one.auc < 0.5 - _BEYOND_CHANCE * error_of_auc,
         "failures": _worse_than_none(one),
         "weak_spots": _misleading(one) if _are_llrs(one) else (),
+        "idle": _saving_little(one),
         "helps": bool((one.curves.act_error < 1.0).any()),
         "scarce": scarce,
         "width": _width(one, "eer"),
@@ -184,6 +191,15 @@ def _worse_than_none(one: Evaluation) -> tuple[str, ...]:
         if point.act_dcf > 1.0
     ]
     return tuple(points or [note for note in one.notes if note.startswith("Badly calibrated")])
+
+
+def _saving_little(one: Evaluation) -> tuple[str, ...]:
+    return tuple(
+        f"At {point} its decisions save little: they cost {sure(number(point.act_dcf), one, ('act_dcf', k))} of "
+        "what those without scores do."
+        for k, point in enumerate(one.operating_points)
+        if _IDLE <= point.act_dcf <= 1.0
+    )
 
 
 def _misleading(one: Evaluation) -> tuple[str, ...]:
@@ -227,6 +243,12 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
             if point.normalized > 1.0
         ),
         "weak_spots": _confused(one),
+        "idle": tuple(
+            f"Detection at prior {point.p_target:g} saves little: it costs "
+            f"{sure(number(point.normalized), one, ('normalized', k))} of what it does without scores."
+            for k, point in enumerate(one.points)
+            if _IDLE <= point.normalized <= 1.0
+        ),
         "helps": True,
         "scarce": _scarce_classes(one),
         "width": _width(one, "error_rate"),

@@ -146,9 +146,11 @@ def fails(grounds: Grounds) -> Answer:
         words = "At no prior are its decisions better than those by the prior alone."
         return Answer(FAILS, "at every prior", "bad", (*grounds.failures, words, *grounds.weak_spots))
     if grounds.failures:
-        return Answer(FAILS, "at some priors", "bad", (*grounds.failures, *grounds.weak_spots))
+        return Answer(FAILS, "at some priors", "bad", (*grounds.failures, *grounds.idle, *grounds.weak_spots))
     if grounds.are_too_few:
-        return Answer(FAILS, _TOO_FEW, "unknown", grounds.weak_spots)
+        return Answer(FAILS, _TOO_FEW, "unknown", (*grounds.idle, *grounds.weak_spots))
+    if grounds.idle:
+        return Answer(FAILS, "saves little at points asked for", "fair", (*grounds.idle, *grounds.weak_spots))
     return Answer(FAILS, "at none of the points asked for", "good", grounds.weak_spots)
 
 

@@ -98,9 +98,14 @@ const OperatingPoints = (() => {
     return isChoice({ p, cMiss, cFa }) ? { p, cMiss, cFa } : null;
   }
 
-  /** @param {Choice} choice */
-  function toLink({ p, cMiss, cFa }) {
-    return `#p=${p}${cMiss === 1 ? "" : `&cmiss=${cMiss}`}${cFa === 1 ? "" : `&cfa=${cFa}`}`;
+  /**
+   * A link to a choice; what else is chosen by name stands behind it.
+   * @param {Choice} choice
+   * @param {Record<string, string | null>} [others]
+   */
+  function toLink({ p, cMiss, cFa }, others = {}) {
+    const more = Object.entries(others).map(([name, value]) => (value === null ? "" : `&${name}=${encodeURIComponent(value)}`));
+    return `#p=${p}${cMiss === 1 ? "" : `&cmiss=${cMiss}`}${cFa === 1 ? "" : `&cfa=${cFa}`}${more.join("")}`;
   }
 
   /** Of costs that differ more, no prior that a page can write gives a place of the grid. */
