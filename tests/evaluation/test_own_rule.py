@@ -76,3 +76,45 @@ def test_other_rules_are_refused_and_none_is_shown_where_none_was_asked_for():
     again = [TwoClassFigures(rule=ThresholdWeights([0.5], [w])) for w in (1.0, 1.0, 2.0)]
     assert again[0] == again[1] != again[2]
     assert OwnRule.of(OwnRule.of(RULES["density"])).rule.mass == RULES["density"].mass
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_minimum_never_exceeds_what_the_prior_alone_costs(name):
+    units = {"tar_units": np.arange(30), "non_units": np.arange(30, 130)}
+    for tar, non in ((TAR[:30], NON[:100]), (-TAR[:30], NON[:100]), (np.full(30, 9.0), np.full(100, -9.0))):
+        one = figures_of(tar, non, RULES[name], [0.01, 0.5], **units)
+        for k, found in enumerate(one.requested.rule_costs):
+            interval = one.interval(("rule_minimum", k))
+            assert 0.0 <= interval.low <= interval.high <= found.told.entropy * (1 + 1e-15)
+            assert interval.high > interval.low  # nothing is known for certain of 30 targets
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_conditions_have_the_figures_of_their_trials_and_equalized_ones_of_their_means(name):
+    place = np.r_[np.arange(200) % 2, np.arange(700) % 3 % 2]
+    columns = {"label": np.r_[np.ones(200, int), np.zeros(700, int)], "score": np.r_[TAR, NON], "place": place}
+    wanted = {"operating_points": [0.1, 0.5], "rule": RULES[name], "by": ["place"], "equalize": ["place"]}
+    (found,) = deciban.evaluate(columns, score=["score"], label="label", **wanted).conditions
+    label, score = columns["label"] == 1, columns["score"]
+    costs = []
+    for one, at in zip(found.partitions[0].conditions, (0, 1), strict=True):
+        alone = figures_of(score[label & (place == at)], score[~label & (place == at)], RULES[name]).requested
+        assert one.found.requested.rule_costs == alone.rule_costs
+        costs.append([own.told.cost for own in alone.rule_costs])
+    equal = [own.told.cost for own in found.equalized[0].found.requested.rule_costs]
+    assert equal == pytest.approx(np.mean(costs, axis=0), rel=1e-12)  # error rates are means over conditions
+
+
+def test_comparisons_subtract_costs_and_tell_rules_apart():
+    units = {"tar_units": np.arange(200), "non_units": np.arange(200, 900)}
+    points = [(0.1, 10, 1), 0.1, 0.5]
+    ours = [figures_of(k * TAR, k * NON, RULES["weights"], points, name=f"{k}", **units) for k in (1, 2)]
+    found = deciban.compare(*ours)
+    costs = [[own.told.cost for own in one.requested.rule_costs] for one in ours]
+    for k, prior in enumerate(("0.1", "0.5")):
+        assert found.difference(("rule_cost", k)).estimate == pytest.approx(costs[0][k] - costs[1][k], rel=1e-12)
+        (row,) = [one for one in found.pairs[0].figures if one.figure == ("rule_cost", k)]
+        assert row.words == f"cost by own rule at prior {prior}"
+    other = figures_of(TAR, NON, RULES["density"], points, name="other", **units)
+    with pytest.raises(InputError, match="by another rule in each"):
+        deciban.compare(ours[0], other)

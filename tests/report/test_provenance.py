@@ -6,6 +6,7 @@ import re
 import pytest
 
 from deciban import evaluate, report_files
+from deciban.errors import InputError
 from deciban.evaluation import Results
 from deciban.report import render
 from deciban.report.provenance import Provenance, anchor, definition_of
@@ -37,6 +38,13 @@ def test_the_same_files_and_date_give_the_same_bytes(both, monkeypatch):
         report_files(both.paths, both.key, both.folder / name)
         written.append((both.folder / name).read_bytes())
     assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("epoch", ["soon", "1e300", "nan"])
+def test_what_is_no_date_is_refused_before_anything_is_evaluated(monkeypatch, epoch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+    with pytest.raises(InputError, match=f"SOURCE_DATE_EPOCH: '{epoch}'.*seconds since 1970"):
+        report_files("no such file.txt", output="page.html")
 
 
 def test_seed_and_units_are_said():

@@ -13,7 +13,7 @@ from scipy.special import logit
 
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.best import BestDecisions, dcf_weights
-from deciban.core.resampling.intervals import Estimate, NothingSeen
+from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.scales import Scale
 from deciban.evaluation.information_at import constant_costs
@@ -205,10 +205,14 @@ class FiguresOfEvaluation:
         assert own is not None  # noqa: S101  # there are figures of it
         total = actual_costs(own, self.costs.rates, self.costs.of_means, log_odds)
         least = partial(BestDecisions.cost_of, costs=partial(cell_costs, own, log_odds=log_odds))
-        nothing, top = self._none(math.inf), (-math.inf, told["default"])
+        nothing, unknown_cost = self._none(math.inf), told["default"]
+        below = unknown_cost if told["minimum"] >= (1.0 - ROUNDING) * unknown_cost else 0.0  # nothing is told, or less
+        # Nobody need pay more than for the prior alone.
+        unseen = NothingSeen(min(self.n_units), own.dearest(log_odds), below, ceiling=unknown_cost)
+        limits, top = (0.0, unknown_cost), (-math.inf, unknown_cost)
         unknown = constant_costs(told["default"], log_odds, self.costs.cells.n_cells)
         yield LinearFigure(("rule_cost", k), told["cost"], total, "log", nothing)
-        yield LinearFigure(("rule_minimum", k), told["minimum"], 0.0, "log", nothing, least, rate=OF_MAPS)
+        yield LinearFigure(("rule_minimum", k), told["minimum"], 0.0, "log", unseen, least, limits, OF_MAPS)
         lost = partial(_minus, least)
         yield LinearFigure(
             ("rule_calibration_loss", k), told["calibration_loss"], total, "identity", nothing, lost, rate=OF_MAPS

@@ -83,6 +83,11 @@ class OwnRule:
 
         return costs_of_llrs(trials, self.rule, log_odds)
 
+    def dearest(self, log_odds: float) -> float:
+        """The more that all targets, or all non-targets, can cost at prior log odds; infinite for some densities."""
+        costs = self.rule.costs([[0.0, 1.0], [1.0, 0.0]])
+        return float(max(expit(log_odds) * costs[0, 0], expit(-log_odds) * costs[1, 1]))
+
     def thresholds(self, log_odds: float) -> FloatArray:
         """Thresholds of llrs at which costs jump; a density has none."""
         return np.asarray(logit(np.array(self.eta)) - log_odds) if self.what == "weights" else np.zeros(0)
@@ -98,10 +103,13 @@ class RuleFigures:
         The prior.
     told : Information
         Default, actual and least cost.
+    own : OwnRule
+        The rule, so that figures of other rules are not taken for the same.
     """
 
     p_target: float
     told: Information
+    own: OwnRule
 
     def to_dict(self) -> dict[str, float]:
         """The numbers by name."""
@@ -131,7 +139,7 @@ def rule_figures_of(summary: Summary) -> tuple[RuleFigures, ...]:
         entropy = float(own.rule.entropy([p, 1.0 - p]))
         cost = mixed(*sums.costs[OWN], sums.log_odds)
         least = mixed(*own.costs(summary.recalibrated, sums.log_odds), sums.log_odds)
-        found.append(RuleFigures(p, Information(entropy, cost, min(cost, least), own.rule.unit)))
+        found.append(RuleFigures(p, Information(entropy, cost, min(cost, least), own.rule.unit), own))
     return tuple(found)
 
 

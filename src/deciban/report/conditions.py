@@ -17,6 +17,9 @@ from deciban.report.text import MINUS, MISSING, count
 _MOST_CURVES = 9
 """Conditions whose curves can be told apart by their colours."""
 
+_MOST_SYSTEMS = 3
+"""Of more systems there is one picture by condition, and none of their curves: they would not fit into a page."""
+
 _MOST_COUNTS = 3
 """Classes of whose trials a table has a column each."""
 
@@ -91,10 +94,11 @@ def sections_of(results: Results[Any]) -> list[Section]:
 def _drawings(results: Results[Any], k: int) -> list[tuple[str, str, Any]]:
     """Main figures of all systems, and curves of each in all conditions."""
     of_classes = results.kind == "classes"
-    names = ("cllr", "error_rate") if of_classes else ("eer", "act_dcf", "cllr")
-    drawn = [plots.by_condition(results, figure=name, partition=k) for name in names]
+    names = ["cllr", "error_rate"] if of_classes else ["eer", "act_dcf", "cllr"]
+    shown = names[:1] if len(results.conditions) > _MOST_SYSTEMS else names
+    drawn = [plots.by_condition(results, figure=name, partition=k) for name in shown]
     found = [("by_condition" if at == 0 else "by_condition_too", one.get_xlabel(), one) for at, one in enumerate(drawn)]
-    for one in () if of_classes else results.conditions:
+    for one in () if of_classes or len(results.conditions) > _MOST_SYSTEMS else results.conditions:
         part = one.partitions[k]
         if 0 < len(part.evaluated) <= _MOST_CURVES:
             name = one.pooled.name if len(results.conditions) > 1 else ""

@@ -13,7 +13,7 @@ from deciban.io.source import PathLike, display_name, require_one_stream, single
 from deciban.io.writing import plainly_opened, refuse_overwriting
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
-from deciban.report.provenance import Provenance
+from deciban.report.provenance import Provenance, date_written
 from deciban.report.rendering import Page, render_page
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 _WORST = 20
 """Misleading trials that a page lists if nothing is said, of two classes of each."""
 
+_MOST_WORST = 200
+"""As many at most: a page of ten systems is to stay below 3 MB."""
+
 PAGE_ENDINGS = (".html", ".htm")
 """How the name of a page ends."""
 
@@ -47,6 +50,10 @@ class ReportRequest:
         See `report_files`.
     typed : str
         What was called, or typed.
+    again : tuple of str
+        Words of a shell that evaluate the same scores in the same way, where somebody typed all that is needed.
+    has_options : bool
+        Whether a function was called with options of reading or figures, which these words would lack.
     """
 
     scores: Paths
@@ -62,10 +69,14 @@ class ReportRequest:
     n_folds: int = DEFAULT_FOLDS
     title: str | None = None
     typed: str = "deciban.report_files(...)"
+    again: tuple[str, ...] = ()
+    has_options: bool = False
 
     @property
     def command(self) -> tuple[str, ...]:
-        """Words of a shell that evaluate the same scores; empty where some are no files."""
+        """Words of a shell that evaluate the same scores; empty where some are no files or options are not known."""
+        if self.again or self.has_options:
+            return self.again
         scores = [os.fspath(one) for one in paths_of(self.scores) if isinstance(one, str | os.PathLike)]
         model = path_of_model(self.model)
         if len(scores) < len(paths_of(self.scores)) or (self.model is not None and model is None):
@@ -75,12 +86,13 @@ class ReportRequest:
         return ("deciban", "eval", *scores, *named)
 
     def __post_init__(self) -> None:
-        """Refuse to write onto an input or under the name of what is no page, and to read standard input twice.
+        """Refuse to write onto an input, under the name of what is no page or at no date, and to read a stream twice.
 
         Raises
         ------
         InputError
         """
+        date_written()
         train = paths_of(self.train) if self.train else ()
         read = single_files([*paths_of(self.scores), self.key, *train, self.train_key, path_of_model(self.model)])
         require_one_stream(read)
@@ -167,7 +179,19 @@ def report_files(
     """
     named, options = named_scores(scores, key, options)
     request = ReportRequest(
-        named, key, output, model, quality, train, train_key, train_quality, select, cross_validate, n_folds, title
+        named,
+        key,
+        output,
+        model,
+        quality,
+        train,
+        train_key,
+        train_quality,
+        select,
+        cross_validate,
+        n_folds,
+        title,
+        has_options=bool(options),
     )
     return write_report(request, Options.of("report_files", options), progress).results
 
@@ -186,6 +210,7 @@ def write_report(
         Scores and key of the request, where they were opened already.
     """
     refuse_overwriting([request.output], options.files)
+    _require_short_list(options)
     held = HoldOut(request.cross_validate, request.n_folds)
     loaded = None if request.model is None else LoadedModel.of(request.model)
     model = None if loaded is None else trained_model(loaded)
@@ -230,6 +255,14 @@ def write_report(
     with plainly_opened(request.output) as stream:
         stream.write(text.encode())
     return page
+
+
+def _require_short_list(options: Options) -> None:
+    if isinstance(options.worst, int) and options.worst > _MOST_WORST:
+        raise InputError(
+            f"worst: got {options.worst:,}, and a page lists {_MOST_WORST} trials of each class at most. Ask for "
+            "fewer, or list them all as a table (deciban eval --worst) or as JSON (--json with it)."
+        )
 
 
 def _refuse_what_fusions_take(request: ReportRequest, model: ScoreModel | None) -> None:

@@ -19,6 +19,7 @@ from scipy.special import expit, ndtr
 from deciban.evaluation import Evaluation, presets
 from deciban.evaluation.at_priors import AtPriors, rate_intervals
 from deciban.evaluation.curve_bands import band_of, hull_bands
+from deciban.report.live_pairs import pair_data
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ FORM = 1
 
 _LINES = ndtr(np.linspace(-5.0, 5.0, 161))
 """Rates at which the corners of a DET curve are kept: closer ones are one pixel."""
+
+_COST_DIGITS = 9
+"""Of costs, of which a page shows three decimals."""
 
 _EVERY_LEVEL = 4
 _MOST_BLOCKS = 400
@@ -74,7 +78,13 @@ def live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
         "level": levels[0] if levels else None,
         "nats": systems[0].axis == "nats",
         "sets": [{"name": "", "systems": found}],
+        "figures": {name: [_finite(getattr(one, name)) for one in systems] for name in ("eer", "min_cllr", "cllr")},
+        "compared": pair_data(page.results),
     }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _priors(grid: FloatArray) -> list[float]:
@@ -110,7 +120,7 @@ def _points(systems: Sequence[Evaluation]) -> list[dict[str, Any]]:
     ]
 
 
-def system_data(one: Evaluation, color: str, grid: FloatArray) -> dict[str, Any]:
+def system_data(one: Evaluation, color: str, grid: FloatArray, n_places: int | None = None) -> dict[str, Any]:
     """The numbers of one system at the priors of a grid, and its curves.
 
     Parameters
@@ -120,11 +130,12 @@ def system_data(one: Evaluation, color: str, grid: FloatArray) -> dict[str, Any]
         Hexadecimal code.
     grid : (n_places,) array
         Log odds that are among those of `AtPriors`.
+    n_places : int, optional
+        Of curves that are coarser and have no bands: so many rates at which their corners are kept.
     """
     at = one.at_priors
     assert isinstance(at, AtPriors)  # noqa: S101  # as who calls this has seen
     rows = np.searchsorted(at.log_odds, grid)
-    least = at.min_dcf[rows]
     found: dict[str, Any] = {
         "name": one.name.encode("utf-8", "replace").decode("utf-8"),
         "color": color,
@@ -134,11 +145,11 @@ def system_data(one: Evaluation, color: str, grid: FloatArray) -> dict[str, Any]
         "dr30": [x if math.isfinite(x) else None for x in one.dr30],
         "n_miss": at.n_miss[rows].tolist(),
         "n_fa": at.n_fa[rows].tolist(),
-        "act_dcf": at.act_dcf[rows].tolist(),
-        "min_dcf": [None if math.isnan(x) else x for x in least.tolist()],
+        "act_dcf": _short(at.act_dcf[rows], _COST_DIGITS),
+        "min_dcf": _short(at.min_dcf[rows], _COST_DIGITS),
         "interval": {name: [_short(end[rows]) for end in ends] for name, ends in rate_intervals(one).items()},
     }
-    return found | {"curves": _curves(one, grid)}
+    return found | {"curves": _curves(one, grid) if n_places is None else coarse_curves(one, n_places)}
 
 
 def _short(values: FloatArray, digits: int = 5) -> list[float | None]:
@@ -168,33 +179,60 @@ def _curves(one: Evaluation, grid: FloatArray) -> dict[str, Any]:
         values = getattr(curves, name)
         found["entropy"][name] = _short(values)
         found["entropy"][f"{name}_band"] = _ends(band_of(one, name, values))
-    found["histogram"] = {
-        name: _short(getattr(curves, name), 7 if name == "bins" else 4)
-        for name in ("bins", "tar_density", "non_density")
-    }
-    found["levels"] = _levels(one)
-    found["pav"] = _pav(one)
+    found["histogram"] = _histogram(one)
+    found["levels"] = _levels(one, _EVERY_LEVEL)
+    found["pav"] = _pav(one, _MOST_BLOCKS)
     return found
 
 
-def _kept(p_fa: FloatArray, p_miss: FloatArray) -> Any:
+def coarse_curves(one: Evaluation, n_places: int) -> dict[str, Any]:
+    """Curves of a system with few points and no bands.
+
+    Parameters
+    ----------
+    one : Evaluation
+    n_places : int
+        Rates at which the corners of curves are kept; of scores and priors there are as many places.
+    """
+    curves, rates = one.curves, ndtr(np.linspace(-5.0, 5.0, n_places))
+    found: dict[str, Any] = {}
+    for name in ("roc", "hull"):
+        p_fa, p_miss = getattr(curves, f"{name}_p_fa"), getattr(curves, f"{name}_p_miss")
+        kept = _kept(p_fa, p_miss, rates)
+        found["det" if name == "roc" else name] = {"x": _short(p_fa[kept], 4), "y": _short(p_miss[kept], 4)}
+    some = np.unique(np.linspace(0, len(curves.entropy_log_odds) - 1, n_places).astype(int))
+    found["entropy"] = {"x": _short(curves.entropy_log_odds[some])}
+    for name in ("act_cross_entropy", "min_cross_entropy"):
+        found["entropy"][name] = _short(getattr(curves, name)[some], 4)
+    found["histogram"] = _histogram(one, 5)
+    found["levels"] = _levels(one, max(1, (len(curves.levels) - 1) // (n_places - 1)), has_bands=False)
+    found["pav"] = _pav(one, n_places, has_band=False)
+    return found
+
+
+def _histogram(one: Evaluation, digits: int = 7) -> dict[str, Any]:
+    names = ("bins", "tar_density", "non_density")
+    return {name: _short(getattr(one.curves, name), digits if name == "bins" else min(digits - 2, 4)) for name in names}
+
+
+def _kept(p_fa: FloatArray, p_miss: FloatArray, rates: FloatArray = _LINES) -> Any:
     """Positions of the points of a curve that can be told apart on probit axes."""
     last = len(p_fa) - 1
-    at = np.concatenate((np.searchsorted(p_miss, _LINES), last + 1 - np.searchsorted(p_fa[::-1], _LINES), [0, last]))
+    at = np.concatenate((np.searchsorted(p_miss, rates), last + 1 - np.searchsorted(p_fa[::-1], rates), [0, last]))
     return np.unique(np.clip(np.concatenate((at - 1, at)), 0, last))
 
 
-def _levels(one: Evaluation) -> dict[str, Any]:
+def _levels(one: Evaluation, every: int, *, has_bands: bool = True) -> dict[str, Any]:
     """Levels of scores with the errors of a threshold there."""
-    curves, some = one.curves, slice(None, None, _EVERY_LEVEL)
+    curves, some = one.curves, slice(None, None, every)
     n_miss, n_fa = (1.0 - curves.tar_above[some]) * one.n_tar, curves.non_above[some] * one.n_non
     counts = (n_miss, n_fa) if one.is_weighted else (np.rint(n_miss), np.rint(n_fa))
     return {
         "x": _short(curves.levels[some], 7),
         "n_miss": _counted(counts[0], one.is_weighted),
         "n_fa": _counted(counts[1], one.is_weighted),
-        "tar_band": _ends(band_of(one, "tar_above", curves.tar_above), some),
-        "non_band": _ends(band_of(one, "non_above", curves.non_above), some),
+        "tar_band": _ends(band_of(one, "tar_above", curves.tar_above), some) if has_bands else None,
+        "non_band": _ends(band_of(one, "non_above", curves.non_above), some) if has_bands else None,
     }
 
 
@@ -202,12 +240,12 @@ def _counted(values: FloatArray, is_weighted: bool) -> list[Any]:  # noqa: FBT00
     return _short(values, 9) if is_weighted else values.astype(np.int64).tolist()
 
 
-def _pav(one: Evaluation) -> dict[str, Any]:
+def _pav(one: Evaluation, most: int, *, has_band: bool = True) -> dict[str, Any]:
     """Blocks of PAV, and no more of them than a picture shows."""
     blocks, n = one.curves.pav, len(one.curves.pav.llr)
-    kept = np.unique(np.linspace(0, n - 1, min(n, _MOST_BLOCKS)).astype(int))
+    kept = np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
     finite = np.clip(blocks.llr, -1e6, 1e6)
-    band = band_of(one, "pav", finite)
+    band = band_of(one, "pav", finite) if has_band else None
     return {
         "low": _short(blocks.low[kept], 7),
         "high": _short(blocks.high[kept], 7),

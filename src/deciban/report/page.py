@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from deciban import plots
@@ -19,10 +20,11 @@ from deciban.models.score_model import ScoreModel
 from deciban.report import tables
 from deciban.report.answers import in_words
 from deciban.report.differences import Differences
-from deciban.report.live import live_data
+from deciban.report.live import as_script_data, live_data
+from deciban.report.live_conditions import ROOM, condition_data
 from deciban.report.provenance import anchor, definition_of
 from deciban.report.rendering import Page
-from deciban.report.scripts import Live, policy
+from deciban.report.scripts import Live, policy, scripts_of_tables
 from deciban.report.small_svg import smaller
 from deciban.report.tables import compare, matched
 from deciban.report.text import (
@@ -41,6 +43,9 @@ from deciban.report.text import (
 if TYPE_CHECKING:
     from deciban.models import Model
 
+_MOST = 2_990_000
+"""Bytes of a page: the numbers of conditions have the room that is left."""
+
 Named: TypeAlias = Sequence[tuple[Any, str]]
 """Evaluations, each with the colour that it has in plots."""
 
@@ -58,7 +63,8 @@ def two_class_page(page: Page) -> str:
         trained = Results(matched(train, results, "training"), messages=train.messages)
         sides.insert(0, ("training", trained, page.train_before))
     summed = tables.before_and_after(results, before)
-    return filled(
+    known = live_data(page, colors)
+    text = filled(
         "page.html",
         page,
         list(zip(results.systems, colors, strict=True)),
@@ -69,10 +75,11 @@ def two_class_page(page: Page) -> str:
         blocks=comparison.blocks(colors) if comparison else [],
         **_of_model(page, sides),
         is_paired=train is not None,
-        live=Live.of(live_data(page, colors)),
+        live=Live.of(known),
         errors=tables.errors(results.systems, colors),
         plots=[_figure(one, kind, old, side) for kind in plots.KINDS for side, one, old in sides],
     )
+    return _with_conditions(text, page, colors, known)
 
 
 def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
@@ -94,6 +101,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         from deciban.report.model_card import record_of  # with all of training behind it: other pages do without
     worst = [one for shown in (results.before, results) if shown for one in shown.worst]
     own = {"live": None, **own}
+    scripts = scripts_of_tables() if own["live"] is None else own["live"].scripts
     differences = Differences.of(results, page.before)
     drawn = [] if differences is None else differences.drawings()
     return environment.get_template(template).render(
@@ -114,9 +122,19 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         worst=[(one.system, headings_of(one, results.classes), rows_of(one, results.classes, number)) for one in worst],
         results=results,
         version=__version__,
-        policy=policy(has_scripts=own["live"] is not None),
+        policy=policy(scripts),
+        scripts=scripts,
         **own,
     )
+
+
+def _with_conditions(text: str, page: Page, colors: Sequence[str], known: dict[str, Any] | None) -> str:
+    """The page with the numbers of conditions among the data of its scripts, as many as there is room for."""
+    if known is None or not page.results.conditions:
+        return text
+    room = _MOST - len(text.encode("utf-8", "replace"))
+    found = condition_data(page.results, colors, np.asarray(known["log_odds"]), max(min(room, ROOM), 0))
+    return text.replace(as_script_data(known), as_script_data(known | {"conditions": found}), 1)
 
 
 def _plan(results: Results[Any]) -> list[Any]:

@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 
 from deciban._version import __version__
+from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.read_files import described
 from deciban.io.source import PathLike, TwoFiles
@@ -48,15 +49,12 @@ class Provenance:
 
         Raises
         ------
+        InputError
+            As in `date_written`.
         OSError
             If a file cannot be read any more.
         """
-        now = float(os.environ.get("SOURCE_DATE_EPOCH", "") or time.time())
-        return cls(
-            files=tuple(described(roles)),
-            command=command,
-            written=time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now)),
-        )
+        return cls(files=tuple(described(roles)), command=command, written=date_written())
 
     def rows(self, results: Results[Any]) -> list[tuple[str, str]]:
         """What is said beside the files, with how intervals of results were found.
@@ -76,6 +74,24 @@ class Provenance:
         seeds = dict.fromkeys(str(one.bootstrap.seed) for one in known if one.bootstrap is not None)
         said.append(("Seed", ", ".join(seeds) if seeds else "none: nothing on this page was drawn at random"))
         return said
+
+
+def date_written() -> str:
+    """Date and time in UTC, of now or of ``SOURCE_DATE_EPOCH``.
+
+    Raises
+    ------
+    InputError
+        If that is no date.
+    """
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(float(given or time.time())))
+    except (ValueError, OverflowError, OSError) as error:
+        raise InputError(
+            f"SOURCE_DATE_EPOCH: {given!r} in the environment is no date in seconds since 1970. Set it to a whole "
+            "number such as 1750000000, or unset it."
+        ) from error
 
 
 def definition_of(figure: str, terms: Iterable[str]) -> str:

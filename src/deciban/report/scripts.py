@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -12,8 +13,11 @@ from typing import Any
 from deciban.report.live import as_script_data
 
 _CHARTS = ("vendor", "uplot")
-_OWN = ("numbers.js", "point.js", "plots.js", "charts.js", "page.js")
+_OWN = ("numbers.js", "point.js", "plots.js", "charts.js", "conditions.js", "compare.js", "page.js", "tables.js")
 """In the order in which they run."""
+
+_ALWAYS = ("tables.js",)
+"""What pages have that hold tables but no charts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +66,30 @@ def chart_style() -> str:
     return resources.files("deciban.report").joinpath(*_CHARTS, "uPlot.min.css").read_text("utf-8").strip()
 
 
-def policy(*, has_scripts: bool) -> str:
+def scripts_of_tables() -> tuple[Script, ...]:
+    """The scripts of a page without charts: its tables can be sorted and copied.
+
+    Examples
+    --------
+    >>> [one.name for one in scripts_of_tables()]
+    ['tables.js']
+    """
+    return tuple(one for one in scripts() if one.name in _ALWAYS)
+
+
+def policy(allowed: Sequence[Script]) -> str:
     """What the page allows: pictures within it, its own styles, and these very scripts.
 
     Examples
     --------
-    >>> policy(has_scripts=False)
+    >>> policy(())
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-    >>> policy(has_scripts=True).count("'sha256-") == len(scripts())
+    >>> policy(scripts()).count("'sha256-") == len(scripts())
     True
     """
-    sources = " ".join(one.source for one in scripts()) if has_scripts else ""
-    allowed = f"; script-src {sources}" if sources else ""
-    return f"default-src 'none'; img-src data:{allowed}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    sources = " ".join(one.source for one in allowed)
+    own = f"; script-src {sources}" if sources else ""
+    return f"default-src 'none'; img-src data:{own}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,7 @@ def evaluate_class_pieces(
         If something is asked for that needs all segments in memory, or a class has none.
     """
     figures = ClassFigures(**options.figures.given())
+    figures.require_parts()
     _refuse(options)
     asked = _Asked(engine, options, system, name, require)
     who = WhoIsIn(units, np.arange(len(source.classes))) if isinstance(units, TrialUnits) else units

@@ -138,7 +138,7 @@ class Figures:
     eer_conventions, fnmr_at, fmr_at, at_thresholds, posteriors_at, axis, rule
         Two classes: as in `deciban.evaluation.TwoClassFigures`. Where nothing is said of the axis, it is that of the
         scores: common logarithms stay such in plots.
-    prior, p_target, p_out_of_set, subsets, pairs
+    prior, p_target, p_out_of_set, subsets, pairs, capacity
         Many classes: as in `deciban.evaluate_classes`; the prior also by names of classes.
     groups : mapping from names of groups to sequences of classes, or sequence of such sequences
         Many classes: evaluate which of these groups a segment is of; see `deciban.evaluation.evaluate_groups`.
@@ -157,6 +157,7 @@ class Figures:
     p_out_of_set: float | None = None
     subsets: bool | None = None
     pairs: bool | None = None
+    capacity: bool | None = None
     groups: Groups | None = None
 
     def given(self) -> dict[str, Any]:

@@ -174,7 +174,7 @@ def train_files(
 
 def _read_for(model: ScoreModel | None, by: HoldOut | None, options: Options) -> Options:
     """How trials in pieces are opened: what is held out together, and whether some may lack scores."""
-    incomplete = model is not None and model.accepts_missing
+    incomplete = isinstance(model, ScoreModel) and model.accepts_missing
     return replace(options, groups=None if by is None else by.groups, incomplete=incomplete)
 
 

@@ -108,3 +108,40 @@ def test_scores_that_are_no_llrs_are_said_to_be_none():
     shares = evaluate(RNG.uniform(0.2, 1, 200), RNG.uniform(0, 0.8, 200))
     assert not grounds_of(shares).are_llrs
     assert grounds_of(evaluate(TAR, NON)).are_llrs
+
+
+@pytest.mark.parametrize("shift", [0.0, -0.7])
+def test_scores_by_chance_are_not_called_the_wrong_way_round(shift):
+    """Of two draws from one distribution every other one has an AUC below a half."""
+    draws = [np.random.default_rng(seed).normal(size=(2, 400)) for seed in range(12)]
+    found = [evaluate(tar + shift, non) for tar, non in draws]
+    assert any(one.auc < 0.5 for one in found)
+    assert {grounds_of(one).is_reversed for one in found} == {shift < 0}
+    label = np.arange(600) % 3
+    classes = [np.random.default_rng(seed).normal(size=(600, 3)) + 2 * shift * np.eye(3)[label] for seed in range(12)]
+    named = [evaluate_classes(scores, label) for scores in classes]
+    assert any(one.error_rate > one.default_error_rate for one in named)
+    assert {grounds_of(one).is_reversed for one in named} == {shift < 0}
+
+
+def test_decisions_that_help_at_some_priors_between_are_not_said_to_help_at_all():
+    one = evaluate(TAR, [*NON, *[6.0] * 40])
+    helps = one.curves.act_error < 1.0
+    first, last = np.flatnonzero(helps)[[0, -1]]
+    (said,) = [line for line in grounds_of(one).weak_spots if "better than those by the prior" in line]
+    assert ("not at all of these" in said) == (not helps[first:last].all())
+    constant = grounds_of(evaluate([0.0] * 50, [0.0] * 50))
+    assert not constant.helps
+    assert not any("better than those" in line for line in constant.weak_spots)
+
+
+def test_scores_that_are_no_llrs_say_nothing_of_likelihood_ratios():
+    assert grounds_of(evaluate(TAR - 40, NON - 40)).weak_spots == ()
+
+
+def test_points_at_which_decisions_save_little_are_named():
+    one = evaluate(0.5 * TAR, 0.5 * NON, operating_points=[0.5, 0.01])
+    assert one.operating_points[0].act_dcf < 0.9 <= one.operating_points[1].act_dcf <= 1.0
+    (said,) = grounds_of(one).idle
+    assert said.startswith("At p_target 0.01 its decisions save little")
+    assert f"{one.operating_points[1].act_dcf:.3f} of what" in said

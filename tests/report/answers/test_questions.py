@@ -35,6 +35,8 @@ SOUND = Grounds(
     has_wrong_certainty=False,
     failures=(),
     weak_spots=(),
+    idle=(),
+    helps=True,
     scarce=(),
     n_units=100,
     noun="speaker",
@@ -177,3 +179,35 @@ def test_steps_follow_from_the_answers(figures, verdict):
     found = next_steps(grounds, answers)
     assert found.verdict == verdict
     assert (found.mood == "good") == (verdict == "use it")
+
+
+@pytest.mark.parametrize(
+    ("figures", "answer"),
+    [
+        ({}, ("at none of the points asked for", "good")),
+        ({"failures": ("At p_target 0.5 worse.",)}, ("at some priors", "bad")),
+        ({"failures": ("At p_target 0.5 worse.",), "helps": False}, ("at every prior", "bad")),
+        ({"helps": False}, ("at every prior", "bad")),
+        ({"are_llrs": False, "failures": ("At p_target 0.5 worse.",)}, ("not known", "unknown")),
+        ({"are_too_few": True}, ("too few trials to tell", "unknown")),
+        ({"idle": ("At p_target 0.01 little.",)}, ("saves little at points asked for", "fair")),
+    ],
+)
+def test_where_it_fails_promises_nothing_that_figures_do_not_bear(figures, answer):
+    assert verdict(fails, **figures) == answer
+
+
+@pytest.mark.parametrize(
+    ("figures", "answer"),
+    [
+        ({}, ("too few trials to tell", "unknown")),
+        ({"cllr": 0.7, "min_cllr": 0.0, "scale": None, "mended": math.nan}, ("too few trials to tell", "unknown")),
+        ({"cllr": 0.9, "mended": 0.11, "scale": 0.2}, ("no", "bad")),
+    ],
+)
+def test_few_trials_are_believed_only_where_they_are_far_off(figures, answer):
+    assert verdict(calibrated, **{"are_too_few": True, "n_rarest": 20.0, **figures}) == answer
+
+
+def test_too_few_trials_are_not_enough_whatever_their_units():
+    assert verdict(enough, are_too_few=True, n_units=None, scarce=("There are 3 targets.",)) == ("no", "bad")

@@ -154,6 +154,49 @@ def test_what_is_no_prior_is_marked_and_changes_nothing(visit, of_three):
     assert page.input_value("[name=prior]") == "0.01"
 
 
+@pytest.mark.parametrize(
+    ("p", "c_miss", "c_fa"),
+    [
+        ("1e-12", "1", "1"),
+        ("0.999999999999", "1", "1"),
+        ("0,5", "1e6", "1"),
+        ("0.5", "1", "1e6"),
+        ("1e-6", "1e6", "2,5"),
+    ],
+)
+def test_extreme_points_are_those_of_the_grid_that_is_nearest(visit, of_three, three, p, c_miss, c_fa):
+    page = visit(of_three)
+    for name, text in (("c-miss", c_miss), ("c-fa", c_fa), ("prior", p)):
+        page.fill(f"[name={name}]", text)
+        assert page.get_attribute(f"[name={name}]", "aria-invalid") is None
+    found = float(page.get_attribute("[data-place=prior]", "data-value"))
+    assert 0 < found < 1
+    costs = [float(text.replace(",", ".")) for text in (c_miss, c_fa)]
+    assert shown(page, "system 0") == at_point(three[0], found, *costs)
+    *_, asked = fact(page, "command").split(" --dcf ")
+    assert [float(part) for part in asked.split(":")] == [found, *(costs if costs != [1, 1] else [])]
+
+
+def test_costs_that_no_prior_can_answer_are_marked(visit, of_three):
+    page = visit(of_three)
+    before = shown(page, "system 0")
+    for wrong in ("1e300", "inf", "1e-320", "-1", "0", "1.2.3"):
+        page.fill("[name=c-miss]", wrong)
+        assert page.get_attribute("[name=c-miss]", "aria-invalid") == "true"
+        assert shown(page, "system 0") == before
+
+
+@pytest.mark.parametrize(
+    ("text", "total", "is_wrong"),
+    [("10,000", "10,000", "false"), ("2500", "2,500", "false"), ("many", "1,000", "true"), ("-3", "1,000", "true")],
+)
+def test_trials_to_expect_are_read_as_the_page_writes_them(visit, of_three, text, total, is_wrong):
+    page = visit(of_three)
+    page.fill("[name=trials]", text)
+    assert page.locator("[data-place=total]").first.inner_text() == total
+    assert page.get_attribute("[name=trials]", "aria-invalid") == is_wrong
+
+
 def test_a_link_restores_the_point_and_the_command_says_it(visit, of_three, three):
     page = visit(of_three, "#p=0.05&cmiss=10")
     assert (page.input_value("[name=prior]"), page.input_value("[name=c-miss]")) == ("0.05", "10")
@@ -335,10 +378,11 @@ def test_no_serious_fault_of_accessibility(visit, of_three, of_ten, scheme):
 def test_all_is_reached_by_keyboard(visit, of_three):
     page = visit(of_three)
     seen = []
-    while "chart" not in seen and len(seen) < 100:
+    while seen.count("chart") < 2 and len(seen) < 100:
         page.keyboard.press("Tab")
         seen.append(page.evaluate("(one => one.name || one.className || one.dataset.place)(document.activeElement)"))
-    controls = ["prior", "prior-slider", "c-miss", "c-miss-slider", "c-fa", "c-fa-slider", "preset", "trials"]
+    sliders = ["prior", "prior-slider", "c-miss", "c-miss-slider", "c-fa", "c-fa-slider"]
+    controls = [*sliders, "preset", "trials", "first", "second"]
     assert [one for one in seen if one in controls] == controls
     assert seen.count("system") == 3
     assert {"copy", "bands", "chart"} <= set(seen)

@@ -8,16 +8,19 @@ from typing import Any
 import click
 
 from deciban.cli.shared.completion import files
-from deciban.cli.shared.envelope import Shown, print_json, require_own_stream, typed
+from deciban.cli.shared.envelope import Shown, print_json, require_own_stream, typed, typed_for
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
 from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.progress import working
+
+_OF_PAGES = ("--dcf", "--json", "--table", "--all-classes", "--worst", "--quiet")
+"""Options that the command on a page does without: it names one operating point, and lists no trials."""
 
 
 @click.command("report", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
-@options("report", "reliability", "axis", "all-classes", "tables", "json")
+@options("report", "reliability", "rule", "capacity", "axis", "all-classes", "tables", "json")
 def report_command(
     scores: tuple[str, ...],
     *,
@@ -39,6 +42,7 @@ def report_command(
     deciban report sysA.txt sysB.txt --key key.txt -o report.html
     deciban report eval.txt --key eval.key --train dev.txt --train-key dev.key --model model.json -o report.html
     """
+    from deciban.cli.commands.evaluate import eval_command
     from deciban.cli.shared.tables import console, print_results
     from deciban.io.writing import target_name
     from deciban.report.files import ReportRequest, write_report
@@ -51,9 +55,10 @@ def report_command(
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
     quiet = given.pop("quiet")
     given |= cross_validate or {}
-    figures = {name: given.pop(name) for name in ("posteriors_at", "axis")}
+    figures = {name: given.pop(name) for name in ("posteriors_at", "axis", "rule", "capacity")}
     inputs = asked.inputs(scores, key)
-    request = ReportRequest(scores=inputs, key=key, output=output, train=list(train), typed=typed(), **given)
+    given |= {"train": list(train), "typed": typed(), "again": typed_for(eval_command, without=_OF_PAGES)}
+    request = ReportRequest(scores=inputs, key=key, output=output, **given)
     require_writable(output)
     require_own_stream(output, as_json=shown.as_json)
     files = asked.opened(inputs, key)

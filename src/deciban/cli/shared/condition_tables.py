@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from deciban.analysis.condition_differences import beyond_doubt
+from deciban.cli.shared.requested_tables import rule_table
 from deciban.cli.shared.tables import captioned, class_columns, number, say, table, two_class_columns
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
@@ -42,6 +43,8 @@ def print_conditions(results: Any, out: Console) -> None:
             out.print(_table(one, part, equal))
             if (points := _points(one, part, equal)) is not None:
                 out.print(points)
+            if (by_rule := rule_table(_named(one, part, equal), part.columns)) is not None:
+                out.print(by_rule)
             for line in (*_remarks(part), *beyond_doubt(part, _level(one)), *_rules(equal)):
                 say(out, line, "yellow")
         for same in one.equalized:
@@ -72,6 +75,13 @@ def _rows(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized])
     ]
     rows.insert(0, (["pooled", *[""] * (width - 1)], None, one.pooled))
     return [*rows, *((["equalized", *[""] * (width - 1)], None, same.found) for same in equal)]
+
+
+def _named(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]) -> list[tuple[Sequence[str], Any]]:
+    """Evaluations of two classes, with the names in front of their rows."""
+    if one.pooled.kind != "two-class":
+        return []
+    return [(names, found) for names, _, found in _rows(one, part, equal) if found is not None]
 
 
 def _table(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]) -> Table:

@@ -40,7 +40,7 @@ def print_requested(
         *(_rates_at(systems, limited) for limited in ("fmr", "fnmr")),
         _at_thresholds(systems),
         _posterior_scores(systems),
-        _rule_costs(systems),
+        rule_table([([one.name], one) for one in systems]),
         _misleading(systems) if misleading else None,
     ]
     for one in shown:
@@ -187,23 +187,27 @@ def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
     return table(headings, rows, n_left=3, caption=caption)
 
 
-def _rule_costs(systems: Sequence[Evaluation]) -> Any:
-    names = "cost", "calibration_loss", "minimum", "information"
+def rule_table(named: Sequence[tuple[Sequence[str], Evaluation]], headings: Sequence[str] = ("system",)) -> Any:
+    """What a rule of the user's own says of each evaluation, with names in front of its rows; None without a rule."""
+    figures = "cost", "calibration_loss", "minimum", "information"
     rows = [
         (
-            one.name,
+            *names,
             f"{found.p_target:g}",
-            *(with_interval(number(found.to_dict()[name], 4), one, (f"rule_{name}", k)) for name in names),
+            *(with_interval(number(found.to_dict()[figure], 4), one, (f"rule_{figure}", k)) for figure in figures),
             number(found.told.entropy, 4),
         )
-        for one in systems
+        for names, one in named
         for k, found in enumerate(one.requested.rule_costs)
     ]
     if not rows:
         return None
-    words = "your own rule, in its units: cost = calibration loss + minimum (by PAV) = without scores - information"
-    headings = ["system", "prior", "cost", "calibration loss", "minimum", "information", "without scores"]
-    return table(headings, rows, n_left=2, caption=captioned(words, systems))
+    words = (
+        "your own rule, in its units: cost = calibration loss + minimum (by PAV) = without scores - information; it is "
+        "proper, as no weight is negative"
+    )
+    titles = [*headings, "prior", "cost", "calibration loss", "minimum", "information", "without scores"]
+    return table(titles, rows, n_left=len(headings) + 1, caption=captioned(words, [one for _, one in named]))
 
 
 _PARTS = {

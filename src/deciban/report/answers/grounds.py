@@ -22,6 +22,12 @@ _NO_LLRS = ("These are no log-likelihood", LIKE_PROBABILITIES, LIKE_POSTERIORS)
 _SHOWN = 3
 """Classes or confusions that a sentence names."""
 
+_IDLE = 0.9
+"""Shares of the cost without scores from which decisions are said to save little."""
+
+_BEYOND_CHANCE = 3.0
+"""Standard errors by which scores must be worse than none to be called the wrong way round."""
+
 _STRONG = 100.0
 """A likelihood ratio from which evidence is called strong."""
 
@@ -51,13 +57,17 @@ class Grounds:
     errors : tuple of str
         Sentences on how many errors there are.
     is_reversed : bool
-        Whether scores favour the wrong class.
+        Whether scores favour the wrong class, beyond what chance does.
     are_llrs : bool
         Whether scores may be log-likelihoods, or their ratios, at all.
     has_wrong_certainty : bool
         Whether a trial has infinite evidence for the wrong class.
     failures, weak_spots : tuple of str
         Sentences on where decisions are worse than none, and where most goes wrong.
+    idle : tuple of str
+        Sentences on operating points at which decisions cost hardly less than none.
+    helps : bool
+        Whether there is a prior at which decisions are better than none.
     scarce : tuple of str
         Sentences on what there is too little of.
     n_units : int or None
@@ -86,6 +96,8 @@ class Grounds:
     has_wrong_certainty: bool
     failures: tuple[str, ...]
     weak_spots: tuple[str, ...]
+    idle: tuple[str, ...]
+    helps: bool
     scarce: tuple[str, ...]
     n_units: int | None
     noun: str
@@ -106,19 +118,27 @@ def grounds_of(one: Any) -> Grounds:
         **own,
         cllr=one.cllr,
         min_cllr=one.min_cllr,
-        are_llrs=not any(note.startswith(_NO_LLRS) for note in one.notes),
+        are_llrs=_are_llrs(one),
         has_wrong_certainty=math.isinf(one.cllr),
         n_units=None if known is None else known.n_units,
         noun="speaker" if known is None else known.noun,
     )
 
 
+def _are_llrs(one: Any) -> bool:
+    return not any(note.startswith(_NO_LLRS) for note in one.notes)
+
+
 def _of_two(one: Evaluation) -> dict[str, Any]:
     eer = sure(percent(one.eer), one, "eer")
     affine = None if one.bounds else one.affine
     n_low, n_high = one.dr30
+    # Of scores that tell nothing, with few ties (Mann and Whitney 1947).
+    error_of_auc = math.sqrt((one.n_tar + one.n_non + 1) / (12 * one.n_tar * one.n_non))
     few = [
-        f"{count(n)} {name} trials" for n, name in ((one.n_tar, "target"), (one.n_non, "non-target")) if n < FEW_ERRORS
+        f"{count(n)} {name} trial{'' if n == 1 else 's'}"
+        for n, name in ((one.n_tar, "target"), (one.n_non, "non-target"))
+        if n < FEW_ERRORS
     ]
     if few:
         scarce: tuple[str, ...] = (
@@ -145,9 +165,11 @@ def _of_two(one: Evaluation) -> dict[str, Any]:
         "mended": math.nan if affine is None else affine.cllr,
         "leaning": "" if affine is None else _side(affine.scale, affine.offset),
         "errors": (f"At equal error rates {eer} of targets and as many of non-targets are taken for the other.",),
-        "is_reversed": one.auc < 0.5,
+        "is_reversed": one.auc < 0.5 - _BEYOND_CHANCE * error_of_auc,
         "failures": _worse_than_none(one),
-        "weak_spots": _misleading(one),
+        "weak_spots": _misleading(one) if _are_llrs(one) else (),
+        "idle": _saving_little(one),
+        "helps": bool((one.curves.act_error < 1.0).any()),
         "scarce": scarce,
         "width": _width(one, "eer"),
         "main_figure": "EER",
@@ -171,13 +193,24 @@ def _worse_than_none(one: Evaluation) -> tuple[str, ...]:
     return tuple(points or [note for note in one.notes if note.startswith("Badly calibrated")])
 
 
+def _saving_little(one: Evaluation) -> tuple[str, ...]:
+    return tuple(
+        f"At {point} its decisions save little: they cost {sure(number(point.act_dcf), one, ('act_dcf', k))} of "
+        "what those without scores do."
+        for k, point in enumerate(one.operating_points)
+        if _IDLE <= point.act_dcf <= 1.0
+    )
+
+
 def _misleading(one: Evaluation) -> tuple[str, ...]:
     """Where decisions help, and how often strong evidence is wrong."""
     helps, said = one.curves.act_error < 1.0, list[str]()
     if helps.any():
         first, last = np.flatnonzero(helps)[[0, -1]]
         low, high = (prior_name(one.curves.prior_log_odds[at]) for at in (first, last))
-        said.append(f"Its decisions are better than those by the prior alone at priors from {low} to {high}.")
+        where = f"at priors near {low}" if low == high else f"at priors from {low} to {high}"
+        gaps = "" if helps[first : last + 1].all() else ", though not at all of these"
+        said.append(f"Its decisions are better than those by the prior alone {where}{gaps}.")
     for found in one.misleading:
         if found.factor == _STRONG:
             said.append(
@@ -190,6 +223,8 @@ def _misleading(one: Evaluation) -> tuple[str, ...]:
 def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
     found, unknown = one.calibration, math.isnan(one.min_cllr)
     rate = sure(percent(one.error_rate), one, "error_rate")
+    by_chance = one.default_error_rate * (1.0 - one.default_error_rate)
+    error_by_chance = math.sqrt(by_chance / (one.n_classes * float(one.counts.min())))
     return {
         "apart": f"the {one.n_classes:,} classes",
         "n_classes": one.n_classes,
@@ -200,7 +235,7 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
         "mended": found.minimum,
         "leaning": "" if unknown else _favoured(one),
         "errors": (f"{rate} of decisions are wrong, and {percent(one.default_error_rate)} without any scores.",),
-        "is_reversed": one.error_rate > one.default_error_rate,
+        "is_reversed": one.error_rate > one.default_error_rate + _BEYOND_CHANCE * error_by_chance,
         "failures": tuple(
             f"Detection at prior {point.p_target:g} costs {sure(number(point.normalized), one, ('normalized', k))} "
             "times as much as without scores."
@@ -208,6 +243,13 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
             if point.normalized > 1.0
         ),
         "weak_spots": _confused(one),
+        "idle": tuple(
+            f"Detection at prior {point.p_target:g} saves little: it costs "
+            f"{sure(number(point.normalized), one, ('normalized', k))} of what it does without scores."
+            for k, point in enumerate(one.points)
+            if _IDLE <= point.normalized <= 1.0
+        ),
+        "helps": True,
         "scarce": _scarce_classes(one),
         "width": _width(one, "error_rate"),
         "main_figure": "error rate",

@@ -14,6 +14,7 @@ from deciban.report.text import number
 APART, CALIBRATED = "Does it tell the classes apart?", "Can its numbers be taken at their word?"
 FAILS, ENOUGH, NEXT = "Where would it fail?", "Is there enough data?", "What next?"
 
+_TOO_FEW = "too few trials to tell"
 _SO_FAR = "as far as these trials tell"
 
 _TELLS: tuple[tuple[float, str, Mood], ...] = (
@@ -53,7 +54,7 @@ def apart(grounds: Grounds) -> Answer:
     share = held / grounds.reference
     verdict, mood = next((verdict, mood) for least, verdict, mood in _TELLS if share >= least)
     if grounds.are_too_few:
-        verdict, mood = "too few trials to tell", "unknown"
+        verdict, mood = _TOO_FEW, "unknown"
     words = (
         f"Well calibrated, its scores would give {number(held, 2)} of the {_bits(grounds.reference)} that it takes to "
         f"tell {grounds.apart} when all are equally probable."
@@ -81,11 +82,13 @@ def calibrated(grounds: Grounds) -> Answer:
 def _judged(grounds: Grounds, lost: float) -> tuple[str, Mood, tuple[str, ...]]:
     """What a calibration loss means."""
     cllr, held = grounds.cllr, grounds.reference - grounds.min_cllr
+    if grounds.are_too_few and (grounds.scale is None or lost <= _SLIGHT * cllr):
+        return _TOO_FEW, "unknown", ()
     if lost <= _FINE * cllr or lost <= _FINE_OF_HELD * held:
         return "yes", "good", ()
     if _is_chance(grounds):
         more = ("A scale and an offset would gain no more than chance does.",)
-        return ("too few trials to tell", "unknown", more) if grounds.are_too_few else (_SO_FAR, "good", more)
+        return (_TOO_FEW, "unknown", more) if grounds.are_too_few else (_SO_FAR, "good", more)
     if lost <= _SLIGHT * cllr or lost <= _SLIGHT_OF_HELD * held:
         return "nearly", "fair", _how(grounds)
     return "no", "bad", _how(grounds)
@@ -136,8 +139,18 @@ def _times(factor: float) -> str:
 
 def fails(grounds: Grounds) -> Answer:
     """Where decisions are worse than none, and where most goes wrong."""
+    if not grounds.are_llrs:
+        words = "Decisions by these scores say nothing of what they will do once they are calibrated."
+        return Answer(FAILS, "not known", "unknown", (words, *grounds.weak_spots))
+    if not grounds.helps:
+        words = "At no prior are its decisions better than those by the prior alone."
+        return Answer(FAILS, "at every prior", "bad", (*grounds.failures, words, *grounds.weak_spots))
     if grounds.failures:
-        return Answer(FAILS, "at some priors", "bad", (*grounds.failures, *grounds.weak_spots))
+        return Answer(FAILS, "at some priors", "bad", (*grounds.failures, *grounds.idle, *grounds.weak_spots))
+    if grounds.are_too_few:
+        return Answer(FAILS, _TOO_FEW, "unknown", (*grounds.idle, *grounds.weak_spots))
+    if grounds.idle:
+        return Answer(FAILS, "saves little at points asked for", "fair", (*grounds.idle, *grounds.weak_spots))
     return Answer(FAILS, "at none of the points asked for", "good", grounds.weak_spots)
 
 
@@ -146,6 +159,8 @@ def enough(grounds: Grounds) -> Answer:
     said, mood = list(grounds.scarce), "fair" if grounds.scarce else "good"
     if grounds.n_units is None:
         said.append("Which trials share a speaker, or another source, is not known, so that no figure has an interval.")
+        if grounds.are_too_few:
+            return Answer(ENOUGH, "no", "bad", tuple(said))
         return Answer(ENOUGH, "not known", "unknown" if not grounds.scarce else "fair", tuple(said))
     units = counted(grounds.n_units, grounds.noun)
     if grounds.n_units < FEW_UNITS:

@@ -68,15 +68,24 @@ const Charts = (() => {
       this.reading = element("p", { class: "reading", "aria-live": "polite", "data-reading": figure.dataset.plot ?? "" });
       this.frame.append(this.canvas);
       figure.prepend(this.frame, this.reading);
-      this.home = plot.range(systems);
-      this.lines = systems.flatMap((system, k) => plot.lines(system).map((/** @type {any} */ line) => ({ ...line, system: k })));
-      this.readings = systems.map(() => /** @type {any[] | null} */ (null));
-      this.draw();
+      this.replace(systems);
       this.frame.addEventListener("keydown", (event) => this.onKey(event));
       this.canvas.addEventListener("mousemove", (event) => this.onMove(event));
       this.canvas.addEventListener("mouseleave", () => this.tell(null));
       this.canvas.addEventListener("dblclick", () => this.zoom(this.home));
       new ResizeObserver(() => this.resize()).observe(this.frame);
+    }
+
+    /** Draw systems that have the same places: those of a condition. @param {any[]} systems */
+    replace(systems) {
+      this.systems = systems;
+      this.home = this.plot.range(systems);
+      this.range = this.home;
+      this.lines = systems.flatMap((system, k) => this.plot.lines(system).map((/** @type {any} */ line) => ({ ...line, system: k })));
+      this.readings = systems.map(() => /** @type {any[] | null} */ (null));
+      this.read = null;
+      this.reading.textContent = "";
+      this.draw();
     }
 
     /** @param {number} k */
@@ -91,7 +100,6 @@ const Charts = (() => {
     }
 
     draw() {
-      this.range = this.range ?? this.home;
       const ink = styled("--ink");
       const line = styled("--line");
       const font = "12px system-ui, sans-serif";

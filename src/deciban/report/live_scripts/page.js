@@ -8,11 +8,17 @@
   const data = JSON.parse(source.textContent ?? "");
   const { count, interval, number, percent, prior } = Numbers;
   const { asCommand, figuresOf, fromLink, isChoice, logit, nearest, pointOf, toLink, expit } = OperatingPoints;
-  const systems = data.sets[0].systems;
+  let systems = data.sets[0].systems;
   const plots = Plots.plotsOf(data);
   const view = { shown: systems.map(() => true), lit: /** @type {number | null} */ (null), bands: true };
   /** @type {Map<Element, any>} */
   const charts = new Map();
+  const conditions = new Conditions.Conditions(data, (at) => {
+    useCondition(at);
+    keepInLink();
+  });
+  const compare = new Compare.Compare(data, plots, () => keepInLink(true));
+  let isCompared = false;
 
   /** @param {string} name @returns {any} */
   const input = (name) => section.querySelector(`[name="${name}"]`);
@@ -73,8 +79,19 @@
 
   /** @returns {number} */
   function nTrials() {
-    const given = Number(input("trials").value);
-    return given > 0 ? given : 1000;
+    const given = numberIn(input("trials"));
+    return given > 0 && given < 1e15 ? given : 1000;
+  }
+
+  /**
+   * What was typed, NaN where that is no number. In a number of trials separators stand between thousands.
+   * @param {any} box
+   * @returns {number}
+   */
+  function numberIn(box) {
+    const text = box.value.trim();
+    if (box.name === "trials" && /^\d{1,3}([.,\s]\d{3})+$/.test(text)) return Number(text.replace(/\D/g, ""));
+    return Number(text.replace(",", ".") || NaN);
   }
 
   /** Show the figures of the point that was chosen. */
@@ -106,7 +123,10 @@
     place("moved").textContent = point.isMoved
       ? `Shown at prior ${prior(point.p)}, which is nearest to ${prior(choice.p)} among those at which errors were counted.`
       : "Shown at just this point.";
-    place("command").textContent = asCommand(data, point);
+    place("command").textContent = asCommand({ ...data, command: data.command + conditions.options }, point);
+    place("command-lacks").textContent = conditions.hasOptions ? "" : "It is about all trials: no option chooses just these.";
+    conditions.follow(point);
+    compare.follow(systems, point, conditions.words);
     const preset = data.points.findIndex((/** @type {any} */ one) => one.p === choice.p && one.c_miss === choice.cMiss && one.c_fa === choice.cFa);
     input("preset").value = String(preset);
     for (const chart of charts.values()) chart.follow(point);
@@ -126,23 +146,54 @@
     input("c-fa-slider").setAttribute("aria-valuetext", String(choice.cFa));
   }
 
+  /** Show the trials of a condition, or all. @param {number | null} at */
+  function useCondition(at) {
+    systems = conditions.systemsAt(at);
+    conditions.choose(at, pointOf(data, choice));
+    for (const chart of charts.values()) chart.replace(systems);
+    for (const one of document.querySelectorAll("[data-place=trials-shown]")) {
+      one.textContent = conditions.words + (at === null ? "" : " Their charts have fewer points and no bands; intervals stand in the tables by condition below. Pictures that are no charts, and differences in pairs, are of all trials.");
+    }
+    show();
+  }
+
+  /** What a link says beside the operating point. */
+  function restore() {
+    const given = new URLSearchParams(location.hash.replace(/^#/, ""));
+    isCompared = given.has("first") && compare.isThere;
+    compare.chooseNamed(given.get("first"), given.get("second"));
+    const wanted = given.get("condition");
+    useCondition(conditions.named(wanted));
+    if (wanted !== null && conditions.at === null) {
+      for (const one of document.querySelectorAll("[data-place=trials-shown]")) one.textContent = `All trials: the condition “${wanted}” of the link is not available here.`;
+    }
+  }
+
   let written = 0;
   /** @param {any} chosen @param {any} [except] */
   function choose(chosen, except = null) {
     choice = chosen;
     fill(except);
     show();
+    keepInLink();
+  }
+
+  /** Write what was chosen into the address. @param {boolean} [compares] */
+  function keepInLink(compares = isCompared) {
+    isCompared = compares;
+    const [first, second] = isCompared ? [compare.first, compare.second].map((k) => compare.linkName(k)) : [null, null];
+    const condition = conditions.at === null ? null : conditions.rows[conditions.at].name;
     clearTimeout(written); // browsers refuse to change the address too often
     written = setTimeout(() => {
       // A page within a page, as notebooks show it, has no address of its own.
-      if (location.protocol !== "about:") history.replaceState(null, "", toLink(choice));
+      if (location.protocol !== "about:") history.replaceState(null, "", toLink(choice, { condition, first, second }));
     }, 150);
   }
 
   /** @param {any} box @param {(value: number) => any} made */
   function onTyping(box, made) {
     box.addEventListener("input", () => {
-      const chosen = made(Number(box.value.trim().replace(",", ".") || NaN));
+      const chosen = made(numberIn(box));
       if (isChoice(chosen)) choose(chosen, box);
       else box.setAttribute("aria-invalid", "true");
     });
@@ -160,7 +211,10 @@
   });
   input("c-miss-slider").addEventListener("input", (/** @type {any} */ event) => choose({ ...choice, cMiss: costOf(event.target) }, event.target));
   input("c-fa-slider").addEventListener("input", (/** @type {any} */ event) => choose({ ...choice, cFa: costOf(event.target) }, event.target));
-  input("trials").addEventListener("input", show);
+  input("trials").addEventListener("input", () => {
+    input("trials").setAttribute("aria-invalid", String(nTrials() !== numberIn(input("trials"))));
+    show();
+  });
   data.points.forEach((/** @type {any} */ one, /** @type {number} */ k) => {
     const costs = one.c_miss === 1 && one.c_fa === 1 ? "" : `, costs ${one.c_miss}:${one.c_fa}`;
     input("preset").append(Charts.element("option", { value: String(k) }, `prior ${one.p}${costs} (${one.of})`));
@@ -171,7 +225,9 @@
   });
   addEventListener("hashchange", () => {
     const linked = fromLink(location.hash);
-    if (linked) choose(linked);
+    if (!linked && !/[#&](condition|first)=/.test(location.hash)) return;
+    restore();
+    choose(linked ?? choice);
   });
 
   place("copy").addEventListener("click", async () => {
@@ -250,5 +306,5 @@
   });
   section.hidden = false;
   fill(null);
-  show();
+  restore();
 })();

@@ -98,17 +98,26 @@ const OperatingPoints = (() => {
     return isChoice({ p, cMiss, cFa }) ? { p, cMiss, cFa } : null;
   }
 
-  /** @param {Choice} choice */
-  function toLink({ p, cMiss, cFa }) {
-    return `#p=${p}${cMiss === 1 ? "" : `&cmiss=${cMiss}`}${cFa === 1 ? "" : `&cfa=${cFa}`}`;
+  /**
+   * A link to a choice; what else is chosen by name stands behind it.
+   * @param {Choice} choice
+   * @param {Record<string, string | null>} [others]
+   */
+  function toLink({ p, cMiss, cFa }, others = {}) {
+    const more = Object.entries(others).map(([name, value]) => (value === null ? "" : `&${name}=${encodeURIComponent(value)}`));
+    return `#p=${p}${cMiss === 1 ? "" : `&cmiss=${cMiss}`}${cFa === 1 ? "" : `&cfa=${cFa}`}${more.join("")}`;
   }
+
+  /** Of costs that differ more, no prior that a page can write gives a place of the grid. */
+  const FARTHEST = 25;
 
   /**
    * Whether these are a prior and two costs.
    * @param {Choice} choice
    */
   function isChoice({ p, cMiss, cFa }) {
-    return p > 0 && p < 1 && [cMiss, cFa].every((cost) => cost > 0 && Number.isFinite(cost));
+    const areCosts = [cMiss, cFa].every((cost) => cost > 0 && Number.isFinite(cost));
+    return p > 0 && p < 1 && areCosts && Math.abs(Math.log(cMiss) - Math.log(cFa)) < FARTHEST;
   }
 
   /**
