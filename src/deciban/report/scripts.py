@@ -13,11 +13,22 @@ from typing import Any
 from deciban.report.live import as_script_data
 
 _CHARTS = ("vendor", "uplot")
-_OWN = ("numbers.js", "point.js", "plots.js", "charts.js", "conditions.js", "compare.js", "page.js", "tables.js")
+_OWN = (
+    "numbers.js",
+    "point.js",
+    "plots.js",
+    "charts.js",
+    "conditions.js",
+    "compare.js",
+    "page.js",
+    "classes.js",
+    "tables.js",
+)
 """In the order in which they run."""
 
+_OF_CLASSES = ("numbers.js", "classes.js", "tables.js")
 _ALWAYS = ("tables.js",)
-"""What pages have that hold tables but no charts."""
+"""What pages of many classes have, and those that hold nothing but tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +113,27 @@ class Live:
         JSON that can stand in a page.
     level : float or None
         Of intervals.
+    is_of_classes : bool
+        Of many: there are no charts.
     """
 
     data: str
     level: float | None
+    is_of_classes: bool = False
 
     @classmethod
     def of(cls, data: dict[str, Any] | None) -> Live | None:
-        """From what `deciban.report.live.live_data` found."""
-        return None if data is None else cls(as_script_data(data), data["level"])
+        """From what `deciban.report.live.live_data` or `deciban.report.live_classes.live_class_data` found."""
+        return None if data is None else cls(as_script_data(data), data["level"], "classes" in data)
 
     @property
     def scripts(self) -> tuple[Script, ...]:
         """What runs, in order."""
-        return scripts()
+        everything = scripts()
+        own = _OF_CLASSES if self.is_of_classes else tuple(one.name for one in everything if one.name != "classes.js")
+        return tuple(one for one in everything if one.name in own)
 
     @property
     def style(self) -> str:
         """Of the charts."""
-        return chart_style()
+        return "" if self.is_of_classes else chart_style()

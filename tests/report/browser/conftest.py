@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deciban.evaluation import Results, evaluate
-from deciban.report import page, render
+from deciban.report import multiclass, page, render
 
 BROWSER = os.environ.get("DECIBAN_BROWSER") or shutil.which("chromium") or shutil.which("chromium-browser")
 POINTS = [0.01, (0.01, 10, 1)]
@@ -53,6 +53,8 @@ def written(path, some, **how):
         for kind in page.plots.KINDS:
             patch.setattr(page.plots, kind, lambda *_args, **_how: None)
         patch.setattr(page, "picture", picture)
+        patch.setattr(multiclass, "_figures", lambda _systems: [])
+        patch.setattr(multiclass, "_panels", lambda *_args: [])
         path.write_text(render(Results(some), **how), "utf-8")
     return path
 

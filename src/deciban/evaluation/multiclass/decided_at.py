@@ -16,7 +16,9 @@ from deciban.types import CountArray, FloatArray
 MOST_CLASSES = 20
 """Classes up to which decisions are counted: counts grow with their third power."""
 
-PRIORS = np.unique([float(f"{p:.3g}") for p in expit(np.arange(-20, 21) * 0.4)] + [0.01, 0.1, 0.2, 0.5, 0.8, 0.9, 0.99])
+_LOW = [0.5, 0.2, 0.1, 0.01, *(float(f"{p:.3g}") for p in expit(np.arange(-20, 0) * 0.4))]
+
+PRIORS = np.unique(np.round([*_LOW, *(1.0 - p for p in _LOW)], 10))
 """Priors of the chosen class, ascending."""
 
 

@@ -79,6 +79,22 @@
     return [heads, ...rows].map((cells) => cells.join("\t")).join("\n");
   }
 
+  /** A box for words: rows whose first cell holds all of them stay. @param {HTMLTableElement} table @param {string} label */
+  function filterOf(table, label) {
+    const [whole, box] = [document.createElement("label"), document.createElement("input")];
+    whole.className = "filter";
+    box.type = "search";
+    whole.append(label, box);
+    box.addEventListener("input", () => {
+      const words = box.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
+      for (const row of table.tBodies[0].rows) {
+        const held = estimate(row.cells[0]).toLowerCase();
+        row.hidden = !words.every((word) => held.includes(word));
+      }
+    });
+    return whole;
+  }
+
   /** @param {HTMLTableElement} table */
   function enliven(table) {
     const columns = columnsOf(table);
@@ -105,6 +121,7 @@
     if (label) copy.setAttribute("aria-label", `Copy table: ${label}`);
     said.setAttribute("role", "status");
     line.append(copy, " ", said);
+    if (table.dataset.filter) line.prepend(filterOf(table, table.dataset.filter));
     (table.closest(".wide") ?? table).before(line);
     copy.addEventListener("click", async () => {
       try {
