@@ -114,11 +114,11 @@ def test_the_command_is_one_that_a_shell_takes():
     assert live_data(page, ["#0072B2"])["command"] == "deciban eval 'a b.txt' --key k.txt"
 
 
-def test_evaluations_without_a_grid_have_a_page_without_scripts(systems, monkeypatch):
+def test_evaluations_without_a_grid_have_a_page_without_charts(systems, monkeypatch):
     import dataclasses
 
     from deciban import plots
 
     monkeypatch.setattr(plots, "KINDS", ("tippett",))
     bare = dataclasses.replace(systems[0], at_priors=None)
-    assert "<script" not in render(bare)
+    assert 'id="page-data"' not in render(bare)
