@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit, logit
 
+from deciban.core.by_value import ByValue
 from deciban.core.classes import loglik as kernels
 from deciban.core.classes.counts import tally
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import CountArray, FloatArray
 
-MOST_CLASSES = 20
+MOST_CLASSES = 12
 """Classes up to which decisions are counted: counts grow with their third power."""
 
 _LOW = [0.5, 0.2, 0.1, 0.01, *(float(f"{p:.3g}") for p in expit(np.arange(-20, 0) * 0.4))]
@@ -22,8 +23,8 @@ PRIORS = np.unique(np.round([*_LOW, *(1.0 - p for p in _LOW)], 10))
 """Priors of the chosen class, ascending."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DecidedAt:
+@dataclass(frozen=True, eq=False)
+class DecidedAt(ByValue):
     """Decisions as the prior of one class changes and the others keep their shares of the rest; parts add up.
 
     Attributes
