@@ -43,12 +43,12 @@ class Held(Piece):
 class Split:
     """By the only column."""
 
-    def of(self, chunk, _name):  # noqa: ARG002
+    def of(self, chunk, _name):
         codes, known = chunk.conditions[0]
         used, place = np.unique(codes, return_inverse=True)
         return [((*known.to_pylist(), None)[one],) for one in used.tolist()], place.reshape(-1)
 
-    def too_many(self, _found):  # noqa: ARG002
+    def too_many(self, _found):
         return None
 
 
