@@ -106,7 +106,8 @@ def typed_for(other: click.Command, *, without: Iterable[str] = ()) -> tuple[str
         if isinstance(one, click.Option):
             if known.intersection(one.opts) and not left_out.intersection(one.opts):
                 words += _option_words(one, given)
-        elif given is not None:  # a name that begins with a dash is no option with a folder before it
+        elif isinstance(given, str | tuple | list):  # what was not typed is none of these
+            # A name that begins with a dash is no option with a folder before it.
             several = [given] if isinstance(given, str) else given
             arguments += [f"./{word}" if word.startswith("-") and word != "-" else word for word in several]
     return ("deciban", str(other.name), *arguments, *words)
