@@ -15,6 +15,20 @@ from support.shards import source_of
 MEMORY = 1 << 28
 
 
+def both_trained(asked, source, scores, truth, weight, *, rtol):
+    """A fusion that was trained in memory and one in pieces, which are the same."""
+    here, there = SubsetFusion(**asked), SubsetFusion(**asked)
+    here.system_names = there.system_names = source.systems
+    here.fit(scores, truth, sample_weight=weight)
+    there.fit_pieces(source, Threads(2), MEMORY)
+    assert list(there.fusions_) == list(here.fusions_)
+    for subset, one in here.fusions_.items():
+        np.testing.assert_allclose(there.fusions_[subset].weights_, one.weights_, rtol=rtol)
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-10)
+    assert there.training_.fingerprint == here.training_.fingerprint
+    return here, there
+
+
 @pytest.mark.parametrize("asked", [{}, {"missing": "drop"}, {"missing": "subset", "max_missing": 2, "ridge": 0.1}])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_fusions_of_all_sets_are_those_of_memory(asked, weighted):
@@ -23,15 +37,7 @@ def test_fusions_of_all_sets_are_those_of_memory(asked, weighted):
     scores = np.where(truth, 1.0, -1.0)[:, None] + rng.normal(size=(900, 3))
     weight = rng.integers(0, 3, 900) if weighted else None
     source = source_of(scores.T, truth, rng, systems=("A", "B", "C"), weights=weight)
-    here, there = SubsetFusion(**asked), SubsetFusion(**asked)
-    here.system_names = there.system_names = source.systems
-    here.fit(scores, truth, sample_weight=weight)
-    there.fit_pieces(source, Threads(2), MEMORY)
-    assert list(there.fusions_) == list(here.fusions_)
-    for subset, one in here.fusions_.items():
-        np.testing.assert_allclose(there.fusions_[subset].weights_, one.weights_, rtol=1e-8)
-    assert there.objective_ == pytest.approx(here.objective_, rel=1e-10)
-    assert there.training_.fingerprint == here.training_.fingerprint
+    here, there = both_trained(asked, source, scores, truth, weight, rtol=1e-8)
     one, other = ({k: v for k, v in m.training_.results.items() if k.startswith("n_")} for m in (here, there))
     if not weighted:
         assert one == other
@@ -55,15 +61,7 @@ def test_trials_that_lack_scores_train_what_they_train_in_memory(seed, how, weig
     source = source_of(scores.T, truth, rng, systems=("A", "B", "C"), weights=weight)
     source = replace(source, incomplete=True)
     asked = {"missing": how.partition("=")[0], "max_missing": 2 * ("=" in how)}
-    here, there = SubsetFusion(**asked), SubsetFusion(**asked)
-    here.system_names = there.system_names = source.systems
-    here.fit(scores, truth, sample_weight=weight)
-    there.fit_pieces(source, Threads(2), MEMORY)
-    assert list(there.fusions_) == list(here.fusions_)
-    for subset, one in here.fusions_.items():
-        np.testing.assert_allclose(there.fusions_[subset].weights_, one.weights_, rtol=1e-7)
-    assert there.objective_ == pytest.approx(here.objective_, rel=1e-10)
-    assert there.training_.fingerprint == here.training_.fingerprint
+    here, there = both_trained(asked, source, scores, truth, weight, rtol=1e-7)
     assert there.training_.counts == here.training_.counts
     one, other = ({k: v for k, v in m.training_.results.items() if k.startswith("n_")} for m in (here, there))
     assert one == other

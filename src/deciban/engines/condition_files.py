@@ -10,10 +10,10 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from deciban.engines.conditions import ConditionWeights, SplitRows, Values, numbered
+from deciban.engines.conditions import ConditionWeights, SplitRows, Values
 from deciban.engines.work import Engine, Locked, Work
 from deciban.io.atomic import ScratchFolder
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted, changed
+from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted, changed, numbered
 from deciban.types import AnyArray
 
 _Place: TypeAlias = tuple[int, int, int]

@@ -11,7 +11,7 @@ import numpy as np
 from deciban.core.equalizing import totals_by_condition
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
-from deciban.io.shards.pieces import Chunk, Piece, PieceOf, ShardSource, Wanted
+from deciban.io.shards.pieces import Chunk, Piece, PieceOf, ShardSource, Wanted, numbered
 from deciban.types import CountArray, FloatArray, IntArray
 
 Values: TypeAlias = tuple[str | None, ...]
@@ -104,24 +104,6 @@ class LookAtConditions(Locked, Work):
             for at, own in enumerate(one.found):
                 both._add(at, own)
         return both
-
-
-@dataclass(frozen=True, eq=False)
-class _Numbered(PieceOf):
-    """A piece that knows its number."""
-
-    piece: Piece
-    number: int
-    name: str
-    n_rows: int
-
-    def read(self, wanted: Wanted) -> Chunk:
-        return self.piece.read(wanted)
-
-
-def numbered(source: ShardSource) -> list[Piece]:
-    """The pieces of a source, each of which knows its number."""
-    return [_Numbered(one, at, one.name, one.n_rows) for at, one in enumerate(source.pieces)]
 
 
 def look_at_conditions(

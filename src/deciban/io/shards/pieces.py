@@ -273,6 +273,25 @@ class _OfSystem(PieceOf):
         return self.piece.read(replace(wanted, systems=(self.system,) * len(wanted.systems)))
 
 
+@dataclass(frozen=True, eq=False)
+class NumberedPiece(PieceOf):
+    """A piece that knows its number among those of its source."""
+
+    piece: Piece
+    number: int
+    name: str
+    n_rows: int
+
+    def read(self, wanted: Wanted) -> Chunk:
+        """See `Piece.read`."""
+        return self.piece.read(wanted)
+
+
+def numbered(source: ShardSource) -> list[NumberedPiece]:
+    """The pieces of a source, each of which knows its number."""
+    return [NumberedPiece(one, at, one.name, one.n_rows) for at, one in enumerate(source.pieces)]
+
+
 def batches(pieces: Sequence[Piece], n_rows: int) -> list[tuple[Piece, ...]]:
     """Neighbouring pieces together, of about so many rows, and at least one each.
 
