@@ -1,6 +1,7 @@
 """``deciban eval`` with and without conditions: ten of them, with intervals by units, from a Parquet file to tables.
 
-Processor time of whole commands, a process each, which other work on the machine does not change much.
+The same with ``--memory``, where trials are read in pieces and sorted by condition into a temporary folder. Processor
+time of whole commands, a process each, which other work on the machine does not change much.
 """
 
 import argparse
@@ -23,17 +24,19 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=10**6)
     parser.add_argument("--speakers", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--memory", help="read in pieces within so much memory, such as 400MB")
     given = parser.parse_args()
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trials.parquet"
         write(path, given.trials, given.speakers)
         by, equalized = ["--by", "gender,channel"], ["--equalize", "gender,channel"]
+        scale = ["--memory", given.memory] if given.memory else []
         asked = {"all trials": [], "by 10 conditions": by, "by 10 conditions, and equalized": [*by, *equalized]}
         seconds: dict[str, list[float]] = {name: [] for name in asked}
         for _ in range(given.rounds):
             for name, options in asked.items():
-                seconds[name].append(seconds_of(path, options))
+                seconds[name].append(seconds_of(path, [*scale, *options]))
     base = min(seconds["all trials"])
     for name, found in seconds.items():
         print(f"{name:32} {min(found):6.2f} s   {min(found) / base:5.2f}")
@@ -66,7 +69,8 @@ def write(path: Path, n_trials: int, n_speakers: int) -> None:
         "speaker": names[enroll],
         "test_speaker": names[test],
     }
-    pq.write_table(pa.table({name: pa.array(column) for name, column in columns.items()}), path)
+    table = pa.table({name: pa.array(column) for name, column in columns.items()})
+    pq.write_table(table, path, row_group_size=250_000)
 
 
 if __name__ == "__main__":

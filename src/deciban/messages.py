@@ -103,6 +103,17 @@ def lines(text: str) -> str:
     return "\n".join(map(one_line, text.split("\n")))
 
 
+def amount(n: float) -> str:
+    """How many trials there are, or what they weigh, with all digits of what is whole.
+
+    Examples
+    --------
+    >>> amount(1_000_370), amount(1e9), amount(2.5)
+    ('1,000,370', '1,000,000,000', '2.5')
+    """
+    return f"{n:,.0f}" if float(n).is_integer() else f"{n:,.6g}"
+
+
 def counted(n: int, noun: str) -> str:
     """How many there are of something, in words.
 

@@ -10,6 +10,9 @@ SOURCE, TESTS = ROOT / "src" / "deciban", ROOT / "tests"
 
 # Modules without tests of their own, by the test module that runs them through what they are made for.
 FROM_ABOVE = {
+    "workflows/test_conditions_in_pieces.py": ["engines/conditions.py", "engines/stratified_units.py"],
+    "report/answers/test_questions.py": ["report/answers/answer.py"],
+    "multiclass/test_infimum.py": ["multiclass/open_trials.py"],
     "engines/test_dask.py": ["engines/dask_clusters.py"],
     "engines/test_dask_joins.py": ["io/shards/held.py"],
     "workflows/test_sources.py": ["io/shards/other_names.py", "io/shards/two_tables.py"],
@@ -23,6 +26,7 @@ FROM_ABOVE = {
         "engines/class_problems.py",
         "evaluation/multiclass/problem_sums.py",
         "models/class_calibration.py",
+        "models/class_limits.py",
     ],
     "engines/test_class_units.py": ["engines/grouped.py"],
     "engines/test_counting.py": ["engines/threads.py", "engines/work.py", "io/shards/pieces.py"],

@@ -1,5 +1,6 @@
 """Ctrl-C at any moment: one line, exit code 130, within a second, and nothing half-written."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -121,18 +122,22 @@ def test_a_library_at_work_cannot_hold_up_the_end(tmp_path):
     assert time.monotonic() - sent < 3
 
 
-def test_what_is_written_aside_goes(tmp_path):
-    code = (
+@pytest.mark.parametrize(("number", "code", "said"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+def test_what_is_written_aside_goes(tmp_path, number, code, said):
+    program = (
         "import time\nfrom deciban.cli import interrupts\nfrom deciban.io import atomic_write\n"
+        "from deciban.io.atomic import ScratchFolder\nfolder = ScratchFolder()\n"
         "with interrupts.listening(), atomic_write('o.txt') as stream:\n    stream.write(b'half')\n    stream.flush()\n"
         "    print('up', flush=True)\n    time.sleep(30)\n"
     )
     (tmp_path / "o.txt").write_text("old")
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=tmp_path) as process:
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": {**os.environ, "TMPDIR": str(tmp_path)}}
+    with subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, **how) as process:
         assert process.stdout.readline() == b"up\n"
-        assert len(list(tmp_path.iterdir())) == 2
-        process.send_signal(signal.SIGINT)
-        assert process.wait(10) == interrupts.EXIT_CODE
+        assert len(list(tmp_path.iterdir())) == 3
+        process.send_signal(getattr(signal, number))
+        assert process.wait(10) == code
+        assert process.stderr.read().decode() == f"deciban: {said}\n"
     assert [one.name for one in tmp_path.iterdir()] == ["o.txt"]
     assert (tmp_path / "o.txt").read_text() == "old"
 

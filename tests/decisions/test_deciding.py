@@ -64,3 +64,14 @@ def test_expected_costs_do_not_depend_on_the_trials_beside():
     for step in (1, 2, 7, 50):
         parts = [decide(loglik[at : at + step], costs=costs).expected for at in range(0, len(loglik), step)]
         assert np.array_equal(np.concatenate(parts), whole)
+
+
+def test_decisions_that_are_to_cost_more_than_none_say_why():
+    # Most llrs of 1 at a prior of 0.01 say that targets are commoner than that.
+    costs, prior = [[0.0, 1.0], [1.0, 0.0]], [0.01, 0.99]
+    application = Application(costs, prior)
+    said = [
+        " ".join(decide(np.full(9, llr), costs=costs, prior=prior).tally().lines(["accept", "reject"], application))
+        for llr in (1.0, -1.0)
+    ]
+    assert ["that is more, so the prior" in one for one in said] == [True, False]

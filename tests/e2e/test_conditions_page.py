@@ -3,6 +3,8 @@
 import re
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from deciban.io import write_demo
@@ -37,13 +39,18 @@ def folder(tmp_path, monkeypatch):
             for k, (enroll, test, score) in enumerate(scores)
         )
     )
+    table = {name: list(column) for name, column in zip(lines[0].split(","), zip(*rows, strict=True), strict=True)}
+    own = [float(line.split()[2]) for line in (tmp_path / "sysA.txt").read_text().splitlines()]
+    (tmp_path / "trials").mkdir()
+    more = {"score": own, "speaker": table["enroll"]}
+    pq.write_table(pa.table({**table, **more}), tmp_path / "trials" / "one.parquet")
     ages = [f"{name} {'old' if int(name[-1]) < 5 else 'young'}\n" for name in sorted({enroll for enroll, *_ in trials})]
     (tmp_path / "spk2age").write_text("".join(ages))
     return tmp_path
 
 
 def test_commands_of_the_page_run_and_print_what_it_shows(folder, deciban):
-    assert len(COMMANDS) == 5
+    assert len(COMMANDS) == 6
     printed = "\n".join(deciban(line, folder) for line in COMMANDS)
     lines = [line.strip() for line in printed.splitlines()]
     before_python = PAGE.partition("```python")[0]

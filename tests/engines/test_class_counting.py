@@ -14,6 +14,7 @@ from deciban.engines.threads import Threads
 from deciban.evaluation import ClassFigures, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.models.class_calibration import calibration_in_pieces
+from deciban.multiclass import calibration_analysis
 from deciban.multiclass.tables import ScoredClasses
 from support.class_trials import random_trials
 from support.shards import source_of
@@ -134,13 +135,40 @@ def test_scores_that_rule_out_a_true_class_leave_what_memory_says():
     assert found.cllr == whole.cllr == np.inf
 
 
-def test_classes_that_are_separated_have_no_optimum_in_pieces_and_a_note_says_so():
+@settings(max_examples=10)
+@given(SEEDS)
+def test_what_calibration_can_reach_at_most_is_what_memory_finds(seed):
+    rng = np.random.default_rng(seed)
+    n_classes, n = int(rng.integers(2, 5)), int(rng.integers(4, 40))
+    label = np.concatenate((np.arange(n_classes), rng.integers(0, n_classes, n)))
+    loglik = rng.integers(-2, 3, (len(label), n_classes)) + rng.integers(0, 7) * np.eye(n_classes)[label]
+    certain = rng.random(len(label)) < 0.3 * rng.integers(0, 2)
+    loglik = np.where(certain[:, None] & (rng.random(loglik.shape) < 0.5), -np.inf, loglik)
+    if rng.random() < 0.3:
+        loglik[certain, label[certain]] = np.inf
+    elif rng.random() < 0.9:  # else some true classes are ruled out
+        loglik[certain, label[certain]] = 1.0
+    if rng.random() < 0.2:
+        loglik = -loglik if np.isfinite(loglik).all() else loglik
+    names = tuple("abcd"[:n_classes])
+    source = source_of(loglik, label, rng, classes=names)
+    sums = survey_classes(source, Threads(2), system=0, figures=ClassFigures(subsets=False))
+    found = calibration_in_pieces(sums.summary, source, Threads(2), system=0)
+    whole = calibration_analysis(loglik, label)
+    for name in ("total", "minimum", "after_offset_only", "after_scale_only"):
+        np.testing.assert_allclose(getattr(found, name), getattr(whole, name), rtol=1e-8, atol=1e-9, err_msg=name)
+
+
+def test_the_least_cllr_of_separated_classes_is_that_of_memory():
     label = np.arange(60) % 3
     loglik = 5.0 * np.eye(3)[label] + np.linspace(0.0, 1.0, 60)[:, None] * [0.0, 0.5, 1.0]
-    found = in_pieces(np.random.default_rng(1), loglik, label, ("a", "b", "c"), ClassFigures())
-    assert np.isnan(found.min_cllr)
-    assert any("what calibration would gain is not known" in note for note in found.notes)
-    np.testing.assert_array_equal(found.detection.eer, 0.0)
+    figures, names = ClassFigures(), ("a", "b", "c")
+    found = in_pieces(np.random.default_rng(1), loglik, label, names, figures)
+    whole = in_memory(loglik, label, names, figures)
+    assert found.min_cllr == whole.min_cllr == 0.0
+    assert (found.calibration.minimum, found.calibration.scale) == (0.0, whole.calibration.scale)
+    np.testing.assert_allclose(found.calibration.offset, whole.calibration.offset, rtol=1e-12)
+    assert found.notes == whole.notes
 
 
 def test_a_survey_of_no_trial_finds_nothing():

@@ -14,11 +14,17 @@ from deciban.errors import InputError
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.two_class import evaluation_of
 from deciban.io.shards.pieces import batches
+from deciban.rules import ThresholdWeights
 from support.shards import source_of
 
 SEEDS = st.integers(0, 2**32 - 1)
 FIGURES = TwoClassFigures(
-    [0.01, (0.05, 10, 1)], fnmr_at=[0.1], fmr_at=[0.1], posteriors_at=[0.3], at_thresholds={"a": 0.5}
+    [0.01, (0.05, 10, 1)],
+    fnmr_at=[0.1],
+    fmr_at=[0.1],
+    posteriors_at=[0.3],
+    at_thresholds={"a": 0.5},
+    rule=ThresholdWeights([0.5]),
 )
 ROUNDED = {"cllr", "act_cross_entropy", "requested", "information_at"}
 """Sums, which agree to the last digits only."""
@@ -44,7 +50,7 @@ def differing(one, other):
             found |= differing(a, b)
         elif isinstance(a, np.ndarray):
             found |= set() if np.array_equal(a, b) else {field.name}
-        elif a != b:
+        elif field.compare and a != b:
             found.add(field.name)
     return found
 

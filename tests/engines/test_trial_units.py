@@ -15,11 +15,13 @@ from deciban.engines.threads import Threads
 from deciban.engines.trial_units import SinglesInPieces, TrialSurvey
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.unit_trials import Resampling
+from deciban.rules import ThresholdDensity
 from deciban.trials.units import EACH_TRIAL
 from support.how_sure import assert_equally_sure
 from support.shards import Apart, source_of
 
-FIGURES = TwoClassFigures([0.01, 0.5], fnmr_at=[0.1], at_thresholds={"x": 0.3}, posteriors_at=[0.2])
+DENSITY = ThresholdDensity([0.0, 0.6, 1.0], [0.0, 2.0, 0.0])
+FIGURES = TwoClassFigures([0.01, 0.5], fnmr_at=[0.1], at_thresholds={"x": 0.3}, posteriors_at=[0.2], rule=DENSITY)
 
 
 def made(seed, n, *, are_tied=False):

@@ -19,11 +19,17 @@ from deciban.engines.threads import Threads
 from deciban.engines.units import ReplicateTally, UnitsInPieces, UnitTally, trials_of
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.unit_trials import Resampling, UnitTrials
+from deciban.rules import ThresholdWeights
 from support.how_sure import assert_equally_sure
 from support.shards import Apart, source_of
 
 FIGURES = TwoClassFigures(
-    [0.01, 0.5], eer_conventions=True, fnmr_at=[0.1], at_thresholds={"x": 0.3}, posteriors_at=[0.2]
+    [0.01, 0.5],
+    eer_conventions=True,
+    fnmr_at=[0.1],
+    at_thresholds={"x": 0.3},
+    posteriors_at=[0.2],
+    rule=ThresholdWeights([0.3, 0.9]),
 )
 
 

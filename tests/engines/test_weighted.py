@@ -14,6 +14,7 @@ from deciban.engines.weighted import WeightedSurvey
 from deciban.errors import KeyMismatchError
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.two_class import evaluation_of
+from deciban.rules import ThresholdDensity
 from support.shards import source_of
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -22,6 +23,7 @@ FIGURES = TwoClassFigures(
     fnmr_at=[0.1],
     fmr_at=[0.1],
     posteriors_at=[0.3],
+    rule=ThresholdDensity([0.0, 1.0], [1.0, 2.0]),
     at_thresholds={"a": 0.5},
     eer_conventions=True,
 )

@@ -9,6 +9,7 @@ import pytest
 import deciban
 from deciban.evaluation import TwoClassFigures, evaluate_classes
 from deciban.evaluation.interval_json import with_intervals
+from deciban.rules import ThresholdWeights
 
 RNG = np.random.default_rng(3)
 UNITS = {"tar_units": np.arange(120) % 40, "non_units": RNG.integers(0, 40, (500, 2))}
@@ -19,6 +20,7 @@ WANTED = TwoClassFigures(
     fmr_at=0.05,
     at_thresholds={"elsewhere": 0.3},
     posteriors_at=0.2,
+    rule=ThresholdWeights([0.3, 0.9], [0.4, 0.6]),
 )
 ONE = deciban.evaluate(RNG.normal(1, 1, 120), RNG.normal(-1, 1, 500), operating_points=WANTED, **UNITS)
 FOUND = ONE.to_dict()
@@ -34,6 +36,8 @@ def same(shown, interval):
     ("place", "figure"),
     [
         (("intervals", "eer"), "eer"),
+        (("rule_costs", 1, "intervals", "cost"), ("rule_cost", 1)),
+        (("rule_costs", 0, "intervals", "information"), ("rule_information", 0)),
         (("intervals", "mean_min_dcf"), "mean_min_dcf"),
         (("intervals", "eer_conventions", "rocch"), ("eer_conventions", "rocch")),
         (("operating_points", 1, "intervals", "min_dcf"), ("min_dcf", 1)),

@@ -100,6 +100,16 @@ def test_every_file_is_the_beginning_of_a_plan_of_ones_own(tmp_path):
             ("[[0.01, 10, 1]]", "[[0.01, 10]]"),
             "operating_points.0: .* A point is three numbers: p_target, c_miss, c_fa",
         ),
+        (("[0.01, 10, 1]", "[nan, 10, 1]"), r"ours\.toml: operating_points: .* has numbers that are not finite"),
+        (
+            ("form = 1", "form = 1\ntarget_priors = [0.5]"),
+            "target_priors: has no place here. It belongs to .* many classes",
+        ),
+        (("form = 1", "form = 1\nworst_pairs = 4"), "worst_pairs: has no place here. It belongs to .* is pair_cost"),
+        (
+            ("form = 1", 'form = 1\nequalize = ["a"]\nnon_target_shares = { column = "b", c = 1.0 }'),
+            "the plan: has no place here. Partitions that count alike .* do not go together",
+        ),
         (("form = 1", "form = 2"), "form: got 2; this version of deciban reads form = 1"),
         (("form = 1", "form = "), "ours.toml: .*A plan is TOML"),
         (("form = 1", "form = 1\nsecret = 2"), r"\('secret' was unexpected\)"),

@@ -1,5 +1,7 @@
 """Parts of summaries of many classes merge to the same bytes in any order, and come back from files as they were."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from deciban.engines.class_summary_parts import class_evaluation_of_part, class_sums_of, counted_class_part, known_of
 from deciban.engines.threads import Threads
-from deciban.errors import InputError
+from deciban.errors import FormatError, InputError
 from deciban.evaluation.multiclass.evaluate import evaluate_classes
 from deciban.evaluation.multiclass.figures import ClassFigures
 from deciban.io.summary_files import read_summary, write_summary
@@ -92,3 +94,20 @@ def test_what_does_not_belong_together_is_refused():
     ):
         with pytest.raises(InputError, match=f"part 1: answers another question than part 0: {words}"):
             merge(one, class_part(rng, "y", **changed))
+
+
+@pytest.mark.parametrize("order", ["older first", "older last", "older last after none"])
+def test_what_another_version_wrote_is_refused_by_name(tmp_path, order):
+    rng = np.random.default_rng(2)
+    older, newer, none = (class_part(rng, name, n=n) for name, n in (("x", 30), ("y", 30), ("z", 0)))
+    older = replace(older, totals=tuple(one.without_cells() for one in older.totals))
+    write_summary(older, tmp_path / "older")
+    older = read_summary(tmp_path / "older")
+    parts = {
+        "older first": (older, newer),
+        "older last": (newer, older),
+        "older last after none": (none, newer, older),
+    }[order]
+    names = f"part {len(parts) - 1}: .* another version of deciban than part {len(parts) - 2}"
+    with pytest.raises(FormatError, match=f"{names}: they hold different cells of minima"):
+        merge(*parts)

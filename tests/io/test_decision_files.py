@@ -40,6 +40,7 @@ def test_words_and_columns_are_named(tmp_path):
         ("action\naccept\n", {"actions": TWO}, "no column that names trials"),
         ("trial,action\na,go\n", {}, "go is the only action"),
         ("trial,action\na,accept\nb,\n", {"actions": TWO}, "row 2 holds no decision"),
+        ("trial,action\n", {}, "holds no decisions"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, text, how, message):

@@ -1,5 +1,9 @@
 """Files of weightings of thresholds: the rules that they make, and what is wrong with others."""
 
+import json
+import re
+import tomllib
+
 import numpy as np
 import pytest
 
@@ -45,7 +49,6 @@ def test_a_flat_density_is_the_logarithm(tmp_path):
         (GOOD.replace("0.01", "true"), "eta: True is no number"),
         (GOOD.replace("0.01", "1" + 400 * "0"), "eta: a number beyond those of 64 bits"),
         (GOOD.replace("0.01", "0.0"), "eta: expected a vector of thresholds"),
-        (GOOD.replace("0.25,", "-1,"), "weights: expected 3 numbers of at least 0"),
         (GOOD.replace("0.25,", "nan,"), "weights"),
         ("eta = []\nweights = []", r"eta: expected a list of numbers, got \[\]"),
         ("eta = 0.5\nweights = [1]", "eta: expected a list of numbers, got 0.5"),
@@ -69,3 +72,32 @@ def test_hostile_files_are_refused(tmp_path, text, message):
 def test_hostile_tables_are_refused(tmp_path, text, message):
     with pytest.raises(FormatError, match=f"rule.csv: {message}"):
         read_rule(written(tmp_path, text, "rule.csv"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "eta = [0.5, 0.9]\nweights = [0.2, -0.3]",
+        "eta = [0.2, 0.5]\nweights = [-0.01, 1]",
+        "eta = [0, 0.5, 1]\ndensity = [1, -1, 1]",
+    ],
+)
+def test_negative_weights_are_refused_with_who_would_lie(tmp_path, text):
+    with pytest.raises(FormatError, match="With negative .* may reward lying") as caught:
+        read_rule(written(tmp_path, text))
+    words = str(caught.value)
+    truth, report = (np.array(json.loads(one)) for one in re.findall(r"(?:believes|saying) (\[.*?\])", words))
+    told, better = (float(one) for one in re.findall(r"(?:expects|and) (-?[\d.e-]+) for", words))
+    given = tomllib.loads(text)
+    assert better < told
+    if "weights" in given:  # the costs of each detection problem, by hand
+        costs = [
+            sum(w * (truth[0] / e if q < e else truth[1] / (1 - e)) for e, w in zip(*given.values(), strict=True))
+            for q in (truth[0], report[0])
+        ]
+        assert costs == pytest.approx([told, better], rel=2e-3, abs=1e-6)
+
+
+def test_what_makes_no_rule_is_not_called_improper(tmp_path):
+    with pytest.raises(FormatError, match="weights: expected 3 numbers of at least 0"):
+        read_rule(written(tmp_path, GOOD.replace("0.25, 0.25", "-0.25")))

@@ -11,15 +11,22 @@ from deciban.core.ranks.kept_scores import KeptScores
 from deciban.core.ranks.score_cells import ScoreCells, of_both
 from deciban.core.rules.expected import MeanCost
 from deciban.errors import FormatError
-from deciban.evaluation.requested import PosteriorCosts
+from deciban.evaluation.requested import posterior_costs_of
 from deciban.evaluation.summary import TwoClassFigures
 from deciban.io.summary_files import is_summary_file, read_summary, write_summary
 from deciban.io.summary_parts import Further, SummaryPart
 from deciban.io.summary_records import Question, ShardRecord, Sums
 from deciban.metrics.scores import ScoredTrials
+from deciban.rules import ThresholdWeights
 from support.summaries import further_of, part_of
 
-FIGURES = TwoClassFigures([0.1, (0.5, 10, 1)], at_thresholds={"there": 0.1}, posteriors_at=[0.1, 0.3], axis="log10")
+FIGURES = TwoClassFigures(
+    [0.1, (0.5, 10, 1)],
+    at_thresholds={"there": 0.1},
+    posteriors_at=[0.1, 0.3],
+    axis="log10",
+    rule=ThresholdWeights([0.5]),
+)
 
 
 @pytest.mark.parametrize("kind", ["float32", "float64"])
@@ -139,7 +146,7 @@ def test_records_become_json_and_come_back():
     sums = Sums(
         (3, 2),
         (MeanCost(0.1, 1e-20, 3.0), MeanCost(np.inf, 0.0, 2.0)),
-        tuple(PosteriorCosts.of(trials, p) for p in FIGURES.posteriors_at),
+        posterior_costs_of(trials, FIGURES),
         (-0.1, 5e-324),
     )
     shard = ShardRecord("n", 5, 7, "ab", (sums,))

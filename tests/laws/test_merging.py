@@ -44,6 +44,11 @@ def numbers(value):
     found = {}
     for field in dataclasses.fields(value):
         entry = getattr(value, field.name)
+        if field.name == "cells":
+            entry = np.concatenate(
+                [np.ravel(part) for side in (entry.tar, entry.non) for part in side if part is not None]
+            )
+            entry = entry.astype(np.float64)  # scores of no class of a part are of any kind
         if field.name in ("curves", "pav"):
             found |= {f"{field.name}.{name}": one for name, one in numbers(entry).items()}
         elif field.name == "operating_points":

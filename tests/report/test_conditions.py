@@ -36,9 +36,7 @@ def test_rows_of_tables():
     (section,) = sections_of(found)
     (table,) = section.tables
     assert [row[:3] for row in table.rows] == [("pooled", "97", "203"), ("f", "97", "194"), ("x", "0", "9")]
-    assert "Gender x: no figures, no targets (9 non-targets)." in [
-        line[:1].upper() + line[1:] for line in table.sentences
-    ]
+    assert "Gender x: no figures, no targets (9 non-targets)." in table.sentences
     assert set(table.rows[-1][3:]) == {MISSING}
 
 

@@ -50,6 +50,23 @@ def test_an_input_is_not_replaced(both, name):
     assert (both.folder / name).read_bytes() == before
 
 
+@pytest.mark.parametrize(("options", "is_named"), [({}, True), ({"log10": True}, False)])
+def test_the_command_on_a_page_names_files_only_where_it_needs_no_more(tmp_path, options, is_named):
+    (tmp_path / "own.csv").write_text("trial,score,label\na,2.5,1\nb,1,1\nc,-0.5,0\nd,1.5,0\n")
+    report_files(tmp_path / "own.csv", output=tmp_path / "page.html", **options)
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert (f'"command":"deciban eval {tmp_path / "own.csv"}"' in text) == is_named
+    assert ('"command":"deciban eval SCORES --key KEY"' in text) != is_named
+
+
+def test_pages_list_no_more_trials_than_they_have_room_for(both):
+    page = both.folder / "page.html"
+    with pytest.raises(InputError, match="got 100,000, and a page lists 200 trials of each class at most"):
+        report_files("missing.csv", both.key, page, worst=100_000)
+    assert report_files(both.paths[0], both.key, page, worst=200).worst
+    assert page.stat().st_size < 3e6
+
+
 @pytest.mark.parametrize("given", [{"select": True}, {"quality": "q.txt"}])
 def test_what_only_fusions_of_two_classes_have(both, given):
     page, calibrator = both.folder / "page.html", both.calibrator().fit(both.values[0], both.truth)

@@ -2,6 +2,7 @@
 
 import base64
 import dataclasses
+import hashlib
 import re
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
@@ -17,6 +18,7 @@ from deciban.evaluation.results import CONVENTIONS
 from deciban.report import page as page_module
 from deciban.report import render
 from deciban.report import text as words
+from deciban.report.scripts import scripts
 
 from .conftest import HOSTILE
 
@@ -46,7 +48,7 @@ class Reader(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if self.open and self.open[-1] != "style":
+        if self.open and self.open[-1] not in ("style", "script"):
             self.texts.append(data)
 
     def all(self, tag):
@@ -75,7 +77,7 @@ def without_plots(monkeypatch):
 
 
 def test_strings_of_the_user_are_escaped(page, reader):
-    assert "script" not in {tag for tag, _ in reader.tags}
+    assert [attrs.get("id") for attrs in reader.all("script")] == ["page-data", *[None] * (len(scripts()) - 1)]
     assert "b" in {tag for tag, _ in reader.tags}
     assert "<b>title</b>" not in page
     assert {image.get("src", "")[:5] for image in reader.all("img")} == {"data:"}
@@ -86,12 +88,16 @@ def test_strings_of_the_user_are_escaped(page, reader):
 
 def test_nothing_is_loaded_from_elsewhere(page, reader):
     own = re.sub(r'src="data:image/svg\+xml;base64,[A-Za-z0-9+/=]+"', "", page)
-    assert len(own) < 40_000
+    own = re.sub(r"<script.*?</script>|'sha256-[^']*'", "", own, flags=re.DOTALL)
+    assert len(own) < 50_000
     assert not re.search(r"(?:https?:|ftp:|file:)?//\w", own)
     assert not re.search(r"@import|url\(|javascript:|\bon\w+=", own)
-    assert not {"script", "link", "iframe", "object"} & {tag for tag, _ in reader.tags}
+    assert not {"link", "iframe", "object"} & {tag for tag, _ in reader.tags}
     (policy,) = [meta["content"] for meta in reader.all("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
     assert policy.startswith("default-src 'none'")
+    running = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in running]
+    assert re.search(r"script-src ([^;]*)", policy)[1].split() == [f"'sha256-{one}'" for one in digests]
 
 
 def test_every_plot_is_there_with_its_caption(reader):
@@ -170,7 +176,7 @@ def test_facts_come_from_the_caller_the_results_or_the_join(results):
 @pytest.mark.usefixtures("without_plots")
 def test_nothing_to_note():
     quiet = dataclasses.replace(evaluate([1.0], [0.0]), notes=())
-    assert "Nothing looks wrong" in Reader(render(Results((quiet,)))).text
+    assert "nothing to note beside" in Reader(render(Results((quiet,)))).text
 
 
 @pytest.mark.usefixtures("without_plots")

@@ -17,10 +17,12 @@ def test_the_primary_number_stands_by_itself_on_a_page():
     primaries = (primary_of(preset("sre12"), found), primary_of(preset("sre16"), found, departs="pooled <all>"))
     for one, words in zip(primaries, ("verified", "unverified: check it with the plan"), strict=True):
         page = render(Results((found,), primaries=(one,)))
-        assert f"<h2>Primary number of {one.plan.name}</h2>" in page
-        section = page.partition("Primary number of")[2].partition("</section>")[0]
+        plan = one.plan.name
+        title = f"Plan {plan}: not its primary number" if one.departs else f"Primary number of {plan}"
+        assert f"<h2>{title}</h2>" in page
+        section = page.partition(f"<h2>{title}")[2].partition("</section>")[0]
         assert f"<td>{one.value:.3f}" in section
         assert f"The plan is {words}" in section
         assert "&lt;sys&gt;" in section
-        assert ("not the primary number of sre16: pooled &lt;all&gt;" in section) == (one.departs != "")
+        assert ("Not the primary number of sre16: pooled &lt;all&gt;" in section) == (one.departs != "")
     assert "Primary number" not in render(found)

@@ -1,9 +1,10 @@
 """Rows of the tables."""
 
-from deciban.evaluation import evaluate
+from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.figure_cells import WithInterval
 from deciban.report import tables
 from deciban.report import text as words
+from deciban.rules import ThresholdWeights
 
 NAMES = ["#111111", "#222222"]
 
@@ -96,3 +97,13 @@ def test_errors_behind_the_costs(results):
 def test_both_kinds_of_error_may_be_few():
     (row,) = tables.errors([evaluate([1.0], [0.0])], NAMES[:1])
     assert row.few == "fewer than 30 misses and false alarms"
+
+
+def test_a_rule_of_ones_own_has_rows():
+    one = evaluate([1.0, 3.0, -1.0], [0.0, -2.0], operating_points=TwoClassFigures(rule=ThresholdWeights([0.5])))
+    shown = dict(zip(tables.figure_names([one]), tables.summary([one], NAMES[:1])[0].cells, strict=True))
+    (first, *_), found = one.requested.rule_costs, one.requested.rule_costs[0].to_dict()
+    at = f"by own rule, prior {first.p_target:g}"
+    for name in ("cost", "minimum", "calibration_loss", "information"):
+        assert shown[f"{name.replace('_', ' ')} {at}"] == words.number(found[name], 4)
+    assert shown[f"without scores {at}"] == words.number(found["default"], 4)

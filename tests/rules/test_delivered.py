@@ -8,6 +8,9 @@ from scipy.optimize import check_grad
 from scipy.stats import entropy
 
 from deciban import InputError, metrics, multiclass
+from deciban.evaluation import evaluate_classes
+from deciban.evaluation.multiclass.figures import ClassFigures
+from deciban.evaluation.multiclass.summary import summarize_classes
 from deciban.multiclass.tables import ScoredClasses
 from deciban.rules import (
     Beta,
@@ -114,3 +117,30 @@ def test_rules_about_other_classes_are_refused():
         expected_cost(np.zeros((3, 3)), [0, 1, 2], rule=Beta(1, 1))
     with pytest.raises(InputError, match="prior"):
         information(TAR, NON)
+
+
+def test_capacity_after_calibration_is_the_most_that_calibrated_scores_tell():
+    """Evaluations have it of any scores that differ by a map, and no prior tells more."""
+    rng, symbol = np.random.default_rng(4), np.repeat(np.arange(3), 40)
+    loglik = rng.normal(0, 1.0, (120, 3)) + 1.5 * np.eye(3)[symbol]
+    found = evaluate_classes(loglik, symbol, capacity=True)
+    mapped = found.calibration.scale * loglik + found.calibration.offset
+    told = [class_information(mapped, symbol, prior=rng.dirichlet([2, 2, 2])).delivered for _ in range(100)]
+    assert max(told) <= found.capacity.bits + 1e-9
+    at_best = class_information(mapped, symbol, prior=found.capacity.prior).delivered
+    assert found.capacity.bits == pytest.approx(at_best, rel=1e-9)
+    assert found.capacity.bits >= found.information_at[0].available - 1e-12
+    assert found.capacity.bits == pytest.approx(class_capacity(mapped, symbol).bits, rel=1e-6)
+    again = evaluate_classes(3.0 * loglik + [1.0, -2.0, 0.5], symbol, capacity=True).capacity
+    assert again.bits == pytest.approx(found.capacity.bits, rel=1e-6)
+    assert again.prior == pytest.approx(found.capacity.prior, abs=1e-3)
+
+
+def test_scores_that_say_nothing_have_no_capacity_and_who_does_not_ask_gets_none():
+    label, loglik = [0, 1, 2, 0], np.zeros((4, 3))
+    nothing = evaluate_classes(loglik, label, capacity=True)
+    assert (nothing.capacity.bits, nothing.capacity.prior.tolist()) == (0.0, pytest.approx([1 / 3] * 3))
+    assert nothing.to_dict()["capacity"]["bits"] == 0.0
+    assert "capacity" not in evaluate_classes(loglik, label).to_dict()
+    with pytest.raises(InputError, match="capacity: trials in pieces"):
+        summarize_classes(loglik, label, figures=ClassFigures(capacity=True))

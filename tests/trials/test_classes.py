@@ -133,3 +133,8 @@ def test_classes_are_chosen_by_name():
         SCORES.of_classes(["cat", "fox"])
     with pytest.raises(InputError, match="distinct"):
         SCORES.of_classes(["cat", "cat"])
+
+
+def test_all_segments_of_a_shard_may_be_of_one_class():
+    key = ClassKey.of({"trial": ["a", "b"]}, ["cat", "cat"])
+    assert (key.classes, key.label.tolist()) == (("cat",), [0, 0])

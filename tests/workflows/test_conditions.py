@@ -136,18 +136,57 @@ def test_bins_say_their_ends_and_empty_ones_are_listed():
     assert conditions_named(found.conditions, duration=names[1])[0].found.n_tar > 0
 
 
+def test_numbers_that_are_none_are_missing_with_bins_and_without():
+    frame = dict(example(), duration=np.resize([1.0, np.nan, -0.0, 0.0], len(example()["duration"])))
+    by = ["duration", "duration:0.5"]
+    plain, bins = deciban.evaluate(frame, score=["score"], by=by).conditions[0].partitions
+    assert [one.values["duration"] for one in plain.conditions] == ["0", "1", None]
+    assert plain.conditions[-1].trials == bins.conditions[-1].trials
+    with pytest.raises(InputError, match="no value in 'duration'"):
+        deciban.evaluate(frame, score=["score"], equalize="duration")
+
+
 def test_a_worse_condition_is_told_in_words_and_alike_ones_are_not():
     found = deciban.evaluate(example(), score=["score"], by=["channel", "gender"], units="speaker").conditions[0]
     by_channel, by_gender = (beyond_doubt(one, 0.95) for one in found.partitions)
     assert any(line.startswith("channel far is worse than channel mic: EER") for line in by_channel)
     assert not any("mic is" in line and "tel" in line for line in by_channel)
-    assert by_gender == [
+    assert by_gender[0] == (
         "no two conditions differ beyond doubt (p below 0.05 by Holm's correction for all that are asked of a figure)"
-    ]
+    )
     one = next(x for x in found.partitions[0].differences if x.second is not None and x.figure == "eer")
     values = {x.name: x.found.eer for x in found.partitions[0].conditions}
     assert one.interval.estimate == pytest.approx(values[one.first] - values[one.second])
     assert one.holm >= one.interval.p_value
+
+
+def test_what_is_not_compared_is_said():
+    rng = np.random.default_rng(2)
+    label, place = np.arange(400) % 3 == 0, np.arange(400) % 4
+    frame = {
+        "score": rng.normal(np.where(label, 1.0, -1.0) * np.where(place == 0, 0.1, 4.0)),
+        "label": label,
+        "place": np.array(list("abcd"))[place],
+        "speaker": np.where(place < 2, rng.integers(0, 30, 400), -place),
+    }
+    frame["score"][np.flatnonzero(label & (place == 1))[0]] = -np.inf
+    (part,) = deciban.evaluate(frame, score=["score"], by="place", units="speaker").conditions[0].partitions
+    told = beyond_doubt(part, 0.95)
+    assert told[0].startswith("place a is worse than place b: EER")
+    assert "not compared, as all trials are of one unit: place c; place d" in told
+    assert "no differences of Cllr, which is infinite in place b" in told
+
+
+def test_minima_without_false_alarms_are_not_compared():
+    # All conditions are alike, and at prior 0.01 the best threshold is above all their non-targets.
+    rng = np.random.default_rng(0)
+    label = rng.random(1000) < 0.3
+    frame = {"score": rng.normal(np.where(label, 2, -2), 2), "label": label, "speaker": rng.integers(0, 100, 1000)}
+    frame["place"] = np.array(list("abcde"))[np.arange(1000) % 5]
+    (part,) = deciban.evaluate(frame, score=["score"], by="place", units="speaker").conditions[0].partitions
+    told = beyond_doubt(part, 0.95)
+    assert not any("minDCF" in line for line in told[:-1])
+    assert told[-1] == "no differences of minDCF at p_target 0.01: some condition has misses or false alarms alone"
 
 
 def test_a_difference_is_that_of_a_comparison_of_both():
@@ -218,11 +257,13 @@ def test_data_frames_have_a_row_for_each_condition():
     assert table["eer"][1] == found.conditions[0].partitions[0].evaluated[0].eer
 
 
-def test_what_is_read_in_pieces_is_refused_with_a_way_out(tmp_path):
+def test_one_pass_gives_bounds_of_each_condition(tmp_path):
     path = tmp_path / "trials.csv"
-    path.write_text("trial,score,label,sex\na,1,1,f\nb,0,0,f\nc,2,1,m\nd,-1,0,m\n")
-    with pytest.raises(InputError, match="by: an evaluation in pieces .*--where COLUMN=VALUE"):
-        deciban.evaluate_files(path, by="sex", approximate=True)
+    path.write_text("trial,score,label,sex\na,1,1,f\nb,0,0,f\nc,2,1,m\nd,-1,0,m\ne,0,0,m\n")
+    whole, found = (deciban.evaluate_files(path, by="sex", intervals=False, approximate=one) for one in (False, True))
+    for one, other in zip(*(each.conditions[0].partitions[0].evaluated for each in (whole, found)), strict=True):
+        low, high = other.bounds.get("eer", (other.eer, other.eer))
+        assert (one.name, low <= one.eer <= high) == (other.name, True)
 
 
 def test_a_model_is_evaluated_by_condition_before_and_after(tmp_path):

@@ -163,7 +163,7 @@ def test_parquet_is_known_by_its_bytes_and_a_truncated_one_is_named(four, tmp_pa
         (ROWS, {"log10": True}, "log10: about scores"),
         (ROWS, {"approximate": True}, "approximate: about scores"),
         (ROWS.replace("d,accept\n", ""), {"missing": 0.0}, "No number is a decision"),
-        (ROWS.replace("d,accept\n", ""), {}, r"no score in \S*d\.csv, the first \(d\)"),
+        (ROWS.replace("d,accept\n", ""), {}, r"no decision in \S*d\.csv, the first \(d\).*, or write their decisions"),
         (ROWS + "a,accept\n", {}, r"d\.csv, row 4: trial \(a\)"),
     ],
 )

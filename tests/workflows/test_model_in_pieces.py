@@ -120,7 +120,7 @@ def test_a_page_of_a_model(tmp_path, in_pieces):
     table, scores, truth = trials(7)
     folder = folder_of(tmp_path / "in", table)
     model = AffineCalibrator().fit(scores[:500, 0], truth[:500])
-    report_files(folder, output=tmp_path / "whole.html", model=model, intervals=False)
+    report_files(folder, output=tmp_path / "whole.html", model=model, intervals=False, worst=0)
     in_pieces(report_files, folder, output=tmp_path / "pieces.html", model=model, intervals=False)
     whole, found = ((tmp_path / f"{name}.html").read_text() for name in ("whole", "pieces"))
     assert found.count("data:image") == whole.count("data:image") > 0

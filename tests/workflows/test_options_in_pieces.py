@@ -10,6 +10,7 @@ import pytest
 
 from deciban import compare_files, evaluate, evaluate_files, plan_files
 from deciban.errors import InputError
+from deciban.rules import ThresholdWeights
 from deciban.workflows import Figures, HowSure, Reading
 from deciban.workflows.options import Options
 from deciban.workflows.sources import open_source
@@ -118,6 +119,7 @@ FIGURES = {
     "fmr_at": 0.1,
     "at_thresholds": {"there": 0.3},
     "posteriors_at": [0.2],
+    "rule": ThresholdWeights([0.5, 0.9], [0.4, 0.6]),
     "axis": "log10",
 }
 

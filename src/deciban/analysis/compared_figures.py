@@ -26,6 +26,8 @@ class Shown:
     larger_is_better : bool
     at_points : bool
         Whether there is one at each operating point.
+    of_rule : bool
+        Whether it is by a rule of the user's own, one at each prior of the operating points.
     """
 
     words: str
@@ -33,6 +35,7 @@ class Shown:
     digits: int = 3
     larger_is_better: bool = False
     at_points: bool = False
+    of_rule: bool = False
 
 
 FIGURES = {
@@ -51,6 +54,10 @@ FIGURES = {
     "brier": Shown("Brier"),
     "cross_entropy": Shown("cross-entropy"),
     "auc": Shown("AUC", digits=4, larger_is_better=True),
+    "rule_cost": Shown("cost by own rule", digits=4, of_rule=True),
+    "rule_minimum": Shown("minimum by own rule", digits=4, of_rule=True),
+    "rule_calibration_loss": Shown("calibration loss by own rule", digits=4, of_rule=True),
+    "rule_information": Shown("information by own rule", digits=4, larger_is_better=True, of_rule=True),
 }
 """Those of tables, of both kinds of scores, in their order there."""
 
@@ -66,7 +73,7 @@ def figures_of(systems: tuple[OneSystem, ...]) -> list[Figure]:
     several = len(systems[0].point_names) > 1
     wanted = list[Figure]()
     for name, how in FIGURES.items():
-        if how.at_points:
+        if how.at_points or how.of_rule:
             wanted += [(name, k) for k in range(len(systems[0].point_names))]
         elif several or not name.startswith("mean_"):
             wanted.append(name)
@@ -83,9 +90,16 @@ def in_words(figure: Figure, system: OneSystem) -> str:
     if isinstance(figure, str):
         return shown(figure).words
     words, place = shown(figure).words, figure[1]
+    if shown(figure).of_rule:
+        return f"{words} at prior {rule_costs_of(system)[int(place)].p_target:g}"
     if isinstance(place, int) and (shown(figure).at_points or place < len(system.point_names)):
         return f"{words} at {system.point_names[place]}"
     return " ".join([words, *map(str, figure[1:])])
+
+
+def rule_costs_of(system: Any) -> Any:
+    """Figures by a rule of the user's own; none of many classes."""
+    return system.requested.rule_costs if system.kind == "two-class" else ()
 
 
 _AT = re.compile(r"(?P<name>\w+)(?:@(?P<point>[1-9]\d*))?")

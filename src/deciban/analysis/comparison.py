@@ -15,6 +15,7 @@ from deciban.analysis.compared_figures import (
     figure_called,
     figures_of,
     in_words,
+    rule_costs_of,
     shown,
     with_unit,
     written,
@@ -287,6 +288,10 @@ def _require_same_meaning(one: OneSystem, other: OneSystem, figures: Sequence[Fi
             raise InputError(
                 f"{one.name} has {words}, {other.name} {others}: these are not the same figure. Evaluate both at the "
                 "same operating points."
+            )
+        if shown(figure).of_rule and rule_costs_of(one)[0].own != rule_costs_of(other)[0].own:
+            raise InputError(
+                f"{one.name}, {other.name}: {words} is by another rule in each. Evaluate both by the same rule."
             )
 
 

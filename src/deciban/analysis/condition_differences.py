@@ -16,9 +16,13 @@ from deciban.core.resampling.intervals import Estimate, Interval
 from deciban.evaluation.conditions import ByConditions, ConditionDifference
 from deciban.evaluation.interval_words import bounds_in_words
 from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.messages import shortened
 
 MOST_PAIRED = 10
 """Conditions of which all pairs are compared; of more, each with the mean of the others alone."""
+
+MOST_BOUNDED = 50
+"""Conditions that are compared where one shows no error: each comparison searches through the bounds of all others."""
 
 _PAIRS_IN_WORDS = 3
 """Conditions of which pairs are told; of more, each against the mean of the others."""
@@ -65,6 +69,8 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
     paired = [PairedUnits.of(one.uncertainty, other.uncertainty) for one, other in pairs]
     together = _Together.of([one.uncertainty for one in sure]) if len(sure) > 2 else None
     for figure in kept:
+        if _is_one_sided(figure, [one.uncertainty.estimates[figure] for one in sure]):
+            continue
         of_pairs = [
             ConditionDifference(
                 one.name, other.name, figure, _values(figure, one, other), p.difference(figure, level), 1.0
@@ -73,7 +79,7 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
         ]
         of_others = [] if together is None else together.against_others(sure, figure, level)
         found += [*_corrected(of_pairs), *_corrected(of_others)]
-    return tuple(found), ""
+    return tuple(found), "" if found else "in each figure, some condition shows no error"
 
 
 def _corrected(rows: Sequence[ConditionDifference]) -> list[ConditionDifference]:
@@ -124,6 +130,8 @@ class _Together:
         estimates = [one.estimates[figure] for one in self.parts]
         n_units, n_others = min(one.n_units for one in self.parts), len(self.parts) - 1
         is_unseen = any(one.nothing_seen is not None and one.standard_error == 0.0 for one in estimates)
+        if is_unseen and len(self.parts) > MOST_BOUNDED:
+            return []
         total, found = influences.sum(axis=0), []
         for k, one in enumerate(named):
             others = _MeanOf([*estimates[:k], *estimates[k + 1 :]])
@@ -137,6 +145,16 @@ class _Together:
                 interval = replace(plain.interval(level), p_value=t_test(plain.value, error, n_units))
             found.append(ConditionDifference(one.name, None, figure, (mine, others.value), interval, 1.0))
         return found
+
+
+def _is_one_sided(figure: Figure, estimates: Sequence[Estimate]) -> bool:
+    """Whether a minimum has errors of one kind alone somewhere.
+
+    Its best threshold lies beyond all trials of a class then, and moves with the outermost of them. Bounds of such
+    figures reach to one side alone, and differences would be taken for much surer than they are.
+    """
+    name = figure if isinstance(figure, str) else figure[0]
+    return name in ("min_dcf", "mean_min_dcf") and any(one.nothing_seen is not None for one in estimates)
 
 
 class _MeanOf:
@@ -178,7 +196,7 @@ def beyond_doubt(part: ByConditions, level: float) -> list[str]:
     """
     if not part.differences:
         return [f"no differences: {part.no_differences}"] if part.no_differences else []
-    in_pairs = len(part.evaluated) <= _PAIRS_IN_WORDS
+    in_pairs = sum(one.uncertainty is not None for one in part.evaluated) <= _PAIRS_IN_WORDS
     told = dict[tuple[str, str | None, bool], list[str]]()
     asked = [one for one in part.differences if (one.second is not None) == in_pairs]
     known = {one.name: one for one in part.evaluated}
@@ -193,11 +211,29 @@ def beyond_doubt(part: ByConditions, level: float) -> list[str]:
         told.setdefault((one.first, one.second, worse), []).append(words)
     if not told:
         words = "no two conditions differ" if in_pairs else "no condition differs from the mean of the others"
-        return [f"{words} beyond doubt ({_rule(level)})"]
+        return [f"{words} beyond doubt ({_rule(level)})", *_left_out(part)]
     return [
         f"{first} is {'worse' if worse else 'better'} than {second or 'the mean of the others'}: {', '.join(words)}"
         for (first, second, worse), words in told.items()
-    ] + [f"beyond doubt: {_rule(level)}; intervals of single differences"]
+    ] + [f"beyond doubt: {_rule(level)}; intervals of single differences", *_left_out(part)]
+
+
+def _left_out(part: ByConditions) -> list[str]:
+    """Conditions that are not compared, and figures: what has no interval has no differences."""
+    sure = [one for one in part.evaluated if one.uncertainty is not None]
+    alone = [one.name for one in part.evaluated if one.uncertainty is None]
+    endless = [one.name for one in part.evaluated if not math.isfinite(one.cllr)]
+    found = [f"not compared, as all trials are of one unit: {shortened('; '.join(alone))}"] if alone else []
+    if endless:
+        found.append(f"no differences of Cllr, which is infinite in {shortened('; '.join(endless))}")
+    in_pairs = len(sure) <= _PAIRS_IN_WORDS
+    compared = {one.figure for one in part.differences if (one.second is not None) == in_pairs}
+    for figure in _figures(sure):
+        if figure not in compared:
+            is_one_sided = _is_one_sided(figure, [one.uncertainty.estimates[figure] for one in sure])
+            some = "has misses or false alarms alone" if is_one_sided else f"of more than {MOST_BOUNDED} shows no error"
+            found.append(f"no differences of {in_words(figure, sure[0])}: some condition {some}")
+    return found
 
 
 def _rule(level: float) -> str:

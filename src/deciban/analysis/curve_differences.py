@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -176,10 +177,19 @@ def simultaneous_factor(influences: FloatArray, level: float, n_units: int) -> f
     scaled = influences[moving] / size[moving, None]
     values, vectors = np.linalg.eigh(scaled @ scaled.T)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # the symmetric one changes little where they do
+    normal, spread = _drawn(len(root), n_units)
+    return float(np.quantile(np.abs(normal @ root).max(axis=1) / spread, level))
+
+
+@lru_cache(maxsize=2)
+def _drawn(n_places: int, n_units: int) -> tuple[FloatArray, FloatArray]:
+    """Normal deviates and the divisors that make them t: all pairs of systems have the same, which take longest."""
     draws = np.random.Generator(np.random.Philox(_SEED))
-    normal = draws.standard_normal((_DRAWS, len(root))) @ root
+    normal = draws.standard_normal((_DRAWS, n_places))
     spread = np.sqrt(draws.chisquare(n_units - 1, _DRAWS) / (n_units - 1))
-    return float(np.quantile(np.abs(normal).max(axis=1) / spread, level))
+    for one in (normal, spread):
+        one.flags.writeable = False
+    return normal, spread
 
 
 def _ranges(log_odds: FloatArray, chosen: BoolArray, better: str) -> list[PriorRange]:

@@ -17,7 +17,7 @@ from deciban.core.ranks.exact_weights import aligned, summed_by_code
 from deciban.engines.looking import found_in
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
-from deciban.io.shards.pieces import Chunk, Piece, PieceOf, ShardSource, Wanted
+from deciban.io.shards.pieces import Chunk, NumberedPiece, Piece, PieceOf, ShardSource, Wanted, numbered
 from deciban.models.score_model import ARGUMENTS
 from deciban.trials.names.codes import encode
 from deciban.types import AnyArray, IntArray
@@ -157,20 +157,6 @@ class Gathered(Locked, Work):
         return found
 
 
-@dataclass(frozen=True, eq=False)
-class NumberedPiece(PieceOf):
-    """A piece that knows its number."""
-
-    piece: Piece
-    number: int
-    name: str
-    n_rows: int
-
-    def read(self, wanted: Wanted) -> Chunk:
-        """See `Piece.read`."""
-        return self.piece.read(wanted)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupShares:
     """How much of each class groups have; of more trials it adds up.
@@ -293,7 +279,7 @@ def dealt(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> tuple
     """
     systems = tuple(range(len(source.systems)))
     wanted = Wanted(systems, truth=True, weight=source.has_weights, quality=source.quality)
-    pieces = [NumberedPiece(one, at, one.name, one.n_rows) for at, one in enumerate(source.pieces)]
+    pieces = numbered(source)
     found = engine.run(Gathered(wanted), pieces).found
     if found is None:
         return ByContent(len(systems), source.quality, n_folds, seed), [None] * len(pieces)

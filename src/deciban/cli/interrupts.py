@@ -1,5 +1,7 @@
 """Ctrl-C: one line, exit code 130, nothing half-written, within a second, whatever the program is doing.
 
+So does the signal by which schedulers of jobs end them (SIGTERM), with exit code 143.
+
 An exception in the middle of anything would not do: modules that are being imported turn it into errors of their own,
 and long work of libraries in C sees it only when it is done. So the process ends where it is. All that it would leave
 behind are files that are being written aside (`deciban.io.atomic`), which are removed, and a cursor that progress hid.
@@ -18,6 +20,12 @@ from contextlib import contextmanager
 EXIT_CODE = 130
 """What shells expect of a program that Ctrl-C ended."""
 
+_SIGNALS: dict[int, tuple[object, str, int]] = {
+    signal.SIGINT: (signal.default_int_handler, "interrupted", EXIT_CODE),
+    signal.SIGTERM: (signal.SIG_DFL, "terminated", 143),
+}
+"""Which signals are answered if nothing else does, in what words, and with which exit code."""
+
 _PATIENCE = 0.3
 """Seconds that Python gets to answer a signal itself; it cannot while a library is at work."""
 
@@ -26,16 +34,17 @@ BEFORE_THE_END: list[Callable[[], None]] = []
 
 
 def listen() -> None:
-    """Answer Ctrl-C from now on, if nothing else does, by the end of the process."""
+    """Answer signals from now on, if nothing else does, by the end of the process."""
     with contextlib.suppress(ValueError):  # not the main thread, which is the only one to get signals
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, lambda _number, _frame: _end())
+        for number, (usual, *_) in _SIGNALS.items():
+            if signal.getsignal(number) is usual:
+                signal.signal(number, lambda number, _frame: _end(number))
 
 
 @contextmanager
 def listening() -> Iterator[None]:
-    """Answer Ctrl-C, also while a library is at work that does not let Python answer; as before afterwards."""
-    before = signal.getsignal(signal.SIGINT)
+    """Answer signals, also while a library is at work that does not let Python answer; as before afterwards."""
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
     listen()
     if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
         yield
@@ -48,17 +57,19 @@ def listening() -> Iterator[None]:
         yield
     finally:
         signal.set_wakeup_fd(earlier)
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
         os.close(writing)
 
 
 def _watch(reading: int) -> None:
-    """End the process if Ctrl-C came, and Python did not answer soon; wait for the end of the pipe otherwise."""
+    """End the process if a signal came, and Python did not answer soon; wait for the end of the pipe otherwise."""
     with os.fdopen(reading, "rb", buffering=0) as signals:
-        while number := signals.read(1):
-            if number[0] == signal.SIGINT and signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        while found := signals.read(1):
+            number = found[0]
+            if number in _SIGNALS and signal.getsignal(number) is not _SIGNALS[number][0]:
                 threading.Event().wait(_PATIENCE)
-                _end()
+                _end(number)
 
 
 _ending = threading.Event()
@@ -71,9 +82,10 @@ def give_way() -> None:
         threading.Event().wait(_PATIENCE * 10)
 
 
-def _end() -> None:
+def _end(number: int) -> None:
     """Clean up, say so, and end here."""
     _ending.set()
+    _, words, code = _SIGNALS[number]
     with contextlib.suppress(Exception):  # whatever state this interrupts, the user wants an end
         writing = sys.modules.get("deciban.io.atomic")
         if writing is not None and hasattr(writing, "remove_unfinished"):
@@ -82,8 +94,8 @@ def _end() -> None:
         with contextlib.suppress(Exception):
             act()
     with contextlib.suppress(OSError):
-        os.write(2, b"deciban: interrupted\n")
-    os._exit(EXIT_CODE)
+        os.write(2, f"deciban: {words}\n".encode())
+    os._exit(code)
 
 
 def is_program() -> bool:

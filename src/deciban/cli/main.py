@@ -95,7 +95,7 @@ def _deciban() -> None:
 
 
 def main() -> None:
-    """Run the command line; exit with 0 when done, 2 for bad input or usage, 130 after Ctrl-C, 1 for anything else."""
+    """Run the command line; exit with 0 when done, 2 for bad input or usage, 130 after Ctrl-C (143: ended), else 1."""
     # All memory is given back at exit: to look for cycles in it before is up to a fifth of the work of a small command.
     atexit.register(gc.freeze)
     usual = gc.get_threshold()

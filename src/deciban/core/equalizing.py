@@ -66,9 +66,30 @@ def equalizing_weights(
     array([1., 1., 2.])
     """
     totals = totals_by_condition(condition, truth, weight, n_conditions=n_conditions, n_classes=n_classes)
-    shares = np.divide(totals.max(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0)
-    of_trial: FloatArray = shares[condition, truth.astype(np.int64)]
+    of_trial: FloatArray = equalizing_factors(totals)[condition, truth.astype(np.int64)]
     return of_trial if weight is None else of_trial * weight
+
+
+def equalizing_factors(totals: CountArray) -> FloatArray:
+    """What a trial of each condition and class weighs where conditions count alike; see `equalizing_weights`.
+
+    Parameters
+    ----------
+    totals : (n_conditions, n_classes) array
+
+    Returns
+    -------
+    (n_conditions, n_classes) array
+        0 where there is no trial.
+
+    Examples
+    --------
+    >>> equalizing_factors(np.array([[4, 0], [2, 5]]))
+    array([[1., 0.],
+           [2., 1.]])
+    """
+    found: FloatArray = np.divide(totals.max(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0)
+    return found
 
 
 def shared_weights(
@@ -101,7 +122,27 @@ def shared_weights(
     """
     n_conditions, n_classes = shares.shape
     totals = totals_by_condition(condition, truth, weight, n_conditions=n_conditions, n_classes=n_classes)
-    factors = np.divide(shares * totals.sum(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0)
-    factors[:, np.isnan(shares).all(axis=0)] = 1.0
-    of_trial: FloatArray = factors[condition, truth.astype(np.int64)]
+    of_trial: FloatArray = sharing_factors(totals, shares)[condition, truth.astype(np.int64)]
     return of_trial if weight is None else of_trial * weight
+
+
+def sharing_factors(totals: CountArray, shares: FloatArray) -> FloatArray:
+    """What a trial of each condition and class weighs where conditions have given shares; see `shared_weights`.
+
+    Parameters
+    ----------
+    totals, shares : (n_conditions, n_classes) arrays
+
+    Returns
+    -------
+    (n_conditions, n_classes) array
+
+    Examples
+    --------
+    >>> sharing_factors(np.array([[4, 6], [2, 2]]), np.array([[np.nan, 0.5], [np.nan, 0.5]])).round(3)
+    array([[1.   , 0.667],
+           [1.   , 2.   ]])
+    """
+    found: FloatArray = np.divide(shares * totals.sum(axis=0), totals, out=np.zeros(totals.shape), where=totals > 0)
+    found[:, np.isnan(shares).all(axis=0)] = 1.0
+    return found

@@ -16,6 +16,9 @@ from deciban.decisions.application import Application
 from deciban.decisions.risks import checked_loglik
 from deciban.types import CountArray, FloatArray, IntArray, Priors, ScoreArray
 
+_ROUNDING = 1e-9
+"""Shares of a cost that sums over trials may be off."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions:
@@ -116,6 +119,11 @@ class DecisionTally:
         found = [f"{n:,} decided: {', '.join(shares)}"]
         by_prior = f"{application.default_risk:.6g} by the prior alone ({default} always)"
         found.append(f"a decision is expected to cost {self.expected_cost:.6g} on average; {by_prior}")
+        if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
+            found.append(
+                "that is more, so the prior is not that of these trials, or the scores are not calibrated: what "
+                "decisions cost at this prior, a key tells"
+            )
         worth = self.worth
         unused = [name for name, count in zip(actions, self.counts.tolist(), strict=True) if not count]
         found += [f"{name} is never the best action here" for name in unused]

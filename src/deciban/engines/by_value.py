@@ -60,7 +60,7 @@ class SurveyByValue(Survey):
     Parameters
     ----------
     *given
-        As of `Survey`. Costs are left to `settled`.
+        As of `Survey`. Costs and the range are left to `settled`.
     room : int
         Bytes that counts may take.
     loops : Loops, optional
@@ -94,7 +94,7 @@ class SurveyByValue(Survey):
             chunk = piece.read(Wanted((self.system,), truth=True))
             assert chunk.truth is not None  # noqa: S101  # it was asked for
             scores = chunk.scores[0].astype(self.kind, copy=False)
-            self.add(scores, chunk.truth, with_costs=False)
+            self.add(scores, chunk.truth, all_at_the_end=True)
             found.append(scores)
         self.values.add(*found)
 
@@ -117,6 +117,7 @@ class SurveyByValue(Survey):
         kept = np.sort(np.concatenate([np.zeros(0, self.kind), *(self.kept or [])]))
         self.kept = None  # there need not be two
         give_back()
+        self.finite = self.values.finite_range()
         more, sign = rehearsed(self, also).astype(self.kind), 1 if self.keep_tar else -1
         with ThreadPoolExecutor(engine.n_at_once if engine.shares_memory else len(os.sched_getaffinity(0))) as pool:
             own = pool.submit(log_cost, (kept, None), 0.0, sign=-sign)

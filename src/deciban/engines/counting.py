@@ -17,7 +17,7 @@ from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.gaps import CutCounts, GapClass, unknown_class
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_others
 from deciban.engines.work import Engine, Locked, Work
-from deciban.evaluation.requested import PosteriorCosts
+from deciban.evaluation.requested import PosteriorCosts, posterior_costs_of
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.memory import give_back
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
@@ -69,17 +69,21 @@ class Survey(Locked, Work):
             assert chunk.truth is not None  # noqa: S101  # it was asked for
             self.add(chunk.scores[0].astype(self.kind, copy=False), chunk.truth)
 
-    def add(self, scores: ScoreArray, truth: BoolArray, *, with_costs: bool = True) -> None:
-        """Add trials; from any thread. Without costs they cost nothing, unless they are costs of posteriors."""
+    def add(self, scores: ScoreArray, truth: BoolArray, *, all_at_the_end: bool = False) -> None:
+        """Add trials; from any thread.
+
+        Where all scores are counted, their costs and their range can wait for the end; but not costs of posteriors.
+        """
         kept = np.flatnonzero(truth if self.keep_tar else ~truth)
         some = scores[kept]
         n_kept, n_others = len(some), len(scores) - len(some)
         sign = -1 if self.keep_tar else 1
         own, other = MeanCost(0.0, 0.0, n_kept), MeanCost(0.0, 0.0, n_others)
-        if with_costs:
+        low, high = math.inf, -math.inf
+        if not all_at_the_end:
             own, other = log_cost((some, None), 0.0, sign=sign), log_cost_of_others(scores, kept, sign=-sign)
-        posteriors = [PosteriorCosts.of(self._classes(scores, truth), p) for p in self.figures.posteriors_at]
-        low, high = finite_range(scores)
+            low, high = finite_range(scores)
+        posteriors = list(posterior_costs_of(self._classes(scores, truth), self.figures))
         with self.lock:
             if self.kept is not None:
                 self.kept.append(some)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -101,7 +102,8 @@ def _on_this_machine(n_workers: int) -> Connection:
         raise InputError(f"dask: got {n_workers} processes. Write local:2 for two.")
     distributed = distributed_library()
     with _deaf_to_interrupts(), _own_memory():
-        cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=_ANY_PORT)
+        how = {"dashboard_address": _ANY_PORT, "silence_logs": logging.CRITICAL}  # errors arrive here, and are told
+        cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, **how)
     client = distributed.Client(cluster, set_as_default=False)
 
     def close() -> None:

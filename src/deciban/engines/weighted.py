@@ -19,7 +19,7 @@ from deciban.core.rules.expected import log_cost
 from deciban.engines.counting import Survey, finite_range, rehearsed, sum_of_posteriors
 from deciban.engines.crossing import with_crossing
 from deciban.engines.work import Engine, Work
-from deciban.evaluation.requested import PosteriorCosts
+from deciban.evaluation.requested import posterior_costs_of
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.metrics.scores import ScoredTrials
@@ -51,7 +51,7 @@ class WeightedSurvey(Survey):
         """Add trials with weights above 0; from any thread."""
         found = [(scores[some], weights[some]) for some in (~truth, truth)]
         costs = [log_cost(own, 0.0, sign=sign) for own, sign in zip(found, (1, -1), strict=True)]
-        posteriors = [PosteriorCosts.of(ScoredTrials(found[1], found[0]), p) for p in self.figures.posteriors_at]
+        posteriors = list(posterior_costs_of(ScoredTrials(found[1], found[0]), self.figures))
         low, high = finite_range(scores)
         whole = [bool(np.array_equal(own, np.rint(own))) for _, own in found]
         with self.lock:

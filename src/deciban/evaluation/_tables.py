@@ -1,22 +1,23 @@
-"""Results as text, as Arrow tables and as data frames; what does that stands above, and is imported by its name."""
+"""Results as text, as Arrow tables, as data frames and in notebooks; what does that stands above, imported by name."""
 
 from __future__ import annotations
 
 import importlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 By: TypeAlias = Literal["system", "point", "class"]
 
 
-class Tabular:
+class Tabular(ABC):
     """Mixin of results that tables show."""
 
     __slots__ = ()
 
+    @abstractmethod
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Every evaluation, with columns that tell it from the others beside its name."""
-        raise NotImplementedError
 
     def table(self, style: str = "plain", *, width: int | None = None, all_classes: bool = False) -> str:
         """Return the table that the command line prints.
@@ -101,6 +102,34 @@ class Tabular:
         """
         return importlib.import_module("deciban.workflows.result_frames").frame_of(self, by)
 
+    def explore(self, *, title: str | None = None, height: int = 720) -> Any:
+        """Show the page that ``deciban report`` writes inside a notebook.
+
+        Parameters
+        ----------
+        title : str, optional
+            Heading of the page; by default it names the systems.
+        height : int
+            Of the frame, in pixels.
+
+        Returns
+        -------
+        deciban.report.notebook.Exploration
+            Notebooks show it as a frame; ``save(path)`` writes the page to a file.
+
+        Examples
+        --------
+        >>> import deciban
+        >>> deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]).explore()
+        Exploration(height=720)
+        """
+        return importlib.import_module("deciban.report.notebook").explore(self, title=title, height=height)
+
     def _repr_html_(self) -> str:
-        """What notebooks show."""
-        return self.table("html")
+        """What notebooks show: the table, and small pictures."""
+        written: str = importlib.import_module("deciban.report.notebook").shown(self)
+        return written
+
+    def _repr_markdown_(self) -> str:
+        """What is shown where there is no HTML."""
+        return self.table("markdown")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -13,14 +14,14 @@ SCHEMA = 2
 """Version of the JSON layout; it changes when a name or a meaning does."""
 
 
-class Jsonable:
+class Jsonable(ABC):
     """Mixin of results that have a ``to_dict``."""
 
     __slots__ = ()
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain JSON types."""
-        raise NotImplementedError
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON text; what a terminal would obey is escaped, as JSON can."""

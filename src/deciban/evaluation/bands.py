@@ -9,6 +9,7 @@ import numpy as np
 
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
+from deciban.evaluation.at_priors import spread_of_rates
 from deciban.evaluation.linear_figures import LARGEST
 from deciban.evaluation.uncertainty import CurveInfluences, Figure
 from deciban.types import AnyArray, FloatArray, IntArray
@@ -122,6 +123,8 @@ class Bands:
             self._add(name, influences)
             if keep and name in self.kept:
                 self.kept[name].append(influences[:: self.keep_every].copy())
+        self._add("p_miss", of_miss[self.rows["act_error"]])
+        self._add("p_fa", of_rejected[self.rows["act_error"]])
         self._add("tar_above", of_miss[self.rows["above"]])
         self._add("non_above", of_rejected[self.rows["above"]])
         if self.entropy:  # one product for all of them
@@ -191,6 +194,9 @@ class Bands:
         cost = (1.0 - self.support) * p_miss + self.support * p_fa
         share = np.divide(found["hull"], cost, out=np.zeros(len(cost)), where=cost > 0.0)
         wide["hull"] = np.interp(*places["hull"], share)
+        for name, rates in zip(("p_miss", "p_fa"), self._error_rates("act_error").T, strict=True):
+            spread = spread_of_rates(rates, found[name])
+            wide[name] = np.interp(curves.prior_log_odds, self.log_odds, spread)
         return {**wide, "pav": found["pav"]}
 
 

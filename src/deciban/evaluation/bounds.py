@@ -56,7 +56,9 @@ class Unresolved:
 
 def unbounded(figures: TwoClassFigures) -> list[str]:
     """Names of what was asked for that one pass knows no bounds of."""
-    return [name for name in ("eer_conventions", "fnmr_at", "fmr_at", "posteriors_at") if getattr(figures, name)]
+    return [
+        name for name in ("eer_conventions", "fnmr_at", "fmr_at", "posteriors_at", "rule") if getattr(figures, name)
+    ]
 
 
 def require_bounded(figures: TwoClassFigures) -> None:
@@ -101,6 +103,8 @@ def within_bounds(summary: Summary, found: Evaluation) -> Evaluation:
         gone |= dict.fromkeys(("eer_threshold", "eer_p_miss", "eer_p_fa"), math.nan)
     if not is_same:
         gone["information_at"] = known_information(found.information_at)
+        at = found.at_priors
+        gone["at_priors"] = at and replace(at, min_dcf=np.full(len(at.min_dcf), np.nan))
     gone |= {"dr30": found.dr30 if is_same else (math.nan, math.nan), "operating_points": tuple(points)}
     notes = (*found.notes, _note(bounds, is_same=is_same))
     return replace(found, bounds=bounds, notes=notes, **gone)

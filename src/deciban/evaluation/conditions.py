@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -47,10 +48,7 @@ class Condition:
         some = {name: n for name, n in self.trials.items() if n}
         if not some:
             return "no trials"
-        lacking, most = self.lacking, 3
-        more = f" and {len(lacking) - most} more" if len(lacking) > most else ""
-        there = ", ".join(f"{n:,.6g} {name}" for name, n in list(some.items())[:most])
-        return f"no {', '.join(lacking[:most])}{more} ({there})"
+        return f"no {_enumerated(self.lacking)} ({_enumerated([f'{n:,.6g} {name}' for name, n in some.items()])})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return an entry of ``conditions`` in JSON."""
@@ -102,6 +100,29 @@ class ConditionDifference:
         return found
 
 
+def _enumerated(names: Sequence[str]) -> str:
+    """The first of them; what all are parts of is said once.
+
+    >>> _enumerated(["segments of a", "segments of b", "segments of c", "segments of d"])
+    'segments of a, of b, of c and 1 more'
+    >>> _enumerated(["3 segments of a", "40 segments of b"]), _enumerated(["targets", "non-targets"])
+    ('3 segments of a, 40 of b', 'targets, non-targets')
+    """
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    first, *others = names[:_MOST_NAMES]
+    return ", ".join([first, *(_SAME.sub(r"\1of ", name) for name in others)]) + more
+
+
+_MOST_NAMES = 3
+"""Classes named in a sentence."""
+
+_SAME = re.compile(r"^([\d,.e+]+ )?\w+ of ")
+"""A count, and what is counted of a class."""
+
+_MOST_LINES = 10
+"""Conditions of which each has a sentence."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ByConditions:
     """A system in the conditions of one partition of the trials.
@@ -128,6 +149,33 @@ class ByConditions:
     def evaluated(self) -> tuple[Any, ...]:
         """Evaluations of the conditions that have figures, whose names are those of the conditions."""
         return tuple(one.found for one in self.conditions if one.found is not None)
+
+    @property
+    def without_figures(self) -> list[str]:
+        """Which conditions have no figures and why, in words; and what to do where none has some.
+
+        Examples
+        --------
+        >>> attacks = [{"targets": 9, "non-targets": 0}, {"targets": 0, "non-targets": 5}]
+        >>> parts = [Condition(f"attack {k}", {"attack": f"{k}"}, trials) for k, trials in enumerate(attacks)]
+        >>> for line in ByConditions("attack", ("attack",), tuple(parts)).without_figures:
+        ...     print(line)
+        attack 0: no figures, no non-targets (9 targets)
+        attack 1: no figures, no targets (5 non-targets)
+        no condition has trials of all classes; several values are taken together by --where (attack='0|1')
+        """
+        lacking = [one for one in self.conditions if one.found is None]
+        found = [f"{one.name}: no figures, {one.why_none}" for one in lacking[:_MOST_LINES]]
+        if len(lacking) > _MOST_LINES:
+            found.append(f"{len(lacking) - _MOST_LINES:,} more conditions: no figures, as they lack a class")
+        if len(lacking) == len(self.conditions) > 1:
+            values = [str(value) for one in lacking[:2] for value in one.values.values() if value is not None]
+            is_plain = self.columns == (self.title,) and len(values) > 1  # neither crossed nor bins
+            example = f" ({self.title}='{'|'.join(values)}')" if is_plain else ""
+            found.append(
+                f"no condition has trials of all classes; several values are taken together by --where{example}"
+            )
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,7 +205,7 @@ class Equalized:
             f"in each class, every one of the {n} conditions counts alike: error rates at any threshold are means over "
             "conditions; a minimum has one threshold for all, and is never above the actual cost"
         )
-        partial = [f"{one.name} has no {', '.join(one.lacking)}" for one in self.conditions if one.lacking]
+        partial = [f"{one.name} has no {_enumerated(one.lacking)}" for one in self.conditions if one.lacking]
         if partial:
             shown = "; ".join(partial[:_SHOWN]) + (f"; {len(partial) - _SHOWN} more" if len(partial) > _SHOWN else "")
             words += f". A class is averaged over the conditions that have it: {shown}"
@@ -170,6 +218,7 @@ class Equalized:
 
 
 _SHOWN = 5
+"""Conditions named in a sentence."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import logit
 
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
@@ -108,6 +109,8 @@ def _wanted(summary: Summary, found: Evaluation) -> FloatArray:
     at = [one.errors.threshold for one in found.requested.rates_at]
     at += [one.errors.threshold for one in found.requested.at_thresholds]
     points = [place for point in found.operating_points for place in (point.threshold, point.min_threshold)]
+    if (own := summary.figures.rule) is not None:
+        at += [x for p in summary.figures.rule_priors for x in own.thresholds(float(logit(p))).tolist()]
     log_odds = effective_log_odds(found.curves.prior_log_odds[:: Bands.STEP], 1.0, 1.0)
     levels = found.curves.levels[:: Bands.LEVEL_STEP]
     wanted = np.concatenate((-bounds, beyond(bounds), at, points, [found.eer_threshold], -log_odds, levels))

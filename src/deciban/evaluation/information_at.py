@@ -122,8 +122,13 @@ class WithCapacity:
 
 def information_dicts(found: Sequence[InformationAt], most: Capacity | None) -> dict[str, Any]:
     """Information and capacity as JSON has them."""
-    capacity = None if most is None else {"bits": most.bits, "prior": most.prior}
+    capacity = None if most is None else capacity_dict(most)
     return {"information_at": [one.to_dict() for one in found], "capacity": capacity}
+
+
+def capacity_dict(most: Capacity) -> dict[str, Any]:
+    """A capacity as JSON has it."""
+    return {"bits": most.bits, "prior": most.prior}
 
 
 def sentence(one: OneSystem) -> str:
@@ -146,7 +151,21 @@ def sentence(one: OneSystem) -> str:
         if at.available is not None:
             words += f" ({with_interval(_three_digits(at.available), one, ('available', k))} if calibrated)"
         parts.append(words)
+    most = one.capacity if one.kind == "classes" else None  # type: ignore[attr-defined]  # of two classes JSON has it
+    if most is not None:
+        parts.append(f"at the best prior {_three_digits(most.bits)} bits if calibrated ({_listed(one, most.prior)})")
     return f"{one.name} {'; '.join(parts)}"
+
+
+_SHOWN = 5
+"""Classes of greatest prior that are named."""
+
+
+def _listed(one: Any, prior: FloatArray) -> str:
+    """The classes of greatest prior."""
+    order = np.argsort(-prior, kind="stable")
+    words = [f"{one.classes[k]} {prior[k]:.2g}" for k in order[:_SHOWN].tolist()]
+    return ", ".join(words) + (f", {len(order) - _SHOWN} more" if len(order) > _SHOWN else "")
 
 
 def _at(one: InformationAt) -> str:

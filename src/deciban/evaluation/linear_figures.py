@@ -9,13 +9,15 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from scipy.special import logit
 
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.best import BestDecisions, dcf_weights
-from deciban.core.resampling.intervals import Estimate, NothingSeen
+from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.scales import Scale
 from deciban.evaluation.information_at import constant_costs
+from deciban.evaluation.own_rule import RuleFigures, actual_costs, cell_costs
 from deciban.evaluation.requested import PosteriorScores
 from deciban.evaluation.uncertainty import Figure
 from deciban.types import FloatArray
@@ -195,6 +197,27 @@ class FiguresOfEvaluation:
             yield LinearFigure(("at_thresholds_hter", k), errors.hter, halves, "logit", nothing, limits=(0.0, 1.0))
         for k, scores in enumerate(asked.posterior_scores):
             yield from self._posteriors(k, scores)
+        for k, by_rule in enumerate(asked.rule_costs):
+            yield from self._by_rule(k, by_rule)
+
+    def _by_rule(self, k: int, found: RuleFigures) -> Iterator[LinearFigure]:
+        own, told, log_odds = self.summary.figures.rule, found.to_dict(), float(logit(found.p_target))
+        assert own is not None  # noqa: S101  # there are figures of it
+        total = actual_costs(own, self.costs.rates, self.costs.of_means, log_odds)
+        least = partial(BestDecisions.cost_of, costs=partial(cell_costs, own, log_odds=log_odds))
+        nothing, unknown_cost = self._none(math.inf), told["default"]
+        below = unknown_cost if told["minimum"] >= (1.0 - ROUNDING) * unknown_cost else 0.0  # nothing is told, or less
+        # Nobody need pay more than for the prior alone.
+        unseen = NothingSeen(min(self.n_units), own.dearest(log_odds), below, ceiling=unknown_cost)
+        limits, top = (0.0, unknown_cost), (-math.inf, unknown_cost)
+        unknown = constant_costs(told["default"], log_odds, self.costs.cells.n_cells)
+        yield LinearFigure(("rule_cost", k), told["cost"], total, "log", nothing)
+        yield LinearFigure(("rule_minimum", k), told["minimum"], 0.0, "log", unseen, least, limits, OF_MAPS)
+        lost = partial(_minus, least)
+        yield LinearFigure(
+            ("rule_calibration_loss", k), told["calibration_loss"], total, "identity", nothing, lost, rate=OF_MAPS
+        )
+        yield LinearFigure(("rule_information", k), told["information"], unknown - total, "identity", limits=top)
 
     def _posteriors(self, k: int, scores: PosteriorScores) -> Iterator[LinearFigure]:
         log_odds, nothing = math.log(scores.p_target) - math.log1p(-scores.p_target), self._none(math.inf)

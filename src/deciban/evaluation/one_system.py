@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from deciban.core.by_value import ByValue
 from deciban.core.resampling.intervals import Interval
@@ -39,9 +40,9 @@ class OneSystem(ByValue, Shown):
     bounds: Bounds
 
     @property
+    @abstractmethod
     def point_names(self) -> tuple[str, ...]:
         """What the operating points are called, in their order."""
-        raise NotImplementedError
 
     @property
     def information_at(self) -> tuple[InformationAt, ...]:
@@ -91,3 +92,23 @@ class OneSystem(ByValue, Shown):
     def labelled(self) -> list[tuple[Mapping[str, str], Any]]:
         """Itself alone."""
         return [({}, self)]
+
+
+S = TypeVar("S", bound=OneSystem)
+
+
+def shared_notes(systems: Sequence[S]) -> list[tuple[list[S], str]]:
+    """The notes on systems, each once, with all systems that it is on.
+
+    Examples
+    --------
+    >>> from deciban import evaluate
+    >>> few = [evaluate([1.0], [-1.0], name=name) for name in "AB"]
+    >>> [([one.name for one in some], note[:10]) for some, note in shared_notes(few)]
+    [(['A', 'B'], 'Rule of 30')]
+    """
+    found = dict[str, list[S]]()
+    for system in systems:
+        for note in system.all_notes:
+            found.setdefault(note, []).append(system)
+    return [(some, note) for note, some in found.items()]

@@ -29,7 +29,7 @@ PRIMARY = {
     "fnmr_at_fmr": "FNMR",
     "c_avg": "C_avg",
     "normalized_c_avg": "C_avg, normalized",
-    "cluster_c_avg": "C_avg within clusters of classes",
+    "cluster_c_avg": "C_avg among the classes of a cluster",
     "pair_cost": "actual cost of telling the worst pairs of classes apart",
 }
 """What the primary number of a plan is, in words."""
@@ -106,6 +106,16 @@ class Preset:
         return self.status == "verified"
 
     @property
+    def is_rate(self) -> bool:
+        """Whether the primary number is written in percent."""
+        return self.primary in ("eer", "fnmr_at_fmr")
+
+    @property
+    def is_minimum(self) -> bool:
+        """Whether the primary number is by the best threshold, and not by that of the plan."""
+        return self.primary in ("min_dcf", "eer")
+
+    @property
     def class_figures(self) -> dict[str, Any]:
         """Arguments of `deciban.evaluate_classes`, for a plan of many classes."""
         figures: dict[str, Any] = {"p_target": [point.p_target for point in self.points]}
@@ -139,6 +149,11 @@ class Preset:
         return tuple(_NEXT_COLUMN.split(self.equalize)) if self.equalize else from_shares
 
     @property
+    def alike(self) -> str:
+        """What counts alike where partitions do, in words."""
+        return f"every {'combination' if len(self.columns) > 1 else 'value'} of {', '.join(self.columns)}"
+
+    @property
     def primary_in_words(self) -> str:
         """What the primary number is.
 
@@ -147,7 +162,7 @@ class Preset:
         >>> preset("sre12").primary_in_words
         'mean over 2 points of the actual DCF, normalized'
         >>> preset("lre17").primary_in_words
-        'mean over 2 points of the C_avg, normalized, every combination of data_source counting alike'
+        'mean over 2 points of the C_avg, normalized, every value of data_source counting alike'
         """
         words = PRIMARY[self.primary]
         if self.primary == "fnmr_at_fmr":
@@ -159,7 +174,7 @@ class Preset:
         elif len(self.points) > 1 and self.primary != "eer":
             words = f"mean over {len(self.points)} points of the {words}"
         if self.equalize:
-            words += f", every combination of {', '.join(self.columns)} counting alike"
+            words += f", {self.alike} counting alike"
         if self.non_target_shares:
             shares = ", ".join(f"{value} {share:g}" for value, share in self.non_target_shares.items())
             words += f", non-targets by {self.share_column} in shares ({shares})"
@@ -313,7 +328,13 @@ def _validate(row: dict[str, Any], where: str) -> None:
         place = ".".join(map(str, error.absolute_path)) or "the plan"
         about = error.schema.get("description") if isinstance(error.schema, dict) else None
         rule = f"{about} " if about else ""
+        wrong = "has no place here" if error.validator == "not" else error.message[:200]
         raise FormatError(
-            f"{where}: {place}: {error.message[:200]}. {rule}deciban presets NAME --toml shows plans that are whole, "
+            f"{where}: {place}: {wrong}. {rule}deciban presets NAME --toml shows plans that are whole, "
             "and docs/presets.md what each field means."
         )
+    for name, value in row.items():
+        try:
+            json.dumps(value, allow_nan=False)
+        except ValueError:
+            raise FormatError(f"{where}: {name}: {value} has numbers that are not finite.") from None

@@ -91,7 +91,7 @@ class Primary:
     @property
     def figure(self) -> PlanFigure:
         """That which ranks systems."""
-        chosen = self.minimum if self.actual is None or self.plan.primary in ("min_dcf", "eer") else self.actual
+        chosen = self.minimum if self.actual is None or self.plan.is_minimum else self.actual
         if chosen is None:
             raise ValueError("a primary number has a figure")
         return chosen
@@ -102,7 +102,7 @@ class Primary:
         pairs = [("actual", self.actual), ("minimum", self.minimum)]
         there = [(name, one) for name, one in pairs if one is not None]
         there.sort(key=lambda pair: pair[1] is not self.figure)
-        what = "pooled" if self.departs else "primary"
+        what = "not primary" if self.departs else "primary"
         alone = what if len(there) == 1 else f"{what} ({there[0][0]})"
         return [(name if at else alone, one) for at, (name, one) in enumerate(there)]
 
@@ -111,7 +111,8 @@ class Primary:
         """Of which trials it is, of what it is the mean, and why it is not the number of the plan."""
         found = [f"not the primary number of {self.plan.name}: {self.departs}"] if self.departs else []
         found += [f"{self.plan.name}: {self.how}"] if self.how else []
-        found += [ESTIMATORS] if self.plan.equalize and not self.departs else []
+        both = self.actual is not None and self.minimum is not None
+        found += [ESTIMATORS] if both and self.plan.equalize and not self.departs else []
         parts = [f"{name} {value:.4f}" for name, value in self.parts.items()]
         if parts:
             more = [f"{len(parts) - _MOST_PARTS} more"] if len(parts) > _MOST_PARTS else []
@@ -124,14 +125,14 @@ class Primary:
         return self.figure.value
 
     @property
-    def is_rate(self) -> bool:
-        """Whether it is written in percent."""
-        return self.plan.primary in ("eer", "fnmr_at_fmr")
-
-    @property
     def status(self) -> str:
-        """Whether the plan was checked, in words that stand beside the number."""
-        return "verified" if self.plan.is_verified else "unverified: check it with the plan before you quote it"
+        """Whether the plan was checked, in words that stand beside the number.
+
+        Empty where it was, and the number is not that of the plan: nothing about this one was checked.
+        """
+        if not self.plan.is_verified:
+            return "unverified: check it with the plan before you quote it"
+        return "" if self.departs else "verified"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON says of it."""

@@ -14,12 +14,13 @@ from scipy.special import logit
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.thresholds import ErrorKind, ErrorsAt, eer_readings, limited
 from deciban.core.rules.expected import MeanCost
-from deciban.metrics.decomposition import RULES, Rule, ScoreParts, parts_of
+from deciban.metrics.decomposition import RULES, ScoreParts, parts_of
 from deciban.metrics.evidence import MisleadingEvidence
 from deciban.metrics.scores import ScoredTrials
 
 if TYPE_CHECKING:
-    from deciban.evaluation.summary import Summary
+    from deciban.evaluation.own_rule import RuleFigures
+    from deciban.evaluation.summary import Summary, TwoClassFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +104,22 @@ class Requested(ByValue):
         FNMR at each FMR, then FMR at each FNMR.
     at_thresholds : tuple of AtThreshold
     posterior_scores : tuple of PosteriorScores
+    rule_costs : tuple of RuleFigures
+        By a rule of the user's own.
     """
 
     eer_conventions: Mapping[str, float]
     rates_at: tuple[RateAt, ...]
     at_thresholds: tuple[AtThreshold, ...]
     posterior_scores: tuple[PosteriorScores, ...]
+    rule_costs: tuple[RuleFigures, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers by name, without what is empty."""
         found: dict[str, Any] = {"eer_conventions": dict(self.eer_conventions)}
         for name, which in (("fnmr_at_fmr", "fmr"), ("fmr_at_fnmr", "fnmr")):
             found[name] = [one.to_dict() for one in self.rates_at if one.limited == which]
-        for name in ("at_thresholds", "posterior_scores"):
+        for name in ("at_thresholds", "posterior_scores", "rule_costs"):
             found[name] = [one.to_dict() for one in getattr(self, name)]
         return {name: value for name, value in found.items() if value}
 
@@ -132,12 +136,12 @@ class PosteriorCosts:
     ----------
     log_odds : float
         Of the prior, in nats.
-    costs : dict of rule to (MeanCost, MeanCost)
+    costs : dict of rule, by name, to (MeanCost, MeanCost)
         Of targets and non-targets.
     """
 
     log_odds: float
-    costs: Mapping[Rule, tuple[MeanCost, MeanCost]]
+    costs: Mapping[str, tuple[MeanCost, MeanCost]]
 
     @classmethod
     def of(cls, trials: ScoredTrials, p_target: float) -> PosteriorCosts:
@@ -147,10 +151,21 @@ class PosteriorCosts:
 
     def __add__(self, other: PosteriorCosts) -> PosteriorCosts:
         """Merge with the costs of other trials at the same prior."""
-        merged: dict[Rule, tuple[MeanCost, MeanCost]] = {}
+        merged: dict[str, tuple[MeanCost, MeanCost]] = {}
         for rule, (tar, non) in self.costs.items():
             merged[rule] = tar + other.costs[rule][0], non + other.costs[rule][1]
         return PosteriorCosts(self.log_odds, merged)
+
+
+def posterior_costs_of(trials: ScoredTrials, figures: TwoClassFigures) -> tuple[PosteriorCosts, ...]:
+    """Costs of posteriors at each prior that was asked for; then those of a rule of the user's own."""
+    found = [PosteriorCosts.of(trials, p) for p in figures.posteriors_at]
+    if (own := figures.rule) is not None:
+        from deciban.evaluation.own_rule import OWN  # only for who has one
+
+        all_odds = [float(logit(p)) for p in figures.rule_priors]
+        found += [PosteriorCosts(log_odds, {OWN: own.costs(trials, log_odds)}) for log_odds in all_odds]
+    return tuple(found)
 
 
 def requested_of(summary: Summary) -> Requested:
@@ -160,11 +175,16 @@ def requested_of(summary: Summary) -> Requested:
     rates += [RateAt("fnmr", *row) for row in _limited(summary, asked.fmr_at, "miss")]
     scores = [
         PosteriorScores(p, *(parts_of(one.costs[rule], summary.recalibrated, rule, one.log_odds) for rule in RULES))
-        for p, one in zip(asked.posteriors_at, summary.posterior_costs, strict=True)
+        for p, one in zip(asked.posteriors_at, summary.posterior_costs, strict=False)  # then come those of a rule
     ]
     at = [AtThreshold(name, ErrorsAt.of(ranks.tar, ranks.non, place)) for name, place in asked.at_thresholds]
     readings = eer_readings(summary.rocch, ranks.tar, ranks.non) if asked.eer_conventions else {}
-    return Requested(readings, tuple(rates), tuple(at), tuple(scores))
+    own: tuple[RuleFigures, ...] = ()
+    if asked.rule is not None:
+        from deciban.evaluation.own_rule import rule_figures_of  # only for who has one
+
+        own = rule_figures_of(summary)
+    return Requested(readings, tuple(rates), tuple(at), tuple(scores), own)
 
 
 def _limited(summary: Summary, limits: tuple[float, ...], which: ErrorKind) -> list[tuple[float, ErrorsAt]]:

@@ -14,19 +14,23 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import SCHEMA, plain
+from deciban.evaluation.at_priors import AtPriors
 from deciban.evaluation.bounds import Bounds
 from deciban.evaluation.information_at import InformationAt, WithCapacity, information_dicts
-from deciban.evaluation.one_system import OneSystem, Shown
+from deciban.evaluation.one_system import OneSystem, Shown, shared_notes
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.evidence import MisleadingEvidence
+from deciban.metrics.scores import ScoredTrials
 from deciban.types import Axis, FloatArray
 
 if TYPE_CHECKING:
+    from deciban.evaluation.affine import AffineCalibration
     from deciban.evaluation.conditions import SystemConditions
     from deciban.evaluation.primary import Primary
+    from deciban.evaluation.worst_trials import WorstTrials
     from deciban.trials import JoinReport
 
 CONVENTIONS = {
@@ -174,6 +178,10 @@ class Evaluation(OneSystem, WithCapacity):
     bounds : mapping of figure to (float, float)
         Of one pass over trials that do not fit in memory: the lowest and the highest value that figures can have, by
         name, and ``("min_dcf", 0)`` at operating points. Such a figure is NaN itself, in JSON null.
+    cells : ScoredTrials or None
+        The trials, many of them in narrow cells of scores.
+    at_priors : AtPriors or None
+        Errors and costs of Bayes decisions at priors of a fine grid.
     """
 
     name: str
@@ -200,6 +208,8 @@ class Evaluation(OneSystem, WithCapacity):
     axis: Axis = dataclasses.field(default="nats", repr=False, compare=False)
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
     bounds: Bounds = dataclasses.field(default_factory=dict, repr=False)
+    cells: ScoredTrials | None = dataclasses.field(default=None, repr=False, compare=False)
+    at_priors: AtPriors | None = dataclasses.field(default=None, repr=False)
 
     kind: ClassVar[str] = "two-class"
     conventions: ClassVar[Mapping[str, str]] = CONVENTIONS
@@ -222,6 +232,13 @@ class Evaluation(OneSystem, WithCapacity):
         if math.isinf(self.cllr):
             return self.cllr  # whatever the minimum is, which may be known within bounds alone
         return max(self.cllr - self.min_cllr, 0.0)  # rounding alone can put the minimum an ulp above
+
+    @property
+    def affine(self) -> AffineCalibration | None:
+        """The best scale and offset on the same trials; None if no finite ones are best. See `AffineCalibration`."""
+        from deciban.evaluation.affine import affine_of  # which trains: only for who asks
+
+        return None if self.cells is None else affine_of(self.cells)
 
     @property
     def act_dcf(self) -> float:
@@ -254,7 +271,18 @@ class Evaluation(OneSystem, WithCapacity):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        for name in ("curves", "is_weighted", "requested", "misleading", "axis", "uncertainty", "bounds"):
+        internal = (
+            "curves",
+            "is_weighted",
+            "requested",
+            "misleading",
+            "axis",
+            "uncertainty",
+            "bounds",
+            "cells",
+            "at_priors",
+        )
+        for name in internal:
             del fields[name]
         fields["calibration_loss"] = self.calibration_loss
         fields["mean_act_dcf"], fields["mean_min_dcf"] = self.mean_act_dcf, self.mean_min_dcf
@@ -280,26 +308,6 @@ else:
     E = TypeVar("E")
 
 
-S = TypeVar("S", bound=OneSystem)
-
-
-def shared_notes(systems: Sequence[S]) -> list[tuple[list[S], str]]:
-    """The notes on systems, each once, with all systems that it is on.
-
-    Examples
-    --------
-    >>> from deciban import evaluate
-    >>> few = [evaluate([1.0], [-1.0], name=name) for name in "AB"]
-    >>> [([one.name for one in some], note[:10]) for some, note in shared_notes(few)]
-    [(['A', 'B'], 'Rule of 30')]
-    """
-    found = dict[str, list[S]]()
-    for system in systems:
-        for note in system.all_notes:
-            found.setdefault(note, []).append(system)
-    return [(some, note) for note, some in found.items()]
-
-
 @dataclass(frozen=True)
 class Results(Shown, Generic[E]):
     """The evaluations of several systems on the same trials, and how the trials were found.
@@ -318,6 +326,8 @@ class Results(Shown, Generic[E]):
         Of each system by condition, where that was asked for.
     primaries : tuple of Primary
         The primary number of each system, where the plan of an evaluation was named.
+    worst : tuple of WorstTrials
+        The most misleading trials of each system, where these were asked for.
     """
 
     systems: tuple[E, ...]
@@ -326,6 +336,7 @@ class Results(Shown, Generic[E]):
     before: Results[E] | None = None
     conditions: tuple[SystemConditions, ...] = ()
     primaries: tuple[Primary, ...] = ()
+    worst: tuple[WorstTrials, ...] = ()
 
     def __repr__(self) -> str:
         names = shortened(", ".join(system.name for system in self.systems))
@@ -368,9 +379,12 @@ class Results(Shown, Generic[E]):
 
     def systems_to_dicts(self) -> list[dict[str, Any]]:
         """Return every system as JSON has it, with its conditions where there are some."""
-        more = [one.to_dict() for one in self.conditions] or [{}] * len(self.systems)
-        planned = [{"primary": one.to_dict()} for one in self.primaries] or [{}] * len(self.systems)
-        return [one.to_dict() | own | plan for one, own, plan in zip(self.systems, more, planned, strict=True)]
+        found = [one.to_dict() for one in self.systems]
+        planned = [{"primary": one.to_dict()} for one in self.primaries]
+        for more in ([one.to_dict() for one in self.conditions], planned, [one.to_dict() for one in self.worst]):
+            for system, own in zip(found, more, strict=False):  # there are as many, or none
+                system.update(own)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``deciban eval --json`` prints."""

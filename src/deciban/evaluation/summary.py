@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,13 +26,16 @@ from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating
 from deciban.core.rules.expected import ErrorCounts, MeanCost, log_cost, mixed
 from deciban.errors import InputError
 from deciban.evaluation.bounds import Unresolved
-from deciban.evaluation.requested import PosteriorCosts
+from deciban.evaluation.requested import PosteriorCosts, posterior_costs_of
 from deciban.evaluation.unit_trials import TrialsByUnit, UnitTrials
 from deciban.metrics import SortedScores
 from deciban.metrics.evidence import FACTORS, factors_of
 from deciban.metrics.scores import ScoredTrials
 from deciban.metrics.thresholds import rates_of, threshold_of
 from deciban.types import Axis, FloatArray, Units, Weights
+
+if TYPE_CHECKING:
+    from deciban.evaluation.own_rule import OwnRule
 
 DEFAULT_POINTS = (OperatingPoint(0.01),)
 """Where detection costs are reported if nothing is said."""
@@ -57,6 +60,8 @@ class TwoClassFigures:
         first of them, or at 0.5.
     factors : float or sequence of float
         Likelihood ratios beyond which misleading evidence is counted; `deciban.metrics.misleading_evidence`.
+    rule : ThresholdWeights or ThresholdDensity, optional
+        A rule of your own of `deciban.rules`; its costs are wanted at the prior of each operating point.
     axis : {"nats", "log10"}
         Unit in which plots and tables write log-likelihood ratios. All numbers of results are in nats.
 
@@ -82,6 +87,7 @@ class TwoClassFigures:
     posteriors_at: tuple[float, ...]
     factors: tuple[float, ...]
     axis: Axis
+    rule: OwnRule | None
 
     def __init__(
         self,
@@ -94,6 +100,7 @@ class TwoClassFigures:
         posteriors_at: ArrayLike = (),
         factors: ArrayLike = FACTORS,
         axis: Axis = "nats",
+        rule: Any = None,
     ) -> None:
         given: Any = operating_points
         if not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
@@ -115,6 +122,7 @@ class TwoClassFigures:
             "posteriors_at": _listed(_priors(posteriors_at)),
             "factors": _listed(factors_of(factors)),
             "axis": axis,
+            "rule": None if rule is None else _own_rule(rule),
         }
         for name, value in found.items():
             object.__setattr__(self, name, value)
@@ -122,7 +130,13 @@ class TwoClassFigures:
     @property
     def has_requests(self) -> bool:
         """Whether figures are wanted that evaluations do without."""
-        return bool(self.eer_conventions or self.fnmr_at or self.fmr_at or self.at_thresholds or self.posteriors_at)
+        asked = self.eer_conventions, self.fnmr_at, self.fmr_at, self.at_thresholds, self.posteriors_at, self.rule
+        return any(map(bool, asked))
+
+    @property
+    def rule_priors(self) -> tuple[float, ...]:
+        """Where the costs of the rule are wanted: the prior of each operating point, each once."""
+        return tuple(dict.fromkeys(point.p_target for point in self.operating_points)) if self.rule else ()
 
     @classmethod
     def of(cls, asked: TwoClassFigures | Iterable[PointLike]) -> TwoClassFigures:
@@ -180,7 +194,7 @@ class Summary:
         """From sorted scores."""
         trials = scores.trials
         costs = (log_cost(trials.tar, 0.0, sign=-1), log_cost(trials.non, 0.0, sign=1))
-        posterior_costs = tuple(PosteriorCosts.of(trials, p) for p in figures.posteriors_at)
+        posterior_costs = posterior_costs_of(trials, figures)
         return cls(figures, scores, *costs, is_weighted, posterior_costs, units)
 
     @property
@@ -346,6 +360,12 @@ def merged(summaries: Iterable[Summary]) -> Summary:
         if True in have_units
         else None,
     )
+
+
+def _own_rule(rule: Any) -> OwnRule:
+    from deciban.evaluation.own_rule import OwnRule  # only for who has one
+
+    return OwnRule.of(rule)
 
 
 def _listed(values: FloatArray) -> tuple[float, ...]:

@@ -15,6 +15,7 @@ from deciban.core.ranks.hull import FEW_ERRORS, Rocch
 from deciban.core.ranks.operating import PointLike, detection_cost, effective_log_odds
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
+from deciban.evaluation.at_priors import at_priors
 from deciban.evaluation.bounds import within_bounds, without_bounded
 from deciban.evaluation.curves import draw_curves, trials_in_cells
 from deciban.evaluation.information_at import information_of
@@ -288,6 +289,8 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         requested=requested_of(summary) if summary.figures.has_requests else NOTHING,
         axis=summary.figures.axis,
         information_at=information_of(summary, [point.threshold for point in points], trials),
+        cells=trials,
+        at_priors=at_priors(summary, [point.threshold for point in points]),
     )
     uncertainty = None
     if summary.units is not None:

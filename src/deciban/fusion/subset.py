@@ -17,9 +17,10 @@ from deciban.engines.work import Engine
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
 from deciban.fusion.subsets import MOST, Subset, name_of, occurring_subsets, require_known, wanted_subsets
-from deciban.fusion.subsets_in_pieces import fusions_in_pieces, results_of_subset
+from deciban.fusion.subsets_in_pieces import ScoredInPieces, fusions_in_pieces, results_of_subset
 from deciban.io.shards.pieces import ShardSource
 from deciban.models.loading import model_of
+from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, content_of
 from deciban.models.score_model import ParameterRow
 from deciban.models.two_class import Fusion
@@ -195,19 +196,20 @@ class SubsetFusion(Fusion):
     def fit_pieces(
         self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
     ) -> Self:
-        """Train on trials in pieces, which all systems scored; see `LinearFusion.fit_pieces`."""
+        """Train on trials in pieces, as `fit` does; see `LinearFusion.fit_pieces`."""
         missing, max_missing = self._policy()
         complete = tuple(range(len(source.systems)))
-        every: dict[Subset, IntArray] = {complete: np.zeros(0, np.int64)}
-        wanted = [complete] if missing != "subset" else wanted_subsets(complete, every, max_missing)
-        self.fusions_ = fusions_in_pieces(wanted, self._untrained, source, engine, memory, units)
-        self._n_systems, trained = len(complete), self.fusions_[complete].training_
-        assert trained is not None  # noqa: S101  # it has just been trained
-        self.objective_ = self.whole.objective_
-        results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": 0}
-        for subset, fusion in self.fusions_.items():
-            results |= results_of_subset(subset, fusion, sum(trained.counts.values()) if subset == complete else 0)
-        self.training_ = replace(trained, results=results)
+        seen = ScoredInPieces.of(source, engine, missing, self.called)
+        wanted = [complete] if missing != "subset" else wanted_subsets(complete, seen.occurring, max_missing)
+        self.fusions_ = fusions_in_pieces(wanted, self._untrained, seen, engine, memory, units)
+        self._n_systems = len(complete)
+        if seen.seen is not None:
+            self.objective_ = self.cost_of_pieces(mapped(seen.counting, self, "fusion"), engine)
+        else:
+            self.objective_ = self.whole.objective_
+        training = seen.training(self.whole, engine, memory)
+        results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": seen.n_dropped}
+        self.training_ = replace(training, results=results | seen.results(self.fusions_, training))
         return self
 
     def _untrained(self, subset: Subset) -> LinearFusion:

@@ -59,6 +59,12 @@ class ClassTotals:
             found |= {f"first/{problem}/{name}": array for name, array in _of_cells(cells).items()}
         return found
 
+    @property
+    def layout(self) -> dict[str, tuple[str, ...]]:
+        """What is held, by kind: totals add up if they hold the same."""
+        held = {"counts": self.counts, "signs": self.hold, "cells of minima": self.cells}
+        return {kind: tuple(sorted(own)) for kind, own in held.items()}
+
     def without_cells(self) -> ClassTotals:
         """The same for further passes."""
         return replace(self, cells={})
@@ -208,6 +214,14 @@ class ClassPart:
             cells = tuple({name: _cells(one) for name, one in own.items()} for own in found)
             further = ClassFurther(of["most"], tuple(of["seen"]), sides, cells)
         return cls(question, shards, tuple(totals), about["passes"], known if any(known) else (), further)
+
+    def unlike(self, other: ClassPart) -> list[str]:
+        """Kinds of what one of them holds of its trials and the other does not: versions of this package differ."""
+        found = list[str]()
+        for one, two in zip(self.totals, other.totals, strict=True):
+            if one is not None and two is not None:
+                found += [kind for kind, own in one.layout.items() if own != two.layout[kind] and kind not in found]
+        return found
 
     @staticmethod
     def together(parts: Sequence[ClassPart]) -> ClassPart:

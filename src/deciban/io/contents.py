@@ -341,18 +341,22 @@ def _digits(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return pc.cast(column, pa.string()) if pa.types.is_integer(column.type) else column
 
 
-def scores_of(column: pa.Array | pa.ChunkedArray) -> ScoreArray:
-    """Scores as floats; no NaN."""
+def scores_of(column: pa.Array | pa.ChunkedArray, *, incomplete: bool = False) -> ScoreArray:
+    """Scores as floats; no NaN, unless that stands for none."""
     if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)):
-        raise RowError(f"the scores are {column.type}, expected numbers", None)
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        raise RowError(f"the scores are {kind}, expected numbers", None)
     if column.null_count:
-        raise RowError("a score is missing", int(np.argmax(to_numpy(column.is_null()))))
+        raise RowError(
+            "a score is missing: every trial needs one; repair the file or drop the trial",
+            int(np.argmax(to_numpy(column.is_null()))),
+        )
     kind = pa.float32() if column.type in (pa.float16(), pa.float32()) else pa.float64()
     try:
         score: ScoreArray = to_numpy(column if column.type == kind else column.cast(kind))
     except pa.ArrowInvalid as error:  # whole numbers from 2**53 on
         raise RowError(f"a score is not to be had as float64 ({error}). Write scores as floats", None) from error
-    if len(score) and np.isnan(np.max(score)):
+    if len(score) and not incomplete and np.isnan(np.max(score)):
         row = int(np.argmax(np.isnan(score)))
         raise RowError(
             "the score is NaN; infinite scores are allowed, NaN is not: repair the file or drop the trial", row

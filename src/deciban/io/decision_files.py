@@ -154,6 +154,8 @@ def read_decisions(
         raise FormatError(
             f"{name}: row {empty[0] + 1} holds no decision. Write one for every trial, or leave the trial out."
         )
+    if not len(said):
+        raise FormatError(f"{name}: holds no decisions, only the names of its columns. Write one for every trial.")
     encoded = pc.dictionary_encode(said).combine_chunks()
     found = encoded.dictionary.to_pylist()
     meant = {word: _meaning(word, words or {}, actions) for word in found}

@@ -10,7 +10,7 @@ import numpy as np
 
 from deciban.errors import FormatError, InputError
 from deciban.io.source import PathLike, display_name
-from deciban.rules import ThresholdDensity, ThresholdWeights
+from deciban.rules import ThresholdDensity, ThresholdWeights, check_properness
 from deciban.types import FloatArray
 
 EXAMPLE = "eta = [0.01, 0.1, 0.5]\nweights = [0.2, 0.3, 0.5]"
@@ -35,7 +35,8 @@ def read_rule(path: PathLike) -> ThresholdWeights | ThresholdDensity:
     Raises
     ------
     FormatError
-        If there is something else in it, a number is none, or they make no rule.
+        If there is something else in it, a number is none, or they make no rule; if the rule is not proper, as some
+        weight or density is negative, with distributions for which lying pays.
     OSError
         If it cannot be read.
 
@@ -60,9 +61,35 @@ def read_rule(path: PathLike) -> ThresholdWeights | ThresholdDensity:
         )
     numbers = {key: _numbers(values, key, name) for key, values in found.items()}
     try:
+        _require_proper(numbers["eta"], numbers, name)
         return ThresholdWeights(**numbers) if "weights" in numbers else ThresholdDensity(**numbers)
     except InputError as error:
         raise FormatError(f"{name}: {error}") from error
+
+
+def _require_proper(eta: FloatArray, numbers: dict[str, FloatArray], name: str) -> None:
+    """Refuse negative weights with who gains by lying, if it is found; what makes no rule at all is left alone.
+
+    Raises
+    ------
+    FormatError
+        With a counter-example.
+    InputError
+        If thresholds are none.
+    """
+    what = "weights" if "weights" in numbers else "density"
+    values = numbers[what]
+    if values.shape != eta.shape or not np.isfinite(values).all() or not (values < 0.0).any():
+        return
+    made = ThresholdWeights if what == "weights" else ThresholdDensity
+    plus, minus = made(eta, np.maximum(values, 0.0)), made(eta, np.maximum(-values, 0.0))
+    found = check_properness(lambda q: plus.costs(q) - minus.costs(q), 2)
+    place = int(np.argmin(values))
+    example = "" if found.is_proper else f" It is {found} (target, non-target)."
+    raise FormatError(
+        f"{name}: {what}: {values[place]:g} at eta {eta[place]:g}. With negative {what} a rule may reward lying: give "
+        f"numbers of at least 0.{example}"
+    )
 
 
 def _of_toml(text: str, name: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ import numpy as np
 from deciban.core.ranks.kept_scores import KeptScores
 from deciban.core.ranks.pruning import are_open, told_apart
 from deciban.core.ranks.score_cells import ScoreCells, merged_cells, with_finer
-from deciban.errors import InputError
+from deciban.errors import FormatError, InputError
 from deciban.io.summary_records import Question, ShardRecord, Sums
 from deciban.messages import counted
 from deciban.types import BoolArray
@@ -116,6 +116,10 @@ class SummaryPart:
         """Whether targets and non-targets share a cell, so that figures of ranks are not exact yet."""
         return not self.is_refined and any(are_open(told_apart(one)).any() for one in self.cells)
 
+    def unlike(self, _other: SummaryPart) -> list[str]:
+        """What one of them holds and the other does not; see `deciban.io.class_summary_parts.ClassPart.unlike`."""
+        return []
+
     @property
     def unseen(self) -> tuple[str, ...]:
         """Names of the shards that the further pass has not seen, if there was one."""
@@ -170,8 +174,12 @@ def merged_parts(parts: Iterable[P], names: Sequence[str]) -> P:
     ------
     InputError
         If there is none, they were asked different things, rest on different counts, or a shard is in two of them.
+    FormatError
+        If different versions of this package wrote them, which hold different things.
     """
     found: Any = None
+    like: Any = None
+    like_name = ""
     waiting, seen = list[Any](), dict[str, str]()
     doubled = list[str]()
     for one, name in zip(parts, names, strict=True):
@@ -180,6 +188,9 @@ def merged_parts(parts: Iterable[P], names: Sequence[str]) -> P:
         else:
             _require_alike(found, names[0], one, name)
             waiting.append(one)
+        if like is None or not like.n_rows:  # what has no trials says nothing of what is held of some
+            like, like_name = one, name
+        _require_of_one_version(like, like_name, one, name)
         doubled += _doubled(one, name, seen)
         if len(waiting) >= _AT_ONCE and not doubled:
             found, waiting = found.together([found, *waiting]), []
@@ -254,6 +265,20 @@ def _require_alike(first: Any, first_name: str, one: Any, name: str) -> None:
         raise InputError(
             f"{name}: other cells can matter there than in {first_name}, by the same counts. Refine all shards by the "
             "same version of deciban."
+        )
+
+
+def _require_of_one_version(first: Any, first_name: str, one: Any, name: str) -> None:
+    """Refuse parts that hold different things, though they were asked the same.
+
+    Raises
+    ------
+    FormatError
+    """
+    if unlike := first.unlike(one):
+        raise FormatError(
+            f"{name}: was written by another version of deciban than {first_name}: they hold different "
+            f"{', '.join(unlike)} for the same question, which do not add up. Summarize all shards by one version."
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from deciban.core.rules.expected import MeanCost
 from deciban.evaluation.multiclass.figures import ClassFigures
+from deciban.evaluation.own_rule import OwnRule
 from deciban.evaluation.requested import PosteriorCosts
 from deciban.evaluation.summary import TwoClassFigures
 from deciban.messages import shortened
@@ -66,6 +67,7 @@ class Question:
                 **{name: _hexes(getattr(figures, name)) for name in _LISTS},
                 "at_thresholds": [[name, _hex(value)] for name, value in figures.at_thresholds],
                 "axis": figures.axis,
+                **_rule_in_hex(figures.rule),
             },
         }
 
@@ -83,6 +85,7 @@ class Question:
             eer_conventions=asked["eer_conventions"],
             at_thresholds={name: float.fromhex(value) for name, value in asked["at_thresholds"]},
             axis=asked["axis"],
+            rule=_rule_from_hex(asked.get("rule")),
             **{name: _numbers(asked[name]) for name in _LISTS},
         )
         return cls(figures, tuple(given["systems"]), given["scores"], given["room"], reading, given["weights"])
@@ -231,6 +234,19 @@ def _from_hex(value: Any) -> Any:
     if "float" in value:
         return float.fromhex(value["float"])
     return {name: _from_hex(one) for name, one in value["mapping"].items()}
+
+
+def _rule_in_hex(rule: OwnRule | None) -> dict[str, Any]:
+    """A user's own rule, where there is one."""
+    if rule is None:
+        return {}
+    return {"rule": {"what": rule.what, "eta": _hexes(rule.eta), "values": _hexes(rule.values)}}
+
+
+def _rule_from_hex(given: Mapping[str, Any] | None) -> OwnRule | None:
+    if given is None:
+        return None
+    return OwnRule(given["what"], tuple(_numbers(given["eta"])), tuple(_numbers(given["values"])))
 
 
 def _hex(value: float) -> str:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
+import numpy as np
+
 from deciban.core.training.multiclass_training import ClassFit
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.io.shards.pieces import ShardSource
+from deciban.models.class_limits import CalibratedPieces
 from deciban.models.classes_in_pieces import ClassesInPieces
 from deciban.multiclass.costs import mixed
-from deciban.multiclass.infimum import Best, given_up, no_worse
+from deciban.multiclass.infimum import Best, CalibrationLimits, given_up, no_worse
 from deciban.multiclass.recalibration import ClassCalibration
 
 _FLAT = None
@@ -18,7 +23,7 @@ _FLAT = None
 
 def calibration_in_pieces(
     summary: ClassSummary, source: ShardSource, engine: Engine, *, system: int, memory: int | None = None
-) -> ClassCalibration | None:
+) -> ClassCalibration:
     """Train the maps of calibration analysis on one system of a source.
 
     Parameters
@@ -34,9 +39,9 @@ def calibration_in_pieces(
 
     Returns
     -------
-    ClassCalibration or None
-        As `deciban.multiclass.calibration_analysis` finds at the flat prior, to about 1e-9; None where a map has no
-        optimum (classes are separated, infinite scores decide), whose limit needs all trials at once.
+    ClassCalibration
+        As `deciban.multiclass.calibration_analysis` finds at the flat prior, to about 1e-9. Where a map has no optimum
+        (classes are separated, infinite scores decide), its limit takes some more passes.
 
     Raises
     ------
@@ -46,22 +51,39 @@ def calibration_in_pieces(
     data = ClassesInPieces(source.of_system(system), engine, _FLAT, memory)
     total, is_wrong = mixed(summary.flat_surprise, data.prior), summary.checks.n_wrong > 0
     forms = [(True, True), (True, False), (False, True)]
-    try:
-        found = [_least(data, total, scale=scale, offset=offset, is_wrong=is_wrong) for scale, offset in forms]
-    except InputError:
-        return None
-    both, scaled, shifted = found
+    limits = _Limits(data, total, is_wrong=is_wrong)
+    both, scaled, shifted = (_least(limits, scale=scale, offset=offset) for scale, offset in forms)
     return ClassCalibration.of(total, both, scaled, shifted, data.prior)
 
 
-def _least(data: ClassesInPieces, total: float, *, scale: bool, offset: bool, is_wrong: bool) -> Best:
-    """The least cross-entropy of scales and offsets, or of these alone; see `CalibrationLimits.least`."""
+class _Limits:
+    """What calibration can reach, if it is asked for: see `deciban.multiclass.infimum.CalibrationLimits`."""
+
+    def __init__(self, data: ClassesInPieces, total: float, *, is_wrong: bool) -> None:
+        self.data, self.total, self.is_wrong = data, total, is_wrong
+
+    @cached_property
+    def all(self) -> CalibrationLimits:
+        """Those of the trials."""
+        given = CalibratedPieces(self.data, is_finite=not self.data.counted.first.has_infinite)
+        return CalibrationLimits(given, np.arange(self.data.n_classes), self.data.n_classes, self.total, is_wrong=False)
+
+
+def _least(limits: _Limits, *, scale: bool, offset: bool) -> Best:
+    """The least cross-entropy of scales and offsets, or of these alone; see `CalibrationLimits.least`.
+
+    Most have an optimum, which is found without looking for directions in which the cost falls forever.
+    """
+    data, total = limits.data, limits.total
     without = given_up(total, data.prior, scale=scale)
     if total == 0.0:
         return Best(0.0, 1.0, without.offset)
-    if is_wrong:
+    if limits.is_wrong:
         return without
-    fit: ClassFit = data.train(scale=scale, offset=offset)
+    try:
+        fit: ClassFit = data.train(scale=scale, offset=offset)
+    except InputError:
+        return limits.all.least(scale=scale, offset=offset)
     if scale and fit.weights[0] <= 0.0:  # scores that say the opposite: of scales of at least 0, 0 is best
-        return without
+        return limits.all.least(scale=scale, offset=offset) if data.counted.first.has_infinite else without
     return no_worse(Best(fit.objective, float(fit.weights[0]) if scale else 1.0, fit.offsets), without)

@@ -114,7 +114,10 @@ class ClassModel(ScoreModel):
         InputError
             If they are at a limit, where there are none.
         """
-        raise NotImplementedError
+        raise NotImplementedError(
+            f"{type(self).__name__} has standard errors (no_errors is empty), and so needs its _linear_form; name in "
+            "no_errors why there are none, if it has no such form."
+        )
 
     no_errors = "this form of map has no formula for them; calibrations by one scale, and fusions, have"
     no_intervals = "log-likelihoods of a trial are known up to a constant, so that one of them alone has no interval"

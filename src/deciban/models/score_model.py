@@ -364,7 +364,10 @@ class ScoreModel(Model):
 
     def _slopes_of(self, scores: FloatArray) -> FloatArray:
         """Derivatives of the llrs of scores by the parameters, (n_trials, n_parameters)."""
-        raise NotImplementedError
+        raise NotImplementedError(
+            f"{type(self).__name__} has a covariance of its parameters, and so needs _slopes_of, derivatives of llrs "
+            "by them; say in no_intervals why llrs have no intervals, if there are none."
+        )
 
     def _learn_uncertainty(self, units: TrialUnits | None, find: Callable[[TrialUnits], Uncertainty]) -> None:
         """Find out how sure training is, if the units are known; tell why not, where that is impossible."""

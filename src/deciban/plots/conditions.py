@@ -90,7 +90,7 @@ def by_condition(
 
 
 def _equalized(one: SystemConditions, part: ByConditions) -> list[Any]:
-    return [same for same in one.equalized if same.columns == part.columns][:1]
+    return [same for same in one.equalized if same.title == part.title][:1]
 
 
 def _known(one: Any) -> list[Figure]:

@@ -50,9 +50,9 @@ def limits(rates: FloatArray, other: FloatArray, marked: list[float]) -> Ends:
     The highest rate shown is the one at which the ``other`` error rate is down to its smallest value above 0.
     """
     inside = (rates > 0) & (rates < 1)
-    seen = [float(rate) for rate in (*rates[inside], *(rate for rate in marked if 0 < rate < 1))]
-    low = min([0.1, *(rate / 1.5 for rate in seen)]) if seen else 0.01
-    high = max([0.05, *rates[inside & (other > 0)], *(rate for rate in marked if rate < 1)])
+    seen = np.concatenate((rates[inside], [rate for rate in marked if 0 < rate < 1]))
+    low = min(0.1, float(seen.min()) / 1.5) if seen.size else 0.01
+    high = max([float(rates[inside & (other > 0)].max(initial=0.05)), *(rate for rate in marked if rate < 1)])
     return max(low, LOWEST), min(float(ndtr(ndtri(min(high, HIGHEST)) + 0.1)), HIGHEST)
 
 

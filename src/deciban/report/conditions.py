@@ -17,6 +17,9 @@ from deciban.report.text import MINUS, MISSING, count
 _MOST_CURVES = 9
 """Conditions whose curves can be told apart by their colours."""
 
+_MOST_SYSTEMS = 3
+"""Of more systems there is one picture by condition, and none of their curves: they would not fit into a page."""
+
 _MOST_COUNTS = 3
 """Classes of whose trials a table has a column each."""
 
@@ -79,9 +82,9 @@ def sections_of(results: Results[Any]) -> list[Section]:
     for k, part in enumerate(first.partitions):
         tables = tuple(_table(one, one.partitions[k], one.pooled.name if several else "") for one in results.conditions)
         found.append(Section(f"By {part.title}", tables, tuple(_drawings(results, k))))
-    shown = [part.columns for part in first.partitions]
+    shown = [part.title for part in first.partitions]
     for k, equal in enumerate(first.equalized):
-        if equal.columns not in shown:
+        if equal.title not in shown:
             alone = ByConditions(equal.title, equal.columns, ())
             tables = tuple(_table(one, alone, one.pooled.name if several else "") for one in results.conditions)
             found.append(Section(f"Equalized over {first.equalized[k].title}", tables, ()))
@@ -91,10 +94,11 @@ def sections_of(results: Results[Any]) -> list[Section]:
 def _drawings(results: Results[Any], k: int) -> list[tuple[str, str, Any]]:
     """Main figures of all systems, and curves of each in all conditions."""
     of_classes = results.kind == "classes"
-    names = ("cllr", "error_rate") if of_classes else ("eer", "act_dcf", "cllr")
-    drawn = [plots.by_condition(results, figure=name, partition=k) for name in names]
+    names = ["cllr", "error_rate"] if of_classes else ["eer", "act_dcf", "cllr"]
+    shown = names[:1] if len(results.conditions) > _MOST_SYSTEMS else names
+    drawn = [plots.by_condition(results, figure=name, partition=k) for name in shown]
     found = [("by_condition" if at == 0 else "by_condition_too", one.get_xlabel(), one) for at, one in enumerate(drawn)]
-    for one in () if of_classes else results.conditions:
+    for one in () if of_classes or len(results.conditions) > _MOST_SYSTEMS else results.conditions:
         part = one.partitions[k]
         if 0 < len(part.evaluated) <= _MOST_CURVES:
             name = one.pooled.name if len(results.conditions) > 1 else ""
@@ -105,7 +109,7 @@ def _drawings(results: Results[Any], k: int) -> list[tuple[str, str, Any]]:
 def _table(one: SystemConditions, part: ByConditions, name: str) -> ConditionTable:
     """All figures of a system: of all trials, of each condition, and with these equal."""
     pooled: Any = one.pooled
-    equal = [same for same in one.equalized if same.columns == part.columns]
+    equal = [same for same in one.equalized if same.title == part.title]
     conditions = part.conditions or (equal[0].conditions if equal else ())
     classes = list(conditions[0].trials) if conditions else []
     counted = classes if len(classes) <= _MOST_COUNTS else []
@@ -125,7 +129,7 @@ def _table(one: SystemConditions, part: ByConditions, name: str) -> ConditionTab
         rows.append(row(values, same.trials, same.found))
     rows += [row(["equalized"], None, same.found) for same in equal]
     known = pooled.uncertainty
-    sentences = [f"{same.name}: no figures, {same.why_none}." for same in part.conditions if same.found is None]
+    sentences = [f"{typeset_words(line)}." for line in part.without_figures]
     sentences += [f"Equalized: {same.rule}." for same in equal]
     sentences += [f"{typeset_words(line)}." for line in beyond_doubt(part, LEVEL if known is None else known.level)]
     return ConditionTable(

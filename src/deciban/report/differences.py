@@ -27,13 +27,15 @@ class Differences:
     comparison: Comparison
 
     @classmethod
-    def of(cls, results: Results[Any], before: Results[Any] | None) -> Differences | None:
+    def of(cls, results: Results[Any], before: Results[Any] | None, most: int = _MOST) -> Differences | None:
         """Compare the systems of a page, or one before calibration with itself after; None if there is nothing to say.
 
         Parameters
         ----------
         results : Results
         before : Results or None
+        most : int
+            Of more systems, each is compared with the first one alone.
         """
         systems = results.systems
         if before is not None and len(before.systems) == len(systems) == 1:
@@ -47,7 +49,7 @@ class Differences:
         if len({(one.point_names, one.uncertainty.level) for one in systems}) > 1:
             return None
         level = systems[0].uncertainty.level
-        against = "all" if len(systems) <= _MOST else "first"
+        against = "all" if len(systems) <= most else "first"
         return cls(compare_results(Results(systems), against=against, level=level))
 
     @property

@@ -13,6 +13,7 @@ from deciban.io.source import PathLike, display_name, require_one_stream, single
 from deciban.io.writing import plainly_opened, refuse_overwriting
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
+from deciban.report.provenance import Provenance, date_written
 from deciban.report.rendering import Page, render_page
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
     from deciban.analysis import FusionFigures, Selection
 
 
+_WORST = 20
+"""Misleading trials that a page lists if nothing is said, of two classes of each."""
+
+_MOST_WORST = 200
+"""As many at most: a page of ten systems is to stay below 3 MB."""
+
 PAGE_ENDINGS = (".html", ".htm")
 """How the name of a page ends."""
 
@@ -41,6 +48,12 @@ class ReportRequest:
     ----------
     scores, key, output, model, quality, train, train_key, train_quality, select, cross_validate, n_folds, title
         See `report_files`.
+    typed : str
+        What was called, or typed.
+    again : tuple of str
+        Words of a shell that evaluate the same scores in the same way, where somebody typed all that is needed.
+    has_options : bool
+        Whether a function was called with options of reading or figures, which these words would lack.
     """
 
     scores: Paths
@@ -55,14 +68,31 @@ class ReportRequest:
     cross_validate: int | str | tuple[str, str] = DEFAULT_FOLDS
     n_folds: int = DEFAULT_FOLDS
     title: str | None = None
+    typed: str = "deciban.report_files(...)"
+    again: tuple[str, ...] = ()
+    has_options: bool = False
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """Words of a shell that evaluate the same scores; empty where some are no files or options are not known."""
+        if self.again or self.has_options:
+            return self.again
+        scores = [os.fspath(one) for one in paths_of(self.scores) if isinstance(one, str | os.PathLike)]
+        model = path_of_model(self.model)
+        if len(scores) < len(paths_of(self.scores)) or (self.model is not None and model is None):
+            return ()
+        more = {"--key": self.key, "--model": model}
+        named = [word for name, path in more.items() if path is not None for word in (name, os.fspath(path))]
+        return ("deciban", "eval", *scores, *named)
 
     def __post_init__(self) -> None:
-        """Refuse to write onto an input or under the name of what is no page, and to read standard input twice.
+        """Refuse to write onto an input, under the name of what is no page or at no date, and to read a stream twice.
 
         Raises
         ------
         InputError
         """
+        date_written()
         train = paths_of(self.train) if self.train else ()
         read = single_files([*paths_of(self.scores), self.key, *train, self.train_key, path_of_model(self.model)])
         require_one_stream(read)
@@ -73,6 +103,19 @@ class ReportRequest:
                 f"output: '{display_name(self.output)}' should end in {' or '.join(PAGE_ENDINGS)}, for a page is HTML. "
                 "Name it so; for pictures alone there are plots."
             )
+
+    @property
+    def roles(self) -> dict[str, list[Any]]:
+        """The files that are read, by what they are for."""
+        return {
+            "scores": paths_of(self.scores),
+            "key": [self.key],
+            "model": [path_of_model(self.model)],
+            "quality": quality_paths(self.quality),
+            "train": paths_of(self.train) if self.train else [],
+            "train-key": [self.train_key],
+            "train-quality": quality_paths(self.train_quality),
+        }
 
 
 def report_files(
@@ -136,7 +179,19 @@ def report_files(
     """
     named, options = named_scores(scores, key, options)
     request = ReportRequest(
-        named, key, output, model, quality, train, train_key, train_quality, select, cross_validate, n_folds, title
+        named,
+        key,
+        output,
+        model,
+        quality,
+        train,
+        train_key,
+        train_quality,
+        select,
+        cross_validate,
+        n_folds,
+        title,
+        has_options=bool(options),
     )
     return write_report(request, Options.of("report_files", options), progress).results
 
@@ -155,11 +210,14 @@ def write_report(
         Scores and key of the request, where they were opened already.
     """
     refuse_overwriting([request.output], options.files)
+    _require_short_list(options)
     held = HoldOut(request.cross_validate, request.n_folds)
     loaded = None if request.model is None else LoadedModel.of(request.model)
     model = None if loaded is None else trained_model(loaded)
     files = files or opened(request.scores, request.key, options)
     chosen = replace(options, kind=kind_of_opened(files, options))
+    if chosen.worst is None and isinstance(files, ScoreFiles):
+        chosen = replace(chosen, worst=_WORST)
     if loaded is not None:
         trained_model(loaded, chosen.kind)
     _refuse_what_fusions_take(request, model)
@@ -171,14 +229,19 @@ def write_report(
     results, before = _before_and_after(model, test.results)
     sure = chosen.how_sure
     page = Page(
-        results=results, before=before, model=model, title=request.title, level=sure.level if sure.intervals else None
+        results=results,
+        before=before,
+        model=model,
+        title=request.title,
+        level=sure.level if sure.intervals else None,
+        command=request.command,
     )
     if has_train:
         trained_on = ScoreFiles.of(request.train, request.train_key, chosen.reading, test.results.classes or None)
         quality = request.quality if request.train_quality is None else request.train_quality
         how: Any = {"quality": quality, "of_training": True, "progress": progress}
         every = replace(
-            chosen.of_systems(test.renamed).lenient_on_units(), split=Split()
+            chosen.of_systems(test.renamed).lenient_on_units(), split=Split(), worst=0
         )  # conditions are those of the test
         train = evaluate_model(model, trained_on, None, every, **how)
         results, before = _before_and_after(model, train.results)
@@ -187,10 +250,19 @@ def write_report(
             held_out = held if request.select else None
             figures, selection = _fusion_figures(model, test, train, chosen, held_out, progress)
             page = replace(page, figures=figures, selection=selection)
+    page = replace(page, provenance=Provenance.of({**request.roles, "units": sure.files}, request.typed))
     text = render_page(page)
     with plainly_opened(request.output) as stream:
         stream.write(text.encode())
     return page
+
+
+def _require_short_list(options: Options) -> None:
+    if isinstance(options.worst, int) and options.worst > _MOST_WORST:
+        raise InputError(
+            f"worst: got {options.worst:,}, and a page lists {_MOST_WORST} trials of each class at most. Ask for "
+            "fewer, or list them all as a table (deciban eval --worst) or as JSON (--json with it)."
+        )
 
 
 def _refuse_what_fusions_take(request: ReportRequest, model: ScoreModel | None) -> None:

@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
 from deciban.evaluation.interval_words import corrected_detectors
 from deciban.evaluation.multiclass.class_bounds import drawn_pairs
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
+from deciban.report.live_classes import live_class_data
 from deciban.report.page import Named, filled, picture
 from deciban.report.rendering import Page
+from deciban.report.scripts import Live
 from deciban.report.tables import Row, SideBySide, side_by_side
 from deciban.report.text import MULTICLASS, count, number, percent, sure
 
 _MOST_PANELS = 30
 """Classes up to which each has a panel of its own."""
+
+_MOST_SUBSETS = 300
+"""Subsets that a table shows."""
 
 _HALF = 7.2
 """Inches of the widest picture that stands beside another: letters are as large in all pictures, or nearly so."""
@@ -36,6 +43,8 @@ def multiclass_page(page: Page) -> str:
         page,
         systems,
         sides=sides,
+        live=Live.of(live_class_data([one for one, _ in systems], [color for _, color in systems])),
+        subsets=[(one, color, _subsets(one)) for one, color in systems if one.subsets is not None],
         corrected=corrected_detectors(results.systems),
         first=first,
         summaries=[(name, _side_by_side(shown, figures_of_classes)) for name, shown in sides],
@@ -97,6 +106,18 @@ def _cost(one: ClassEvaluation, k: int) -> dict[str, str]:
         words: sure(number(point.c_avg, 4), one, ("c_avg", k)),
         f"{words}, minimum": sure(number(point.min_c_avg, 4), one, ("min_c_avg", k)),
     }
+
+
+def _subsets(one: ClassEvaluation) -> list[tuple[str, str, str]]:
+    """The subsets of highest cost: classes, how many they are, and the cost."""
+    found = one.subsets
+    assert found is not None  # noqa: S101  # as who calls this has seen
+    rows = []
+    for at in np.argsort(-found.value, kind="stable")[:_MOST_SUBSETS]:
+        mask = int(found.mask[at])
+        names = [name for k, name in enumerate(one.classes) if mask >> k & 1]
+        rows.append((", ".join(names), count(float(found.size[at])), number(float(found.value[at]), 4)))
+    return rows
 
 
 def _parameters(model: ClassModel, classes: Sequence[str]) -> list[tuple[str, str]]:

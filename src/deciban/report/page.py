@@ -7,22 +7,44 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from deciban import plots
 from deciban._version import __version__
 from deciban.evaluation import Results
 from deciban.evaluation.information_at import sentence
-from deciban.evaluation.results import shared_notes
+from deciban.evaluation.one_system import shared_notes
+from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.models.score_model import ScoreModel
 from deciban.report import tables
+from deciban.report.answers import in_words
 from deciban.report.differences import Differences
+from deciban.report.live import as_script_data, live_data
+from deciban.report.live_conditions import ROOM, condition_data
+from deciban.report.provenance import anchor, definition_of
 from deciban.report.rendering import Page
+from deciban.report.scripts import Live, policy, scripts_of_tables
+from deciban.report.small_svg import smaller
 from deciban.report.tables import compare, matched
-from deciban.report.text import TEXTS, TWO_CLASS, about_intervals, count, number, percent, scarce_errors, sure, typeset
+from deciban.report.text import (
+    TEXTS,
+    TWO_CLASS,
+    about_intervals,
+    capitalize_first,
+    count,
+    number,
+    percent,
+    scarce_errors,
+    sure,
+    typeset,
+)
 
 if TYPE_CHECKING:
     from deciban.models import Model
+
+_MOST = 2_990_000
+"""Bytes of a page: the numbers of conditions have the room that is left."""
 
 Named: TypeAlias = Sequence[tuple[Any, str]]
 """Evaluations, each with the colour that it has in plots."""
@@ -41,7 +63,8 @@ def two_class_page(page: Page) -> str:
         trained = Results(matched(train, results, "training"), messages=train.messages)
         sides.insert(0, ("training", trained, page.train_before))
     summed = tables.before_and_after(results, before)
-    return filled(
+    known = live_data(page, colors)
+    text = filled(
         "page.html",
         page,
         list(zip(results.systems, colors, strict=True)),
@@ -52,9 +75,11 @@ def two_class_page(page: Page) -> str:
         blocks=comparison.blocks(colors) if comparison else [],
         **_of_model(page, sides),
         is_paired=train is not None,
+        live=Live.of(known),
         errors=tables.errors(results.systems, colors),
         plots=[_figure(one, kind, old, side) for kind in plots.KINDS for side, one, old in sides],
     )
+    return _with_conditions(text, page, colors, known)
 
 
 def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
@@ -69,11 +94,14 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for write in (count, notes_by_systems, number, percent, scarce_errors, sentence, sure, typeset):
+    for write in _WRITERS:
         environment.filters[write.__name__] = write
     results, train, model = page.results, page.train, page.model
     if model is not None:
         from deciban.report.model_card import record_of  # with all of training behind it: other pages do without
+    worst = [one for shown in (results.before, results) if shown for one in shown.worst]
+    own = {"live": None, **own}
+    scripts = scripts_of_tables() if own["live"] is None else own["live"].scripts
     differences = Differences.of(results, page.before)
     drawn = [] if differences is None else differences.drawings()
     return environment.get_template(template).render(
@@ -85,13 +113,28 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
         message_lines=page.message_lines or _join(results),
         train_message_lines=() if train is None else train.message_lines or _join(train),
         systems=systems,
+        answers=[(one, color, in_words(one)) for one, color in systems],
         record=[] if model is None else record_of(model),
         intervals=about_intervals(results.systems),
         texts=TEXTS[results.kind],
         conventions=results.conventions,
+        provenance=page.provenance,
+        worst=[(one.system, headings_of(one, results.classes), rows_of(one, results.classes, number)) for one in worst],
+        results=results,
         version=__version__,
+        policy=policy(scripts),
+        scripts=scripts,
         **own,
     )
+
+
+def _with_conditions(text: str, page: Page, colors: Sequence[str], known: dict[str, Any] | None) -> str:
+    """The page with the numbers of conditions among the data of its scripts, as many as there is room for."""
+    if known is None or not page.results.conditions:
+        return text
+    room = _MOST - len(text.encode("utf-8", "replace"))
+    found = condition_data(page.results, colors, np.asarray(known["log_odds"]), max(min(room, ROOM), 0))
+    return text.replace(as_script_data(known), as_script_data(known | {"conditions": found}), 1)
 
 
 def _plan(results: Results[Any]) -> list[Any]:
@@ -123,6 +166,22 @@ def notes_by_systems(systems: Named) -> list[tuple[Named, list[str]]]:
         places = tuple(k for k, (one, _) in enumerate(systems) if any(one is other for other in some))
         found.setdefault(places, []).append(note)
     return [([systems[k] for k in places], notes) for places, notes in found.items()]
+
+
+_WRITERS = (
+    anchor,
+    capitalize_first,
+    count,
+    definition_of,
+    notes_by_systems,
+    number,
+    percent,
+    scarce_errors,
+    sentence,
+    sure,
+    typeset,
+)
+"""Filters of the templates."""
 
 
 def _of_model(page: Page, sides: Sequence[Side]) -> dict[str, Any]:
@@ -161,7 +220,9 @@ def _figure(results: Results, kind: str, before: Results | None, side: str) -> d
         more["before"] = matched(before, results, "before")
         caption = f"{caption} {TWO_CLASS['before']}"
     drawing = getattr(plots, kind)(results, **more)
-    return picture(drawing, (title, caption), side, f"of {listed([system.name for system in results.systems])}")
+    about = f"of {listed([system.name for system in results.systems])}"
+    # Where scripts run, a chart of this name stands in place of the picture.
+    return {**picture(drawing, (title, caption), side, about), "plot": "" if side == "training" or more else kind}
 
 
 def _drawn_of_model(model: Model, sides: Sequence[Side], page: Page) -> list[dict[str, str]]:
@@ -190,7 +251,8 @@ def picture(drawing: Any, texts: Sequence[str], side: str, about: str) -> dict[s
     """A plot as the address of an image that holds its own data, with a title and a caption; of two, once."""
     drawn = io.BytesIO()
     plots.save(drawing, drawn, "svg")
-    source = "data:image/svg+xml;base64," + base64.b64encode(drawn.getvalue()).decode("ascii")
+    small = smaller(drawn.getvalue().decode("utf-8")).encode()
+    source = "data:image/svg+xml;base64," + base64.b64encode(small).decode("ascii")
     title, caption = texts
     titled = f"{title}, {side}" if side else title
     return {

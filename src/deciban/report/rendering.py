@@ -13,13 +13,18 @@ from deciban.evaluation.results import Results
 if TYPE_CHECKING:
     from deciban.analysis import FusionFigures, Selection
     from deciban.models import Model
+    from deciban.report.provenance import Provenance
 
 _ABOUT = {"two-class": "two classes", "classes": "many classes"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What a page shows; see `render`. The ``level`` is that of bands around maps, None for no bands."""
+    """What a page shows; see `render`.
+
+    The ``level`` is that of bands around maps, None for no bands; the ``command`` are words of a shell that evaluate
+    the same scores, for readers who want to go on.
+    """
 
     results: Results[Any]
     title: str | None = None
@@ -31,6 +36,8 @@ class Page:
     figures: FusionFigures | None = None
     selection: Selection | None = None
     level: float | None = LEVEL
+    provenance: Provenance | None = None
+    command: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers of what it shows: test, and training if there is some, each maybe before calibration."""
@@ -51,7 +58,7 @@ def render(
     figures: FusionFigures | None = None,
     selection: Selection | None = None,
 ) -> str:
-    """Write results as one HTML page that needs nothing else: no network, no scripts, no other files.
+    """Write results as one HTML page that needs nothing else: no network, no other files, and works without scripts.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -168,10 +168,21 @@ def figures_of(system: Evaluation, points: Sequence[str]) -> list[Figure]:
         made("calibration loss", system.calibration_loss, number, figure="calibration_loss"),
         made("AUC", system.auc, partial(number, digits=4), figure="auc"),
         made("PRBEP", system.prbep, partial(number, digits=1), figure="prbep"),
+        *_by_own_rule(system),
         made("targets", system.n_tar, count),
         made("non-targets", system.n_non, count),
         made("tied across classes", system.n_tied, count, figure="n_tied"),
     ]
+
+
+def _by_own_rule(system: Evaluation) -> Iterator[Figure]:
+    """What a rule of the user's own says, at each prior at which it was asked."""
+    for k, found in enumerate(system.requested.rule_costs):
+        at, numbers = f", prior {found.p_target:g}", found.to_dict()
+        for name in ("cost", "minimum", "calibration_loss", "information"):
+            heading = f"{name.replace('_', ' ')} by own rule{at}"
+            yield Figure(heading, numbers[name], partial(number, digits=4), system, (f"rule_{name}", k))
+        yield Figure(f"without scores by own rule{at}", found.told.entropy, partial(number, digits=4), system)
 
 
 def errors(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[Row]:

@@ -41,6 +41,11 @@ def number(value: float, digits: int = 3) -> str:
     return text
 
 
+def capitalize_first(text: str) -> str:
+    """Write a sentence's first letter large, and leave the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def typeset(text: str) -> str:
     """Write a number that is text already with a true minus sign.
 

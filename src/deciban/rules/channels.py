@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -147,12 +149,46 @@ def class_capacity(
     trials = ScoredClasses.of_metric(loglik, label, sample_weight, classes)
     n = trials.n_classes
     trials.prior(None)
+    return _most_told(trials, [np.zeros(n), *(2.0 * np.eye(n) if n <= _FEW_CLASSES else [])], _AS_THEY_ARE)
+
+
+def calibrated_capacity_of(trials: ScoredClasses, scale: float, offset: FloatArray) -> Capacity:
+    """The most that checked log-likelihoods tell at any prior after a map that calibrates them.
+
+    Parameters
+    ----------
+    trials : ScoredClasses
+        Of all classes.
+    scale : float
+        At least 0.
+    offset : (n_classes,) array
+        In nats.
+
+    Returns
+    -------
+    Capacity
+        Reached from the flat prior, for what is calibrated tells as a concave function of the prior.
+    """
+    flat = np.zeros(trials.n_classes)
+    # Scale 0 leaves the offsets, which say the same of all trials.
+    return _most_told(trials, [flat] if scale > 0.0 else [], (scale, offset))
+
+
+_Map: TypeAlias = tuple[float, FloatArray | None]
+"""A scale, and an offset for each class."""
+
+_AS_THEY_ARE: _Map = (1.0, None)
+
+
+def _most_told(trials: ScoredClasses, starts: Sequence[FloatArray], mapped: _Map) -> Capacity:
+    """The best of what is reached from some log priors."""
+    n = trials.n_classes
     columns = np.flatnonzero([not _is_excluded(trials, k) for k in range(n)])
-    starts = [np.zeros(n), *(2.0 * np.eye(n) if n <= _FEW_CLASSES else [])]
     best, at = 0.0, np.full(n, 1.0 / n)
     for start in starts if len(columns) > 1 else []:
         bounds = [(-40.0, 40.0)] * len(columns)
-        found = minimize(_told, start[columns], args=(trials, columns), jac=True, method="L-BFGS-B", bounds=bounds)
+        asked = (trials, columns, mapped)
+        found = minimize(_told, start[columns], args=asked, jac=True, method="L-BFGS-B", bounds=bounds)
         if -found.fun > best:
             best, at = -float(found.fun), np.zeros(n)
             at[columns] = np.exp(found.x - logsumexp(found.x))
@@ -170,7 +206,9 @@ def _is_excluded(trials: ScoredClasses, k: int) -> bool:
     )
 
 
-def _told(logits: FloatArray, trials: ScoredClasses, columns: IntArray) -> tuple[float, FloatArray]:
+def _told(
+    logits: FloatArray, trials: ScoredClasses, columns: IntArray, mapped: _Map = _AS_THEY_ARE
+) -> tuple[float, FloatArray]:
     """What is not told, in nats less a constant: minus the information, and its derivative by log priors.
 
     Only of some classes; the others are left out.
@@ -184,6 +222,8 @@ def _told(logits: FloatArray, trials: ScoredClasses, columns: IntArray) -> tuple
         weight = np.ones(len(rows)) if weights is None else weights.astype(np.float64)
         for part in row_blocks(len(rows), n):
             llr = relative(trials.loglik, rows[part], columns)
+            if mapped is not _AS_THEY_ARE:
+                llr = mapped[0] * llr + (0.0 if mapped[1] is None else mapped[1][columns, None])
             mean = logsumexp(llr + log_prior[:, None], axis=0)
             with np.errstate(under="ignore", invalid="ignore"):
                 gain += float(weight[part] @ (llr[k] - mean))

@@ -242,6 +242,11 @@ def _expected_cost(trials: ScoredClasses, rule: ScoringRule, prior: FloatArray) 
 
 
 def _cost_of_llrs(trials: ScoredTrials, rule: ScoringRule, log_odds: float, prior: FloatArray) -> float:
+    return mixed(costs_of_llrs(trials, rule, log_odds), prior)
+
+
+def costs_of_llrs(trials: ScoredTrials, rule: ScoringRule, log_odds: float) -> tuple[MeanCost, MeanCost]:
+    """Sums of what checked targets and non-targets cost under a rule at prior log odds."""
     _require_classes(rule, 2)
     sums = []
     for k, (llr, weights) in enumerate((trials.tar, trials.non)):
@@ -251,7 +256,7 @@ def _cost_of_llrs(trials: ScoredTrials, rule: ScoringRule, log_odds: float, prio
             return rule.costs(np.stack((expit(x), expit(-x)), axis=1))[:, k]
 
         sums.append(MeanCost.of(llr, cost, weights))
-    return mixed(sums, prior)
+    return sums[0], sums[1]
 
 
 def _require_classes(rule: ScoringRule, n_classes: int) -> None:

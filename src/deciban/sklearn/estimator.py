@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ _SCORES: dict[str, Any] = {"ensure_all_finite": False}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
     """Base of the estimators of two classes: a classifier whose evidence is an llr, and a transformer into it.
 
     A subclass names the model that does the work, and has the settings of that one beside ``prior`` and ``pos_label``:
@@ -125,9 +126,9 @@ class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type: i
         """Whether the alphabet puts the label of the targets first, against the habit of scikit-learn."""
         return bool(self.target_ == self.classes_[0])
 
+    @abstractmethod
     def _scores(self, X: AnyArray) -> AnyArray:
         """What the model works on."""
-        raise NotImplementedError
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
         """Calibrated evidence, whatever the prior.

@@ -21,10 +21,11 @@ from deciban.trials.tables import TrialTable
 from deciban.types import IntArray, Names, ScoreArray
 
 
-def _class_names(classes: Sequence[str]) -> tuple[str, ...]:
+def _class_names(classes: Sequence[str], fewest: int = 2) -> tuple[str, ...]:
     names = tuple(plain_names(classes, "classes").to_pylist())
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise InputError(f"classes: expected at least 2 distinct names, got {', '.join(map(repr, names)) or 'none'}.")
+    if len(names) < fewest or len(set(names)) < len(names):
+        found = ", ".join(map(repr, names)) or "none"
+        raise InputError(f"classes: expected at least {fewest} distinct name{'s' * (fewest > 1)}, got {found}.")
     return names
 
 
@@ -184,7 +185,9 @@ class ClassKey(TrialTable):
         codes, names = encode(label, "label")
         if len(codes) != len(trials):
             raise InputError(f"label: {len(codes)} labels for {len(trials)} segments.")
-        called = _class_names(sorted(names.to_pylist()) if classes is None else classes)
+        called = _class_names(
+            sorted(names.to_pylist()) if classes is None else classes, fewest=1
+        )  # a shard may have one
         places = positions(names, encode(list(called))[1])
         if (places < 0).any():
             row = int(np.argmax(places[codes] < 0))

@@ -174,11 +174,15 @@ class Trials(Frozen):
 
     def name_of(self, row: int) -> str:
         """Name one trial for a message."""
+        return "(" + ", ".join(self.names_of(row)) + ")"
+
+    def names_of(self, row: int) -> tuple[str, ...]:
+        """The names of one trial, side by side."""
         if self.listed is None and self.mask is None:
             where: tuple[int, ...] = divmod(row, len(self.names[1]))
         else:
             where = tuple(int(codes[row]) for codes in self.codes)
-        return "(" + ", ".join(names[at].as_py() for names, at in zip(self.names, where, strict=True)) + ")"
+        return tuple(names[at].as_py() for names, at in zip(self.names, where, strict=True))
 
     def codes_in(self, other: Trials) -> IntArray:
         """One integer per trial, equal for the same trial in both lists; -1 where ``other`` lacks one of its names.

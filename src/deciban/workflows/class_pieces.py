@@ -33,7 +33,7 @@ def evaluate_class_pieces(
     source: ShardSource,
     engine: Engine,
     options: Options,
-    units: TrialUnits | None = None,
+    units: TrialUnits | WhoIsIn | None = None,
     *,
     system: int,
     name: str,
@@ -47,8 +47,9 @@ def evaluate_class_pieces(
     engine : Engine
         Where passes run.
     options : Options
-    units : TrialUnits, optional
-        All units, of no trial; without keys where every trial is one. There are no intervals without them.
+    units : TrialUnits or WhoIsIn, optional
+        All units, of no trial; without keys where every trial is one. There are no intervals without them. With
+        strata where pieces tell of which stratum trials are.
     system : int
         Position of the system.
     name : str
@@ -68,10 +69,11 @@ def evaluate_class_pieces(
         If something is asked for that needs all segments in memory, or a class has none.
     """
     figures = ClassFigures(**options.figures.given())
+    figures.require_parts()
     _refuse(options)
     asked = _Asked(engine, options, system, name, require)
+    who = WhoIsIn(units, np.arange(len(source.classes))) if isinstance(units, TrialUnits) else units
     if figures.groups is None:
-        who = None if units is None else WhoIsIn(units, np.arange(len(source.classes)))
         return asked.evaluated(source, figures, who)[0]
     totals = totals_of(source, engine)
     require(np.flatnonzero(() if totals is None else totals.n_trials), source.classes)
@@ -79,7 +81,7 @@ def evaluate_class_pieces(
     _require_weight(figures, source.classes, totals)
     problem = GroupedProblem.of(figures, figures.groups, source.classes, totals)
     home = problem.grouping.home
-    who = None if units is None else WhoIsIn(units, home[home >= 0])
+    who = None if who is None else replace(who, home=home[home >= 0])
     found, checks = asked.evaluated(grouped(source, problem), problem.figures, who)
     counted = found.confusion
     if problem.has_weights or totals.has_weights:

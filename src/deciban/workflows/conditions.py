@@ -91,13 +91,8 @@ class Conditions:
     @property
     def messages(self) -> tuple[Message, ...]:
         """Into how many conditions trials were split."""
-        found = []
-        for one in dict.fromkeys((*self.partitions, *self.equalized)):
-            counts = self._totals(one)
-            n_partial = int(np.count_nonzero((counts == 0).any(axis=1)))
-            lacking = f", {n_partial} of them without trials of some class" if n_partial else ""
-            found.append(Message("by", "", f"{one.title}: {counted(len(one.values), 'condition')}{lacking}"))
-        return tuple(found)
+        known = dict.fromkeys((*self.partitions, *self.equalized))
+        return tuple(message_of(one, self._totals(one)) for one in known)
 
     def evaluated(
         self, score: AnyArray, pooled: Any, *, figures: Figures, resampling: Resampling | None = None
@@ -133,8 +128,7 @@ class Conditions:
         drawn = None if resampling is None else replace(resampling, strata=partition.condition)
         how: Any = {"figures": asked, "classes": self.classes, "resampling": drawn}
         found = self.kind.evaluate((score, self.truth, weight), name=name, **how)
-        made = Equalized(partition.title, partition.names, tuple(self._conditions(partition)), found)
-        return replace(made, found=replace(found, notes=(*found.notes, f"Equalized: {made.rule}.")))
+        return equalized_of(partition, self._conditions(partition), found)
 
     @property
     def _n_classes(self) -> int:
@@ -146,11 +140,7 @@ class Conditions:
 
     def _conditions(self, partition: Partition) -> list[Condition]:
         """Conditions with their counts, without figures."""
-        totals, classes = self._totals(partition).tolist(), self.kind.classes_by_truth(self.classes)
-        return [
-            Condition(called, dict(zip(partition.names, values, strict=True)), {name: row[at] for name, at in classes})
-            for called, values, row in zip(partition.called, partition.values, totals, strict=True)
-        ]
+        return conditions_of(partition, self._totals(partition), self.kind.classes_by_truth(self.classes))
 
     def _by(
         self, partition: Partition, score: AnyArray, *, figures: Figures, resampling: Resampling | None
@@ -159,11 +149,7 @@ class Conditions:
             one if one.lacking else replace(one, found=self._of_rows(rows, score, one.name, figures, resampling))
             for one, rows in zip(self._conditions(partition), partition.rows(), strict=True)
         ]
-        made = ByConditions(partition.title, partition.names, tuple(found))
-        if resampling is None:
-            return replace(made, no_differences="units are not known, or no intervals were asked for")
-        differences, why = differences_between(made.evaluated, resampling.level)
-        return replace(made, differences=differences, no_differences=why)
+        return with_differences(partition, found, None if resampling is None else resampling.level)
 
     def _of_rows(
         self, rows: IntArray, score: AnyArray, name: str, figures: Figures, resampling: Resampling | None
@@ -175,13 +161,56 @@ class Conditions:
         return self.kind.evaluate(trials, name=name, figures=figures, classes=self.classes, resampling=drawn)
 
 
+def conditions_of(partition: Partition, totals: CountArray, classes: Sequence[tuple[str, int]]) -> list[Condition]:
+    """Conditions with their counts, without figures.
+
+    Parameters
+    ----------
+    partition : Partition
+    totals : (n_conditions, n_classes) array
+    classes : sequence of (str, int)
+        Names of the classes, and their columns.
+    """
+    return [
+        Condition(called, dict(zip(partition.names, values, strict=True)), {name: row[at] for name, at in classes})
+        for called, values, row in zip(partition.called, partition.values, totals.tolist(), strict=True)
+    ]
+
+
+def message_of(partition: Partition, totals: CountArray) -> Message:
+    """Into how many conditions trials were split."""
+    n_partial = int(np.count_nonzero((totals == 0).any(axis=1)))
+    lacking = f", {n_partial} of them without trials of some class" if n_partial else ""
+    return Message("by", "", f"{partition.title}: {counted(len(partition.values), 'condition')}{lacking}")
+
+
+def with_differences(partition: Partition, found: Sequence[Condition], level: float | None) -> ByConditions:
+    """The conditions of a partition with what differs between them; ``level`` is None where nothing has intervals."""
+    made = ByConditions(partition.title, partition.names, tuple(found))
+    if level is None:
+        return replace(made, no_differences="units are not known, or no intervals were asked for")
+    differences, why = differences_between(made.evaluated, level)
+    return replace(made, differences=differences, no_differences=why)
+
+
+def equalized_of(partition: Partition, conditions: Sequence[Condition], found: Any) -> Equalized:
+    """An evaluation of weighted trials as that of conditions that count alike."""
+    made = Equalized(partition.title, partition.names, tuple(conditions), found)
+    return replace(made, found=replace(found, notes=(*found.notes, f"Equalized: {made.rule}.")))
+
+
+def no_value(column: str, where: str, n_trials: int) -> InputError:
+    """The error of trials without a value where conditions count alike: nobody said of which they are."""
+    return InputError(
+        f"equalize: {where}: no value in {column!r}, and its condition must be known "
+        f"({counted(n_trials, 'such trial')}). Complete it, or leave these trials out (--where)."
+    )
+
+
 def _require_values(partition: Partition, trials: Trials) -> None:
     """Refuse trials without a value where conditions count alike: nobody said of which they are."""
     for at, column in enumerate(partition.columns):
         lacks = np.array([values[at] is None for values in partition.values])[partition.condition]
         if lacks.any():
             row, n = int(np.argmax(lacks)), int(np.count_nonzero(lacks))
-            raise InputError(
-                f"equalize: {trials.origin.where(row)}: no value in {column.name!r}, and its condition must be known "
-                f"({counted(n, 'such trial')}). Complete it, or leave these trials out (--where)."
-            )
+            raise no_value(column.name, trials.origin.where(row), n)

@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 from deciban.core.ranks.operating import OperatingPoint, as_operating_point
 from deciban.decisions import Application, error_costs
-from deciban.errors import InputError, KeyMismatchError
+from deciban.errors import InputError, KeyMismatchError, MissingScoresError
 from deciban.evaluation.decided import DecisionEvaluation, DecisionProblem, detection, evaluate_decisions
 from deciban.evaluation.summary import DEFAULT_POINTS
 from deciban.io.atomic import ScratchFolder
@@ -271,6 +271,10 @@ def _joined(
         opened.files[0].source.name = one.name  # messages are about what the user named
     try:
         return read_joined(files, None, own, progress=say), own
+    except MissingScoresError as error:
+        words, found_it, _ = str(error).partition(", or a score to fill in")
+        told = words.replace("have no score in", "have no decision in") if found_it else str(error)
+        raise MissingScoresError(f"{told}, or write their decisions into the file." if found_it else told) from error
     except KeyMismatchError as error:
         if kind == "two-class" or options.reading.classes is not None or "of class" not in str(error):
             raise

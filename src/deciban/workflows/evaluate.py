@@ -9,6 +9,7 @@ from typing import Any
 from deciban.errors import InputError, naming_trials
 from deciban.evaluation.primary import Primary
 from deciban.evaluation.results import Results
+from deciban.evaluation.worst_trials import WorstTrials
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.messages import Message, counted
@@ -25,6 +26,7 @@ from deciban.workflows.summaries import OpenedSummary, evaluate_summary
 from deciban.workflows.system_names import Renamed
 from deciban.workflows.thresholds import Chosen, Systems, choose_thresholds, thresholds_for
 from deciban.workflows.two_files import named_scores
+from deciban.workflows.worst import number_of_worst, worst_of
 
 _IN_PIECES = "trials are read in pieces"
 
@@ -169,6 +171,7 @@ def evaluate_joined(
     resampling = options.how_sure.resampling(units)
     split, by_condition = joined.split(options.split), []
     planned, primaries = joined.planned(options.plan, resampling), list[Primary]()
+    most, worst = number_of_worst(options.worst, joined), list[WorstTrials]()
     for one, own in zip(joined.aligned, each, strict=True):
         say(f"evaluating {one.name}")
         trials = one.score, truth, joined.weight
@@ -178,10 +181,13 @@ def evaluate_joined(
             by_condition.append(split.evaluated(one.score, evaluations[-1], figures=own, resampling=resampling))
         if planned is not None:
             primaries.append(planned.primary(one.score, evaluations[-1]))
+        if most:
+            of_trials = one.score, truth, joined.weight, one.trials
+            worst.append(worst_of(one.name, *of_trials, classes=classes, most=most))
     ties = {one.name: one.n_tied for one in evaluations} if kind.has_ties else None
     messages = joined.all_messages(ties) + found + (() if chosen is None else chosen.messages)
     messages += () if split is None else split.messages
-    more: Any = {"conditions": tuple(by_condition), "primaries": tuple(primaries)}
+    more: Any = {"conditions": tuple(by_condition), "primaries": tuple(primaries), "worst": tuple(worst)}
     return Results(tuple(evaluations), joined.report, messages, **more)
 
 
@@ -224,6 +230,7 @@ def evaluate_model(
         As in `evaluate_files`.
     """
     files = opened(scores, key, options)
+    most = number_of_worst(options.worst, files)
     if model is None:
         return _as_they_are(files, options, progress)
     from deciban.workflows.model_files import require_kind, require_one_system, require_quality
@@ -267,8 +274,10 @@ def evaluate_model(
     found += trials.seen_before(model, of_training=of_training)
     about = trials.joined.report, tuple(found)
     planned = counting.primaries(options.plan, each, [*before, after])
-    untouched = Results(tuple(before), *about, conditions=parts[:-1], primaries=planned[:-1])
-    results = Results((after,), *about, before=untouched, conditions=parts[-1:], primaries=planned[-1:])
+    worst = counting.worst(most, each, [*before, after])
+    untouched = Results(tuple(before), *about, conditions=parts[:-1], primaries=planned[:-1], worst=worst[:-1])
+    more: Any = {"conditions": parts[-1:], "primaries": planned[-1:], "worst": worst[-1:]}
+    results = Results((after,), *about, before=untouched, **more)
     return ModelEvaluation(results, trials, trials.joined.renamed)
 
 

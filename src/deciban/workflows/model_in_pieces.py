@@ -64,8 +64,14 @@ def evaluate_model_in_pieces(
     told = [*known.messages, Message("note", "", words + (" of all systems" if model.is_fusion else ""))]
     told += _seen(model, known.trained, before, options, of_training=of_training)
     found = (*before.messages, *told)
-    untouched = Results(before.systems, before.join, found)
-    return Results(after.systems, before.join, found, before=untouched)
+    own, made = (_besides(one) for one in (before, after))
+    untouched = Results(before.systems, before.join, found, **own)
+    return Results(after.systems, before.join, found, before=untouched, **made)
+
+
+def _besides(found: Results[Any]) -> dict[str, Any]:
+    """What there is of systems beside their evaluations."""
+    return {"conditions": found.conditions, "primaries": found.primaries}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -135,10 +135,10 @@ class Figures:
     ----------
     operating_points : iterable
         Two classes: where detection costs are wanted, as in `deciban.evaluate`.
-    eer_conventions, fnmr_at, fmr_at, at_thresholds, posteriors_at, axis
+    eer_conventions, fnmr_at, fmr_at, at_thresholds, posteriors_at, axis, rule
         Two classes: as in `deciban.evaluation.TwoClassFigures`. Where nothing is said of the axis, it is that of the
         scores: common logarithms stay such in plots.
-    prior, p_target, p_out_of_set, subsets, pairs
+    prior, p_target, p_out_of_set, subsets, pairs, capacity
         Many classes: as in `deciban.evaluate_classes`; the prior also by names of classes.
     groups : mapping from names of groups to sequences of classes, or sequence of such sequences
         Many classes: evaluate which of these groups a segment is of; see `deciban.evaluation.evaluate_groups`.
@@ -151,11 +151,13 @@ class Figures:
     at_thresholds: Mapping[str, float] | None = None
     posteriors_at: float | Sequence[float] | None = None
     axis: Axis | None = None
+    rule: Any = None
     prior: Prior | None = None
     p_target: float | Sequence[float] | None = None
     p_out_of_set: float | None = None
     subsets: bool | None = None
     pairs: bool | None = None
+    capacity: bool | None = None
     groups: Groups | None = None
 
     def given(self) -> dict[str, Any]:
@@ -184,6 +186,10 @@ class Options:
         The plan of an evaluation (``preset``, its name or its file), whose figures are among those that are wanted.
     groups : tuple of str, optional
         What is read of trials in pieces so that they can be held out together; see `deciban.io.shards.how.HowToRead`.
+    incomplete : bool
+        Whether trials in pieces may lack scores of some systems; see there.
+    worst : int, optional
+        How many of the most misleading trials are wanted, of two classes of each; None if nothing was said.
     """
 
     reading: Reading = field(default_factory=Reading)
@@ -194,6 +200,8 @@ class Options:
     split: Split = field(default_factory=Split)
     plan: Preset | None = None
     groups: tuple[str, ...] | None = None
+    incomplete: bool = False
+    worst: int | None = None
 
     @classmethod
     def of(cls, function: str, given: Mapping[str, Any]) -> Self:
@@ -217,9 +225,12 @@ class Options:
         """
         groups = (Reading, Figures, HowSure, Scale, Split)
         reads, shows, sure, large, split = ({one.name for one in fields(made)} for made in groups)
-        known = [*reads, *shows, *sure, *large, *split, "kind", "preset"]
+        known = [*reads, *shows, *sure, *large, *split, "kind", "preset", "worst"]
         for name in given:
-            if name not in known or (name in split and given[name] and function not in _BY_CONDITION):
+            elsewhere = (name in split and given[name] and function not in _BY_CONDITION) or (
+                name == "worst" and given[name] is not None and function not in _OF_FILES
+            )
+            if name not in known or elsewhere:
                 near = [] if name in known else difflib.get_close_matches(name, known, n=1)
                 meant = f" Did you mean {near[0]}?" if near else ""
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}.{meant}")
@@ -239,7 +250,7 @@ class Options:
         how_sure = HowSure(**{name: value for name, value in given.items() if name in sure})
         scale = Scale(**{name: value for name, value in given.items() if name in large})
         parts = Split(**{name: value for name, value in given.items() if name in split})
-        return cls(reading, figures, kind, how_sure, scale, parts, plan)
+        return cls(reading, figures, kind, how_sure, scale, parts, plan, worst=given.get("worst"))
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -248,6 +259,7 @@ class Options:
         return {one.name: getattr(part, one.name) for part in parts for one in fields(part)} | {
             "kind": self.kind,
             "preset": self.plan,
+            "worst": self.worst,
         }
 
     def of_systems(self, known: Renamed | None) -> Options:
@@ -304,6 +316,9 @@ def with_figures_of(plan: Preset, given: Mapping[str, Any]) -> dict[str, Any]:
         found[name] = list(dict.fromkeys([*value, *added]))
     return found
 
+
+_OF_FILES = ("evaluate_files", "report_files", "deciban")
+"""Functions that can say which trials are the worst."""
 
 _BY_CONDITION = ("evaluate_files", "evaluate", "evaluate_classes", "report_files", "deciban")
 """Functions that split trials into conditions; the last one is the command line, where commands have options or not."""

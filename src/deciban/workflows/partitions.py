@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from deciban.messages import counted
 from deciban.trials import Trials
 from deciban.trials.frozen import as_text
 from deciban.trials.lists import ROW
+from deciban.trials.names.codes import IdMap
 from deciban.types import BoolArray, FloatArray, IntArray
 from deciban.workflows.split import SplitColumn
 
@@ -53,8 +54,8 @@ class Partition:
 
     @property
     def title(self) -> str:
-        """What trials are split by, in words."""
-        return " \N{MULTIPLICATION SIGN} ".join(self.names)
+        """What trials are split by, in words: two partitions have two titles."""
+        return " \N{MULTIPLICATION SIGN} ".join(one.title for one in self.columns)
 
     @property
     def called(self) -> tuple[str, ...]:
@@ -112,28 +113,89 @@ def partition_of(trials: Trials, columns: Sequence[SplitColumn], *, argument: st
     >>> found.values[:2], found.condition.tolist()
     ((('f', 'duration < 5'), ('f', 'duration ≥ 5')), [2, 1, 3])
     """
-    each = [_coded(trials, one, argument) for one in columns]
-    n_conditions = math.prod(len(values) for values, _ in each)
-    if n_conditions > MOST:
-        sizes = ", ".join(f"{one.name} {len(values):,}" for one, (values, _) in zip(columns, each, strict=True))
-        names = " and ".join(one.name for one in columns)
-        raise InputError(
-            f"{argument}: {names} make {n_conditions:,} conditions (values: {sizes}); "
-            f"at most {MOST:,} are evaluated. Make bins of numbers (duration:5,10,30), name fewer columns, or choose "
-            "trials by their values (--where)."
-        )
+    each = [coded_values(_values(trials, one, argument), one, argument, trials.origin.where) for one in columns]
+    combinations = crossed(columns, [values for values, _ in each], argument)
     condition = np.zeros(len(trials), np.int64)
     for values, codes in each:
         condition = condition * len(values) + codes
-    return Partition(tuple(columns), tuple(itertools.product(*(values for values, _ in each))), condition)
+    return Partition(tuple(columns), combinations, condition)
 
 
-def _coded(trials: Trials, column: SplitColumn, argument: str) -> tuple[list[Value], IntArray]:
-    """Values of a column in their order, and which of them every trial has."""
-    values = _values(trials, column, argument)
+def crossed(
+    columns: Sequence[SplitColumn], each: Sequence[Sequence[Value]], argument: str
+) -> tuple[tuple[Value, ...], ...]:
+    """All combinations of the values of columns.
+
+    Raises
+    ------
+    InputError
+        If there are more than 1,000.
+
+    Examples
+    --------
+    >>> crossed([SplitColumn("gender"), SplitColumn("channel")], [["f", "m"], ["tel"]], "by")
+    (('f', 'tel'), ('m', 'tel'))
+    """
+    n_conditions = math.prod(map(len, each))
+    if n_conditions > MOST:
+        sizes = ", ".join(f"{one.name} {len(values):,}" for one, values in zip(columns, each, strict=True))
+        names = " and ".join(one.name for one in columns)
+        how_many = f"{'make' if len(columns) > 1 else 'makes'} {n_conditions:,} conditions"
+        raise InputError(
+            f"{argument}: {names} {how_many} (values: {sizes}); at most {MOST:,} are "
+            "evaluated. Make bins of numbers (duration:5,10,30), name fewer columns, or choose trials by their "
+            "values (--where)."
+        )
+    return tuple(itertools.product(*each))
+
+
+def values_in_order(column: SplitColumn, found: Iterable[Value]) -> list[Value]:
+    """Values that were found in a column in their order: all bins, the alphabet or numbers ascending, nothing last.
+
+    Examples
+    --------
+    >>> values_in_order(SplitColumn("year"), {"10", None, "9"})
+    ['9', '10', None]
+    """
+    there = {*found}
+    last: list[Value] = [None] if None in there else []
     if column.borders:
-        return _binned(trials, column, values, argument)
-    texts = as_text(values).dictionary_encode()
+        return [*column.bins, *last]
+    words = [one for one in there if one is not None]
+    return [*(words[at] for at in sorted(range(len(words)), key=_place_of(words))), *last]
+
+
+def coded_values(
+    values: pa.Array, column: SplitColumn, argument: str, where: Callable[[int], str], often: IntArray | None = None
+) -> tuple[list[Value], IntArray]:
+    """Values of a column in their order, and which of them every trial has.
+
+    Parameters
+    ----------
+    values : array
+        What is said of every trial.
+    column : SplitColumn
+    argument : str
+        For messages.
+    where : function
+        Tells where a trial stands, by its number.
+    often : (n,) int array, optional
+        How many trials each value is of; left out, one.
+
+    Raises
+    ------
+    InputError
+        If bins are asked for of what are no numbers.
+
+    Examples
+    --------
+    >>> words, codes = coded_values(pa.array(["m", None, "f"]), SplitColumn("gender"), "by", str)
+    >>> words, codes.tolist()
+    (['f', 'm', None], [1, 2, 0])
+    """
+    if column.borders:
+        return _binned(values, column, argument, where, often)
+    texts = as_text(_plain_numbers(values)).dictionary_encode()
     words: list[str] = texts.dictionary.to_pylist()
     order = sorted((at for at, word in enumerate(words) if word), key=_place_of(words))
     place = np.full(len(words) + 1, len(order), np.int64)  # the last one is for what is missing, as is no text
@@ -143,6 +205,15 @@ def _coded(trials: Trials, column: SplitColumn, argument: str) -> tuple[list[Val
     return known + ([None] if (codes == len(order)).any() else []), codes
 
 
+def _plain_numbers(values: pa.Array) -> pa.Array:
+    """Numbers of which NaN is none, as in bins, and -0.0 is 0.0; other values as they are."""
+    if not pa.types.is_floating(values.type):
+        return values
+    if pa.types.is_float16(values.type):
+        values = values.cast(pa.float32())  # Arrow does not add halves
+    return pc.add(pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values), pa.scalar(0.0, values.type))
+
+
 def _place_of(words: Sequence[str]) -> Any:
     """By what values are sorted: numbers ascend where all are some."""
     if all(is_number(word) for word in words if word):
@@ -150,15 +221,19 @@ def _place_of(words: Sequence[str]) -> Any:
     return lambda at: words[at]
 
 
-def _binned(trials: Trials, column: SplitColumn, values: pa.Array, argument: str) -> tuple[list[Value], IntArray]:
+def _binned(
+    values: pa.Array, column: SplitColumn, argument: str, where: Callable[[int], str], often: IntArray | None
+) -> tuple[list[Value], IntArray]:
     """Bins of numbers; a border belongs to the bin above it."""
-    numbers, lacking = _numbers(trials, column, values, argument)
+    numbers, lacking = _numbers(values, column, argument, where, often)
     codes: IntArray = np.searchsorted(column.borders, numbers, side="right").astype(np.int64)
     codes[lacking] = len(column.bins)
     return [*column.bins, *([None] if lacking.any() else [])], codes
 
 
-def _numbers(trials: Trials, column: SplitColumn, values: pa.Array, argument: str) -> tuple[FloatArray, BoolArray]:
+def _numbers(
+    values: pa.Array, column: SplitColumn, argument: str, where: Callable[[int], str], often: IntArray | None
+) -> tuple[FloatArray, BoolArray]:
     """Numbers of a column, and where there is none; NaN is none."""
     kind = values.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
@@ -169,10 +244,10 @@ def _numbers(trials: Trials, column: SplitColumn, values: pa.Array, argument: st
     codes = np.asarray(pc.fill_null(texts.indices, pa.scalar(len(words) - 1, texts.indices.type)))
     wrong = np.array([bool(word) and not is_number(word) for word in words], np.bool_)[codes]
     if wrong.any():
-        row = int(np.argmax(wrong))
+        row, n = int(np.argmax(wrong)), int((wrong if often is None else often[wrong]).sum())
         raise InputError(
-            f"{argument}: {trials.origin.where(row)}: {words[codes[row]][:40]!r} in column {column.name!r} is no "
-            f"number ({counted(int(wrong.sum()), 'such trial')}), and bins are of numbers. Name the column without "
+            f"{argument}: {where(row)}: {words[codes[row]][:40]!r} in column {column.name!r} is no "
+            f"number ({counted(n, 'such trial')}), and bins are of numbers. Name the column without "
             "borders, or leave these trials out (--where)."
         )
     found = np.array([float(word) if is_number(word) else np.nan for word in words])[codes]
@@ -206,25 +281,41 @@ def _values(trials: Trials, column: SplitColumn, argument: str) -> pa.Array:
     for name in (column.name, trials.origin.side_called(column.name)):
         if name in sides:
             return trials.column(name)
-    there = ", ".join((*sides, *trials.conditions)) or "none"
-    raise InputError(
-        f"{argument}: {column.name!r} is no column of {trials.origin.name}; there are {there} (besides the label). "
+    raise no_column(column.name, (*sides, *trials.conditions), trials.origin.name, argument)
+
+
+def no_column(name: str, there: Sequence[str], key: str, argument: str) -> InputError:
+    """The error of a key without a column by which its trials should be split."""
+    return InputError(
+        f"{argument}: {name!r} is no column of {key}; there are {', '.join(there) or 'none'} (besides the label). "
         "What a file says of the names of a side is SIDE=FILE."
     )
+
+
+def no_side(name: str, there: Sequence[str], key: str, argument: str) -> InputError:
+    """The error of trials without a side of whose names a file should say something."""
+    return InputError(
+        f"{argument}: {name!r} is no side of the trials of {key}, which are identified by {', '.join(there)}. Write "
+        "SIDE=FILE with one of these."
+    )
+
+
+def said_of_names(held: IdMap, names: pa.Array) -> pa.Array:
+    """What a file says of names; nothing of those that it does not have."""
+    from deciban._arrow import of_numpy
+    from deciban.trials.names.codes import positions
+
+    place = positions(names, held.left)
+    return held.right.take(of_numpy(place, lacking=place < 0))
 
 
 def _looked_up(trials: Trials, column: SplitColumn, argument: str) -> pa.Array:
     """What a file of two columns says of the names of a side; nothing of names that it does not have."""
     from deciban._arrow import of_numpy
     from deciban.io.read import read_id_map
-    from deciban.trials.names.codes import positions
 
     side = column.side if column.side in trials.sides else trials.origin.side_called(column.side)
     if side not in trials.sides or trials.sides == ROW:
-        raise InputError(
-            f"{argument}: {column.side!r} is no side of the trials of {trials.origin.name}, which are identified by "
-            f"{', '.join(trials.sides)}. Write SIDE=FILE with one of these."
-        )
+        raise no_side(column.side, trials.sides, trials.origin.name, argument)
     held, at = read_id_map(column.path), trials.sides.index(side)
-    place = positions(trials.names[at], held.left)
-    return held.right.take(of_numpy(place, lacking=place < 0)).take(of_numpy(np.asarray(trials.codes[at])))
+    return said_of_names(held, trials.names[at]).take(of_numpy(np.asarray(trials.codes[at])))

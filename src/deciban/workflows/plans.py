@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from deciban.core.equalizing import shared_weights, totals_by_condition
 from deciban.errors import InputError
-from deciban.evaluation.preset_table import Preset
+from deciban.evaluation.preset_table import Preset, presets
 from deciban.evaluation.primary import PlanFigure, Primary, primary_of
 from deciban.evaluation.results import Results
 from deciban.evaluation.unit_trials import Resampling
@@ -23,9 +24,9 @@ from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, KindName
 from deciban.workflows.partitions import has_column, partition_of
-from deciban.workflows.split import Split, split_columns
+from deciban.workflows.split import Split, SplitColumn, split_columns
 
-_OF_SCORES = ("cluster_c_avg", "pair_cost")
+OF_SCORES = ("cluster_c_avg", "pair_cost")
 """Primary numbers that are made of parts of the scores, not of one evaluation."""
 
 
@@ -73,12 +74,12 @@ class PlannedTrials:
             If shares are asked of values that no non-target has, or a cluster has fewer than two of the classes.
         """
         plan = self.plan
-        if plan.primary in _OF_SCORES:
+        if plan.primary in OF_SCORES:
             made = self._of_clusters if plan.primary == "cluster_c_avg" else self._of_pairs
             return made(score, found)
         lacking = self._lacking
         if lacking:
-            return primary_of(plan, found, departs=_departs(lacking))
+            return primary_of(plan, found, departs=lacking_columns(lacking))
         if plan.equalize:
             return self._equalized(score, found.name)
         if plan.non_target_shares:
@@ -91,16 +92,13 @@ class PlannedTrials:
 
     @property
     def _figures(self) -> Figures:
-        """What the plan asks for, and nothing that takes time beside it."""
-        figures = Figures(**self.plan.figures)
-        return replace(figures, subsets=False, pairs=False) if self.plan.kind == "classes" else figures
+        return plan_figures(self.plan)
 
     @property
     def _lacking(self) -> tuple[str, ...]:
         """Columns that the key should have, and has not."""
         trials, plan = self.trials, self.plan
-        asked = split_columns(plan.equalize or plan.share_column, "preset") if plan.columns else ()
-        return tuple(one.name for one in asked if not one.path and not has_column(trials, one.name))
+        return tuple(one.name for one in plan_columns(plan) if not one.path and not has_column(trials, one.name))
 
     def _evaluated(self, score: AnyArray, weight: CountArray | None, name: str) -> Any:
         how: Any = {"figures": self._figures, "classes": self.classes, "resampling": self.resampling}
@@ -120,21 +118,9 @@ class PlannedTrials:
         plan = self.plan
         found = partition_of(self.trials, split_columns(plan.share_column, "preset"), argument="preset")
         names = [values[0] for values in found.values]
-        totals = totals_by_condition(found.condition, self.truth, self.weight, n_conditions=len(names), n_classes=2)[
-            :, 0
-        ]
-        there = [str(name) for name, total in zip(names, totals, strict=True) if total]
-        strange = [name for name in there if name not in plan.non_target_shares]
-        absent = [name for name, share in plan.non_target_shares.items() if share and name not in there]
-        if strange or absent:
-            raise InputError(
-                f"preset: {plan.name} gives shares to non-targets whose {plan.share_column!r} is "
-                f"{', '.join(plan.non_target_shares)}; non-targets of the key have {shortened(', '.join(there))}. "
-                "Name them so in the key, leave others out (--where), or edit a copy of the plan (deciban presets "
-                f"{plan.name} --toml)."
-            )
-        shares = np.full((len(names), 2), np.nan)
-        shares[:, 0] = [plan.non_target_shares.get(str(name), 0.0) for name in names]
+        sizes = {"n_conditions": len(names), "n_classes": 2}
+        totals = totals_by_condition(found.condition, self.truth, self.weight, **sizes)
+        shares = shares_of(plan, names, totals)
         return shared_weights(found.condition, self.truth, self.weight, shares=shares)
 
     def _of_clusters(self, score: AnyArray, found: Any) -> Primary:
@@ -147,8 +133,7 @@ class PlannedTrials:
             if len(columns) < 2:
                 raise InputError(
                     f"preset: of the cluster {cluster} of {self.plan.name} the scores have {self.classes[columns[0]]} "
-                    f"alone, of {', '.join(members)}. Leave this class out (--classes), or edit a copy of the plan "
-                    f"(deciban presets {self.plan.name} --toml)."
+                    f"alone, of {', '.join(members)}. Leave this class out (--classes), or {_edit(self.plan)}."
                 )
             rows = np.flatnonzero(np.isin(self.truth, columns))
             point = self._restricted(score, rows, columns, cluster).points[0]
@@ -172,8 +157,7 @@ class PlannedTrials:
             there = ", ".join(name for names in self.plan.clusters.values() for name in names)
             raise InputError(
                 f"preset: {shortened(', '.join(strange or self.classes))}: in no cluster of {self.plan.name}, which "
-                f"knows {there}. Name the classes so, leave others out (--classes), or edit a copy of the plan "
-                f"(deciban presets {self.plan.name} --toml)."
+                f"knows {there}. Name the classes so, leave others out (--classes), or {_edit(self.plan)}."
             )
 
     def _restricted(self, score: AnyArray, rows: IntArray, columns: list[int], name: str) -> Any:
@@ -205,6 +189,59 @@ class PlannedTrials:
         return Primary(self.plan, found.name, PlanFigure(actual), PlanFigure(least), "", departs, parts)
 
 
+def shares_of(plan: Preset, names: Sequence[str | None], totals: CountArray) -> FloatArray:
+    """The shares that a plan gives to non-targets by what a column says of them.
+
+    Parameters
+    ----------
+    plan : Preset
+    names : sequence of str or None
+        What the column says.
+    totals : (n_names, 2) array
+        Non-targets and targets of each.
+
+    Returns
+    -------
+    (n_names, 2) array
+        As `deciban.core.equalizing.sharing_factors` takes them.
+
+    Raises
+    ------
+    InputError
+        If some non-targets have no share, or a share has no non-targets.
+    """
+    there = [str(name) for name, total in zip(names, totals[:, 0], strict=True) if total]
+    strange = [name for name in there if name not in plan.non_target_shares]
+    absent = [name for name, share in plan.non_target_shares.items() if share and name not in there]
+    if strange or absent:
+        raise InputError(
+            f"preset: {plan.name} gives shares to non-targets whose {plan.share_column!r} is "
+            f"{', '.join(plan.non_target_shares)}; non-targets of the key have {shortened(', '.join(there))}. "
+            f"Name them so in the key, leave others out (--where), or {_edit(plan)}."
+        )
+    shares = np.full((len(names), 2), np.nan)
+    shares[:, 0] = [plan.non_target_shares.get(str(name), 0.0) for name in names]
+    return shares
+
+
+def plan_figures(plan: Preset) -> Figures:
+    """What a plan asks for, and nothing that takes time beside it."""
+    figures = Figures(**plan.figures)
+    return replace(figures, subsets=False, pairs=False) if plan.kind == "classes" else figures
+
+
+def plan_columns(plan: Preset) -> tuple[SplitColumn, ...]:
+    """Columns by which a plan weights trials; none if it takes all alike.
+
+    Examples
+    --------
+    >>> from deciban.evaluation.preset_table import preset
+    >>> plan_columns(preset("voxsrc"))
+    ()
+    """
+    return split_columns(plan.equalize or plan.share_column, "preset") if plan.columns else ()
+
+
 def require_kind(plan: Preset, kind: KindName) -> None:
     """Refuse the plan of scores of the other kind.
 
@@ -234,17 +271,24 @@ def with_primary_numbers(results: Results[Any], plan: Preset | None, why_pooled:
     Results
         The same if there is no plan; with a message if it needs the trials.
     """
-    if plan is None:
+    if plan is None or results.primaries:
         return results
     kind: Any = results.kind
     require_kind(plan, kind)
-    if plan.primary in _OF_SCORES:
+    if plan.primary in OF_SCORES:
         words = f"no primary number of {plan.name}: it is made of parts of the scores, and {why_pooled}"
         return replace(results, messages=(*results.messages, Message("note", "", words)))
     departs = f"all trials pooled, not by {', '.join(plan.columns)}: {why_pooled}" if plan.columns else ""
     return replace(results, primaries=tuple(primary_of(plan, one, departs=departs) for one in results.systems))
 
 
-def _departs(lacking: tuple[str, ...]) -> str:
+def _edit(plan: Preset) -> str:
+    """How a plan becomes another one: that of deciban in a copy, a user's own where it is."""
+    is_ours = plan.name in presets()
+    return f"edit a copy of the plan (deciban presets {plan.name} --toml)" if is_ours else "edit the plan"
+
+
+def lacking_columns(lacking: Sequence[str]) -> str:
+    """How the primary number departs from a plan whose columns a key has not."""
     words = "columns" if len(lacking) > 1 else "column"
     return f"all trials pooled, as the key has no {words} {', '.join(lacking)}"

@@ -20,6 +20,7 @@ from deciban.workflows.inputs import refuse_options_of_keys
 from deciban.workflows.kinds import AnyKind, Kind, kind_called
 from deciban.workflows.kinds.class_units import in_nats, prior_of_classes
 from deciban.workflows.options import Options, Reading
+from deciban.workflows.plans import plan_columns
 from deciban.workflows.scale import Scale
 from deciban.workflows.system_names import renamed
 
@@ -90,7 +91,8 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
         refuse_options_of_keys(key, reading)
     given = {name: getattr(reading, name) for name in _SAME}
     given |= _units(options.how_sure) | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}
-    given |= {"ids": reading.renaming, "groups": options.groups}
+    given |= {"ids": reading.renaming, "groups": options.groups, "incomplete": options.incomplete}
+    given |= {"conditions": _conditions(options)}
     if any(map(reading.says, ("log10", "posterior_prior", "detection_llr", "probabilities"))):
         given["converted"] = partial(_in_nats, reading=reading)
     if options.scale.dask is not None:
@@ -101,6 +103,13 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     double = source.is_double or reading.probabilities is not None
     messages = (*source.messages, *_said(source, kind, reading))
     return replace(source, systems=_named(source, reading), is_double=double, messages=messages)
+
+
+def _conditions(options: Options) -> tuple[str, ...]:
+    """Columns and sides by which trials are split, for conditions or by a plan."""
+    planned = () if options.plan is None else plan_columns(options.plan)
+    asked = (*options.split.partitions, *options.split.equalized, planned)
+    return tuple(dict.fromkeys(one.side or one.name for columns in asked for one in columns))
 
 
 def _units(how_sure: HowSure) -> dict[str, Any]:

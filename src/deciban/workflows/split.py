@@ -41,6 +41,21 @@ class SplitColumn:
     path: str = ""
 
     @property
+    def title(self) -> str:
+        """What it is called where trials are split in several ways: with the borders of its bins.
+
+        Examples
+        --------
+        >>> SplitColumn("duration", (5.0, 10.0)).title
+        'duration:5,10'
+        """
+        return f"{self.name}:{','.join(self._ends)}" if self.borders else self.name
+
+    @property
+    def _ends(self) -> list[str]:
+        return [f"{border:.15g}" for border in self.borders]
+
+    @property
     def bins(self) -> tuple[str, ...]:
         """The bins in words, from the lowest.
 
@@ -51,7 +66,7 @@ class SplitColumn:
         """
         if not self.borders:
             return ()
-        ends = [f"{border:.15g}" for border in self.borders]
+        ends = self._ends
         inner = [f"{low} \N{LESS-THAN OR EQUAL TO} {self.name} < {high}" for low, high in itertools.pairwise(ends)]
         return (f"{self.name} < {ends[0]}", *inner, f"{self.name} \N{GREATER-THAN OR EQUAL TO} {ends[-1]}")
 

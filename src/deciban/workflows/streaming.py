@@ -21,10 +21,10 @@ from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_summaries
 
 if TYPE_CHECKING:
+    from deciban.engines.work import Engine
+    from deciban.workflows.conditions_in_pieces import ConditionsInPieces
+    from deciban.workflows.plans_in_pieces import PlannedInPieces
     from deciban.workflows.units_in_pieces import UnitsOfSource
-
-_IN_PIECES = "Evaluate each condition by itself (--where COLUMN=VALUE), or give the evaluation more memory (--memory)."
-"""What to do about conditions where trials are read in pieces."""
 
 OpenedFiles: TypeAlias = ScoreFiles | ShardSource | OpenedSummary
 """What is read as a whole, or in pieces, or was summarized before."""
@@ -144,8 +144,8 @@ def evaluate_in_pieces(
     """
     from deciban.workflows.units_in_pieces import units_of_source
 
-    options.split.refuse("an evaluation in pieces", _IN_PIECES)
     say, found = progress or (lambda _words: None), list[Any]()
+    by_condition, primaries, said = list[Any](), list[Any](), tuple[Message, ...]()
     kind = kind_called(kind_of_opened(source, options))
     with options.scale.engine() as engine:
         engine.make_room(source, options.scale.n_bytes)
@@ -153,11 +153,17 @@ def evaluate_in_pieces(
             units = units_of_source(source, engine, options.how_sure, kind)
         else:
             units = replace(units, source=source, engine=engine)
+        split, planned = _split_in_pieces(source, engine, kind, units, options)
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
             figures = kind.on_axis_of([source], options.figures if each is None else each[at])
             own = replace(options, figures=figures)
             found.append(kind.evaluate_pieces(source, engine, own, system=at, name=name, units=units))
+            if split is not None:
+                by_condition.append(split.evaluated(found[-1], own, system=at))
+                said = split.messages
+            if planned is not None:
+                primaries.append(planned.primary(found[-1], own, system=at))
     often = "once" if engine.n_passes <= 1 else "more than once"
     if source.paths and not options.scale.is_asked:  # else they may well fit
         often += ": they do not fit in memory"
@@ -168,7 +174,24 @@ def evaluate_in_pieces(
     chosen = options.reading.where and not options.reading.by_order
     extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
     report = source.report or JoinReport(n_trials, 0, extra, 0)
-    return Results(tuple(found), report, (*_with_ties(source.messages, kind, report, found), *messages))
+    more: Any = {"conditions": tuple(by_condition), "primaries": tuple(primaries)}
+    return Results(tuple(found), report, (*_with_ties(source.messages, kind, report, found), *messages, *said), **more)
+
+
+def _split_in_pieces(
+    source: ShardSource, engine: Engine, kind: AnyKind, units: UnitsOfSource, options: Options
+) -> tuple[ConditionsInPieces | None, PlannedInPieces | None]:
+    """The conditions that are asked for, and the plan; None of what is not asked."""
+    split, planned = None, None
+    if options.split.is_asked:
+        from deciban.workflows.conditions_in_pieces import ConditionsInPieces
+
+        split = ConditionsInPieces.of(options.split, source, engine, kind, units)
+    if options.plan is not None:
+        from deciban.workflows.plans_in_pieces import PlannedInPieces
+
+        planned = PlannedInPieces.of(options.plan, source, engine, kind, units)
+    return split, planned
 
 
 def _with_ties(known: Sequence[Message], kind: AnyKind, report: JoinReport, found: Sequence[Any]) -> list[Message]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.source import PathLike, display_name, files_of
@@ -164,7 +165,8 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
     Raises
     ------
     InputError
-        If other figures are asked for, or the second pass has not seen all shards.
+        If other figures are asked for, or something that only trials can tell, or the second pass has not seen all
+        shards.
     """
     from deciban.engines.class_summary_parts import class_evaluation_of_part, class_sums_of, known_of
     from deciban.engines.summary_parts import require_seen, summary_of
@@ -173,18 +175,7 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
     part = found.part
     found.require_kind(options.kind)
     require_asked(part, options, found.name, "summarize the shards with them")
-    if options.how_sure.units is not None or options.how_sure.bootstrap:
-        name = "bootstrap" if options.how_sure.units is None else "units"
-        raise InputError(
-            f"{name}: a summary of shards holds counts of all units together, so that nothing says how sure figures "
-            "are. Leave it out, or evaluate the shards themselves, which works in pieces."
-        )
-    said = [name for name in _READING if options.reading.says(name)]
-    if said := [*said, *(["speakers"] if options.scale.speakers is not None else [])]:
-        raise InputError(
-            f"{said[0]}: says how trials are read, and {found.name} holds none, only their counts. Leave it out, or "
-            "summarize the shards with it."
-        )
+    _refuse_what_needs_trials(options, found.name)
     require_seen(part, found.name)
     systems = part.question.systems
     made = list[Any]()
@@ -199,6 +190,39 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
             made.append(evaluation_of(summary_of(part, k, found.name), name=name))
     said_of_units = (Message("units", "", _NO_UNITS),) if options.how_sure.intervals else ()
     return Results(tuple(made), JoinReport(part.n_rows, 0, 0, 0), (*messages_of(found), *said_of_units))
+
+
+def _refuse_what_needs_trials(options: Options, name: str) -> None:
+    """Refuse what has no effect where there are no trials: of intervals, of work in pieces, of reading.
+
+    Raises
+    ------
+    InputError
+    """
+    sure, scale = options.how_sure, options.scale
+    of_intervals = {
+        "units": sure.units is not None,
+        "bootstrap": sure.bootstrap,
+        "optimism": sure.optimism,
+        "level": sure.level != LEVEL,
+    }
+    if said := [one for one, is_said in of_intervals.items() if is_said]:
+        raise InputError(
+            f"{said[0]}: a summary of shards holds counts of all units together, so that nothing says how sure figures "
+            "are. Leave it out, or evaluate the shards themselves, which works in pieces."
+        )
+    of_work = {"memory": scale.memory is not None, "dask": scale.dask is not None, "approximate": scale.approximate}
+    if said := [one for one, is_said in of_work.items() if is_said]:
+        raise InputError(
+            f"{said[0]}: says how trials are gone through, and {name} holds none, only their counts. Leave it out: "
+            "it belongs to deciban summarize, or to an evaluation of the shards themselves."
+        )
+    read = [one for one in _READING if options.reading.says(one)]
+    if said := [*read, *(["speakers"] if scale.speakers is not None else [])]:
+        raise InputError(
+            f"{said[0]}: says how trials are read, and {name} holds none, only their counts. Leave it out, or "
+            "summarize the shards with it."
+        )
 
 
 def require_asked(part: SummaryPart, options: Options, name: str, way: str) -> None:

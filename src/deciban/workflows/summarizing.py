@@ -210,6 +210,8 @@ def _question_of(source: ShardSource, path: PathLike, options: Options, whole: S
         said["speakers"] = ", ".join(map(_content_of, options.scale.speaker_files))
     made = ClassFigures if source.classes else TwoClassFigures
     figures: Any = made(**options.figures.given()) if whole is None else whole.question.figures
+    if source.classes:
+        figures.require_parts()
     if source.classes and figures.groups is not None:
         raise InputError(
             "groups: how much a class counts in its group follows from all segments, and a job sees its own alone. "

@@ -17,6 +17,7 @@ from deciban.errors import InputError, naming_trials
 from deciban.evaluation.conditions import SystemConditions
 from deciban.evaluation.preset_table import Preset
 from deciban.evaluation.primary import Primary
+from deciban.evaluation.worst_trials import WorstTrials
 from deciban.io.source import single_files
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
@@ -31,6 +32,7 @@ from deciban.workflows.options import Figures, Options
 from deciban.workflows.quality import Measured, measures_of
 from deciban.workflows.split import Split
 from deciban.workflows.system_names import known_by
+from deciban.workflows.worst import worst_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,6 +180,14 @@ class SystemTrials:
             planned = PlannedTrials(plan, self.kind, names, truth, weight, self.classes, drawn)
             found.append(planned.primary(values, one))
         return tuple(found)
+
+    def worst(self, most: int, scores: Sequence[AnyArray], pooled: Sequence[Any]) -> tuple[WorstTrials, ...]:
+        """The most misleading trials of several systems with their evaluations; none where none are asked for."""
+        about = self.data.is_target, self.data.weight, self.trials
+        how: Any = {"classes": self.classes, "most": most}
+        return tuple(
+            worst_of(one.name, score, *about, **how) for score, one in zip(scores, pooled, strict=True) if most
+        )
 
     def by_condition(
         self, split: Split, scores: Sequence[AnyArray], pooled: Sequence[Any], figures: Figures

@@ -127,7 +127,7 @@ def train_files(
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
     _require_one_stream(named, key, test_scores, test_key)
     by = held or (HoldOut(n_folds, n_folds) if select else None)
-    files = opened(named, key, chosen if by is None else replace(chosen, groups=by.groups))
+    files = opened(named, key, _read_for(model, by, chosen))
     if isinstance(files, ShardSource):
         of_both = quality, quality if test_quality is None else test_quality, (measures, combine)
         how: Any = {"other": (test_scores, test_key), "hold": (held, by if select else None)}
@@ -170,6 +170,12 @@ def train_files(
     return Trained(
         made, taken, rows, analysis, selection, crossed, dev.joined.report, tuple(messages), read.joined.renamed
     )
+
+
+def _read_for(model: ScoreModel | None, by: HoldOut | None, options: Options) -> Options:
+    """How trials in pieces are opened: what is held out together, and whether some may lack scores."""
+    incomplete = isinstance(model, ScoreModel) and model.accepts_missing
+    return replace(options, groups=None if by is None else by.groups, incomplete=incomplete)
 
 
 def _others_read(files: ScoreFiles, read: SystemTrials, options: Options, how: dict[str, Any]) -> SystemTrials:

@@ -21,6 +21,7 @@ from deciban.models.told_elsewhere import missing_measures_are_known, reasons_ar
 from deciban.trials import JoinReport
 from deciban.trials.lists import PAIR
 from deciban.types import Progress
+from deciban.workflows.incomplete_in_pieces import Scored
 from deciban.workflows.key_columns import HoldOut
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.model_files import order_of_training
@@ -81,6 +82,11 @@ def train_in_pieces(
             f"{_KINDS[kind]}. Take a model of these."
         )
     _require_groups(source, held, select)
+    scored = Scored.of(source, options)
+    for what, asked in (("cross_validate", held), ("select", select), ("test_scores", others)):
+        if asked is not None:
+            scored.require_all(what)
+    source = scored.source
     selection, every = None, source
     if select is not None:
         selection = _selected(source, model, select, options, progress)
@@ -88,7 +94,11 @@ def train_in_pieces(
     untrained = copy.deepcopy(model)
     units = _train(model, source, options, progress)
     progress("evaluating")
-    rows, messages = _rows(source, model, options, progress, units)
+    compared = source if scored.seen is None else scored.complete
+    rows, messages = _rows(compared, model, options, progress, units if scored.seen is None else None)
+    if scored.seen is not None:
+        messages += scored.messages
+        rows = [*rows, scored.row(model, options, progress, [row.name for row in rows])]
     crossed = None
     if held is not None:
         progress("cross-validating")
@@ -135,9 +145,11 @@ def _train(model: ScoreModel, source: ShardSource, options: Options, progress: P
 
 
 def _rows(
-    source: ShardSource, model: ScoreModel, options: Options, progress: Progress, units: UnitsOfSource
+    source: ShardSource | None, model: ScoreModel, options: Options, progress: Progress, units: UnitsOfSource | None
 ) -> tuple[Sequence[FigureRow], list[Any]]:
-    """The systems as they are, and what the model makes of them, on the trials of training."""
+    """The systems as they are, and what the model makes of them, on the trials of training that all systems scored."""
+    if source is None:
+        return [], []
     before = evaluate_in_pieces(source, options, progress, units=units)
     (name,) = names_apart([model.row_name(source.systems)], source.systems)
     after = evaluate_in_pieces(mapped(source, model, name), options, progress, units=units)

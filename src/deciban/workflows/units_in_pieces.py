@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 
 from deciban.core.resampling.unit_notes import common_in_words
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits
+from deciban.engines.class_units import WhoIsIn
 from deciban.engines.looking import found_in
 from deciban.engines.speakers import SpeakersByName, counting
+from deciban.engines.stratified_units import StratifiedUnitsInPieces
 from deciban.engines.trial_units import SinglesInPieces, TrialSurvey
 from deciban.engines.unit_survey import LookAtUnits, UnitFacts, UnitsFound
 from deciban.engines.units import UnitsInPieces, UnitsOfPieces
@@ -15,6 +17,7 @@ from deciban.engines.work import Engine
 from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
 from deciban.messages import Message, counted
 from deciban.trials.units import EACH_TRIAL
+from deciban.types import IntArray
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.units import units_and_messages
@@ -35,6 +38,10 @@ class UnitsOfSource:
     messages : tuple of Message
     singles : TrialSurvey or None
         What is known where every trial is a unit.
+    strata : (n_strata,) int array, optional
+        The class of each stratum, where trials tell of which stratum they are, and each has a mean of its own.
+    n_conditions : int
+        How many conditions count alike; 0 where trials are not weighted so.
     """
 
     source: ShardSource
@@ -43,6 +50,8 @@ class UnitsOfSource:
     by_name: SpeakersByName | None
     messages: tuple[Message, ...]
     singles: TrialSurvey | None = None
+    strata: IntArray | None = None
+    n_conditions: int = 0
 
     def said(self, n_units: int | None) -> tuple[Message, ...]:
         """What has to be said of them, once it is known how many there are; None where that is of no use."""
@@ -69,13 +78,23 @@ class UnitsOfSource:
             return UnitsOfPieces(own)
         return UnitsOfPieces(self.units, self.by_name)
 
+    @property
+    def of_classes(self) -> TrialUnits | WhoIsIn | None:
+        """The same as evaluations of many classes ask of them."""
+        if self.units is None or self.strata is None:
+            return self.units
+        return WhoIsIn(self.units, self.strata)
+
     def of_system(self, system: int, memory: int) -> UnitsInPieces | None:
         """The trials of a system with their units, of which so many bytes may be taken."""
         if self.units is None:
             return None
         if self.singles is not None:
             return SinglesInPieces.of_survey(self.source, self.engine, system, self.singles, memory)
-        return UnitsInPieces(self.source, self.engine, system, self.units, self.by_name, memory)
+        known = self.source, self.engine, system, self.units, self.by_name, memory
+        if self.n_conditions:
+            return StratifiedUnitsInPieces(*known, self.n_conditions)
+        return UnitsInPieces(*known)
 
 
 def _counted(chunk: Chunk) -> int:

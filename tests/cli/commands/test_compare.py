@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from deciban.io import write_demo
@@ -145,3 +147,22 @@ def test_trials_of_one_name(real_data, run):
     assert eer["difference"] == pytest.approx(found["systems"][0]["eer"] - found["systems"][1]["eer"])
     assert eer["low"] < 0 < eer["high"]
     assert any("7 units" in note for note in found["notes"])
+
+
+def test_a_rule_of_ones_own_is_compared_and_a_gate(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scores = np.random.default_rng(3).normal(0, 1, (2, 60)) + np.where(np.arange(60) % 3, -1, 2)
+    for name, of_system in zip("ab", scores + np.array([[0], [5]]), strict=True):
+        lines = [f"t{k},{score:.2f},{int(k % 3 == 0)}\n" for k, score in enumerate(of_system)]
+        Path(f"{name}.csv").write_text("trial,score,label\n" + "".join(lines))
+    Path("ours.csv").write_text("eta,weights\n0.5,0.5\n0.9,0.5\n")
+    options = "--units trials --rule ours.csv --dcf 0.1 --fail-if-worse rule_cost --json -q"
+    code, out, err = run(f"compare a.csv b.csv {options}")
+    found = json.loads(out)
+    (row,) = [one for one in found["pairs"][0]["figures"] if one["figure"] == "rule_cost@1"]
+    costs = [one["rule_costs"][0]["cost"] for one in found["systems"]]
+    assert row["difference"] == pytest.approx(costs[0] - costs[1], rel=1e-9)
+    assert costs[0] < costs[1]
+    assert row["high"] < 0.0
+    assert code == len(found["worse"]) == 1
+    assert "cost by own rule at prior 0.1" in err

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from deciban.calibration import rule_weighting, suggest_rule
+from deciban.calibration import rule_weighting, suggest_for_rule, suggest_rule
 from deciban.cli.commands.design import design_command
+from deciban.rules import ThresholdWeights
 
 
 @pytest.fixture
@@ -95,6 +96,23 @@ def test_commands_of_the_documentation_run(run, tmp_path, monkeypatch):
     commands = [
         shlex.split(line, comments=True) for line in page.read_text().splitlines() if "  deciban design" in line
     ]
-    assert len(commands) == 3
+    assert len(commands) == 4
+    Path("ours.csv").write_text("eta,weights\n0.5,0.2\n0.9,0.3\n")
     for _, _, *words in commands:
         assert run(*words).exit_code == 0
+
+
+def test_a_rule_of_ones_own_is_cared_for_at_the_priors_of_operating_points(run, tmp_path):
+    path = tmp_path / "ours.csv"
+    path.write_text("eta,weights\n0.5,0.2\n0.9,0.3\n")
+    (rule,) = json.loads(run("--rule", path, "--dcf", "0.01:10:1", "--json").stdout)["rules"]
+    expected = suggest_for_rule(ThresholdWeights([0.5, 0.9], [0.2, 0.3]), 0.01)
+    assert (rule["alpha"], rule["beta"], rule["p_target"]) == (expected.alpha, expected.beta, expected.p_target)
+    for more, words in (
+        ((), "say at which prior of a target, by --dcf"),
+        (("--dcf", 0.1, "--range", 0.1, 0.2), "--range and --rule are both"),
+        (("--alpha", 1), "--rule asks for a suggestion"),
+    ):
+        done = run("--rule", path, *more)
+        assert done.exit_code == 2
+        assert words in " ".join(done.stderr.split())

@@ -441,3 +441,13 @@ def test_groups_of_classes(files, run):
     assert run("report", *asked, "-o", "page.html")[0] == 0
     assert "land = cat, dog; sea = eel" in Path("page.html").read_text()
     assert run("plot", "confusion", *asked, "-o", "confusion.svg")[0] == 0
+
+
+@pytest.mark.usefixtures("files")
+def test_the_prior_at_which_most_is_told(run):
+    code, out, _ = run("eval", "sysA.csv", "--key", "key.csv", "--capacity", "-q")
+    assert code == 0
+    assert re.search(r"at the best prior \d\.\d+ bits if calibrated \((cat|dog|eel) [\d.]+, ", out)
+    (one,) = json.loads(run("eval", "sysA.csv", "--key", "key.csv", "--capacity", "--json", "-q")[1])["systems"]
+    assert one["capacity"]["bits"] >= one["information_at"][0]["available"] - 1e-9
+    assert sum(one["capacity"]["prior"]) == pytest.approx(1.0)

@@ -1,10 +1,15 @@
 """``deciban report`` with training scores and a model."""
 
+import json
+import re
+import shlex
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from deciban.calibration import AffineCalibrator
+from deciban.cli.commands.evaluate import eval_command
 from deciban.cli.commands.report import report_command
 from deciban.errors import InputError
 
@@ -113,3 +118,36 @@ def test_one_system_is_one(files):
         "dev.key",
     )
     assert "training: 1 system, but 2" in str(done.exception)
+
+
+def data_of(page):
+    """What the scripts of a page know."""
+    return json.loads(re.search(r'id="page-data">(.*?)</script>', page.read_text(), re.DOTALL)[1])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--log10", "--where", "side=l", "--no-intervals", "--dcf", "0.2"],
+        ["--weights", "times", "--name", "it's $me", "--worst", "3", "-q", "--json"],
+        ["--labels", "target=1,nontarget=0", "--title", "A page", "--by", "side"],
+    ],
+)
+def test_the_command_on_a_page_evaluates_as_the_page_did(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    rows = [f"t{i},{rng.normal(1.5 * (i % 3 == 0)):.2f},{i % 3 == 0:d},{'lr'[i % 2]},{i % 4}" for i in range(120)]
+    (tmp_path / "-odd name.csv").write_text("\n".join(["utt,llr,cls,side,times", *rows]))
+    given = [*words, "--columns", "trial=utt,score=llr,label=cls", "--", "-odd name.csv"]
+    done = CliRunner().invoke(report_command, ["-o", "out.html", *given])
+    assert done.exit_code == 0, done.output
+    data = data_of(tmp_path / "out.html")
+    place = int(np.argmin(np.abs(np.array(data["priors"]) - 0.1)))
+    command = shlex.split(f"{data['command']} --dcf {data['priors'][place]} --json")
+    again = CliRunner().invoke(eval_command, command[2:])
+    assert again.exit_code == 0, again.output
+    (one,) = json.loads(again.stdout)["systems"]
+    (system,) = data["sets"][0]["systems"]
+    assert (one["name"], one["n_tar"], one["n_non"]) == tuple(system[name] for name in ("name", "n_tar", "n_non"))
+    assert one["operating_points"][0]["act_dcf"] == pytest.approx(system["act_dcf"][place], rel=1e-7)
+    assert one["operating_points"][0]["min_dcf"] == pytest.approx(system["min_dcf"][place], rel=1e-7)

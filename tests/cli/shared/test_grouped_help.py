@@ -7,8 +7,8 @@ import pytest
 READ = {"--classes", "--posterior-prior", "--detection-llr"}
 FIGURES = READ | {"--kind", "--prior", "--p-target", "--out-of-set", "--subsets", "--pairs", "--group"}
 OF_CLASSES = {
-    "eval": FIGURES | {"--all-classes"},
-    "report": FIGURES | {"--all-classes"},
+    "eval": FIGURES | {"--all-classes", "--capacity"},
+    "report": FIGURES | {"--all-classes", "--capacity"},
     "plot": FIGURES,
     "calibrate": READ | {"--kind", "--prior", "--toward-calibration", "--as"},
     "fuse": READ | {"--kind", "--prior", "--no-offsets", "--as"},

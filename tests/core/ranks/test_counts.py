@@ -1,15 +1,18 @@
 """The count table at sizes and values where shortcuts would show."""
 
+import math
 from fractions import Fraction
 from itertools import permutations, product
+from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.core.ranks import counts, hull
 from deciban.core.ranks.counts import CountTable, SortedClass
+from support.loops import loops_of, with_and_without
 from support.strategies import classes
 
 
@@ -38,6 +41,18 @@ def test_table_holds_every_distinct_score(sets, queries):
         found = table(tar, non)
     finally:
         counts._QUERIES_PER_SEARCH = before
+    assert list(zip(found.n_tar.tolist(), found.n_non.tolist(), strict=True)) == by_unique(tar, non)
+
+
+@with_and_without
+@settings(max_examples=50)
+@given(st.data())
+def test_table_of_float32_is_the_same_with_loops_and_without(how, data):
+    few_different = st.lists(st.sampled_from([-math.inf, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, 3.0, math.inf]), min_size=1)
+    tar, non = (np.sort(np.array(data.draw(few_different), np.float32)) for _ in range(2))
+    loops = loops_of(how)
+    with patch.object(counts, "ready", lambda: loops):
+        found = CountTable.of(SortedClass(tar, None, None), SortedClass(non, None, None))
     assert list(zip(found.n_tar.tolist(), found.n_non.tolist(), strict=True)) == by_unique(tar, non)
 
 

@@ -53,6 +53,18 @@ def test_every_score_is_counted_in_order(how, seed):
 
 
 @with_and_without
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_the_range_is_that_of_finite_scores(how, seed):
+    rng, scores = drawn(seed)
+    finite = scores[np.isfinite(scores)]
+    with patch.multiple(value_counts, **SMALL):
+        found = added(rng, scores, how)
+        assert found.finite_range() == ((finite.min(), finite.max()) if len(finite) else (np.inf, -np.inf))
+        require(found, scores)
+
+
+@with_and_without
 @given(st.integers(0, 2**32 - 1))
 def test_what_is_taken_away_was_never_there(how, seed):
     rng, scores = drawn(seed)

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban.errors import FormatError
-from deciban.io.shards import inputs, spilling
+from deciban.io.shards import inputs, rows, spilling
 from deciban.io.shards.opening import open_shards
 from support.sources import gathered, trials
 
@@ -40,9 +40,6 @@ def test_cut_off_files(folder):
     path = folder / "part-1.parquet"
     path.write_bytes(path.read_bytes()[:-300])
     with pytest.raises(FormatError, match=r"part-1\.parquet: (damaged|no Parquet)"):
-        open_shards(folder)
-    path.write_bytes(b"")
-    with pytest.raises(FormatError, match=r"part-1\.parquet: no Parquet file"):
         open_shards(folder)
 
 
@@ -120,6 +117,32 @@ def test_changes_between_passes(folder, how):
         pq.write_table(trials(np.random.default_rng(55), n=91), path)
     with pytest.raises(FormatError, match=r"part-3\.parquet, row group 0: changed while it was read"):
         gathered(source)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_change_during_a_read_is_no_damage_and_not_taken_for_whole(folder, monkeypatch, fails):
+    source, read = open_shards(folder), rows.ParquetRows._read
+
+    def changing(self, columns):
+        found = read(self, columns)
+        if self.name.endswith("part-3.parquet, row group 0"):
+            os.utime(self.path, ns=(1, 1))
+            if fails:
+                raise OSError("Deserializing page header failed.")
+        return found
+
+    monkeypatch.setattr(rows.ParquetRows, "_read", changing)
+    with pytest.raises(FormatError, match=r"part-3\.parquet, row group 0: changed while it was read"):
+        gathered(source)
+
+
+def test_files_that_hold_nothing_or_something_else_are_named_with_the_way_out(folder):
+    (folder / "part-9.parquet").write_bytes(b"")
+    with pytest.raises(FormatError, match=r"part-9\.parquet: the file is empty .* take it away"):
+        open_shards(folder)
+    (folder / "part-9.parquet").write_text("read me")
+    with pytest.raises(FormatError, match=r"part-9\.parquet: no Parquet file.* Take it away"):
+        open_shards(folder)
 
 
 def test_large_row_groups_are_cut(folder, monkeypatch):

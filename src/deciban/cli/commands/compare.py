@@ -15,7 +15,7 @@ from deciban.cli.shared.progress import working
 @click.command("compare", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options(missing="missing-of-comparisons", more=("units", "uncertainty"))
-@options("comparison", "tables", "json")
+@options("comparison", "rule", "tables", "json")
 def compare_command(
     scores: tuple[str, ...],
     *,
@@ -45,7 +45,7 @@ def compare_command(
 
     inputs = asked.inputs(scores, key)
     opened = asked.files(inputs, key)
-    about = asked.options_for(opened)
+    about = asked.options_for(opened).with_figures(rule=given.pop("rule"))
     kind = kind_of(opened.scores[0], opened.key, about)
     require_figures([name for name, _ in fail_if_worse or ()], kind, about, "fail_if_worse")
     with working() as say:

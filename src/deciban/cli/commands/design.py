@@ -23,6 +23,7 @@ def design_command(
     priors: tuple[float, float] | None,
     dcf: Sequence[tuple[float, ...]] | None,
     share: float | None,
+    own: Any,
     output: Path | None,
     shown: Shown,
     **rule: tuple[float, ...],
@@ -30,12 +31,13 @@ def design_command(
     """Tell which decision thresholds a calibration objective cares for, or suggest one.
 
     With --alpha, --beta, --p-target: what this objective cares for; repeat them to compare several. Without them: a
-    suggestion for the range of priors, or for the operating points with 2 nats on both sides.
+    suggestion for the range of priors, for the operating points with 2 nats on both sides, or for a rule of your own.
 
     \b
     deciban design --alpha 2 --beta 2 --p-target 0.01 --dcf 0.01 --dcf 0.001 -o omega.svg
     deciban design --range 0.001 0.01
     deciban design --dcf 0.01 --dcf 0.001
+    deciban design --rule thresholds.csv --dcf 0.01
     """
     from deciban.calibration import Rule
     from deciban.core.ranks.operating import OperatingPoint
@@ -44,15 +46,15 @@ def design_command(
         ending_of(output)
     points: list[Any] = list(dcf or ())
     if any(rule.values()):
-        if priors is not None or share is not None:
-            option = "--share" if priors is None else "--range"
+        asked = {"--range": priors, "--rule": own, "--share": share}
+        if option := next((name for name, value in asked.items() if value is not None), None):
             raise click.UsageError(f"{option} asks for a suggestion; --alpha, --beta and --p-target are one already.")
         rules = [
             Rule(a, b, p)
             for a, b, p in _repeated(rule["alpha"] or (1.0,), rule["beta"] or (1.0,), rule["p_target"] or (0.5,))
         ]
     else:
-        rules = [_suggestion(priors, points, 0.9 if share is None else share)]
+        rules = [_suggestion(priors, points, 0.9 if share is None else share, own)]
         points = points or [OperatingPoint(prior) for prior in priors or ()]
     weightings = [rule.weighting(points) for rule in rules]
     if output is not None:
@@ -69,9 +71,16 @@ def design_command(
         click.echo(f"wrote {display_name(output)}", err=True)
 
 
-def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: float) -> Rule:
-    from deciban.calibration import suggest_rule
-    from deciban.core.ranks.operating import OperatingPoint
+def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: float, own: Any) -> Rule:
+    from deciban.calibration import suggest_for_rule, suggest_rule
+    from deciban.core.ranks.operating import OperatingPoint, as_operating_point
+
+    if own is not None:
+        if priors is not None:
+            raise click.UsageError("--range and --rule are both to suggest a rule for. Leave one of the two out.")
+        if not points:
+            raise click.UsageError("--rule is about posteriors: say at which prior of a target, by --dcf.")
+        return suggest_for_rule(own, [as_operating_point(point).p_target for point in points], share=share)
 
     if priors is not None:
         if priors[0] == priors[1]:

@@ -32,8 +32,8 @@ _ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png
 
 @click.command("eval", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("units", "uncertainty", "conditions", "scale"))
-@options("eval-figures", "posteriors", "axis", "decided", "all-classes", "tables", "json")
+@joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
+@options("eval-figures", "posteriors", "rule", "capacity", "axis", "decided", "all-classes", "tables", "json")
 def eval_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
 ) -> None:
@@ -89,17 +89,19 @@ def eval_command(
         places["units"] = tuple(about.how_sure.files)
         print_json(results.to_dict(), files={"scores": score_paths(files), "key": [key], **places})
         return
-    from deciban.cli.shared.tables import console, print_results, say
+    from deciban.cli.shared.tables import console, print_results
     from deciban.evaluation.information_at import sentence
 
     out = console(shown.table_style)
-    print_results(results, out, all_classes=shown.all_classes)
-    for one in results.systems:
-        say(out, sentence(one))
+    print_results(results, out, all_classes=shown.all_classes, sentences=[sentence(one) for one in results.systems])
     if results.kind == "two-class" and (any(tables.values()) or any(map(_has_requests, results.systems))):
         from deciban.cli.shared.requested_tables import print_requested
 
         print_requested(results, out, **tables)
+    if results.worst:
+        from deciban.cli.shared.worst_tables import print_worst
+
+        print_worst(results, out)
 
 
 def _has_requests(one: Any) -> bool:

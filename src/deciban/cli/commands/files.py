@@ -10,10 +10,13 @@ from deciban.cli.shared.completion import files
 from deciban.cli.shared.envelope import Shown, print_json, require_own_stream
 from deciban.cli.shared.options import SectionedCommand, options, tell
 from deciban.cli.shared.progress import working
-from deciban.messages import lines
+from deciban.messages import lines, one_line
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from deciban.io.formats import BaseFormat
+    from deciban.workflows.model_inspection import Inspection
 
 
 @click.command("convert", cls=SectionedCommand)
@@ -118,8 +121,20 @@ def inspect_command(files: tuple[str, ...], *, shown: Shown, **reading: Any) -> 
         found = [inspect_file(path, **reading).to_dict() for path in files]
         print_json({"inspections": found}, files={"input": files})
         return
-    from deciban.cli.shared.tables import console, print_inspection
+    from deciban.cli.shared.tables import console
 
     out = console(shown.table_style)
     for path in files:
-        print_inspection(inspect_file(path, **reading), out)
+        _print_inspection(inspect_file(path, **reading), out)
+
+
+def _print_inspection(found: Inspection, out: Console) -> None:
+    """Print what a file holds, and what in it looks wrong."""
+    from deciban.cli.shared.table_writers import Table
+    from deciban.cli.shared.tables import say
+
+    say(out, found.name, "bold underline")
+    properties = tuple((one_line(what), one_line(value)) for what, value in found.properties)
+    out.print(Table(("property", "value"), properties, prose=(1,), has_headings=False))
+    for remark in found.remarks:
+        say(out, remark, "yellow")

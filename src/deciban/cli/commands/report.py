@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from deciban.cli.shared.completion import files
-from deciban.cli.shared.envelope import Shown, print_json, require_own_stream
+from deciban.cli.shared.envelope import Shown, print_json, require_own_stream, typed, typed_for
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
 from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.progress import working
 
-if TYPE_CHECKING:
-    from deciban.report.files import ReportRequest
+_OF_PAGES = ("--dcf", "--json", "--table", "--all-classes", "--worst", "--quiet")
+"""Options that the command on a page does without: it names one operating point, and lists no trials."""
 
 
 @click.command("report", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("units", "uncertainty", "conditions", "scale"))
-@options("report", "reliability", "axis", "all-classes", "tables", "json")
+@joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
+@options("report", "reliability", "rule", "capacity", "axis", "all-classes", "tables", "json")
 def report_command(
     scores: tuple[str, ...],
     *,
@@ -42,6 +42,7 @@ def report_command(
     deciban report sysA.txt sysB.txt --key key.txt -o report.html
     deciban report eval.txt --key eval.key --train dev.txt --train-key dev.key --model model.json -o report.html
     """
+    from deciban.cli.commands.evaluate import eval_command
     from deciban.cli.shared.tables import console, print_results
     from deciban.io.writing import target_name
     from deciban.report.files import ReportRequest, write_report
@@ -54,9 +55,10 @@ def report_command(
         raise click.UsageError("--cross-validate says what --select holds out. Add --select, or leave it out.")
     quiet = given.pop("quiet")
     given |= cross_validate or {}
-    figures = {name: given.pop(name) for name in ("posteriors_at", "axis")}
+    figures = {name: given.pop(name) for name in ("posteriors_at", "axis", "rule", "capacity")}
     inputs = asked.inputs(scores, key)
-    request = ReportRequest(scores=inputs, key=key, output=output, train=list(train), **given)
+    given |= {"train": list(train), "typed": typed(), "again": typed_for(eval_command, without=_OF_PAGES)}
+    request = ReportRequest(scores=inputs, key=key, output=output, **given)
     require_writable(output)
     require_own_stream(output, as_json=shown.as_json)
     files = asked.opened(inputs, key)
@@ -67,26 +69,8 @@ def report_command(
     if done.train is not None:
         tell(("training", *done.train.messages), quiet=quiet)
     if shown.as_json:
-        print_json(done.to_dict(), files={**_files(request), "units": about.how_sure.files})
+        print_json(done.to_dict(), files={**request.roles, "units": about.how_sure.files, "output": [output]})
     elif not quiet:
         on = console(shown.table_style, stderr=str(output) == "-")
         print_results(done.results, on, all_classes=shown.all_classes)
         click.echo(f"wrote {target_name(output)}", err=str(output) == "-")
-
-
-def _files(request: ReportRequest) -> dict[str, list[Any]]:
-    """The files of a page, by role."""
-    from deciban.workflows.inputs import paths_of
-    from deciban.workflows.model_files import path_of_model
-    from deciban.workflows.quality import quality_paths
-
-    return {
-        "scores": paths_of(request.scores),
-        "key": [request.key],
-        "model": [path_of_model(request.model)],
-        "quality": quality_paths(request.quality),
-        "train": paths_of(request.train) if request.train else [],
-        "train-key": [request.train_key],
-        "train-quality": quality_paths(request.train_quality),
-        "output": [request.output],
-    }

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from deciban.analysis.condition_differences import beyond_doubt
+from deciban.cli.shared.requested_tables import rule_table
 from deciban.cli.shared.tables import captioned, class_columns, number, say, table, two_class_columns
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
 from deciban.evaluation.figure_cells import with_interval
+from deciban.messages import amount
 
 if TYPE_CHECKING:
     from deciban.cli.shared.table_writers import Table
@@ -33,21 +35,30 @@ def print_conditions(results: Any, out: Console) -> None:
     """
     several = len(results.conditions) > 1
     for one in results.conditions:
+        of = f"{one.pooled.name} " if several else ""
         for part in one.partitions:
-            equal = [same for same in one.equalized if same.columns == part.columns]
+            equal = [same for same in one.equalized if same.title == part.title]
             out.print("")
-            say(out, f"{f'{one.pooled.name} ' if several else ''}by {part.title}", "bold")
+            say(out, f"{of}by {part.title}", "bold")
             out.print(_table(one, part, equal))
             if (points := _points(one, part, equal)) is not None:
                 out.print(points)
-            for line in (*_remarks(part), *beyond_doubt(part, _level(one))):
+            if (by_rule := rule_table(_named(one, part, equal), part.columns)) is not None:
+                out.print(by_rule)
+            for line in (*_remarks(part), *beyond_doubt(part, _level(one)), *_rules(equal)):
                 say(out, line, "yellow")
         for same in one.equalized:
-            if same.columns not in [part.columns for part in one.partitions]:
+            if same.title not in [part.title for part in one.partitions]:
                 out.print("")
-                say(out, f"{f'{one.pooled.name} ' if several else ''}equalized over {same.title}", "bold")
+                say(out, f"{of}equalized over {same.title}", "bold")
                 out.print(_table(one, ByConditions(same.title, (), ()), [same]))
-            say(out, f"equalized: {same.rule}", "yellow")
+                for line in _rules([same]):
+                    say(out, line, "yellow")
+
+
+def _rules(equal: Sequence[Equalized]) -> list[str]:
+    """What the rows of conditions that count alike are means of."""
+    return [f"equalized: {same.rule}" for same in equal]
 
 
 def _level(one: SystemConditions) -> float:
@@ -64,6 +75,13 @@ def _rows(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized])
     ]
     rows.insert(0, (["pooled", *[""] * (width - 1)], None, one.pooled))
     return [*rows, *((["equalized", *[""] * (width - 1)], None, same.found) for same in equal)]
+
+
+def _named(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]) -> list[tuple[Sequence[str], Any]]:
+    """Evaluations of two classes, with the names in front of their rows."""
+    if one.pooled.kind != "two-class":
+        return []
+    return [(names, found) for names, _, found in _rows(one, part, equal) if found is not None]
 
 
 def _table(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]) -> Table:
@@ -101,7 +119,7 @@ def _counts(
             return [""] * max(len(each), 1)
         trials = totals if condition is None else condition.trials
         counts = [trials[name] for name in each] or [sum(trials.values())]
-        return [f"{n:,.6g}" for n in counts]
+        return [amount(n) for n in counts]
 
     return [f"{name} (weight)" if is_weighted else name for name in each or ["trials"]], cells
 
@@ -109,17 +127,18 @@ def _counts(
 def _points(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]) -> Table | None:
     """Costs of two classes at several operating points."""
     first: Any = one.pooled
-    names = ("min_dcf", "act_dcf") if first.kind == "two-class" else ("c_avg", "min_c_avg")
+    names, decimals = (("min_dcf", "act_dcf"), 3) if first.kind == "two-class" else (("c_avg", "min_c_avg"), 4)
     if len(first.point_names) < 2:
         return None
     rows = list[Sequence[str]]()
     for front, _, found in _rows(one, part, equal):
         for k, point in enumerate(() if found is None else found.point_names):
             at = found.operating_points[k] if first.kind == "two-class" else found.points[k]
-            costs = (with_interval(number(getattr(at, name)), found, (name, k)) for name in names)
+            costs = (with_interval(number(getattr(at, name), decimals), found, (name, k)) for name in names)
             rows.append((*front, point, *costs))
-        if found is not None and first.kind == "two-class":
-            means = (with_interval(number(getattr(found, f"mean_{name}")), found, f"mean_{name}") for name in names)
+        if found is not None:
+            of_points = found.mean_costs if first.kind == "classes" else {x: getattr(found, f"mean_{x}") for x in names}
+            means = (with_interval(number(of_points[x], decimals), found, f"mean_{x}") for x in names)
             rows.append((*front, "mean over points", *means))
     headings = ["minDCF", "actDCF"] if first.kind == "two-class" else ["C_avg", "min C_avg"]
     n_left = max(len(part.columns), 1) + 1
@@ -133,7 +152,7 @@ def _points(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized
 
 def _remarks(part: ByConditions) -> list[str]:
     """Which conditions have no figures and why, and which have few errors."""
-    found = [f"{one.name}: no figures, {one.why_none}" for one in part.conditions if one.found is None]
+    found = part.without_figures
     few = [
         one.name
         for one in part.conditions

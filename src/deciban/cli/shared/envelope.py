@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,10 @@ import deciban
 
 GIVEN = "deciban.cli.given"
 """Where a context keeps the values of all parameters, as they were before any of them was taken out."""
+
+
+TYPED = "deciban.cli.typed"
+"""Where a context keeps what was typed behind the name of the command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,47 @@ def require_own_stream(output: object, *, as_json: bool) -> None:
     """
     if as_json and str(output) == "-":
         raise click.UsageError("both the output (-) and --json go to standard output. Name a file for one of them.")
+
+
+def typed() -> str:
+    """The command that is running, as it would be typed again."""
+    context = click.get_current_context()
+    return shlex.join(["deciban", str(context.info_name), *context.meta.get(TYPED, ())])
+
+
+def typed_for(other: click.Command, *, without: Iterable[str] = ()) -> tuple[str, ...]:
+    """The words of a shell that ask another command the same, as far as it has the arguments that were typed.
+
+    Parameters
+    ----------
+    other : click.Command
+    without : iterable of str
+        Options that are left out.
+    """
+    context = click.get_current_context()
+    left_out, known = set(without), {name for one in other.params for name in one.opts}
+    values, _, order = context.command.make_parser(context).parse_args(list(context.meta.get(TYPED, ())))
+    arguments, words = list[str](), list[str]()
+    for one in dict.fromkeys(order):
+        given = values.get(str(one.name))
+        if isinstance(one, click.Option):
+            if known.intersection(one.opts) and not left_out.intersection(one.opts):
+                words += _option_words(one, given)
+        elif isinstance(given, str | tuple | list):  # what was not typed is none of these
+            # A name that begins with a dash is no option with a folder before it.
+            several = [given] if isinstance(given, str) else given
+            arguments += [f"./{word}" if word.startswith("-") and word != "-" else word for word in several]
+    return ("deciban", str(other.name), *arguments, *words)
+
+
+def _option_words(one: click.Option, given: Any) -> list[str]:
+    """An option with what was typed behind it, as often as that was."""
+    name = max(one.opts, key=len)
+    if one.is_flag:
+        return [name if given in (True, one.flag_value) else max(one.secondary_opts, key=len)]
+    several = given if one.multiple else [given]
+    every = [[value] if isinstance(value, str) else value for value in several]
+    return [word for values in every for word in (name, *map(str, values))]
 
 
 def options_given(context: click.Context) -> dict[str, Any]:

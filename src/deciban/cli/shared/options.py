@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from deciban.cli.shared.completion import completer_of
-from deciban.cli.shared.envelope import GIVEN, Shown
+from deciban.cli.shared.envelope import GIVEN, TYPED, Shown
 from deciban.cli.shared.parsing import PARSERS
 from deciban.messages import one_line
 
@@ -71,6 +71,7 @@ class SectionedCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read what was typed; options of `joining_options` become one `Asked`, those about tables one `Shown`."""
+        ctx.meta[TYPED] = tuple(args)
         left = super().parse_args(ctx, args)
         ctx.meta[GIVEN] = dict(ctx.params)
         if "table_style" in ctx.params:
@@ -210,7 +211,7 @@ class Asked:
         """The same, or in pieces what does not fit in memory; with ``groups`` these can be held out together."""
         from deciban.workflows.streaming import opened
 
-        return opened(scores, key, replace(self.options, groups=groups))
+        return opened(scores, key, replace(self.options, groups=groups, incomplete=self.subsets is not None))
 
     def options_for(self, files: OpenedFiles) -> Options:
         """The options, once it is known what the scores are about; those that would be overlooked are refused.

@@ -251,9 +251,16 @@ def require_writable(output: str | Path, *, endings: tuple[str, ...] = ()) -> No
         raise click.BadParameter(f"{path.name!r} should end in {listed}.", param_hint="-o")
 
 
+def _read_rule(path: str) -> Any:
+    from deciban.io.rule_files import read_rule
+
+    return read_rule(path)
+
+
 PARSERS: dict[str, Callable[[Any], Any]] = {
     "points": parse_points,
     "rates": parse_rates,
+    "rule": _read_rule,
     "margins": parse_margins,
     "segments": parse_segments,
     "trials per segment": parse_trials_per_segment,

@@ -26,9 +26,10 @@ def print_primaries(results: Any, out: Console) -> None:
     plan = first.plan
     out.print("")
     say(out, f"{plan.name}: {plan.primary_in_words}", "bold")
-    write = percent if first.is_rate else number
+    write = percent if plan.is_rate else number
     rows = [(one.system, *(figure.written(write) for _, figure in one.shown)) for one in results.primaries]
-    out.print(table(["system", *(heading for heading, _ in first.shown)], rows, caption=f"plan: {first.status}"))
+    caption = f"plan: {first.status}" if first.status else None
+    out.print(table(["system", *(heading for heading, _ in first.shown)], rows, caption=caption))
     for line in dict.fromkeys(line for one in results.primaries for line in one.remarks):
         say(out, line, "yellow")
 
@@ -49,15 +50,17 @@ def print_plan(plan: Preset, out: Console) -> None:
     say(out, plan.title or plan.name, "bold underline")
     trials = "all pooled"
     if plan.equalize:
-        trials = f"every combination of {', '.join(plan.columns)} counts alike in each class (columns of the key)"
+        trials = f"{plan.alike} counts alike in each class (columns of the key)"
     elif plan.non_target_shares:
         trials = f"non-targets by the column {plan.share_column} of the key, in shares"
+    elif plan.clusters or plan.worst_pairs:
+        trials = f"those of each {'cluster' if plan.clusters else 'pair'} by themselves"
     rows: list[tuple[str, str]] = [
         ("name", ", ".join((plan.name, *plan.aliases))),
         ("source", plan.source),
         ("status", f"{plan.status}. {plan.checked}"),
         ("scores", f"{'two classes' if plan.kind == 'two-class' else 'many classes'}; {plan.positive}"),
-        ("points", "; ".join(points_in_words(plan)) or "none"),
+        ("points", "; ".join(points_in_words(plan, in_full=True)) or "none"),
         ("primary number", plan.primary_in_words),
         ("shown beside it", _beside(plan)),
         ("trials", trials),
@@ -71,15 +74,15 @@ def print_plan(plan: Preset, out: Console) -> None:
 
 def _beside(plan: Preset) -> str:
     """What the table of primary numbers has in its last column."""
-    if plan.primary in ("eer", "fnmr_at_fmr"):
+    if plan.is_rate:
         return "nothing"
-    return "the actual cost at the same points" if plan.primary == "min_dcf" else "the minimum at the same points"
+    return f"the {'actual cost' if plan.is_minimum else 'minimum'} at the same points"
 
 
-def points_in_words(one: Preset) -> list[str]:
-    """Operating points of a plan as tables write them."""
+def points_in_words(one: Preset, *, in_full: bool = False) -> list[str]:
+    """Operating points of a plan as tables write them, whose caption says what they are, or in full."""
     if one.kind == "two-class":
         rates = [f"{PRIMARY['fnmr_at_fmr']} at FMR {rate:g}" for rate in one.false_match_rates]
-        return [f"{point.p_target:g}, {point.c_miss:g}, {point.c_fa:g}" for point in one.points] + rates
+        return [str(x) if in_full else f"{x.p_target:g}, {x.c_miss:g}, {x.c_fa:g}" for x in one.points] + rates
     out_of_set = [] if one.p_out_of_set is None else [f"last class out of set, with prior {one.p_out_of_set:g}"]
-    return [f"{point.p_target:g}" for point in one.points] + out_of_set
+    return [str(x) if in_full else f"{x.p_target:g}" for x in one.points] + out_of_set

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from deciban.cli.shared.tables import captioned, console, number, percent, table
 from deciban.evaluation.figure_cells import with_interval
+from deciban.messages import amount
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,6 +40,7 @@ def print_requested(
         *(_rates_at(systems, limited) for limited in ("fmr", "fnmr")),
         _at_thresholds(systems),
         _posterior_scores(systems),
+        rule_table([([one.name], one) for one in systems]),
         _misleading(systems) if misleading else None,
     ]
     for one in shown:
@@ -115,7 +117,7 @@ def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
 
 
 def _errors(errors: ErrorsAt, unit: str) -> tuple[str, ...]:
-    counts = (f"{errors.n_miss:,.6g} of {errors.n_tar:,.6g}", f"{errors.n_fa:,.6g} of {errors.n_non:,.6g}")
+    counts = (f"{amount(errors.n_miss)} of {amount(errors.n_tar)}", f"{amount(errors.n_fa)} of {amount(errors.n_non)}")
     return threshold(errors.threshold, unit), *counts
 
 
@@ -185,6 +187,29 @@ def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
     return table(headings, rows, n_left=3, caption=caption)
 
 
+def rule_table(named: Sequence[tuple[Sequence[str], Evaluation]], headings: Sequence[str] = ("system",)) -> Any:
+    """What a rule of the user's own says of each evaluation, with names in front of its rows; None without a rule."""
+    figures = "cost", "calibration_loss", "minimum", "information"
+    rows = [
+        (
+            *names,
+            f"{found.p_target:g}",
+            *(with_interval(number(found.to_dict()[figure], 4), one, (f"rule_{figure}", k)) for figure in figures),
+            number(found.told.entropy, 4),
+        )
+        for names, one in named
+        for k, found in enumerate(one.requested.rule_costs)
+    ]
+    if not rows:
+        return None
+    words = (
+        "your own rule, in its units: cost = calibration loss + minimum (by PAV) = without scores - information; it is "
+        "proper, as no weight is negative"
+    )
+    titles = [*headings, "prior", "cost", "calibration loss", "minimum", "information", "without scores"]
+    return table(titles, rows, n_left=len(headings) + 1, caption=captioned(words, [one for _, one in named]))
+
+
 _PARTS = {
     "total": "{}",
     "calibration_loss": "{}_calibration_loss",
@@ -198,7 +223,7 @@ def _misleading(systems: Sequence[Evaluation]) -> Any:
     rows = []
     for one in systems:
         for k, found in enumerate(one.misleading):
-            tar, non = f"{found.n_tar:,.6g} of {one.n_tar:,.6g}", f"{found.n_non:,.6g} of {one.n_non:,.6g}"
+            tar, non = f"{amount(found.n_tar)} of {amount(one.n_tar)}", f"{amount(found.n_non)} of {amount(one.n_non)}"
             strength = f"more than {found.factor:g}" if found.factor > 1 else "any"
             p_tar = with_interval(rate(found.p_tar), one, ("misleading_tar", k))
             rows.append(

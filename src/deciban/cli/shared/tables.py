@@ -15,11 +15,10 @@ from rich.text import Text
 from deciban.cli.shared.interval_cells import has_intervals
 from deciban.cli.shared.table_writers import UNLIMITED, WRITERS, Table
 from deciban.evaluation.figure_cells import WithInterval, with_interval, written
-from deciban.messages import one_line
+from deciban.messages import amount, one_line
 
-if TYPE_CHECKING:  # tables of formats and of files need no numbers
+if TYPE_CHECKING:  # tables of formats need no numbers
     from deciban.evaluation import ClassEvaluation, Evaluation
-    from deciban.workflows.model_inspection import Inspection
 
 _MOST_CLASSES, _SHOWN_CLASSES = 30, 10
 """Of more classes than the first number, tables have those with the greatest error rates: the second number."""
@@ -81,6 +80,7 @@ def print_results(
     with_trials: bool = False,
     with_classes: bool = True,
     all_classes: bool = False,
+    sentences: Sequence[str] = (),
 ) -> None:
     """Print the table of all systems, and the notes that belong to it, on standard output or another console.
 
@@ -97,6 +97,8 @@ def print_results(
         Many classes: whether the classes have tables, too.
     all_classes : bool
         Whether these have every class where there are more than 30, and not the ten of greatest error rate alone.
+    sentences : sequence of str
+        What else is said of all trials, before tables by condition.
     """
     to = out or console()
     if results.kind == "classes":
@@ -111,19 +113,12 @@ def print_results(
         print_primaries(results, to)
     for line in results.note_lines:
         say(to, line, "yellow")
+    for line in sentences:
+        say(to, line)
     if results.conditions:
         from deciban.cli.shared.condition_tables import print_conditions
 
         print_conditions(results, to)
-
-
-def print_inspection(found: Inspection, out: Console) -> None:
-    """Print what a file holds, and what in it looks wrong."""
-    say(out, found.name, "bold underline")
-    properties = tuple((one_line(what), one_line(value)) for what, value in found.properties)
-    out.print(Table(("property", "value"), properties, prose=(1,), has_headings=False))
-    for remark in found.remarks:
-        say(out, remark, "yellow")
 
 
 def say(out: Console, line: str, style: str = "") -> None:
@@ -198,7 +193,7 @@ def _print_two_class(systems: Sequence[Evaluation], out: Console, order: Sequenc
     columns: Columns = {}
     if with_trials:
         counted = "weight" if all(one.is_weighted for one in systems) else "trials"
-        columns[counted] = lambda one: f"{one.n_tar + one.n_non:,.6g}"
+        columns[counted] = lambda one: amount(one.n_tar + one.n_non)
     figures, caption = two_class_columns(systems[0])
     out.print(_summary(systems, columns | figures, order, caption))
     if len(systems[0].operating_points) > 1:
@@ -223,7 +218,7 @@ def _points(systems: Sequence[Evaluation]) -> Table:
         for k, point in enumerate(one.operating_points):
             names = ("min_dcf", "act_dcf")
             costs = (with_interval(number(getattr(point, name)), one, (name, k)) for name in names)
-            rows.append((one.name, str(point), *costs, f"{point.n_miss:,.6g}", f"{point.n_fa:,.6g}"))
+            rows.append((one.name, str(point), *costs, amount(point.n_miss), amount(point.n_fa)))
         means = (with_interval(number(getattr(one, name)), one, name) for name in ("mean_min_dcf", "mean_act_dcf"))
         rows.append((one.name, "mean over points", *means))
     caption = captioned("normalized DCF; errors at the actual threshold", systems)
@@ -322,7 +317,7 @@ def _of_one(one: ClassEvaluation, shown: Sequence[int]) -> Table:
             for which in digits
             if which in figures
         ]
-        rows.append((name, f"{n:,.6g}", with_interval(percent(rate), one, ("class_error_rates", name)), *cells))
+        rows.append((name, amount(n), with_interval(percent(rate), one, ("class_error_rates", name)), *cells))
     return table(["class", "segments", "error rate", "cost", "min cost", *_LOSSES], rows)
 
 
@@ -371,7 +366,7 @@ def _figures_of_classes(
             costs = (number(one[name][which]) for one in detectors)
             place = ("detectors", name, which)
             cells[heading] = [with_interval(text, one, place) for text, one in zip(costs, systems, strict=True)]
-        found.append((name, f"{systems[0].counts[k]:,.6g}", cells))
+        found.append((name, amount(systems[0].counts[k]), cells))
     return found
 
 

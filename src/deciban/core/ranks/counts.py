@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban.core.ranks.loops import Loops, ready
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 _QUERIES_PER_SEARCH = 16384
@@ -253,6 +254,9 @@ def _merged_runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]
     """
     if not len(few):
         return np.zeros(min(len(many), 1), np.int64), np.full(min(len(many), 1), len(many))
+    loops = ready()
+    if loops is not None and few.dtype == many.dtype == np.float32:
+        return _merged_by(loops, few, many)
     n_few, n_many = [], []
     upto = 0  # entries of ``many`` in the groups so far
     start, before, tied = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.bool_))
@@ -270,6 +274,13 @@ def _merged_runs(few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]
     rest = len(many) - int(after[-1])
     ends = (np.zeros(1, np.int64), np.full(1, rest)) if rest else (last[0][:0], last[1][:0])
     return np.concatenate([*n_few, last[0], ends[0]]), np.concatenate([*n_many, last[1], ends[1]])
+
+
+def _merged_by(loops: Loops, few: ScoreArray, many: ScoreArray) -> tuple[IntArray, IntArray]:
+    """The same by a loop, which takes a tenth of the time where groups are as many as scores."""
+    n_few, n_many = np.empty((2, 2 * len(few) + 1), np.int64)  # what is not written to takes no memory
+    n = loops.merge(np.ascontiguousarray(few), np.ascontiguousarray(many), n_few, n_many)
+    return n_few[:n], n_many[:n]
 
 
 def _after(many: ScoreArray, few: ScoreArray, start: IntArray, before: IntArray, tied: BoolArray) -> IntArray:

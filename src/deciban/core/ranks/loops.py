@@ -34,6 +34,7 @@ class Loops:
     count: Callable[..., int]
     list_counts: Callable[..., int]
     list_gaps: Callable[..., int]
+    merge: Callable[..., int]
 
 
 @cache
@@ -57,7 +58,13 @@ def compiled() -> Loops | None:
         _compiled(n(bits, n, low, high), _count),
         _compiled(n(low, high, bits, n, t.uint32[::1], counts), _list_counts),
         _compiled(n(t.float32[::1], counts, cuts, state, entries), _list_gaps),
+        _compiled(n(scores, scores, counts, counts), _merge),
     )
+
+
+def ready() -> Loops | None:
+    """The loops, if something that needs them more was there before: they are not compiled for this alone."""
+    return compiled() if compiled.cache_info().currsize else None
 
 
 def _compiled(signature: Any, loop: Callable[..., Any]) -> Callable[..., Any]:
@@ -166,3 +173,29 @@ def _list_gaps(found: Any, counts: Any, cuts: Any, state: Any, entries: Any) -> 
         inside += count
     at[0], at[1], at[2], at[3] = i, j, n, inside
     return left
+
+
+def _merge(few: Any, many: Any, n_few: Any, n_many: Any) -> Any:
+    """Put into groups what ascends, equal scores of both or a run of one; returns how many groups there are."""
+    i = j = n = 0
+    while i < len(few) or j < len(many):
+        begun, before = i, j
+        if i < len(few) and j < len(many) and few[i] == many[j]:
+            score = few[i]
+            while i < len(few) and few[i] == score:
+                i += 1
+            while j < len(many) and many[j] == score:
+                j += 1
+        elif j == len(many):
+            i = len(few)
+        elif i == len(few):
+            j = len(many)
+        elif few[i] < many[j]:
+            while i < len(few) and few[i] < many[j]:
+                i += 1
+        else:
+            while j < len(many) and many[j] < few[i]:
+                j += 1
+        n_few[n], n_many[n] = i - begun, j - before
+        n += 1
+    return n

@@ -11,6 +11,7 @@ larger one; and scores of a block wait until they are many for their counters.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -168,6 +169,13 @@ class ValueCounts:
         half = N_BLOCKS // 2
         return [self._blocks[n] for n in sorted(self._blocks, key=lambda n: n if n < half else half - 1 - n)]
 
+    def finite_range(self) -> tuple[float, float]:
+        """Lowest and highest finite score, when all were added; the ends of an empty range if there is none."""
+        blocks = self.blocks()
+        lows = (float(one[0]) for one in map(_finite_scores, blocks) if len(one))
+        highs = (float(one[-1]) for one in map(_finite_scores, reversed(blocks)) if len(one))
+        return next(lows, math.inf), next(highs, -math.inf)
+
     def __getstate__(self) -> dict[str, Any]:
         return {"most": self.most, "has_loops": self.loops is not None, "blocks": self.blocks()}
 
@@ -195,6 +203,11 @@ def expected_bytes(sample: ScoreArray, n_rows: int) -> int:
     """
     found = np.bincount(sample.view(np.uint32) >> np.uint32(_PLACE)) * (n_rows / max(len(sample), 1))
     return int(np.minimum(8 * found, _N_PLACES + 4 * _WAITING).sum())
+
+
+def _finite_scores(block: Block) -> ScoreArray:
+    scores = block.entries()[0]
+    return scores[np.isfinite(scores)]
 
 
 def _different(ascending: BitArray) -> tuple[BitArray, list[int]]:

@@ -5,6 +5,7 @@ Several tables of counts, such as those without each group of units in turn, are
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -148,6 +149,11 @@ class BestDecisions:
         """Brier score of the llrs of PAV at prior log odds."""
         llr = self.llr[self.block]
         return np.where(self.seen, brier_costs_of(llr, llr, log_odds), 0.0)
+
+    def cost_of(self, costs: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
+        """Costs of the llrs of PAV, by a function of those of targets and of non-targets."""
+        llr = self.llr[self.block]
+        return np.where(self.seen, costs(llr, llr), 0.0)
 
     def beta_cost(self, alpha: float, beta: float, log_odds: float) -> FloatArray:
         """Cost of the llrs of PAV by a rule of the beta family at prior log odds."""

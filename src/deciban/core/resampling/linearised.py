@@ -7,6 +7,7 @@ that of two means.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Self
 
@@ -118,6 +119,10 @@ class LinearCosts:
         if best:
             return np.asarray(self.best.beta_cost(alpha, beta, log_odds)[:, 0])
         return self._seen(beta_costs_of(self.tar_means, self.non_means, alpha, beta, log_odds))
+
+    def of_means(self, costs: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
+        """Costs of the scores by a function of those of targets and of non-targets."""
+        return self._seen(costs(self.tar_means, self.non_means))
 
     def _seen(self, costs: FloatArray) -> FloatArray:
         return np.where(self.best.seen[:, 0], costs, 0.0)

@@ -115,12 +115,14 @@ def train_counted(
     return _trained(survey, certain, prior, counted.is_possible, form, has_optimum=has_optimum)
 
 
-def train_parts(given: PartsOfClassTrials, *, ridge: float = 0.0, scale: bool = True, offset: bool = True) -> ClassFit:
+def train_parts(
+    given: PartsOfClassTrials, *, ridge: float = 0.0, scale: bool = True, offset: bool = True, has_optimum: bool = False
+) -> ClassFit:
     """`train_classes` of trials in parts, which know their prior and the names of their classes."""
     trials, certain = given.undecided(offset=offset)
     is_possible = given.prior > 0.0
     form = {"ridge": ridge, "scale": scale, "offset": offset}
-    return _trained(Survey(trials), certain, given.prior[is_possible], is_possible, form)
+    return _trained(Survey(trials), certain, given.prior[is_possible], is_possible, form, has_optimum=has_optimum)
 
 
 def _trained(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,6 +41,7 @@ def evaluate_classes(
     p_out_of_set: float | None = None,
     subsets: bool | None = None,
     pairs: bool | None = None,
+    capacity: bool | None = None,
     sample_weight: Weights = None,
     units: Units = None,
     level: float = LEVEL,
@@ -72,6 +74,8 @@ def evaluate_classes(
         possible for up to 20. Subsets are of the closed set, and of trials without weights.
     pairs : bool, optional
         Whether to evaluate all pairs of classes; by default if there are at most 20 classes.
+    capacity : bool, optional
+        Whether to look for the prior at which most is told after the best scale and offsets, by many passes.
     sample_weight : (n_trials,) array_like, optional
         Weight of each trial within its class, at least 0; whole numbers count like copies.
     units : (n_trials,) or (n_trials, 2) array_like, optional
@@ -113,7 +117,8 @@ def evaluate_classes(
     >>> found.n_units, found.low < found.estimate < found.high
     (5, True)
     """
-    figures = ClassFigures(prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, subsets=subsets, pairs=pairs)
+    more: dict[str, Any] = {"subsets": subsets, "pairs": pairs, "capacity": capacity}
+    figures = ClassFigures(prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, **more)
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
     resampling = Resampling(units_of_trials(units, len(trials.label)), level, optimism, None, bootstrap, seed)
     return evaluate_trials(trials, figures, name=name, resampling=resampling)
@@ -211,6 +216,8 @@ def class_evaluation_of(
         curves=curves,
         no_subsets=IN_PARTS if summary.whole is None else summary.figures.why_no_subsets(n_classes, uneven),
         no_pairs=summary.figures.why_no_pairs(n_classes),
+        capacity=None if summary.whole is None else summary.whole.capacity,
+        decided=summary.decided,
     )
     noted = replace(result, notes=class_notes(result, summary.checks))
     if summary.units is None:
@@ -242,6 +249,7 @@ def evaluate_groups(
     p_out_of_set: float | None = None,
     subsets: bool | None = None,
     pairs: bool | None = None,
+    capacity: bool | None = None,
     sample_weight: Weights = None,
     units: Units = None,
     level: float = LEVEL,
@@ -263,7 +271,7 @@ def evaluate_groups(
     prior : (n_classes,) array_like, or mapping of class to float, optional
         Of the classes; flat when left out. The prior of a group is the sum of those of its classes, and within a
         group each class weighs as it says, however many trials it has.
-    p_target, p_out_of_set, subsets, pairs
+    p_target, p_out_of_set, subsets, pairs, capacity
         As in `evaluate_classes`, of the groups: the last group may be out of set.
     units, level, optimism, bootstrap, seed
         As in `evaluate_classes`.
@@ -288,9 +296,8 @@ def evaluate_groups(
     >>> found.classes, found.counts, round(found.cllr, 3)
     (('land', 'sea'), array([2, 2]), 0.551)
     """
-    figures = ClassFigures(
-        prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, subsets=subsets, groups=groups, pairs=pairs
-    )
+    more: dict[str, Any] = {"subsets": subsets, "groups": groups, "pairs": pairs, "capacity": capacity}
+    figures = ClassFigures(prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, **more)
     trials = ScoredClasses.of(loglik, label, sample_weight, classes)
     resampling = Resampling(units_of_trials(units, len(trials.label)), level, optimism, None, bootstrap, seed)
     return evaluate_trials(trials, figures, name=name, resampling=resampling)

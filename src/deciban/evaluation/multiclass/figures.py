@@ -62,6 +62,8 @@ class ClassFigures(ByValue):
         Evaluate groups of classes in place of the classes: see `evaluate_groups`.
     pairs : bool, optional
         Whether to evaluate all pairs of classes; by default if there are at most 100 classes.
+    capacity : bool, optional
+        Whether to look for the prior at which most is told, which takes many passes over the trials.
 
     Raises
     ------
@@ -83,6 +85,7 @@ class ClassFigures(ByValue):
     subsets: bool | None
     groups: Groups | None
     pairs: bool | None
+    capacity: bool | None
 
     def __init__(
         self,
@@ -93,10 +96,12 @@ class ClassFigures(ByValue):
         subsets: bool | None = None,
         groups: Groups | None = None,
         pairs: bool | None = None,
+        capacity: bool | None = None,
     ) -> None:
         out_of_set = None if p_out_of_set is None else out_of_set_prior(p_out_of_set)
         kept = {"prior": _listed(prior), "p_target": _points(p_target), "p_out_of_set": out_of_set}
-        for name, value in {**kept, "subsets": subsets, "groups": _frozen(groups), "pairs": pairs}.items():
+        more = {"subsets": subsets, "groups": _frozen(groups), "pairs": pairs, "capacity": capacity or None}
+        for name, value in {**kept, **more}.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -123,7 +128,7 @@ class ClassFigures(ByValue):
 
     def of_groups(self, prior: FloatArray) -> ClassFigures:
         """Return what is asked of the groups, as if they were classes of this prior."""
-        kept = {name: getattr(self, name) for name in ("p_target", "p_out_of_set", "subsets", "pairs")}
+        kept = {name: getattr(self, name) for name in ("p_target", "p_out_of_set", "subsets", "pairs", "capacity")}
         return ClassFigures(prior=prior, **kept)
 
     def out_of_set(self, n_classes: int) -> float | None:
@@ -197,6 +202,19 @@ class ClassFigures(ByValue):
             return ""
         many = f"{n_classes} classes have {n_classes * (n_classes - 1) // 2:,} pairs"
         return f"{many if self.pairs is None else 'they were not asked for'}. Pass pairs=True to evaluate_classes."
+
+    def require_parts(self) -> None:
+        """Refuse what needs many passes over all trials, where these are in parts.
+
+        Raises
+        ------
+        InputError
+        """
+        if self.capacity:
+            raise InputError(
+                "capacity: trials in pieces are not asked for the prior at which most is told. Leave capacity "
+                "(--capacity) out, or evaluate a part of the trials that fits in memory."
+            )
 
     def __str__(self) -> str:
         kept = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -137,7 +137,7 @@ class GroupedProblem:
         if not is_even.all():
             shares = found.confusion / found.confusion.sum(axis=1, keepdims=True)
             counted = np.where(is_even[:, None], counted, shares * self.counts[:, None])
-        found = replace(found, counts=self.counts, confusion=counted)
+        found = replace(found, counts=self.counts, confusion=counted, decided=None)
         if self.uneven and self.figures.p_out_of_set is None:
             found = replace(found, no_subsets=self.uneven)
         return replace(found, notes=(self.note, *class_notes(found, checks)))

@@ -14,7 +14,8 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import plain
 from deciban.evaluation.bounds import Bounds
-from deciban.evaluation.information_at import InformationAt
+from deciban.evaluation.information_at import InformationAt, capacity_dict
+from deciban.evaluation.multiclass.decided_at import DecidedAt
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.results import Results
@@ -144,8 +145,12 @@ class ClassEvaluation(OneSystem):
     curves : ClassCurves
     no_subsets, no_pairs : str
         Why ``subsets`` or ``pairwise`` is None.
+    capacity : Capacity or None
+        The most that is told at any prior after the best scale and offsets, where it was asked for.
     bounds : mapping of figure to (float, float)
         Figures that are known within bounds alone, and are NaN: after one pass over trials that do not fit in memory.
+    decided : DecidedAt or None
+        Decisions as the prior of one class changes; None for many classes, groups, and summaries of shards.
     """
 
     name: str
@@ -171,8 +176,10 @@ class ClassEvaluation(OneSystem):
     curves: ClassCurves = dataclasses.field(repr=False)
     no_subsets: str = dataclasses.field(default="", repr=False)
     no_pairs: str = dataclasses.field(default="", repr=False)
+    capacity: Any = None  # deciban.rules.Capacity, whose module searches: only for who asks
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
     bounds: Bounds = dataclasses.field(default_factory=dict, repr=False)
+    decided: DecidedAt | None = dataclasses.field(default=None, repr=False, compare=False)
 
     kind: ClassVar[str] = "classes"
     conventions: ClassVar[Mapping[str, str]] = CLASS_CONVENTIONS
@@ -277,6 +284,7 @@ class ClassEvaluation(OneSystem):
             "detectors": [{"target": target, **figures} for target, figures in self.detectors.items()],
             "pairwise": pairs and {"cllr": pairs.cllr, "min_cllr": pairs.min_cllr, **self._bounds_of_pairs()},
             "subsets": self.subset_summary(),
+            **({} if self.capacity is None else {"capacity": capacity_dict(self.capacity)}),
             "notes": self.all_notes,
         }
         from deciban.evaluation.interval_json import with_bounds, with_intervals  # only who asks for JSON

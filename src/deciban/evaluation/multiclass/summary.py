@@ -10,7 +10,7 @@ import functools
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import MeanCost
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
+from deciban.evaluation.multiclass.decided_at import DecidedAt
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.posterior_odds import posterior_odds
 from deciban.evaluation.multiclass.problem_sums import CountedProblems
@@ -34,6 +35,9 @@ from deciban.multiclass.decision_errors import confusion_of
 from deciban.multiclass.recalibration import ClassCalibration, calibration_analysis_of
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import CountArray, FloatArray, IntArray, Names, ScoreArray, Units, Weights
+
+if TYPE_CHECKING:
+    from deciban.rules import Capacity
 
 DRAWN = 1000
 """Trials of a class, at most, that a plot shows one by one."""
@@ -56,11 +60,14 @@ class WholeOnly:
         Costs of all subsets.
     sample : ((n, 3) array, (n,) array) or None
         Log-likelihoods and classes of trials to draw, where there are three classes.
+    capacity : Capacity or None
+        The most that is told at any prior, where it was asked for.
     """
 
     calibration: ClassCalibration | None
     subsets: SubsetCosts | None
     sample: tuple[ScoreArray, IntArray] | None
+    capacity: Capacity | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +105,8 @@ class ClassSummary:
     whole : WholeOnly or None
     units : ClassUnitTrials or None
         What trials cost, with the speakers or other units that they share, where these are known.
+    decided : DecidedAt or None
+        Decisions as the prior of one class changes; None of many classes.
     """
 
     figures: ClassFigures
@@ -116,6 +125,7 @@ class ClassSummary:
     is_weighted: bool
     whole: WholeOnly | None = None
     units: ClassUnitTrials | None = None
+    decided: DecidedAt | None = None
 
     @classmethod
     def of(
@@ -142,10 +152,12 @@ class ClassSummary:
         flat_surprise = surprises(trials, flat)
         all_at_once = None
         if whole:
+            calibration = calibration_analysis_of(trials, flat, mixed(flat_surprise, flat))
             all_at_once = WholeOnly(
-                calibration_analysis_of(trials, flat, mixed(flat_surprise, flat)),
+                calibration,
                 None if lacking else subset_c_avg_of(trials, figures.p_target[0]),
                 drawn_of(trials) if len(classes) == 3 else None,
+                _capacity(trials, calibration) if figures.capacity else None,
             )
         in_turn = InTurn(trials, figures.rivals(len(classes)), not figures.why_no_pairs(len(classes)))
         with_units = None
@@ -169,6 +181,7 @@ class ClassSummary:
             is_weighted=trials.weights is not None,
             whole=all_at_once,
             units=with_units,
+            decided=DecidedAt.of(trials, prior),
         )
 
     @property
@@ -229,6 +242,7 @@ def summarize_classes(
            [1, 1]])
     """
     asked = figures or ClassFigures()
+    asked.require_parts()
     if asked.groups is not None or asked.subsets:
         what = "groups" if asked.groups is not None else "subsets"
         raise InputError(f"{what}: these need all trials at once, and parts do not have them. Leave {what} out.")
@@ -290,6 +304,7 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
         is_weighted=any(part.is_weighted for part in parts),
         whole=None,
         units=ClassUnitTrials.merged(all_of(lambda part: part.units)),
+        decided=_decided(all_of(lambda part: part.decided)),
     )
 
 
@@ -304,6 +319,12 @@ def _mergeable(part: ClassSummary) -> InTurn | Kept:
 def _by_class(odds: tuple[PosteriorOdds, ...] | PooledOdds) -> tuple[PosteriorOdds, ...]:
     assert not isinstance(odds, PooledOdds)  # noqa: S101  # they go with problems that are counted
     return odds
+
+
+def _decided(parts: Sequence[DecidedAt | None]) -> DecidedAt | None:
+    """Of all parts together, unless one does not know."""
+    known = [part for part in parts if part is not None]
+    return functools.reduce(DecidedAt.__add__, known) if len(known) == len(parts) else None
 
 
 def _total(counts: Sequence[CountArray]) -> CountArray:
@@ -322,6 +343,12 @@ def c_avg_places(figures: ClassFigures) -> FloatArray:
         return axis
     kept = axis[1.0 - expit(axis) > figures.p_out_of_set]
     return kept if len(kept) else -np.array(figures.thresholds[:1])  # a prior that is too extreme for plots
+
+
+def _capacity(trials: ScoredClasses, calibration: ClassCalibration) -> Capacity:
+    from deciban.rules.channels import calibrated_capacity_of  # which searches: only for who asks
+
+    return calibrated_capacity_of(trials, calibration.scale, calibration.offset)
 
 
 def _accepted(trials: ScoredClasses, figures: ClassFigures, p_out_of_set: float) -> CountArray:

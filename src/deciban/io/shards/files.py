@@ -21,7 +21,7 @@ from deciban.io.source import PathLike, Source, display_name, files_of
 from deciban.messages import counted
 from deciban.trials.frames.columns import is_text_or_bytes
 
-_SAMPLE = 1 << 16
+_SAMPLE = 1 << 13
 """Bytes at the beginning, in the middle and at the end that tell files apart before they are compared whole."""
 
 
@@ -128,9 +128,11 @@ def _is_double(kind: pa.DataType) -> bool:
 def _opened(file: TableFile) -> tuple[pa.Schema, list[FileRows]]:
     source, name = Source(file.path), display_name(file.path)
     if not is_columnar(file.path):
+        if not file.path.stat().st_size:
+            raise FormatError(f"{name}: the file is empty (0 bytes). Write it again, or take it away.")
         raise FormatError(
             f"{name}: no Parquet file, and no Arrow file of the kind with a footer. Files that are read as one table "
-            "are all of these kinds."
+            "are all of these kinds. Take it away, or name the others by a pattern ('shards/*.parquet')."
         )
     return _opened_parquet(file, source) if source.kind == "Parquet" else _opened_arrow(file, name)
 

@@ -67,6 +67,11 @@ class HowToRead:
     groups : sequence of str, optional
         Columns of the key, or sides, by whose names trials are held out together: one, or one for each side; empty for
         the names of both sides, if there are such.
+    conditions : sequence of str
+        Columns of the key, or sides, by which trials are split, as far as there are such.
+    incomplete : bool
+        Whether all trials of the key stay, with NaN where a system of another table has no score; ``missing`` has no
+        meaning then.
     """
 
     kind: Literal["two-class", "classes"] | None = None
@@ -93,6 +98,8 @@ class HowToRead:
     join: Callable[[Any], Any] | None = None
     memory: int = 1_000_000_000
     groups: Sequence[str] | None = None
+    conditions: Sequence[str] = ()
+    incomplete: bool = False
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:

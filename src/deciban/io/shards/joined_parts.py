@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -103,7 +104,7 @@ class Question:
         layout = self.layout
         found = [*layout.truth.columns, *([layout.weights] if layout.weights else [])]
         found += [*(layout.units.columns if layout.units is not None else ()), *layout.named.values()]
-        found += layout.groups or ()
+        found += [*(layout.groups or ()), *layout.conditions.values()]
         found += layout.sides.values()  # of which quality measures may be asked
         return list(dict.fromkeys(found))
 
@@ -179,7 +180,8 @@ class Part:
         for at, label in enumerate(labels):
             if label is not None:
                 refuse_conflicts(self._labels(at, label), key, ids=ids)
-        chosen = np.flatnonzero(kept) if self.asked.how.missing == "drop" else np.arange(len(kept))
+        how = self.asked.how
+        chosen = np.flatnonzero(kept) if how.missing == "drop" and not how.incomplete else np.arange(len(kept))
         place = np.arange(len(whole)) if key is whole else _rows_taken(key.trials)
         columns = {name: self.key.column(name).take(of_numpy(place[chosen])) for name in self.asked.key_columns}
         tally = Tally(found.report, first, _copy_in_words(found.report, [whole, *systems], ids))
@@ -189,11 +191,12 @@ class Part:
         self, systems: Sequence[Any], rows: Sequence[AnyArray | None], chosen: AnyArray
     ) -> dict[str, pa.ChunkedArray]:
         """The columns of scores of trials that are left."""
-        missing = self.asked.how.missing
+        how = self.asked.how
+        fill = math.nan if how.incomplete else 0.0 if isinstance(how.missing, str) else how.missing
         names = [name for at in range(len(self.tables)) for name in self.asked.systems_of(at)]
         columns: dict[str, Any] = {}
         for system, found, own in zip(systems, rows, names, strict=True):
-            score = picked(system.score, found, 0.0 if isinstance(missing, str) else missing)[chosen]
+            score = picked(system.score, found, fill)[chosen]
             matrix = score if score.ndim == 2 else score[:, None]
             columns |= {name: of_numpy(np.ascontiguousarray(matrix[:, k])) for k, name in enumerate(own)}
         return columns

@@ -25,7 +25,7 @@ from deciban.trials.criteria import texts_alike
 from deciban.trials.frozen import as_text
 from deciban.trials.names.codes import encode
 from deciban.trials.tables import LOG_10
-from deciban.types import AnyArray, BoolArray, CountArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, CountArray, IntArray, ScoreArray
 
 Converted = Callable[[ScoreArray, tuple[str, ...]], ScoreArray]
 
@@ -61,6 +61,10 @@ class Layout:
         The same, with a channel if there is one, where speakers are found from them.
     groups : tuple of str, optional
         Columns by whose names trials are held out together.
+    conditions : mapping of str to str
+        Columns by which trials are split, by what they were called when they were asked for.
+    incomplete : bool
+        Whether NaN stands for a score that a system does not have.
     """
 
     scores: tuple[tuple[str, ...], ...]
@@ -75,6 +79,8 @@ class Layout:
     quality: QualityOf | None = None
     named: Mapping[str, str] = field(default_factory=dict)
     groups: tuple[str, ...] | None = None
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    incomplete: bool = False
 
     @property
     def has_units(self) -> bool:
@@ -94,6 +100,7 @@ class Layout:
         found += self._of_units if wanted.units and self.has_units else ()
         found += self.named.values() if wanted.names else ()
         found += self.groups or () if wanted.groups else ()
+        found += self.conditions.values() if wanted.conditions else ()
         found += self.sides.values() if wanted.quality and self.quality is not None else ()
         return list(dict.fromkeys(found))
 
@@ -121,7 +128,10 @@ class Layout:
         quality = self.quality.of(table, self.sides, wanted.quality) if wanted.quality and self.quality else None
         with placed(rows, self.groups or ()):
             groups = tuple(_named(table, name) for name in self.groups) if wanted.groups and self.groups else None
-        found_here = Chunk(scores, truth, units, weight, quality, names, groups=groups)
+        split = [*self.conditions.values()] if wanted.conditions else []
+        with placed(rows, split):
+            conditions = tuple(_said(table, name) for name in split) if split else None
+        found_here = Chunk(scores, truth, units, weight, quality, names, groups=groups, conditions=conditions)
         if not self.where:
             return found_here
         with placed(rows, tuple(self.where)):
@@ -134,9 +144,9 @@ class Layout:
         Raises
         ------
         RowError
-            If one is missing or NaN.
+            If one is missing or NaN, unless that stands for none.
         """
-        columns = [scores_of(plain(table.column(name))) for name in self.scores[at]]
+        columns = [scores_of(plain(table.column(name)), incomplete=self.incomplete) for name in self.scores[at]]
         found: AnyArray = np.column_stack(columns) if self.classes else columns[0]
         return found
 
@@ -192,6 +202,14 @@ def _named(table: pa.Table, name: str) -> tuple[AnyArray, pa.Array]:
         raise RowError(f"column {name} is empty, and says which trials to hold out together", row)
     codes, names = encode(column)
     return codes, pc.cast(names, pa.string())
+
+
+def _said(table: pa.Table, name: str) -> tuple[IntArray, pa.Array]:
+    """What a column says of every row, which may be nothing: codes, and the values that they stand for."""
+    values = plain(table.column(name)).combine_chunks()
+    encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+    codes: IntArray = with_gaps(encoded.indices, len(encoded.dictionary))
+    return codes, encoded.dictionary
 
 
 @contextmanager

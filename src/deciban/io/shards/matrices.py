@@ -91,6 +91,8 @@ class Block(Piece):
         Where every trial is a unit.
     grouped : bool
         Whether the names of its row and column say with which others a trial is held out.
+    conditions : tuple of str
+        By which sides trials are split: by the names of rows, or columns.
     """
 
     name: str
@@ -105,6 +107,7 @@ class Block(Piece):
     names: tuple[Keys, Keys] | None = None
     trials: EachCell | None = None
     grouped: bool = False
+    conditions: tuple[str, ...] = ()
 
     def read(self, wanted: Wanted) -> Chunk:
         """See `Piece.read`."""
@@ -113,15 +116,18 @@ class Block(Piece):
         truth = self._truth(chosen) if wanted.truth else None
         units = self._units(chosen) if wanted.units else None
         names = self._pairs(*self.names, chosen) if wanted.names and self.names is not None else None
-        return Chunk(scores, truth, units, names=names, groups=self._groups(chosen) if wanted.groups else None)
+        groups = self._by_name(PAIR, chosen) if wanted.groups and self.grouped else None
+        split = self._by_name(self.conditions, chosen) if wanted.conditions and self.conditions else None
+        return Chunk(scores, truth, units, names=names, groups=groups, conditions=split)
 
-    def _groups(self, chosen: BoolArray | None) -> tuple[tuple[AnyArray, Any], ...] | None:
-        """By the names of its row and column each trial is held out."""
+    def _by_name(self, sides: Sequence[str], chosen: BoolArray | None) -> tuple[tuple[AnyArray, Any], ...] | None:
+        """The names of rows, columns or both that trials have."""
         named = self.systems[0].names
-        if not self.grouped or named is None:
+        if named is None:
             return None
         codes = self._pairs(np.arange(len(named[0])), np.arange(len(named[1])), chosen)
-        return (codes[0], named[0]), (codes[1], named[1])
+        places = [PAIR.index(side) for side in sides]
+        return tuple((codes[at], named[at]) for at in places)
 
     def _rows(self, matrix: Matrix) -> AnyArray:
         found = matrix.cells.rows(self.start, self.stop, self.name)
@@ -239,6 +245,8 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
     elif how.find_speakers and first.names is not None and who is None and not classes:
         about["names"] = keys_of_names(first.names[0]), keys_of_names(first.names[1])
     about["grouped"] = how.groups is not None and first.names is not None and not classes
+    sides = () if first.names is None or classes else PAIR
+    about["conditions"] = tuple(one for one in sides if one in how.conditions)
     pieces = tuple(
         Block(name, (stop - start) * per_row, start, stop, tuple(systems), truth, how.log10, classes, **about)
         for name, start, stop in blocks_of(first)
@@ -267,6 +275,7 @@ def _source(
 
         names = list(names_apart(names, ()))
     single = all(one.kind.kind == "f" and one.kind.itemsize <= 4 for one in systems)
+    named = () if classes or systems[0].names is None else PAIR
     return ShardSource(
         name=", ".join(dict.fromkeys(one.name for one in systems)),
         pieces=pieces,
@@ -280,6 +289,9 @@ def _source(
         messages=tuple(messages),
         paths=tuple(one.path for one in systems if one.path is not None),
         groups=None if how.groups is None else PAIR if pieces[0].grouped else (),
+        conditions=pieces[0].conditions,
+        columns=named,
+        names=named,
     )
 
 

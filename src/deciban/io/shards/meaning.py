@@ -220,8 +220,7 @@ def groups_in(roles: Roles, how: HowToRead) -> tuple[str, ...] | None:
         return None
     if not how.groups:
         return tuple(roles.sides[side] for side in PAIR) if all(side in roles.sides for side in PAIR) else ()
-    known = {role.removeprefix(CONDITION): name for name, role in roles.by_column.items() if role.startswith(CONDITION)}
-    known |= {name: name for name in roles.sides.values()} | dict(roles.sides)
+    known = splitting(roles)
     for name in how.groups:
         if name not in known:
             raise InputError(
@@ -229,6 +228,12 @@ def groups_in(roles: Roles, how: HowToRead) -> tuple[str, ...] | None:
                 f"{', '.join(dict.fromkeys(known.values())) or 'none'}."
             )
     return tuple(known[name] for name in how.groups)
+
+
+def splitting(roles: Roles) -> dict[str, str]:
+    """Columns by which trials can be told apart, by whatever they are called: those of the key, and both sides."""
+    known = {role.removeprefix(CONDITION): name for name, role in roles.by_column.items() if role.startswith(CONDITION)}
+    return known | {name: name for name in roles.sides.values()} | dict(roles.sides)
 
 
 def conditions_in(roles: Roles, how: HowToRead) -> dict[str, tuple[str, ...]]:
@@ -343,5 +348,6 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
         converted=how.converted,
         sides={side: name for side, name in key.sides.items() if side != "side"},
         groups=groups_in(key, how),
+        conditions={name: column for name, column in splitting(key).items() if name in how.conditions},
         named=key.sides if how.find_speakers and "enroll" in key.sides and who is None and not classes else {},
     )

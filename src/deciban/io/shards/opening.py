@@ -18,7 +18,7 @@ from deciban.io.shards.joining import joined_by_name
 from deciban.io.shards.layout import Layout, TrialRows
 from deciban.io.shards.matrices import matrix_source
 from deciban.io.shards.matrix_rows import as_table
-from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, systems_in
+from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, splitting, systems_in
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.shards.rows import Rows, RowTable
 from deciban.io.shards.speakers import WhoIsWho
@@ -110,7 +110,7 @@ def _source_of_tables(
 ) -> ShardSource:
     for one in (*tables, *(() if key is None else (key,))):
         if not one.rows:
-            raise FormatError(f"{one.name}: holds no trial.")
+            raise FormatError(f"{one.name}: holds no trial. Leave it out.")
     if any(one.target is not None for one in tables):
         if how.kind == "classes" or how.classes is not None:
             raise InputError("tar, non: are scores of two classes, and many are asked for. Leave out one of the two.")
@@ -150,6 +150,10 @@ def _source_of_tables(
         kept=([one.table.kept for one in (*scores, truth)], made.kept),
         report=made.report,
         groups=None if how.groups is None else tuple(how.groups) or (PAIR if layout.groups else ()),
+        conditions=tuple(layout.conditions),
+        columns=tuple(splitting(truth)),
+        names=tuple(dict.fromkeys((*truth.sides, *truth.sides.values()))),
+        incomplete=made.layout.incomplete,
     )
 
 
@@ -177,7 +181,8 @@ def _together(scores: Sequence[Roles], truth: Roles, layout: Layout, how: HowToR
         return Together(rows, renamed, double, None, None)
     made = joined_by_name(Question(scores, truth, columns, renamed, how))
     double = any(name in made.is_double for names in renamed.scores for name in names)
-    return Together(made.rows, replace(renamed, where={}, converted=None), double, made.report, made.kept)
+    found = replace(renamed, where={}, converted=None, incomplete=how.incomplete)
+    return Together(made.rows, found, double or how.incomplete, made.report, made.kept)
 
 
 def _renamed(scores: Sequence[Roles], truth: Roles, layout: Layout) -> tuple[list[Mapping[str, str]], Layout]:

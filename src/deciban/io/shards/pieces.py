@@ -40,6 +40,8 @@ class Wanted:
         Numbers of the names of both sides.
     groups : bool
         What is held out together, where the source was asked for it.
+    conditions : bool
+        What the columns say by which trials are split, where the source was asked for it.
     """
 
     systems: tuple[int, ...] = (0,)
@@ -49,6 +51,7 @@ class Wanted:
     quality: tuple[str, ...] = ()
     names: bool = False
     groups: bool = False
+    conditions: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +76,9 @@ class Chunk:
         Where groups of classes are told apart, which of the classes trials are of.
     groups : tuple of (codes, names), or None
         By whose names trials are held out together: of one side or of two, codes of trials and what they stand for.
+    conditions : tuple of (codes, values), or None
+        What each column says by which trials are split: codes of trials and the values that they stand for; the code
+        after the last one stands for nothing.
     """
 
     scores: tuple[ScoreArray, ...]
@@ -83,6 +89,7 @@ class Chunk:
     names: tuple[Keys, Keys] | None = None
     stratum: IntArray | None = None
     groups: tuple[tuple[IntArray, Any], ...] | None = None
+    conditions: tuple[tuple[IntArray, Any], ...] | None = None
 
     def take(self, rows: AnyArray) -> Chunk:
         """Some of the trials, by their numbers or by a mask."""
@@ -94,7 +101,10 @@ class Chunk:
             None if self.quality is None else {name: values[rows] for name, values in self.quality.items()},
             None if self.names is None else (self.names[0][rows], self.names[1][rows]),
             None if self.stratum is None else self.stratum[rows],
-            None if self.groups is None else tuple((codes[rows], names) for codes, names in self.groups),
+            *(
+                None if one is None else tuple((codes[rows], of) for codes, of in one)
+                for one in (self.groups, self.conditions)
+            ),
         )
 
 
@@ -195,6 +205,14 @@ class ShardSource:
     groups : tuple of str, optional
         By whose names trials can be held out together, as was asked: columns, or one or both sides; none where each
         stands for itself, None where nobody asked.
+    conditions : tuple of str
+        Columns and sides by which trials can be split, of those that were asked for, as pieces give them.
+    columns : tuple of str
+        All columns and sides by which they could be split.
+    names : tuple of str
+        Sides, and the columns with their names: what a file may say something of.
+    incomplete : bool
+        Whether trials may lack scores of some systems: NaN stands for these.
     """
 
     name: str
@@ -213,6 +231,10 @@ class ShardSource:
     log10: bool = False
     report: JoinReport | None = None
     groups: tuple[str, ...] | None = None
+    conditions: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    incomplete: bool = False
 
     def of_system(self, system: int) -> ShardSource:
         """The trials with the scores of one system alone, by its position."""
@@ -249,6 +271,25 @@ class _OfSystem(PieceOf):
 
     def read(self, wanted: Wanted) -> Chunk:
         return self.piece.read(replace(wanted, systems=(self.system,) * len(wanted.systems)))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberedPiece(PieceOf):
+    """A piece that knows its number among those of its source."""
+
+    piece: Piece
+    number: int
+    name: str
+    n_rows: int
+
+    def read(self, wanted: Wanted) -> Chunk:
+        """See `Piece.read`."""
+        return self.piece.read(wanted)
+
+
+def numbered(source: ShardSource) -> list[NumberedPiece]:
+    """The pieces of a source, each of which knows its number."""
+    return [NumberedPiece(one, at, one.name, one.n_rows) for at, one in enumerate(source.pieces)]
 
 
 def batches(pieces: Sequence[Piece], n_rows: int) -> list[tuple[Piece, ...]]:

@@ -59,6 +59,25 @@ def kept_open(path: str, stamp: Stamp, name: str, make: Callable[[], Any], *more
     FormatError
         If the file is another one by now.
     """
+    require_same(path, stamp, name)
+    opened: OrderedDict[Any, Any] = _OPEN.__dict__.setdefault("files", OrderedDict())
+    key = (path, stamp, *more)
+    if key not in opened:
+        opened[key] = make()
+        while len(opened) > _MOST_OPEN:
+            opened.popitem(last=False)
+    opened.move_to_end(key)
+    return opened[key]
+
+
+def require_same(path: str, stamp: Stamp, name: str) -> None:
+    """Refuse a file that is not what it was when the source was opened; ``name`` is the piece that is read.
+
+    Raises
+    ------
+    FormatError
+        If it is another one by now, or not there.
+    """
     try:
         is_same = stamp_of(path) == stamp
     except FileNotFoundError as error:
@@ -68,14 +87,6 @@ def kept_open(path: str, stamp: Stamp, name: str, make: Callable[[], Any], *more
         ) from error
     if not is_same:
         raise changed(name)
-    opened: OrderedDict[Any, Any] = _OPEN.__dict__.setdefault("files", OrderedDict())
-    key = (path, stamp, *more)
-    if key not in opened:
-        opened[key] = make()
-        while len(opened) > _MOST_OPEN:
-            opened.popitem(last=False)
-    opened.move_to_end(key)
-    return opened[key]
 
 
 class Rows(ABC):
@@ -153,7 +164,14 @@ class FileRows(Rows):
         return f"{name}, row {first + row}"
 
     def table(self, columns: Sequence[str]) -> pa.Table:
-        """See `Rows.table`."""
+        """See `Rows.table`; a file that changes while it is read is no damaged one, and no whole one."""
+        try:
+            found = self._table(columns)
+        finally:
+            require_same(self.path, self.stamp, self.name)
+        return found
+
+    def _table(self, columns: Sequence[str]) -> pa.Table:
         constant = dict(self.partition)
         with only_format_errors(self.name, self.kind):
             own = [name for name in columns if name not in constant]

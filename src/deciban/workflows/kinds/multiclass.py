@@ -77,6 +77,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         "at_thresholds",
         "posteriors_at",
         "axis",
+        "rule",
     )
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[ClassScores]:
@@ -244,7 +245,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
             "name": name,
             "require": partial(self.require_trials, has_weights=source.has_weights),
         }
-        return evaluate_class_pieces(source, engine, options, units.units, **how)
+        return evaluate_class_pieces(source, engine, options, units.of_classes, **how)
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, and those at each target prior; none of single classes."""

@@ -74,7 +74,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         "scores of two classes, say that their difference is meant (--kind two-class)."
     )
     other_reading = ("classes", "posterior_prior", "detection_llr")
-    other_figures = ("prior", "p_target", "p_out_of_set", "subsets", "pairs", "groups")
+    other_figures = ("prior", "p_target", "p_out_of_set", "subsets", "pairs", "capacity", "groups")
 
     def read(self, file: Recognized, reading: Reading, say: Progress, need: ContentKind | None = None) -> Input:
         """Read a score file or a key; where it is asked for, one of two named classes, too."""
@@ -181,7 +181,8 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
     def compared_figures(self, figures: Figures) -> tuple[Figure, ...]:
         """Single figures, those at each operating point, and rates of misleading evidence by each factor."""
-        points = checked_figures(figures).operating_points
+        checked = checked_figures(figures)
+        points, of_rule = checked.operating_points, ("cost", "minimum", "calibration_loss", "information")
         n_points, n_factors = len(points), len(FACTORS)
         n_priors = len(priors_told([point.threshold for point in points]))
         at_points = ("min_dcf", "act_dcf", "p_miss", "p_fa", "min_p_miss", "min_p_fa")
@@ -191,6 +192,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
             *((name, k) for name in at_points for k in range(n_points)),
             *((name, k) for name in ("misleading_tar", "misleading_non") for k in range(n_factors)),
             *((name, k) for name in ("information", "available") for k in range(n_priors)),
+            *((f"rule_{name}", k) for name in of_rule for k in range(len(checked.rule_priors))),
         )
 
     def on_axis_of(self, scores: Sequence[Scores], figures: Figures) -> Figures:

@@ -1,0 +1,191 @@
+"""Conditions of trials in pieces: which there are, the trials of one of them, and all of them with new weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, Self, TypeAlias
+
+import numpy as np
+
+from deciban.core.equalizing import totals_by_condition
+from deciban.engines.work import Engine, Locked, Work
+from deciban.errors import InputError
+from deciban.io.shards.pieces import Chunk, Piece, PieceOf, ShardSource, Wanted, numbered
+from deciban.types import CountArray, FloatArray, IntArray
+
+Values: TypeAlias = tuple[str | None, ...]
+"""Of a condition in each column; None where nothing is said."""
+
+
+class SplitRows(Protocol):
+    """Tells the conditions of trials. Can be pickled."""
+
+    def of(self, chunk: Chunk, name: str) -> tuple[list[Values], IntArray]:
+        """Conditions that trials are of, and which of them each is of; ``name`` is the piece, for messages."""
+
+    def too_many(self, found: Sequence[Values]) -> InputError | None:
+        """The error of more conditions than are evaluated; None where there are few enough."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConditionFacts:
+    """What is known of a condition; ``a + b`` is what is known of the trials of both.
+
+    Attributes
+    ----------
+    n_trials : int
+    totals : (n_classes,) array
+        Trials of each class, or their weight.
+    pieces : int
+        Which pieces have some of its trials: a bit for each.
+    """
+
+    n_trials: int
+    totals: CountArray
+    pieces: int
+
+    def __add__(self, other: ConditionFacts) -> ConditionFacts:
+        """Of the trials of both."""
+        return ConditionFacts(self.n_trials + other.n_trials, self.totals + other.totals, self.pieces | other.pieces)
+
+
+class LookAtConditions(Locked, Work):
+    """One pass: which conditions trials are of, and how many of each class.
+
+    Parameters
+    ----------
+    splits : sequence of SplitRows
+        Ways to split them.
+    n_classes : int
+    """
+
+    words = "looking for conditions"
+
+    def __init__(self, splits: Sequence[SplitRows], n_classes: int) -> None:
+        super().__init__()
+        self.splits, self.n_classes = tuple(splits), n_classes
+        self.found: list[dict[Values, ConditionFacts]] = [{} for _ in self.splits]
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)(self.splits, self.n_classes)
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        for piece in pieces:
+            chunk = piece.read(Wanted((), truth=True, weight=True, conditions=True))
+            bit = 1 << getattr(piece, "number", 0)
+            for at, split in enumerate(self.splits):
+                own = self._facts(chunk, split, piece.name, bit)
+                with self.lock:
+                    self._add(at, own)
+
+    def _facts(self, chunk: Chunk, split: SplitRows, name: str, bit: int) -> dict[Values, ConditionFacts]:
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        values, codes = split.of(chunk, name)
+        sizes = {"n_conditions": len(values), "n_classes": self.n_classes}
+        totals = totals_by_condition(codes, chunk.truth.astype(np.int64), chunk.weight, **sizes)
+        n_trials = np.bincount(codes, minlength=len(values)).tolist()
+        return {one: ConditionFacts(n, row, bit) for one, n, row in zip(values, n_trials, totals, strict=True)}
+
+    def _add(self, at: int, own: Mapping[Values, ConditionFacts]) -> None:
+        found = self.found[at]
+        for values, facts in own.items():
+            found[values] = found[values] + facts if values in found else facts
+        error = self.splits[at].too_many([*found])
+        if error is not None:
+            raise error
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        both = self.empty()
+        for one in (self, other):
+            for at, own in enumerate(one.found):
+                both._add(at, own)
+        return both
+
+
+def look_at_conditions(
+    source: ShardSource, engine: Engine, splits: Sequence[SplitRows], n_classes: int
+) -> list[dict[Values, ConditionFacts]]:
+    """The conditions that trials of a source are of, by each way to split them: one pass.
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        As reading does, or if there are too many.
+    """
+    return engine.run(LookAtConditions(splits, n_classes), numbered(source)).found
+
+
+@dataclass(frozen=True, eq=False)
+class _OfCondition(PieceOf):
+    """The trials of a piece that are of one condition."""
+
+    piece: Piece
+    split: SplitRows
+    values: Values
+    name: str
+    n_rows: int
+
+    def read(self, wanted: Wanted) -> Chunk:
+        chunk = self.piece.read(replace(wanted, conditions=True))
+        values, codes = self.split.of(chunk, self.name)
+        at = values.index(self.values) if self.values in values else -1
+        return replace(chunk.take(np.flatnonzero(codes == at)), conditions=None)
+
+
+def of_condition(source: ShardSource, split: SplitRows, values: Values, facts: ConditionFacts) -> ShardSource:
+    """The trials of a source that are of one condition; pieces without any are not read."""
+    pieces = tuple(
+        _OfCondition(one, split, values, one.name, one.n_rows)
+        for at, one in enumerate(source.pieces)
+        if facts.pieces >> at & 1
+    )
+    return replace(source, pieces=pieces)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConditionWeights:
+    """What trials weigh by condition and class, beside what they weigh by themselves.
+
+    Attributes
+    ----------
+    split : SplitRows
+    place : mapping of Values to int
+        Positions of the conditions.
+    factors : (n_conditions, n_classes) array
+    strata : (n_conditions, n_classes) int array
+        What has a mean of its own.
+    """
+
+    split: SplitRows
+    place: Mapping[Values, int]
+    factors: FloatArray
+    strata: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighted(PieceOf):
+    """The trials of a piece with the weights of their conditions."""
+
+    piece: Piece
+    weights: ConditionWeights
+    name: str
+    n_rows: int
+
+    def read(self, wanted: Wanted) -> Chunk:
+        chunk, known = self.piece.read(replace(wanted, truth=True, conditions=True)), self.weights
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        values, codes = known.split.of(chunk, self.name)
+        at = np.array([known.place[one] for one in values], np.int64)[codes], chunk.truth.astype(np.int64)
+        factor = known.factors[at]
+        weight = factor if chunk.weight is None else factor * chunk.weight
+        return replace(chunk, weight=weight if wanted.weight else None, stratum=known.strata[at], conditions=None)
+
+
+def weighted_by_condition(source: ShardSource, weights: ConditionWeights) -> ShardSource:
+    """The trials of a source, each weighing what its condition says."""
+    pieces = tuple(_Weighted(one, weights, one.name, one.n_rows) for one in source.pieces)
+    return replace(source, pieces=pieces, has_weights=True)

@@ -1,0 +1,176 @@
+"""Errors and costs of Bayes decisions at priors of a fine grid: what a reader can choose an operating point from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import expit, logit
+
+from deciban.core.by_value import ByValue
+from deciban.core.ranks.operating import detection_cost, effective_log_odds
+from deciban.core.resampling.intervals import Estimate, NothingSeen
+from deciban.types import CountArray, FloatArray
+
+if TYPE_CHECKING:
+    from deciban.evaluation.results import Evaluation
+    from deciban.evaluation.summary import Summary
+
+REACH, STEP = 10.0, 0.05
+"""The grid reaches so far on both sides of log odds 0, in such steps: in nats."""
+
+_DIGITS = 4
+"""Of the priors of the grid, so that they can be written and typed."""
+
+_COMMON = ((0.01, 10.0, 1.0), (0.95, 1.0, 10.0))
+"""Points of known evaluations with unequal costs. Round priors, as all other plans have, are in the grid anyway."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AtPriors(ByValue):
+    """Bayes decisions of one system at every prior of a grid, with unit costs.
+
+    Whoever has other costs looks at the prior with the same effective log odds: ``logit p_target + log(c_miss/c_fa)``.
+    The Bayes threshold is minus these log odds.
+
+    Attributes
+    ----------
+    log_odds : (n_places,) array
+        Effective prior log odds in nats, ascending: priors of four digits in steps of about 0.05 nats from -10 to 10,
+        round priors, and every operating point of the evaluation.
+    n_miss, n_fa : (n_places,) arrays
+        Errors at the Bayes threshold: whole numbers, or sums of weights.
+    p_miss, p_fa : (n_places,) arrays
+        The same as fractions of the trials of each class.
+    act_dcf, min_dcf : (n_places,) arrays
+        Costs of these errors and of those at the best threshold, normalized by the default cost. After one pass over
+        trials that do not fit in memory the minimum may be unknown: NaN.
+    """
+
+    log_odds: FloatArray
+    n_miss: CountArray
+    n_fa: CountArray
+    p_miss: FloatArray
+    p_fa: FloatArray
+    act_dcf: FloatArray
+    min_dcf: FloatArray
+
+    def nearest(self, log_odds: float) -> int:
+        """Position of the place that is nearest to effective prior log odds.
+
+        Examples
+        --------
+        >>> from deciban import evaluate
+        >>> at = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]).at_priors
+        >>> place = at.nearest(0.02)
+        >>> float(at.log_odds[place]), int(at.n_miss[place]), int(at.n_fa[place])
+        (0.0, 0, 2)
+        """
+        return int(np.argmin(np.abs(self.log_odds - log_odds)))
+
+
+@cache
+def _grid() -> tuple[float, ...]:
+    """Log odds of the grid: of priors that are short to write, and of round ones."""
+    steps = expit(np.arange(-round(REACH / STEP), 1) * STEP)
+    small = {float(f"{p:.{_DIGITS - 1}e}") for p in steps}
+    small |= {float(f"{digit}e{-power}") for power in range(1, 5) for digit in (1, 2, 5)}
+    below = [float(logit(p)) for p in small]
+    common = [float(effective_log_odds(logit(p), miss, false_alarm)) for p, miss, false_alarm in _COMMON]
+    return tuple(sorted({*below, *(-x for x in below), *common, *(-x for x in common)}))
+
+
+def priors_of(thresholds: list[float]) -> FloatArray:
+    """The grid, and the log odds of such Bayes thresholds.
+
+    Examples
+    --------
+    >>> grid = priors_of([12.5])
+    >>> float(grid[0]), len(grid) > 400, bool((np.diff(grid) <= 0.051).all())
+    (-12.5, True, False)
+    """
+    return np.unique(np.concatenate((_grid(), [-one for one in thresholds])))
+
+
+def at_priors(summary: Summary, thresholds: list[float]) -> AtPriors:
+    """Count errors at every prior of the grid.
+
+    Parameters
+    ----------
+    summary : Summary
+    thresholds : list of float
+        Bayes thresholds of the operating points.
+    """
+    log_odds = priors_of(thresholds)
+    errors = summary.errors(-log_odds)
+    act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
+    least = np.asarray(summary.rocch.min_dcf(prior_log_odds=log_odds))
+    return AtPriors(log_odds, errors.n_miss, errors.n_fa, errors.p_miss, errors.p_fa, act, least)
+
+
+def rate_intervals(one: Evaluation) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Intervals of both error rates at every place of `AtPriors`; empty where units are not known.
+
+    At operating points they are those of the evaluation. Between them, what units add to the variance of a rate (the
+    design effect) is taken from the places of bands: every seventh prior of the curves, on a straight line between.
+
+    Parameters
+    ----------
+    one : Evaluation
+
+    Returns
+    -------
+    dict of {"p_miss", "p_fa"} to (low, high)
+
+    Examples
+    --------
+    >>> from deciban import evaluate
+    >>> units = {"tar_units": ["ann", "bob", "cid"], "non_units": ["dan", "eve", "fay"]}
+    >>> one = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], operating_points=[0.5], **units)
+    >>> low, high = rate_intervals(one)["p_fa"]
+    >>> place, exact = one.at_priors.nearest(0.0), one.interval("p_fa")
+    >>> bool(low[place] == exact.low), bool(high[place] == exact.high)
+    (True, True)
+    """
+    known, at, found = one.uncertainty, one.at_priors, {}
+    if known is None or at is None:
+        return {}
+    own = {-point.threshold: k for k, point in enumerate(one.operating_points)}
+    for name in ("p_miss", "p_fa"):
+        first, spread, rates = known.estimates.get((name, 0)), known.curves.get(name), getattr(at, name)
+        if first is None or spread is None:
+            continue
+        seen = first.nothing_seen.n_units if first.nothing_seen else first.n_units
+        errors = np.interp(at.log_odds, one.curves.prior_log_odds, spread) * np.sqrt(
+            np.clip(rates * (1.0 - rates), 0.0, None)
+        )
+        bounds = np.empty((2, len(rates)))
+        for k, (x, rate, error) in enumerate(zip(at.log_odds.tolist(), rates.tolist(), errors.tolist(), strict=True)):
+            if x in own and (name, own[x]) in known.estimates:
+                interval = known.interval((name, own[x]))
+            else:
+                nothing = NothingSeen.of_rate(rate, seen)
+                estimate = Estimate(rate, error, first.n_units, "logit", None, nothing, (0.0, 1.0))
+                interval = estimate.interval(known.level)
+            bounds[:, k] = interval.low, interval.high
+        found[name] = bounds[0], bounds[1]
+    return found
+
+
+def spread_of_rates(rates: FloatArray, errors: FloatArray) -> FloatArray:
+    """Standard errors as a share of ``sqrt(p (1 - p))``; of rates of 0 or 1 that of the next other one.
+
+    Examples
+    --------
+    >>> spread_of_rates(np.array([0.0, 0.5, 0.5]), np.array([0.0, 0.1, 0.05])).tolist()
+    [0.2, 0.2, 0.1]
+    """
+    base = np.sqrt(np.clip(rates * (1.0 - rates), 0.0, None))
+    moved = base > math.sqrt(np.finfo(np.float64).tiny)
+    if not moved.any():
+        return np.zeros(len(rates))
+    places = np.arange(len(rates))
+    return np.interp(places, places[moved], errors[moved] / base[moved])

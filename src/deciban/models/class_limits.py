@@ -1,0 +1,175 @@
+"""The least cross-entropy of calibrated trials in pieces, where classes are separated or scores are infinite.
+
+What infinite log-likelihoods and scales that grow forever leave of the trials is made of every piece when it is read;
+the search for the infimum is that of memory (`deciban.multiclass.infimum`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from deciban.core.rules.expected import MeanCost
+from deciban.core.training.multiclass_training import ClassFit
+from deciban.core.training.separation import Escape
+from deciban.core.training.sums import Ends, Sums
+from deciban.io.shards.pieces import Chunk, Piece, PieceOf, Wanted
+from deciban.models.classes_in_pieces import ClassesInPieces
+from deciban.multiclass.costs import mixed, surprises
+from deciban.multiclass.infimum import CalibratedTrials
+from deciban.multiclass.open_trials import OpenTrials
+from deciban.multiclass.tables import ScoredClasses
+from deciban.types import CountArray, FloatArray
+
+Step: TypeAlias = Callable[[OpenTrials], OpenTrials]
+"""What is made of the trials of a piece; can be pickled."""
+
+
+class CalibratedPieces(CalibratedTrials):
+    """Trials of many classes of a source, at the flat prior.
+
+    Parameters
+    ----------
+    data : ClassesInPieces
+        Of one system.
+    is_finite : bool
+        Whether all of their log-likelihoods are.
+    """
+
+    def __init__(self, data: ClassesInPieces, *, is_finite: bool) -> None:
+        self.data, self.is_finite, self.prior = data, is_finite, data.prior
+
+    def _changed(self, step: Step, *, is_finite: bool) -> CalibratedPieces:
+        data, source = self.data, self.data.source
+        pieces = tuple(_ChangedPiece(one, step, one.name, one.n_rows) for one in source.pieces)
+        changed = replace(source, pieces=pieces, is_double=True)
+        return CalibratedPieces(ClassesInPieces(changed, data.engine, data.prior, data.memory), is_finite=is_finite)
+
+    def leads(self) -> FloatArray:
+        """See `CalibratedTrials.leads`: one pass."""
+        found: Ends = self.data.look(_Look(_leads))
+        return found.high
+
+    def without_beaten(self, escape: Escape, leads: FloatArray) -> tuple[CalibratedPieces, FloatArray]:
+        """See `CalibratedTrials.without_beaten`: one pass."""
+        step = _WithoutBeaten(escape, leads)
+        found: Ends = self.data.look(_Look(step.room))
+        room = found.low
+        is_finite = self.is_finite and not bool(np.isfinite(room).any())
+        return self._changed(step, is_finite=is_finite), room
+
+    def flat(self) -> CalibratedPieces:
+        """See `CalibratedTrials.flat`."""
+        return self._changed(OpenTrials.flat, is_finite=self.is_finite)
+
+    def pull(self, likelihood: FloatArray) -> tuple[float, float]:
+        """See `CalibratedTrials.pull`: one pass."""
+        found: Sums = self.data.look(_Look(_Pull(likelihood)))
+        slope, size = found.total @ (self.prior / self.data.amounts)
+        return float(slope), float(size)
+
+    def lack_rivals(self) -> bool:
+        """See `CalibratedTrials.lack_rivals`."""
+        return not self.data.counted.first.rivals.any()
+
+    def surprise(self) -> float:
+        """See `CalibratedTrials.surprise`: one pass."""
+        found: _Surprises = self.data.look(_Look(_Surprise(self.prior)))
+        return mixed(found.costs, self.prior)
+
+    def train(self, **form: Any) -> ClassFit:
+        """See `CalibratedTrials.train`: some passes."""
+        return self.data.train(**form)
+
+
+@dataclass(frozen=True, eq=False)
+class _ChangedPiece(PieceOf):
+    """The trials of a piece with other log-likelihoods."""
+
+    piece: Piece
+    step: Step
+    name: str
+    n_rows: int
+
+    def read(self, wanted: Wanted) -> Chunk:
+        """Read its trials; see `Piece.read`."""
+        chunk = self.piece.read(replace(wanted, truth=True))
+        if chunk.truth is None or not len(chunk.truth):
+            return chunk
+        return replace(chunk, scores=tuple(self._of(one, chunk) for one in chunk.scores))
+
+    def _of(self, loglik: Any, chunk: Chunk) -> FloatArray:
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        trials = OpenTrials.of(ScoredClasses(loglik, chunk.truth, None, None))
+        return np.asarray(self.step(trials).trials.loglik, np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A look at the trials of a piece that count."""
+
+    look: Callable[[OpenTrials], Any]
+
+    def __call__(self, chunk: Chunk) -> Any:
+        (loglik,), truth, weight = chunk.scores, chunk.truth, chunk.weight
+        assert truth is not None  # noqa: S101  # it was asked for
+        if weight is not None:
+            some = np.flatnonzero(weight > 0)
+            loglik, truth, weight = loglik[some], truth[some], weight[some]
+        if not len(truth):
+            return None
+        return self.look(OpenTrials.of(ScoredClasses(loglik, truth, _plain(weight), None)))
+
+
+def _plain(weight: CountArray | None) -> CountArray | None:
+    return None if weight is None else weight.astype(np.float64)
+
+
+def _leads(trials: OpenTrials) -> Ends:
+    return Ends.up_to(trials.leads())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _WithoutBeaten:
+    """Takes rivals away that fall behind forever."""
+
+    escape: Escape
+    leads: FloatArray
+
+    def __call__(self, trials: OpenTrials) -> OpenTrials:
+        return trials.without_beaten(self.escape, self.leads)[0]
+
+    def room(self, trials: OpenTrials) -> Ends:
+        """How far they fall behind."""
+        found = trials.without_beaten(self.escape, self.leads)[1]
+        return Ends.of(found, found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pull:
+    likelihood: FloatArray
+
+    def __call__(self, trials: OpenTrials) -> Sums:
+        return Sums.of(trials.pull(self.likelihood))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Surprise:
+    prior: FloatArray
+
+    def __call__(self, trials: OpenTrials) -> _Surprises:
+        return _Surprises(surprises(trials.trials, self.prior))
+
+
+@dataclass(frozen=True, slots=True)
+class _Surprises:
+    """Sums of costs, class by class."""
+
+    costs: Sequence[MeanCost]
+
+    def __add__(self, other: _Surprises) -> _Surprises:
+        """Those of the trials of both."""
+        return _Surprises([a + b for a, b in zip(self.costs, other.costs, strict=True)])

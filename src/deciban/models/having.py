@@ -1,0 +1,107 @@
+"""Trials in pieces of which not every system has a score: those that have some, and how many have which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deciban.engines.looking import found_in
+from deciban.engines.work import Engine
+from deciban.io.shards.pieces import Chunk, Piece, PieceOf, ShardSource, Wanted
+
+
+@dataclass(frozen=True, eq=False)
+class HavingPiece(PieceOf):
+    """The trials of a piece that have scores of some systems, of all of these or of any."""
+
+    piece: Piece
+    systems: tuple[int, ...]
+    every: bool
+    counting: bool
+    name: str
+    n_rows: int
+
+    def read(self, wanted: Wanted) -> Chunk:
+        """Read its trials; see `Piece.read`."""
+        asked = tuple(dict.fromkeys((*wanted.systems, *self.systems)))
+        chunk = self.piece.read(replace(wanted, systems=asked, weight=wanted.weight or self.counting))
+        by_system = dict(zip(asked, chunk.scores, strict=True))
+        there = [~np.isnan(by_system[at]) for at in self.systems]
+        kept = (np.logical_and if self.every else np.logical_or).reduce(there)
+        if self.counting and chunk.weight is not None:
+            kept &= chunk.weight > 0
+        own = replace(chunk, scores=tuple(by_system[at] for at in wanted.systems))
+        return own if kept.all() else own.take(kept)
+
+
+def having(source: ShardSource, systems: Sequence[int], *, every: bool = True, counting: bool = False) -> ShardSource:
+    """The trials of a source that have scores of some systems.
+
+    Parameters
+    ----------
+    source : ShardSource
+        Of two classes.
+    systems : sequence of int
+        Their positions.
+    every : bool
+        Whether scores of all of these are needed; else one is enough.
+    counting : bool
+        Whether trials of weight 0 are left out.
+    """
+    n, is_weighed = len(source.systems), counting and source.has_weights
+    pieces = tuple(HavingPiece(one, tuple(systems), every, is_weighed, one.name, one.n_rows) for one in source.pieces)
+    return replace(source, pieces=pieces, incomplete=not (every and len(set(systems)) == n))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredBy:
+    """How many trials have scores of which systems; ``a + b`` are those of both.
+
+    Attributes
+    ----------
+    n_without : tuple of int
+        Of each system, trials that lack its score.
+    n_lacking, n_none : int
+        Trials that some system, or every one, did not score.
+    counts : mapping of tuple of int to (int, int)
+        Non-targets and targets of positive weight that have scores of just these systems.
+    """
+
+    n_without: tuple[int, ...]
+    n_lacking: int
+    n_none: int
+    counts: dict[tuple[int, ...], tuple[int, int]]
+
+    @classmethod
+    def of(cls, chunk: Chunk) -> ScoredBy:
+        """Look at the trials of a piece."""
+        there = ~np.isnan(np.stack(chunk.scores, axis=1))
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        counts = np.ones(len(there), np.bool_) if chunk.weight is None else chunk.weight > 0
+        found: dict[tuple[int, ...], tuple[int, int]] = {}
+        patterns, place = np.unique(there[counts], axis=0, return_inverse=True)
+        place, is_target = place.ravel(), chunk.truth[counts]
+        for at, pattern in enumerate(patterns):
+            own = is_target[place == at]
+            found[tuple(np.flatnonzero(pattern).tolist())] = int(np.sum(~own)), int(np.sum(own))
+        n_without = tuple((len(there) - there.sum(axis=0)).tolist())
+        some, every = there.any(axis=1), there.all(axis=1)
+        return cls(n_without, int(np.count_nonzero(~every)), int(np.count_nonzero(~some)), found)
+
+    def __add__(self, other: ScoredBy) -> ScoredBy:
+        """Those of the trials of both."""
+        counts = dict(self.counts)
+        for subset, (n_non, n_tar) in other.counts.items():
+            own = counts.get(subset, (0, 0))
+            counts[subset] = own[0] + n_non, own[1] + n_tar
+        n_without = tuple(a + b for a, b in zip(self.n_without, other.n_without, strict=True))
+        return ScoredBy(n_without, self.n_lacking + other.n_lacking, self.n_none + other.n_none, counts)
+
+
+def scored_by(source: ShardSource, engine: Engine) -> ScoredBy:
+    """How many trials of a source have scores of which systems: one pass."""
+    wanted = Wanted(tuple(range(len(source.systems))), truth=True, weight=source.has_weights)
+    found: ScoredBy | None = found_in(source, engine, wanted, ScoredBy.of, "counting scores")
+    return ScoredBy((0,) * len(source.systems), 0, 0, {}) if found is None else found

@@ -1,0 +1,254 @@
+"""What the scripts of a page know: numbers of every system at a grid of priors, and the points of its curves.
+
+Nothing is computed on the page that changes a figure: it looks up what stands here, and adds up costs of whole numbers
+of errors.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import expit, ndtr
+
+from deciban.evaluation import Evaluation, presets
+from deciban.evaluation.at_priors import AtPriors, rate_intervals
+from deciban.evaluation.curve_bands import band_of, hull_bands
+from deciban.report.live_pairs import pair_data
+from deciban.types import FloatArray
+
+if TYPE_CHECKING:
+    from deciban.report.rendering import Page
+
+FORM = 1
+"""Version of the form of these data."""
+
+_LINES = ndtr(np.linspace(-5.0, 5.0, 161))
+"""Rates at which the corners of a DET curve are kept: closer ones are one pixel."""
+
+_COST_DIGITS = 9
+"""Of costs, of which a page shows three decimals."""
+
+_EVERY_LEVEL = 4
+_MOST_BLOCKS = 400
+"""Of levels of scores one of so many is read, and so many blocks of PAV at most."""
+
+
+def live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
+    """What the scripts of a page of two classes get; None if its systems know no grid of priors.
+
+    Parameters
+    ----------
+    page : Page
+    colors : sequence of str
+        Of the systems, as hexadecimal codes.
+
+    Returns
+    -------
+    dict or None
+        ``sets`` holds a list of systems for each set of trials: the first is that of all trials.
+
+    Examples
+    --------
+    >>> from deciban import evaluate
+    >>> from deciban.evaluation import Results
+    >>> from deciban.report.rendering import Page
+    >>> data = live_data(Page(results=Results((evaluate([1.0, 2.0], [0.0]),))), ["#0072B2"])
+    >>> data["sets"][0]["systems"][0]["n_tar"], len(data["priors"]) == len(data["log_odds"])
+    (2, True)
+    """
+    systems = page.results.systems
+    grids = [one.at_priors.log_odds for one in systems if one.at_priors is not None]
+    if len(grids) < len(systems):
+        return None
+    grid = reduce(np.intersect1d, grids)
+    found = [system_data(one, color, grid) for one, color in zip(systems, colors, strict=True)]
+    levels = [one.uncertainty.level for one in systems if one.uncertainty is not None]
+    return {
+        "form": FORM,
+        "log_odds": grid.tolist(),
+        "priors": _priors(grid),
+        "points": _points(systems),
+        "command": shlex.join(page.command) if page.command else "deciban eval SCORES --key KEY",
+        "level": levels[0] if levels else None,
+        "nats": systems[0].axis == "nats",
+        "sets": [{"name": "", "systems": found}],
+        "figures": {name: [_finite(getattr(one, name)) for one in systems] for name in ("eer", "min_cllr", "cllr")},
+        "compared": pair_data(page.results),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _priors(grid: FloatArray) -> list[float]:
+    """Priors of the grid, as short as they were before their log odds were taken."""
+    short = np.array([float(f"{p:.12g}") for p in expit(-np.abs(grid)).tolist()])
+    found: list[float] = np.where(grid <= 0.0, short, 1.0 - short).tolist()
+    return found
+
+
+def as_script_data(data: Any) -> str:
+    """JSON that can stand in a page: no text of a user ends the element or opens another one.
+
+    Examples
+    --------
+    >>> as_script_data({"name": "</script><b>&"})
+    '{"name":"\\\\u003c/script\\\\u003e\\\\u003cb\\\\u003e\\\\u0026"}'
+    """
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _points(systems: Sequence[Evaluation]) -> list[dict[str, Any]]:
+    """Operating points to choose by name: those of the evaluation, then those of the plans of two classes."""
+    found: dict[tuple[float, float, float], list[str]] = {}
+    for one in systems:
+        for point in one.operating_points:
+            found.setdefault((point.p_target, point.c_miss, point.c_fa), ["this evaluation"])
+    for name, plan in presets().items():
+        for own in plan.points if plan.kind == "two-class" else ():
+            found.setdefault((own.p_target, own.c_miss, own.c_fa), []).append(name)
+    return [
+        {"p": p, "c_miss": c_miss, "c_fa": c_fa, "of": ", ".join(names)} for (p, c_miss, c_fa), names in found.items()
+    ]
+
+
+def system_data(one: Evaluation, color: str, grid: FloatArray, n_places: int | None = None) -> dict[str, Any]:
+    """The numbers of one system at the priors of a grid, and its curves.
+
+    Parameters
+    ----------
+    one : Evaluation
+    color : str
+        Hexadecimal code.
+    grid : (n_places,) array
+        Log odds that are among those of `AtPriors`.
+    n_places : int, optional
+        Of curves that are coarser and have no bands: so many rates at which their corners are kept.
+    """
+    at = one.at_priors
+    assert isinstance(at, AtPriors)  # noqa: S101  # as who calls this has seen
+    rows = np.searchsorted(at.log_odds, grid)
+    found: dict[str, Any] = {
+        "name": one.name.encode("utf-8", "replace").decode("utf-8"),
+        "color": color,
+        "n_tar": one.n_tar,
+        "n_non": one.n_non,
+        "eer": None if math.isnan(one.eer) else one.eer,
+        "dr30": [x if math.isfinite(x) else None for x in one.dr30],
+        "n_miss": at.n_miss[rows].tolist(),
+        "n_fa": at.n_fa[rows].tolist(),
+        "act_dcf": _short(at.act_dcf[rows], _COST_DIGITS),
+        "min_dcf": _short(at.min_dcf[rows], _COST_DIGITS),
+        "interval": {name: [_short(end[rows]) for end in ends] for name, ends in rate_intervals(one).items()},
+    }
+    return found | {"curves": _curves(one, grid) if n_places is None else coarse_curves(one, n_places)}
+
+
+def _short(values: FloatArray, digits: int = 5) -> list[float | None]:
+    """Numbers with so many digits, as pictures need; None for what is not finite."""
+    return [float(f"{x:.{digits}g}") if math.isfinite(x) else None for x in values.tolist()]
+
+
+def _ends(band: tuple[FloatArray, FloatArray] | None, at: Any = slice(None)) -> list[list[float | None]] | None:
+    return None if band is None else [_short(end[at], 4) for end in band]
+
+
+def _curves(one: Evaluation, grid: FloatArray) -> dict[str, Any]:
+    curves, found = one.curves, dict[str, Any]()
+    kept = _kept(curves.roc_p_fa, curves.roc_p_miss)
+    found["det"] = {"x": _short(curves.roc_p_fa[kept]), "y": _short(curves.roc_p_miss[kept])}
+    kept = _kept(curves.hull_p_fa, curves.hull_p_miss)
+    found["hull"] = {"x": _short(curves.hull_p_fa[kept]), "y": _short(curves.hull_p_miss[kept])}
+    bands = hull_bands(one)
+    if bands is not None:
+        found["hull"]["band"] = [[_short(rates[kept], 4) for rates in side] for side in bands]
+    for name in ("act_error", "min_error"):
+        band = band_of(one, name, getattr(curves, name))
+        if band is not None:
+            found[name] = [_short(np.interp(grid, curves.prior_log_odds, end), 4) for end in band]
+    found["entropy"] = {"x": _short(curves.entropy_log_odds)}
+    for name in ("act_cross_entropy", "min_cross_entropy"):
+        values = getattr(curves, name)
+        found["entropy"][name] = _short(values)
+        found["entropy"][f"{name}_band"] = _ends(band_of(one, name, values))
+    found["histogram"] = _histogram(one)
+    found["levels"] = _levels(one, _EVERY_LEVEL)
+    found["pav"] = _pav(one, _MOST_BLOCKS)
+    return found
+
+
+def coarse_curves(one: Evaluation, n_places: int) -> dict[str, Any]:
+    """Curves of a system with few points and no bands.
+
+    Parameters
+    ----------
+    one : Evaluation
+    n_places : int
+        Rates at which the corners of curves are kept; of scores and priors there are as many places.
+    """
+    curves, rates = one.curves, ndtr(np.linspace(-5.0, 5.0, n_places))
+    found: dict[str, Any] = {}
+    for name in ("roc", "hull"):
+        p_fa, p_miss = getattr(curves, f"{name}_p_fa"), getattr(curves, f"{name}_p_miss")
+        kept = _kept(p_fa, p_miss, rates)
+        found["det" if name == "roc" else name] = {"x": _short(p_fa[kept], 4), "y": _short(p_miss[kept], 4)}
+    some = np.unique(np.linspace(0, len(curves.entropy_log_odds) - 1, n_places).astype(int))
+    found["entropy"] = {"x": _short(curves.entropy_log_odds[some])}
+    for name in ("act_cross_entropy", "min_cross_entropy"):
+        found["entropy"][name] = _short(getattr(curves, name)[some], 4)
+    found["histogram"] = _histogram(one, 5)
+    found["levels"] = _levels(one, max(1, (len(curves.levels) - 1) // (n_places - 1)), has_bands=False)
+    found["pav"] = _pav(one, n_places, has_band=False)
+    return found
+
+
+def _histogram(one: Evaluation, digits: int = 7) -> dict[str, Any]:
+    names = ("bins", "tar_density", "non_density")
+    return {name: _short(getattr(one.curves, name), digits if name == "bins" else min(digits - 2, 4)) for name in names}
+
+
+def _kept(p_fa: FloatArray, p_miss: FloatArray, rates: FloatArray = _LINES) -> Any:
+    """Positions of the points of a curve that can be told apart on probit axes."""
+    last = len(p_fa) - 1
+    at = np.concatenate((np.searchsorted(p_miss, rates), last + 1 - np.searchsorted(p_fa[::-1], rates), [0, last]))
+    return np.unique(np.clip(np.concatenate((at - 1, at)), 0, last))
+
+
+def _levels(one: Evaluation, every: int, *, has_bands: bool = True) -> dict[str, Any]:
+    """Levels of scores with the errors of a threshold there."""
+    curves, some = one.curves, slice(None, None, every)
+    n_miss, n_fa = (1.0 - curves.tar_above[some]) * one.n_tar, curves.non_above[some] * one.n_non
+    counts = (n_miss, n_fa) if one.is_weighted else (np.rint(n_miss), np.rint(n_fa))
+    return {
+        "x": _short(curves.levels[some], 7),
+        "n_miss": _counted(counts[0], one.is_weighted),
+        "n_fa": _counted(counts[1], one.is_weighted),
+        "tar_band": _ends(band_of(one, "tar_above", curves.tar_above), some) if has_bands else None,
+        "non_band": _ends(band_of(one, "non_above", curves.non_above), some) if has_bands else None,
+    }
+
+
+def _counted(values: FloatArray, is_weighted: bool) -> list[Any]:  # noqa: FBT001  # as evaluations say it
+    return _short(values, 9) if is_weighted else values.astype(np.int64).tolist()
+
+
+def _pav(one: Evaluation, most: int, *, has_band: bool = True) -> dict[str, Any]:
+    """Blocks of PAV, and no more of them than a picture shows."""
+    blocks, n = one.curves.pav, len(one.curves.pav.llr)
+    kept = np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
+    finite = np.clip(blocks.llr, -1e6, 1e6)
+    band = band_of(one, "pav", finite) if has_band else None
+    return {
+        "low": _short(blocks.low[kept], 7),
+        "high": _short(blocks.high[kept], 7),
+        "llr": _short(blocks.llr[kept]),
+        "band": _ends(band, kept),
+    }

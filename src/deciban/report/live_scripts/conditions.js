@@ -1,0 +1,218 @@
+// @ts-check
+"use strict";
+/**
+ * Conditions: the numbers of one of them in place of those of all trials, and a map of all by figure.
+ *
+ * @typedef {{name: string, by: string, trials: Record<string, number>, where: string[] | null, why_none: string,
+ *   figures: Record<string, (number | null)[]>, set: number | null}} ConditionRow
+ */
+const Conditions = (() => {
+  const { count, number, percent, MISSING } = Numbers;
+  const NO_ROOM = "there was no room for its numbers on this page; its figures stand in the map and in the tables below";
+
+  /** Figures of the map: how they are written, and from which numbers they come. @type {Record<string, {words: string, write: (value: number | null) => string}>} */
+  const FIGURES = {
+    eer: { words: "EER (ROCCH)", write: percent },
+    min_cllr: { words: "min Cllr (bits)", write: number },
+    cllr: { words: "Cllr (bits)", write: number },
+    act_dcf: { words: "actual cost at the operating point", write: number },
+    min_dcf: { words: "minimum cost at the operating point", write: number },
+  };
+
+  /** Counts from their steps, which stand between commas. @param {string} steps */
+  function summed(steps) {
+    let sum = 0;
+    return steps.split(",").map((step) => (sum += Number(step)));
+  }
+
+  /**
+   * The systems of a set with the fields that those of all trials have.
+   * @param {any} data
+   * @param {any[]} packed
+   */
+  function unpacked(data, packed) {
+    return packed.map((one, k) => {
+      const { name, color } = data.sets[0].systems[k];
+      const [nMiss, nFa] = one.is_weighted ? [one.n_miss, one.n_fa] : [summed(one.n_miss), summed(one.n_fa)];
+      // As in deciban.core.ranks.operating.detection_cost: the rarer class has weight 1, and the other one that of the odds.
+      const costs = (/** @type {number[]} */ misses, /** @type {number[]} */ falseAlarms) =>
+        data.log_odds.map((/** @type {number} */ x, /** @type {number} */ at) => {
+          const [pMiss, pFa] = [misses[at] / one.n_tar, falseAlarms[at] / one.n_non];
+          return x <= 0 ? pMiss + data.conditions.heavy[at] * pFa : pFa + data.conditions.heavy[at] * pMiss;
+        });
+      const least = one.least ? costs(summed(one.least[0]), summed(one.least[1])) : one.min_dcf;
+      return { ...one, name, color, n_miss: nMiss, n_fa: nFa, act_dcf: costs(nMiss, nFa), min_dcf: least };
+    });
+  }
+
+  /** How many trials of which class. @param {Record<string, number>} trials */
+  const trialsInWords = (trials) =>
+    Object.entries(trials)
+      .map(([name, n]) => `${count(n)} ${name}`)
+      .join(", ");
+
+  class Conditions {
+    /**
+     * @param {any} data
+     * @param {(at: number | null) => void} onChoice
+     */
+    constructor(data, onChoice) {
+      this.data = data;
+      this.onChoice = onChoice;
+      /** @type {ConditionRow[]} */
+      this.rows = data.conditions?.rows ?? [];
+      /** @type {number | null} */
+      this.at = null;
+      /** @type {Map<number, any[]>} */
+      this.known = new Map();
+      this.section = /** @type {HTMLElement | null} */ (document.getElementById("condition-map"));
+      this.box = /** @type {HTMLSelectElement | null} */ (document.querySelector("[name=condition]"));
+      if (!this.rows.length || !this.section || !this.box) return;
+      this.fillBox();
+      this.fillMap();
+      this.section.hidden = false;
+      /** @type {HTMLElement} */ (this.box.closest(".field")).hidden = false;
+    }
+
+    /** @param {string} name @returns {any} */
+    place(name) {
+      return this.section?.querySelector(`[data-place="${name}"]`);
+    }
+
+    fillBox() {
+      const box = /** @type {HTMLSelectElement} */ (this.box);
+      let group = Charts.element("optgroup", {});
+      this.rows.forEach((row, k) => {
+        if (group.getAttribute("label") !== `by ${row.by}`) {
+          group = Charts.element("optgroup", { label: `by ${row.by}` });
+          box.append(group);
+        }
+        const why = row.set === null ? ` (not available: ${row.why_none || "no room"})` : "";
+        const option = Charts.element("option", { value: String(k) }, `${row.name}${why}`);
+        if (row.set === null) option.setAttribute("disabled", "");
+        group.append(option);
+      });
+      box.addEventListener("change", () => this.onChoice(box.value === "" ? null : Number(box.value)));
+    }
+
+    fillMap() {
+      const figures = this.place("figure");
+      for (const [name, { words }] of Object.entries(FIGURES)) figures.append(Charts.element("option", { value: name }, words));
+      figures.addEventListener("change", () => this.paint());
+      for (const system of this.data.sets[0].systems) {
+        const head = Charts.element("th", { scope: "col" });
+        const swatch = Charts.element("span", { class: "swatch", "aria-hidden": "true" });
+        swatch.style.background = Charts.visible(system.color);
+        const name = Charts.element("span", { class: "system", title: system.name });
+        name.append(swatch, Charts.element("span", {}, system.name));
+        head.append(name);
+        this.place("systems").append(head);
+      }
+      const body = this.place("rows");
+      this.lines = [null, ...this.rows.keys()].map((at) => {
+        const row = at === null ? null : this.rows[at];
+        const line = body.insertRow();
+        const head = Charts.element("th", { scope: "row" });
+        const canBeChosen = row === null || row.set !== null;
+        const button = Charts.element(canBeChosen ? "button" : "span", canBeChosen ? { type: "button" } : {}, row?.name ?? "all trials");
+        const more = row ? (row.why_none ? `no figures: ${row.why_none}` : trialsInWords(row.trials)) : "";
+        head.append(button, Charts.element("small", {}, row && !row.why_none && row.set === null ? `${more}; ${NO_ROOM}` : more));
+        line.append(head);
+        if (canBeChosen) {
+          line.className = "choosable";
+          line.addEventListener("click", () => this.onChoice(at));
+        }
+        const cells = this.data.sets[0].systems.map((/** @type {any} */ system) => {
+          const cell = line.insertCell();
+          cell.dataset.condition = row?.name ?? "";
+          cell.dataset.mapped = system.name;
+          return cell;
+        });
+        return { at, line, button, cells };
+      });
+    }
+
+    /** Systems with the numbers of a condition, or of all trials. @param {number | null} at @returns {any[]} */
+    systemsAt(at) {
+      const place = at === null ? null : this.rows[at].set;
+      if (place === null) return this.data.sets[0].systems;
+      let found = this.known.get(place);
+      if (!found) {
+        found = unpacked(this.data, this.data.conditions.sets[place].systems);
+        this.known.set(place, found);
+      }
+      return found;
+    }
+
+    /** Place of a condition by its name; null for all trials. @param {string | null} name */
+    named(name) {
+      const at = this.rows.findIndex((row) => row.name === name && row.set !== null);
+      return at < 0 ? null : at;
+    }
+
+    /** In words, which trials are shown. */
+    get words() {
+      const row = this.at === null ? null : this.rows[this.at];
+      return row ? `Only ${row.name}: ${trialsInWords(row.trials)}.` : "All trials.";
+    }
+
+    /** Options of a command that choose these trials. */
+    get options() {
+      const row = this.at === null ? null : this.rows[this.at];
+      return (row?.where ?? []).map((one) => ` --where '${one.replaceAll("'", "'\\''")}'`).join("");
+    }
+
+    /** Whether a command can choose these trials. */
+    get hasOptions() {
+      return this.at === null || this.rows[this.at].where !== null;
+    }
+
+    /** @param {number | null} at @param {any} point */
+    choose(at, point) {
+      this.at = at;
+      this.point = point;
+      if (!this.lines) return;
+      /** @type {HTMLSelectElement} */ (this.box).value = at === null ? "" : String(at);
+      for (const one of this.lines) {
+        const isChosen = one.at === at;
+        one.line.classList.toggle("chosen", isChosen);
+        if (one.button.tagName === "BUTTON") one.button.setAttribute("aria-pressed", String(isChosen));
+      }
+      this.paint();
+    }
+
+    /** @param {string} figure @param {number | null} at @param {number} k @returns {number | null} */
+    valueOf(figure, at, k) {
+      if (figure === "act_dcf" || figure === "min_dcf") {
+        return at !== null && this.rows[at].set === null ? null : this.systemsAt(at)[k][figure][this.point.place];
+      }
+      return at === null ? this.data.figures[figure][k] : this.rows[at].figures[figure][k];
+    }
+
+    /** Write the figure that was chosen, and colour cells by it: the worst is the strongest. */
+    paint() {
+      if (!this.lines || !this.point) return;
+      const figure = this.place("figure").value;
+      const values = this.lines.map(({ at, cells }) => cells.map((/** @type {any} */ _, /** @type {number} */ k) => this.valueOf(figure, at, k)));
+      const all = values.flat().filter((one) => one !== null);
+      const [low, high] = [Math.min(...all), Math.max(...all)];
+      this.lines.forEach(({ cells }, row) => {
+        cells.forEach((/** @type {HTMLElement} */ cell, /** @type {number} */ k) => {
+          const value = values[row][k];
+          cell.textContent = value === null ? MISSING : FIGURES[figure].write(value);
+          const share = value === null || high === low ? 0 : (value - low) / (high - low);
+          cell.style.setProperty("--heat", `${Math.round(50 * share)}%`);
+        });
+      });
+    }
+
+    /** @param {any} point */
+    follow(point) {
+      const isSame = this.point && this.point.place === point.place;
+      this.point = point;
+      if (!isSame && this.lines && this.place("figure").value.endsWith("dcf")) this.paint();
+    }
+  }
+
+  return { Conditions, unpacked };
+})();

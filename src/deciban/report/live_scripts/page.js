@@ -1,0 +1,310 @@
+// @ts-check
+"use strict";
+/** Brings a page to life: the choice of an operating point, its table, the systems that are shown, and the charts. */
+(() => {
+  const source = document.getElementById("page-data");
+  const section = document.getElementById("operating-point");
+  if (!source || !section) return;
+  const data = JSON.parse(source.textContent ?? "");
+  const { count, interval, number, percent, prior } = Numbers;
+  const { asCommand, figuresOf, fromLink, isChoice, logit, nearest, pointOf, toLink, expit } = OperatingPoints;
+  let systems = data.sets[0].systems;
+  const plots = Plots.plotsOf(data);
+  const view = { shown: systems.map(() => true), lit: /** @type {number | null} */ (null), bands: true };
+  /** @type {Map<Element, any>} */
+  const charts = new Map();
+  const conditions = new Conditions.Conditions(data, (at) => {
+    useCondition(at);
+    keepInLink();
+  });
+  const compare = new Compare.Compare(data, plots, () => keepInLink(true));
+  let isCompared = false;
+
+  /** @param {string} name @returns {any} */
+  const input = (name) => section.querySelector(`[name="${name}"]`);
+  /** @param {string} name @returns {any} */
+  const place = (name) => section.querySelector(`[data-place="${name}"]`);
+
+  const asked = data.points[0];
+  let choice = fromLink(location.hash) ?? { p: asked.p, cMiss: asked.c_miss, cFa: asked.c_fa };
+
+  /** What stands in the cells of a system, by figure. @type {Record<string, (found: any, system: any, k: number) => [string, string]>} */
+  const cells = {
+    p_miss: (found, system, k) => [percent(found.p_miss), withInterval(system, "p_miss", k)],
+    n_miss: (found, system) => [`${count(found.n_miss)} of ${count(system.n_tar)}`, ""],
+    p_fa: (found, system, k) => [percent(found.p_fa), withInterval(system, "p_fa", k)],
+    n_fa: (found, system) => [`${count(found.n_fa)} of ${count(system.n_non)}`, ""],
+    act_dcf: (found) => [number(found.act_dcf), ""],
+    min_dcf: (found) => [number(found.min_dcf), ""],
+    calibration_loss: (found) => [number(found.calibration_loss), ""],
+    expected_misses: (found) => [expected(found.expected_misses), ""],
+    expected_false_alarms: (found) => [expected(found.expected_false_alarms), ""],
+    targets_among_accepted: (found) => [percent(found.targets_among_accepted), ""],
+  };
+
+  /** @param {any} system @param {string} name @param {number} k */
+  function withInterval(system, name, k) {
+    const ends = system.interval[name];
+    return ends ? interval(ends[0][k], ends[1][k], percent) : "";
+  }
+
+  /** Trials that are expected, which need not be whole. @param {number} value */
+  const expected = (value) => number(value, value < 100 ? 2 : 0);
+
+  const rows = systems.map((/** @type {any} */ system, /** @type {number} */ index) => {
+    const row = place("rows").insertRow();
+    const head = Charts.element("th", { scope: "row" });
+    head.append(named(system));
+    row.append(head);
+    row.addEventListener("mouseenter", () => light(index));
+    row.addEventListener("mouseleave", () => light(null));
+    return Object.keys(cells).map((figure) => {
+      const cell = row.insertCell();
+      cell.dataset.figure = figure;
+      cell.dataset.system = system.name;
+      const [own, ends] = [document.createTextNode(""), Charts.element("small", { class: "interval" })];
+      cell.append(own, ends);
+      return { figure, cell, own, ends };
+    });
+  });
+
+  /** @param {any} system */
+  function named(system) {
+    const whole = Charts.element("span", { class: "system", title: system.name });
+    const swatch = Charts.element("span", { class: "swatch", "aria-hidden": "true" });
+    swatch.style.background = Charts.visible(system.color);
+    whole.append(swatch, Charts.element("span", {}, system.name));
+    return whole;
+  }
+
+  /** @returns {number} */
+  function nTrials() {
+    const given = numberIn(input("trials"));
+    return given > 0 && given < 1e15 ? given : 1000;
+  }
+
+  /**
+   * What was typed, NaN where that is no number. In a number of trials separators stand between thousands.
+   * @param {any} box
+   * @returns {number}
+   */
+  function numberIn(box) {
+    const text = box.value.trim();
+    if (box.name === "trials" && /^\d{1,3}([.,\s]\d{3})+$/.test(text)) return Number(text.replace(/\D/g, ""));
+    return Number(text.replace(",", ".") || NaN);
+  }
+
+  /** Show the figures of the point that was chosen. */
+  function show() {
+    const point = pointOf(data, choice);
+    const total = nTrials();
+    systems.forEach((/** @type {any} */ system, /** @type {number} */ index) => {
+      const found = figuresOf(system, point, total);
+      for (const { figure, cell, own, ends } of rows[index]) {
+        const [text, bracket] = cells[figure](found, system, point.place);
+        own.data = text;
+        ends.textContent = bracket;
+        cell.dataset.value = String(found[figure]);
+      }
+    });
+    for (const one of section.querySelectorAll("[data-place=total]")) one.textContent = count(total);
+    const decides = Math.abs(point.logOdds) < 1e-12 ? "either decision" : point.logOdds < 0 ? "rejecting all" : "accepting all";
+    const facts = {
+      threshold: `${number(point.threshold)} nats`,
+      prior: prior(point.p),
+      effective_prior: prior(point.effective),
+      default_cost: `${Numbers.general(point.defaultCost, 4)} (${decides})`,
+    };
+    for (const [figure, text] of Object.entries(facts)) place(figure).textContent = text;
+    place("threshold").dataset.value = String(point.threshold);
+    place("prior").dataset.value = String(point.p);
+    place("effective_prior").dataset.value = String(point.effective);
+    place("default_cost").dataset.value = String(point.defaultCost);
+    place("moved").textContent = point.isMoved
+      ? `Shown at prior ${prior(point.p)}, which is nearest to ${prior(choice.p)} among those at which errors were counted.`
+      : "Shown at just this point.";
+    place("command").textContent = asCommand({ ...data, command: data.command + conditions.options }, point);
+    place("command-lacks").textContent = conditions.hasOptions ? "" : "It is about all trials: no option chooses just these.";
+    conditions.follow(point);
+    compare.follow(systems, point, conditions.words);
+    const preset = data.points.findIndex((/** @type {any} */ one) => one.p === choice.p && one.c_miss === choice.cMiss && one.c_fa === choice.cFa);
+    input("preset").value = String(preset);
+    for (const chart of charts.values()) chart.follow(point);
+  }
+
+  /** Write the choice into all inputs but that which made it. @param {any} except */
+  function fill(except) {
+    const texts = { prior: choice.p, "c-miss": choice.cMiss, "c-fa": choice.cFa };
+    for (const [name, value] of Object.entries(texts)) {
+      if (input(name) !== except) input(name).value = String(value);
+      input(name).removeAttribute("aria-invalid");
+    }
+    const sliders = { "prior-slider": logit(choice.p), "c-miss-slider": Math.log10(choice.cMiss), "c-fa-slider": Math.log10(choice.cFa) };
+    for (const [name, value] of Object.entries(sliders)) if (input(name) !== except) input(name).value = String(value);
+    input("prior-slider").setAttribute("aria-valuetext", prior(choice.p));
+    input("c-miss-slider").setAttribute("aria-valuetext", String(choice.cMiss));
+    input("c-fa-slider").setAttribute("aria-valuetext", String(choice.cFa));
+  }
+
+  /** Show the trials of a condition, or all. @param {number | null} at */
+  function useCondition(at) {
+    systems = conditions.systemsAt(at);
+    conditions.choose(at, pointOf(data, choice));
+    for (const chart of charts.values()) chart.replace(systems);
+    for (const one of document.querySelectorAll("[data-place=trials-shown]")) {
+      one.textContent = conditions.words + (at === null ? "" : " Their charts have fewer points and no bands; intervals stand in the tables by condition below. Pictures that are no charts, and differences in pairs, are of all trials.");
+    }
+    show();
+  }
+
+  /** What a link says beside the operating point. */
+  function restore() {
+    const given = new URLSearchParams(location.hash.replace(/^#/, ""));
+    isCompared = given.has("first") && compare.isThere;
+    compare.chooseNamed(given.get("first"), given.get("second"));
+    const wanted = given.get("condition");
+    useCondition(conditions.named(wanted));
+    if (wanted !== null && conditions.at === null) {
+      for (const one of document.querySelectorAll("[data-place=trials-shown]")) one.textContent = `All trials: the condition “${wanted}” of the link is not available here.`;
+    }
+  }
+
+  let written = 0;
+  /** @param {any} chosen @param {any} [except] */
+  function choose(chosen, except = null) {
+    choice = chosen;
+    fill(except);
+    show();
+    keepInLink();
+  }
+
+  /** Write what was chosen into the address. @param {boolean} [compares] */
+  function keepInLink(compares = isCompared) {
+    isCompared = compares;
+    const [first, second] = isCompared ? [compare.first, compare.second].map((k) => compare.linkName(k)) : [null, null];
+    const condition = conditions.at === null ? null : conditions.rows[conditions.at].name;
+    clearTimeout(written); // browsers refuse to change the address too often
+    written = setTimeout(() => {
+      // A page within a page, as notebooks show it, has no address of its own.
+      if (location.protocol !== "about:") history.replaceState(null, "", toLink(choice, { condition, first, second }));
+    }, 150);
+  }
+
+  /** @param {any} box @param {(value: number) => any} made */
+  function onTyping(box, made) {
+    box.addEventListener("input", () => {
+      const chosen = made(numberIn(box));
+      if (isChoice(chosen)) choose(chosen, box);
+      else box.setAttribute("aria-invalid", "true");
+    });
+    box.addEventListener("change", () => fill(null));
+  }
+
+  const costOf = (/** @type {any} */ slider) => Number((10 ** Number(slider.value)).toPrecision(2));
+  onTyping(input("prior"), (p) => ({ ...choice, p }));
+  onTyping(input("c-miss"), (cMiss) => ({ ...choice, cMiss }));
+  onTyping(input("c-fa"), (cFa) => ({ ...choice, cFa }));
+  input("prior-slider").addEventListener("input", (/** @type {any} */ event) => {
+    const at = Number(event.target.value);
+    const p = data.priors[nearest(data.log_odds, at)];
+    choose({ ...choice, p: p > 0.5 ? Number(p.toPrecision(9)) : p || expit(at) }, event.target);
+  });
+  input("c-miss-slider").addEventListener("input", (/** @type {any} */ event) => choose({ ...choice, cMiss: costOf(event.target) }, event.target));
+  input("c-fa-slider").addEventListener("input", (/** @type {any} */ event) => choose({ ...choice, cFa: costOf(event.target) }, event.target));
+  input("trials").addEventListener("input", () => {
+    input("trials").setAttribute("aria-invalid", String(nTrials() !== numberIn(input("trials"))));
+    show();
+  });
+  data.points.forEach((/** @type {any} */ one, /** @type {number} */ k) => {
+    const costs = one.c_miss === 1 && one.c_fa === 1 ? "" : `, costs ${one.c_miss}:${one.c_fa}`;
+    input("preset").append(Charts.element("option", { value: String(k) }, `prior ${one.p}${costs} (${one.of})`));
+  });
+  input("preset").addEventListener("change", (/** @type {any} */ event) => {
+    const one = data.points[Number(event.target.value)];
+    if (one) choose({ p: one.p, cMiss: one.c_miss, cFa: one.c_fa });
+  });
+  addEventListener("hashchange", () => {
+    const linked = fromLink(location.hash);
+    if (!linked && !/[#&](condition|first)=/.test(location.hash)) return;
+    restore();
+    choose(linked ?? choice);
+  });
+
+  place("copy").addEventListener("click", async () => {
+    const text = place("command").textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+      place("copied").textContent = "Copied.";
+    } catch {
+      getSelection()?.selectAllChildren(place("command"));
+      place("copied").textContent = "The browser does not let pages copy: the command is selected, press Ctrl+C.";
+    }
+  });
+
+  let isDrawn = true;
+  /** Draw all charts again, once before the next picture. */
+  function refresh() {
+    if (!isDrawn) return;
+    isDrawn = false;
+    requestAnimationFrame(() => {
+      isDrawn = true;
+      for (const chart of charts.values()) chart.refresh();
+    });
+  }
+
+  /** @param {number | null} index */
+  function light(index) {
+    if (view.lit === index) return;
+    view.lit = index;
+    refresh();
+  }
+
+  const panel = document.getElementById("chart-choices");
+  const figures = [...document.querySelectorAll("figure[data-plot]")].filter((one) => plots[/** @type {any} */ (one).dataset.plot]);
+  if (panel && figures.length) {
+    systems.forEach((/** @type {any} */ system, /** @type {number} */ index) => {
+      const label = Charts.element("label", {});
+      const box = /** @type {HTMLInputElement} */ (Charts.element("input", { type: "checkbox", name: "system", value: String(index) }));
+      box.checked = true;
+      label.append(box, named(system));
+      box.addEventListener("change", () => {
+        view.shown[index] = box.checked;
+        refresh();
+      });
+      label.addEventListener("mouseenter", () => light(index));
+      label.addEventListener("mouseleave", () => light(null));
+      box.addEventListener("focus", () => light(index));
+      box.addEventListener("blur", () => light(null));
+      panel.querySelector("[data-place=systems]")?.append(label);
+    });
+    const bands = /** @type {HTMLInputElement} */ (panel.querySelector("[name=bands]"));
+    bands.addEventListener("change", () => {
+      view.bands = bands.checked;
+      refresh();
+    });
+    if (data.level === null) /** @type {HTMLElement} */ (bands.closest("label")).hidden = true;
+    panel.hidden = false;
+    document.addEventListener("lit", (/** @type {any} */ event) => light(event.detail));
+    const waiting = new IntersectionObserver(
+      (seen) => {
+        for (const { isIntersecting, target } of seen) {
+          if (!isIntersecting) continue;
+          waiting.unobserve(target);
+          const figure = /** @type {HTMLElement} */ (target);
+          figure.classList.add("live");
+          const chart = new Charts.Chart(figure, plots[figure.dataset.plot ?? ""], systems, view);
+          chart.follow(pointOf(data, choice));
+          charts.set(figure, chart);
+        }
+      },
+      { rootMargin: "400px" },
+    );
+    for (const figure of figures) waiting.observe(figure);
+  }
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    for (const chart of charts.values()) chart.draw();
+  });
+  section.hidden = false;
+  fill(null);
+  restore();
+})();

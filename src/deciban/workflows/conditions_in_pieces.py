@@ -1,0 +1,382 @@
+"""A system by condition where trials are read in pieces: as of trials in memory, by passes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from deciban._arrow import of_numpy
+from deciban.core.equalizing import equalizing_factors
+from deciban.engines.condition_files import SortedSource, sorted_by_condition
+from deciban.engines.conditions import (
+    ConditionFacts,
+    ConditionWeights,
+    Values,
+    look_at_conditions,
+    of_condition,
+    weighted_by_condition,
+)
+from deciban.engines.trial_units import TrialSurvey
+from deciban.engines.unit_survey import LookAtUnits
+from deciban.engines.work import Engine
+from deciban.errors import InputError
+from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
+from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
+from deciban.messages import Message
+from deciban.trials.frozen import as_text
+from deciban.trials.names.codes import IdMap
+from deciban.types import CountArray, FloatArray, IntArray
+from deciban.workflows.conditions import conditions_of, equalized_of, message_of, no_value, with_differences
+from deciban.workflows.kinds import AnyKind
+from deciban.workflows.options import Options
+from deciban.workflows.partitions import (
+    MOST,
+    Partition,
+    coded_values,
+    crossed,
+    no_column,
+    no_side,
+    said_of_names,
+    values_in_order,
+)
+from deciban.workflows.split import Split, SplitColumn
+from deciban.workflows.units_in_pieces import UnitsOfSource
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SplitByColumns:
+    """Tells the conditions of the trials of a piece by what columns say.
+
+    Attributes
+    ----------
+    columns : tuple of SplitColumn
+    places : tuple of int
+        Where each stands among the columns that pieces give.
+    files : tuple of IdMap or None
+        What is said of the names that stand there, if that is asked.
+    argument : str
+        For messages.
+    """
+
+    columns: tuple[SplitColumn, ...]
+    places: tuple[int, ...]
+    files: tuple[IdMap | None, ...]
+    argument: str
+
+    @classmethod
+    def in_source(cls, source: ShardSource, columns: Sequence[SplitColumn], argument: str) -> SplitByColumns:
+        """Find the columns in a source.
+
+        Raises
+        ------
+        FormatError, InputError, OSError
+            If there is no such column or file.
+        """
+        from deciban.io.read import read_id_map
+
+        for one in columns:
+            if one.side and one.side not in source.names:
+                raise no_side(one.side, source.names, source.name, argument)
+            if (one.side or one.name) not in source.conditions:
+                raise no_column(one.name, source.columns, source.name, argument)
+        places = tuple(source.conditions.index(one.side or one.name) for one in columns)
+        files = tuple(read_id_map(one.path) if one.path else None for one in columns)
+        return cls(tuple(columns), places, files, argument)
+
+    def of(self, chunk: Chunk, name: str) -> tuple[list[Values], IntArray]:
+        """See `SplitRows.of`."""
+        assert chunk.conditions is not None  # noqa: S101  # they were asked for
+        condition: IntArray = np.zeros(len(chunk.conditions[0][0]), np.int64)
+        found: list[Values] = [()]
+        for at in range(len(self.columns)):
+            values, codes = self._of_column(chunk, name, at)
+            used, condition = _used(condition * len(values) + codes, len(found) * len(values))
+            found = [(*found[one // len(values)], values[one % len(values)]) for one in used.tolist()]
+        return found, condition
+
+    def _of_column(self, chunk: Chunk, name: str, at: int) -> tuple[list[str | None], IntArray]:
+        """Values of one of the columns, and which of them every trial has."""
+        assert chunk.conditions is not None  # noqa: S101  # they were asked for
+        codes, known = chunk.conditions[self.places[at]]
+        used, place = _used(codes, len(known) + 1)  # the last code is for nothing
+        values, held = known.take(of_numpy(used, lacking=used == len(known))), self.files[at]
+        if held is not None:
+            values = said_of_names(held, as_text(values))
+        often = np.bincount(place, minlength=len(used))
+        found, own = coded_values(values, self.columns[at], self.argument, lambda _row: name, often)
+        return found, own[place]
+
+    def too_many(self, found: Sequence[Values]) -> InputError | None:
+        """See `SplitRows.too_many`."""
+        if len(found) <= MOST:
+            return None
+        try:
+            _crossed(self, found)
+        except InputError as error:
+            return error
+        return None
+
+
+def _used(codes: IntArray, n: int) -> tuple[IntArray, IntArray]:
+    """Which of so many codes are used, and the places of all among these."""
+    used = np.flatnonzero(np.bincount(codes, minlength=n))
+    place = np.zeros(n, np.int64)
+    place[used] = np.arange(len(used))
+    return used, place[codes]
+
+
+def _crossed(split: SplitByColumns, found: Sequence[Values]) -> tuple[Values, ...]:
+    """All conditions: every combination of the values that were found."""
+    each = [values_in_order(one, (values[at] for values in found)) for at, one in enumerate(split.columns)]
+    return crossed(split.columns, each, split.argument)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartitionInPieces:
+    """A partition of the trials of a source.
+
+    Attributes
+    ----------
+    partition : Partition
+        Of no trial.
+    split : SplitByColumns
+    facts : mapping of Values to ConditionFacts
+        Of conditions that have trials.
+    totals : (n_conditions, n_classes) array
+    """
+
+    partition: Partition
+    split: SplitByColumns
+    facts: Mapping[Values, ConditionFacts]
+    totals: CountArray
+
+    @classmethod
+    def of(cls, split: SplitByColumns, facts: Mapping[Values, ConditionFacts], n_classes: int) -> PartitionInPieces:
+        """Of what was found in a pass.
+
+        Raises
+        ------
+        InputError
+            If there are more than 1,000 conditions.
+        """
+        combinations = _crossed(split, [*facts])
+        none = np.zeros(n_classes, np.int64)
+        totals = [facts[one].totals if one in facts else none for one in combinations]
+        partition = Partition(split.columns, combinations, np.zeros(0, np.int64))
+        return cls(partition, split, facts, np.array(totals).reshape(-1, n_classes))
+
+    def require_values(self, name: str) -> None:
+        """Refuse trials without a value where conditions count alike.
+
+        Raises
+        ------
+        InputError
+        """
+        for at, column in enumerate(self.partition.columns):
+            n = sum(facts.n_trials for values, facts in self.facts.items() if values[at] is None)
+            if n:
+                raise no_value(column.name, name, n)
+
+    def is_spread(self, n_pieces: int) -> bool:
+        """Whether pieces have trials of several conditions."""
+        return sum(one.pieces.bit_count() for one in self.facts.values()) > n_pieces
+
+    def weighted(
+        self, source: ShardSource | SortedSource, factors: FloatArray, *, is_classes: bool
+    ) -> tuple[ShardSource, IntArray]:
+        """The trials of a source with weights, and the class of each of their strata."""
+        n_conditions, n_classes = self.totals.shape
+        if is_classes:
+            strata, home = _strata(self.totals)
+        else:
+            strata = np.repeat(np.arange(n_conditions)[:, None], n_classes, axis=1)
+            home = np.zeros(0, np.int64)
+        place = {values: at for at, values in enumerate(self.partition.values)}
+        weights = ConditionWeights(self.split, place, factors, strata)
+        own = source.weighted(weights) if isinstance(source, SortedSource) else weighted_by_condition(source, weights)
+        return own, home
+
+
+def _strata(totals: CountArray) -> tuple[IntArray, IntArray]:
+    """Strata of conditions and classes that have trials, and the class of each: class by class."""
+    there = (totals > 0).T
+    home: IntArray = np.repeat(np.arange(len(there)), there.sum(axis=1))
+    place = np.cumsum(there.ravel()).reshape(there.shape) - 1
+    first = np.searchsorted(home, np.arange(len(there)))[:, None]
+    strata: IntArray = np.maximum(place, first).T  # trials that weigh nothing may be anywhere in their class
+    return strata, home
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConditionsInPieces:
+    """Trials of a source split as a user asked for, for any number of systems.
+
+    Attributes
+    ----------
+    source : ShardSource
+    engine : Engine
+    kind : AnyKind
+    units : UnitsOfSource
+        Of all trials.
+    partitions, equalized : tuple of PartitionInPieces
+        Those whose conditions have figures, and those whose conditions count alike.
+    of_cells : dict
+        Units of conditions, which all systems share.
+    in_order : dict
+        Trials of a system, by its position, sorted by the conditions of a partition: those of the last one.
+    """
+
+    source: ShardSource
+    engine: Engine
+    kind: AnyKind
+    units: UnitsOfSource
+    partitions: tuple[PartitionInPieces, ...]
+    equalized: tuple[PartitionInPieces, ...]
+    of_cells: dict[tuple[PartitionInPieces, Values], UnitsOfSource]
+    in_order: dict[PartitionInPieces, tuple[int, SortedSource]]
+
+    @classmethod
+    def of(
+        cls,
+        split: Split,
+        source: ShardSource,
+        engine: Engine,
+        kind: AnyKind,
+        units: UnitsOfSource,
+        *,
+        argument: str | None = None,
+    ) -> ConditionsInPieces:
+        """Split trials: one pass.
+
+        Parameters
+        ----------
+        split : Split
+        source : ShardSource
+        engine : Engine
+            Where passes run.
+        kind : AnyKind
+        units : UnitsOfSource
+            Of all trials.
+        argument : str, optional
+            What asks for it, for messages; left out, ``by`` and ``equalize``.
+
+        Raises
+        ------
+        FormatError, InputError, OSError
+            If there is no such column or file, there are more than 1,000 conditions, or a trial has no value in a
+            column whose conditions are to count alike.
+        """
+        splits = dict[Any, SplitByColumns]()
+        for asked, each in (("by", split.partitions), ("equalize", split.equalized)):
+            for columns in each:
+                splits[columns] = splits.get(columns) or SplitByColumns.in_source(source, columns, argument or asked)
+        n_classes = len(kind.classes_by_truth(source.classes))
+        found = look_at_conditions(source, engine, [*splits.values()], n_classes)
+        known = {
+            columns: PartitionInPieces.of(one, facts, n_classes)
+            for (columns, one), facts in zip(splits.items(), found, strict=True)
+        }
+        for columns in split.equalized:
+            known[columns].require_values(source.name)
+        by, equalized = (tuple(known[one] for one in each) for each in (split.partitions, split.equalized))
+        return cls(source, engine, kind, units, by, equalized, {}, {})
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """Into how many conditions trials were split."""
+        known = dict.fromkeys((*self.partitions, *self.equalized))
+        found = [message_of(one.partition, one.totals) for one in known]
+        if self.equalized and self._are_trials and not self.source.classes:
+            words = "no intervals where every trial is a unit by itself and trials are read in pieces"
+            found.append(Message("equalize", "", words))
+        return tuple(found)
+
+    @property
+    def _are_trials(self) -> bool:
+        """Whether every trial is a unit by itself."""
+        return self.units.units is not None and (self.units.singles is not None or self.units.are_trials)
+
+    def evaluated(self, pooled: Any, options: Options, *, system: int) -> SystemConditions:
+        """Evaluate a system in all conditions.
+
+        Parameters
+        ----------
+        pooled : Evaluation or ClassEvaluation
+            Of all its trials.
+        options : Options
+        system : int
+            Its position.
+        """
+        parts = tuple(self._by(one, options, system) for one in self.partitions)
+        return SystemConditions(pooled, parts, tuple(self.equal(one, options, system=system) for one in self.equalized))
+
+    def equal(self, part: PartitionInPieces, options: Options, *, system: int) -> Equalized:
+        """Evaluate a system with every condition of a partition counting alike."""
+        asked = replace(options, figures=replace(options.figures, subsets=None))  # which have no weights
+        name = f"equalized over {part.partition.title}"
+        found = self.weighted(part, equalizing_factors(part.totals), asked, system=system, name=name)
+        return equalized_of(part.partition, self._conditions(part), found)
+
+    def weighted(
+        self, part: PartitionInPieces, factors: FloatArray, options: Options, *, system: int, name: str
+    ) -> Any:
+        """Evaluate a system with trials that weigh what their conditions say, and keep that whatever is drawn."""
+        found = self._in_order(part, system)
+        source, home = part.weighted(found or self.source, factors, is_classes=bool(self.source.classes))
+        units = replace(self.units, source=source)
+        if self.source.classes:
+            units = replace(units, strata=home)
+        elif self._are_trials:
+            units = replace(units, units=None, singles=None)  # each is by itself: nothing is counted by unit
+        else:
+            units = replace(units, n_conditions=len(factors))
+        at = system if found is None else 0
+        return self.kind.evaluate_pieces(source, self.engine, options, system=at, name=name, units=units)
+
+    def _in_order(self, part: PartitionInPieces, system: int) -> SortedSource | None:
+        """The trials of a system sorted by condition; None where that is of no use, or workers cannot read them."""
+        if not self.engine.shares_memory or not part.is_spread(len(self.source.pieces)):
+            return None
+        if part not in self.in_order or self.in_order[part][0] != system:
+            self.in_order.pop(part, None)  # the folder goes first
+            named, has = self.units.by_name is not None, self.source.has_units or self.source.are_units
+            wanted = Wanted(units=self.units.units is not None and has and not named, names=named)
+            self.in_order[part] = system, sorted_by_condition(self.source, self.engine, part.split, system, wanted)
+        return self.in_order[part][1]
+
+    def _conditions(self, part: PartitionInPieces) -> list[Condition]:
+        return conditions_of(part.partition, part.totals, self.kind.classes_by_truth(self.source.classes))
+
+    def _by(self, part: PartitionInPieces, options: Options, system: int) -> ByConditions:
+        found = [
+            one if one.lacking else replace(one, found=self._of_condition(part, values, options, system, one.name))
+            for one, values in zip(self._conditions(part), part.partition.values, strict=True)
+        ]
+        level = None if self.units.units is None else options.how_sure.level
+        return with_differences(part.partition, found, level)
+
+    def _of_condition(self, part: PartitionInPieces, values: Values, options: Options, system: int, name: str) -> Any:
+        """Evaluate the trials of one condition."""
+        found, at = self._in_order(part, system), (part, values)
+        if found is None:
+            source = of_condition(self.source, part.split, values, part.facts[values])
+        else:
+            source, system = found.of_condition(values), 0
+        if at not in self.of_cells:
+            self.of_cells[at] = replace(self._units_of(source), source=self.source)
+        units = replace(self.of_cells[at], source=source)
+        return self.kind.evaluate_pieces(source, self.engine, options, system=system, name=name, units=units)
+
+    def _units_of(self, source: ShardSource) -> UnitsOfSource:
+        """The units of some of the trials; none of fewer than two."""
+        own, units = replace(self.units, source=source), self.units.units
+        if units is None or own.are_trials:
+            return own
+        if own.singles is not None:
+            survey = self.engine.run(TrialSurvey(), source.pieces)
+            return replace(own, units=survey.units if sum(survey.n) > 1 else None, singles=survey)
+        facts = self.engine.run(LookAtUnits((own.by_name,)), source.pieces).facts[0]
+        return replace(own, units=replace(units, keys=facts.keys) if len(facts.keys) > 1 else None)

@@ -1,0 +1,63 @@
+"""Tables by condition: every line stands with the table that it is about."""
+
+import numpy as np
+
+import deciban
+
+LABEL = np.arange(120) % 3 == 0
+FRAME = {
+    "score": np.random.default_rng(0).normal(np.where(LABEL, 2.0, -2.0)),
+    "label": LABEL,
+    "channel": np.where(np.arange(120) < 50, "mic", "tel"),
+    "gender": np.where(np.arange(120) % 2, "m", "f"),
+    "seconds": np.arange(120) / 2.0,
+    "speaker": np.arange(120) // 4,
+}
+
+
+def told(**asked):
+    """Lines of every table, by its heading."""
+    return told_of(FRAME, **asked)
+
+
+def told_of(frame, **asked):
+    text = deciban.evaluate(frame, score=["score"], units="speaker", **asked).table()
+    parts = (part.split("\n") for part in text.split("\n\n"))
+    return {lines[0]: lines[1:] for lines in parts}
+
+
+def test_what_counts_alike_is_said_below_its_own_table():
+    found = told(by=["channel", "gender"], equalize="channel")
+    says = {heading: any(line.startswith("equalized: ") for line in lines) for heading, lines in found.items()}
+    assert says.pop("by channel")
+    assert not any(says.values())
+
+
+def test_bins_of_one_column_are_no_bins_of_another_split():
+    found = told(by="seconds:20", equalize="seconds:10,30")
+    assert not any(line.startswith("equalized") for line in found["by seconds:20"])
+    alone = found["equalized over seconds:10,30"]
+    assert "3 conditions" in alone[-1] or "3 conditions" in alone[-2]
+
+
+def test_many_conditions_without_figures_are_counted_and_a_way_out_is_named():
+    frame = dict(FRAME, attack=np.where(LABEL, "-", [f"a{k % 30:02d}" for k in range(120)]))
+    lines = told_of(frame, by="attack")["by attack"]
+    assert sum("no figures" in line for line in lines) == 11
+    assert "11 more conditions: no figures, as they lack a class" in lines
+    assert any("--where (attack='-|a01')" in line for line in lines)
+
+
+def test_costs_of_many_classes_have_the_digits_of_the_main_table_and_a_mean():
+    rng = np.random.default_rng(1)
+    label = np.arange(150) % 3
+    loglik = rng.normal(size=(150, 3)) + 1.5 * np.eye(3)[label]
+    frame = {name: loglik[:, k] for k, name in enumerate("xyz")} | {"class": np.array(list("xyz"))[label]}
+    frame["source"] = np.where(np.arange(150) < 90, "tel", "tv")
+    found = deciban.evaluate_classes(
+        frame, score={"one": list("xyz")}, classes=list("xyz"), by="source", p_target=[0.5, 0.1], units="trials"
+    )
+    (system,) = found.systems
+    below = found.table().partition("by source")[2]
+    for value in (system.points[0].c_avg, system.mean_costs["c_avg"]):
+        assert f"{value:.4f} [" in below

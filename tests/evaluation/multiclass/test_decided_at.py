@@ -1,0 +1,46 @@
+"""Decisions at a grid of priors are those that the function of decisions makes at each of them."""
+
+import numpy as np
+import pytest
+
+from deciban.evaluation import evaluate_classes, merged_classes, summarize_classes
+from deciban.evaluation.multiclass.decided_at import MOST_CLASSES, PRIORS, DecidedAt
+from deciban.multiclass import confusion
+from deciban.multiclass.tables import ScoredClasses
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_counts_are_those_of_decisions_at_that_prior(weighted):
+    rng = np.random.default_rng(5)
+    loglik = rng.normal(0, 3, (200, 4))
+    loglik[rng.random(loglik.shape) < 0.1] = -np.inf
+    loglik[np.isneginf(loglik).all(axis=1)] = 0.0
+    loglik[:20] = [-np.inf, 1.0, -np.inf, -np.inf]
+    label = np.arange(200) % 4
+    weight = rng.integers(0, 4, 200) if weighted else None
+    found = DecidedAt.of(ScoredClasses.of(loglik, label, weight), np.array([0.1, 0.2, 0.3, 0.4]))
+    for k in range(4):
+        for p in PRIORS[::5]:
+            wanted = confusion(loglik, label, prior=found.prior_at(k, p), sample_weight=weight)
+            assert np.array_equal(found.confusion(k, p), wanted), (k, p)
+
+
+def test_equal_posteriors_go_to_the_first_class():
+    trials = ScoredClasses.of([[0.0, 0.0], [0.0, 0.0]], [0, 1])
+    for k in (0, 1):
+        found = DecidedAt.of(trials, np.array([0.5, 0.5]))
+        assert found.confusion(k, 0.5).tolist() == [[1, 0], [1, 0]]
+
+
+def test_parts_add_up_to_the_whole():
+    rng = np.random.default_rng(6)
+    loglik, label = rng.integers(-3, 3, (60, 3)).astype(float), np.arange(60) % 3
+    whole = evaluate_classes(loglik, label).decided
+    parts = merged_classes([summarize_classes(loglik[rows], label[rows]) for rows in (slice(0, 7), slice(7, 60))])
+    assert np.array_equal(whole.counts, parts.decided.counts)
+    assert whole.counts.sum() == 3 * 60
+
+
+def test_very_many_classes_are_left_out():
+    n = MOST_CLASSES + 1
+    assert DecidedAt.of(ScoredClasses.of(np.eye(n), np.arange(n)), np.full(n, 1 / n)) is None

@@ -1,0 +1,213 @@
+"""Every rule that turns figures into an answer, on both sides of its limit."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from deciban.report.answers.grounds import Grounds
+from deciban.report.answers.questions import (
+    APART,
+    CALIBRATED,
+    ENOUGH,
+    QUESTIONS,
+    apart,
+    calibrated,
+    enough,
+    fails,
+    next_steps,
+)
+
+SOUND = Grounds(
+    apart="targets from non-targets",
+    n_classes=2,
+    n_rarest=10_000.0,
+    are_too_few=False,
+    reference=1.0,
+    cllr=0.102,
+    min_cllr=0.1,
+    scale=1.0,
+    mended=0.101,
+    leaning="",
+    errors=("3 % of decisions are wrong.",),
+    is_reversed=False,
+    are_llrs=True,
+    has_wrong_certainty=False,
+    failures=(),
+    weak_spots=(),
+    idle=(),
+    helps=True,
+    scarce=(),
+    n_units=100,
+    noun="speaker",
+    width=0.2,
+    main_figure="EER",
+)
+
+
+def verdict(ask, **other):
+    found = ask(replace(SOUND, **other))
+    return found.verdict, found.mood
+
+
+@pytest.mark.parametrize(
+    ("min_cllr", "answer"),
+    [
+        (0.0, ("very well", "good")),
+        (0.0999, ("very well", "good")),
+        (0.11, ("well", "good")),
+        (0.29, ("well", "good")),
+        (0.31, ("in part", "fair")),
+        (0.59, ("in part", "fair")),
+        (0.61, ("hardly", "bad")),
+        (0.91, ("no", "bad")),
+        (1.0, ("no", "bad")),
+        (math.nan, ("not known exactly", "unknown")),
+    ],
+)
+def test_how_well_classes_are_told_apart_is_the_share_of_what_there_is_to_know(min_cllr, answer):
+    assert verdict(apart, min_cllr=min_cllr) == answer
+    assert verdict(apart, min_cllr=3 * min_cllr, reference=3.0) == answer
+
+
+def test_of_few_trials_no_figure_is_praised():
+    assert verdict(apart, are_too_few=True) == ("too few trials to tell", "unknown")
+
+
+def test_the_information_that_scores_hold_is_said():
+    words = apart(replace(SOUND, min_cllr=0.643, reference=math.log2(10), apart="the 10 classes")).sentences
+    assert words[0].startswith(
+        "Well calibrated, its scores would give 2.68 of the 3.32 bits that it takes to tell the 10"
+    )
+    assert words[1] == "3 % of decisions are wrong."
+
+
+def test_reversed_scores_are_no_matter_of_calibration():
+    turned = replace(SOUND, is_reversed=True, cllr=3.0, mended=0.9, scale=-1.0)
+    answers = [ask(turned) for ask in QUESTIONS]
+    assert (answers[0].verdict, answers[0].mood) == ("the wrong way round", "bad")
+    assert "too sure" not in " ".join(answers[1].sentences)
+    assert next_steps(turned, answers).verdict == "check the input"
+
+
+@pytest.mark.parametrize(
+    ("figures", "answer"),
+    [
+        ({"cllr": 0.105}, ("yes", "good")),  # 4.8 % of Cllr
+        ({"cllr": 0.108, "mended": 0.1}, ("yes", "good")),  # 0.9 % of what the scores hold
+        ({"cllr": 0.12, "mended": 0.1}, ("nearly", "fair")),  # a sixth of Cllr
+        ({"cllr": 0.2, "mended": 0.1}, ("no", "bad")),
+        ({"cllr": 0.2, "mended": 0.1, "n_rarest": 10.0}, ("as far as these trials tell", "good")),
+        ({"cllr": 0.2, "mended": 0.1, "n_rarest": 10.0, "are_too_few": True}, ("too few trials to tell", "unknown")),
+        ({"cllr": 0.2, "mended": math.nan, "n_rarest": 10.0, "scale": None}, ("no", "bad")),
+        ({"cllr": 1.01, "mended": 0.1}, ("no", "bad")),
+        ({"cllr": math.inf, "has_wrong_certainty": True}, ("no", "bad")),
+        ({"are_llrs": False}, ("no", "bad")),
+        ({"min_cllr": math.nan}, ("not known exactly", "unknown")),
+        ({"min_cllr": math.nan, "cllr": 1.5, "mended": math.nan, "scale": None}, ("no", "bad")),
+    ],
+)
+def test_numbers_are_taken_at_their_word_where_bad_calibration_takes_little(figures, answer):
+    assert verdict(calibrated, **figures) == answer
+
+
+@pytest.mark.parametrize(
+    ("figures", "words"),
+    [
+        ({"scale": 0.39}, "It is too sure: its evidence is 2.6 times too strong (best scale 0.39)."),
+        ({"scale": 0.79}, "It is too sure: its evidence is 1.3 times too strong (best scale 0.79)."),
+        ({"scale": 2.5}, "It is too cautious: its evidence is 2.5 times too weak (best scale 2.5)."),
+        ({"scale": 1.2, "leaning": "target, by 2.0 nats"}, "It leans towards target, by 2.0 nats."),
+        ({"scale": 0.81}, "No scale and offset would mend that"),
+    ],
+)
+def test_how_scores_are_off_is_said(figures, words):
+    said = calibrated(replace(SOUND, cllr=0.4, mended=0.1, **figures)).sentences
+    assert any(line.startswith(words) for line in said)
+    assert len(said) == 2
+
+
+def test_whoever_misleads_is_told_so():
+    said = calibrated(replace(SOUND, cllr=1.2, min_cllr=0.5, mended=0.5)).sentences[0]
+    assert said == "Cllr is 1.200 bits, above the 1 bit of scores that say nothing: believed, they mislead."
+
+
+def test_failures_come_before_weak_spots():
+    assert verdict(fails) == ("at none of the points asked for", "good")
+    found = fails(replace(SOUND, failures=("one",), weak_spots=("two",)))
+    assert (found.mood, found.sentences) == ("bad", ("one", "two"))
+
+
+@pytest.mark.parametrize(
+    ("figures", "answer", "words"),
+    [
+        ({}, ("yes", "good"), "Figures rest on 100 speakers."),
+        ({"n_units": 30}, ("yes", "good"), "Figures rest on 30 speakers."),
+        ({"n_units": 29}, ("no", "bad"), "Figures rest on 29 speakers, fewer than 30: their intervals are rough."),
+        ({"width": 1.1}, ("not for all figures", "fair"), "the interval of the EER is as wide as the figure."),
+        ({"scarce": ("few",)}, ("not for all figures", "fair"), "few"),
+        ({"n_units": None}, ("not known", "unknown"), "no figure has an interval."),
+        ({"n_units": None, "scarce": ("few",)}, ("not known", "fair"), "few"),
+    ],
+)
+def test_data_are_enough_by_errors_units_and_intervals(figures, answer, words):
+    found = enough(replace(SOUND, **figures))
+    assert (found.verdict, found.mood) == answer
+    assert words in " ".join(found.sentences)
+
+
+@pytest.mark.parametrize(
+    ("figures", "verdict"),
+    [
+        ({}, "use it"),
+        ({"cllr": 0.3, "mended": 0.1}, "calibrate"),
+        ({"min_cllr": 0.6, "cllr": 0.6}, "improve the recognizer"),
+        ({"n_units": None}, "name the units"),
+        ({"n_units": 7}, "collect more"),
+        ({"n_units": None, "are_too_few": True}, "name the units, collect more"),
+        (
+            {"cllr": 0.9, "min_cllr": 0.6, "mended": 0.6, "n_units": 7},
+            "calibrate, improve the recognizer, collect more",
+        ),
+    ],
+)
+def test_steps_follow_from_the_answers(figures, verdict):
+    grounds = replace(SOUND, **figures)
+    answers = [ask(grounds) for ask in QUESTIONS]
+    assert [answer.question for answer in answers[:2]] == [APART, CALIBRATED]
+    assert answers[3].question == ENOUGH
+    found = next_steps(grounds, answers)
+    assert found.verdict == verdict
+    assert (found.mood == "good") == (verdict == "use it")
+
+
+@pytest.mark.parametrize(
+    ("figures", "answer"),
+    [
+        ({}, ("at none of the points asked for", "good")),
+        ({"failures": ("At p_target 0.5 worse.",)}, ("at some priors", "bad")),
+        ({"failures": ("At p_target 0.5 worse.",), "helps": False}, ("at every prior", "bad")),
+        ({"helps": False}, ("at every prior", "bad")),
+        ({"are_llrs": False, "failures": ("At p_target 0.5 worse.",)}, ("not known", "unknown")),
+        ({"are_too_few": True}, ("too few trials to tell", "unknown")),
+        ({"idle": ("At p_target 0.01 little.",)}, ("saves little at points asked for", "fair")),
+    ],
+)
+def test_where_it_fails_promises_nothing_that_figures_do_not_bear(figures, answer):
+    assert verdict(fails, **figures) == answer
+
+
+@pytest.mark.parametrize(
+    ("figures", "answer"),
+    [
+        ({}, ("too few trials to tell", "unknown")),
+        ({"cllr": 0.7, "min_cllr": 0.0, "scale": None, "mended": math.nan}, ("too few trials to tell", "unknown")),
+        ({"cllr": 0.9, "mended": 0.11, "scale": 0.2}, ("no", "bad")),
+    ],
+)
+def test_few_trials_are_believed_only_where_they_are_far_off(figures, answer):
+    assert verdict(calibrated, **{"are_too_few": True, "n_rarest": 20.0, **figures}) == answer
+
+
+def test_too_few_trials_are_not_enough_whatever_their_units():
+    assert verdict(enough, are_too_few=True, n_units=None, scarce=("There are 3 targets.",)) == ("no", "bad")

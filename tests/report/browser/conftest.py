@@ -1,0 +1,99 @@
+"""A browser for the tests of this folder, and pages to open in it."""
+
+import base64
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+from deciban.evaluation import Results, evaluate
+from deciban.report import multiclass, page, render
+
+BROWSER = os.environ.get("DECIBAN_BROWSER") or shutil.which("chromium") or shutil.which("chromium-browser")
+POINTS = [0.01, (0.01, 10, 1)]
+
+
+@pytest.fixture(scope="package")
+def browser():
+    """One headless browser for all tests; it ends with them, as its loop is in the way of others."""
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright, which drives browsers, is not installed"
+    )
+    if BROWSER is None:
+        pytest.skip("no chromium is installed (Debian: apt-get install chromium); DECIBAN_BROWSER names another one")
+    with playwright.sync_playwright() as tool:
+        opened = tool.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+def systems(n, *, names="system {}", seed=1):
+    """Systems on the same trials, with units, the later the better."""
+    rng = np.random.default_rng(seed)
+    units = {"tar_units": rng.integers(0, 40, 300), "non_units": rng.integers(0, 40, (3000, 2))}
+    noise = rng.normal(0, 1.6, 3300)
+    made = []
+    for k in range(n):
+        d = 1.3 + 0.3 * k
+        own = noise + rng.normal(0, 0.7, 3300)
+        name = names.format(k)
+        made.append(evaluate(d * (own[:300] + d), d * (own[300:] - d), name=name, operating_points=POINTS, **units))
+    return tuple(made)
+
+
+def written(path, some, **how):
+    """The file of a page whose printed pictures are a dot each."""
+    dot = "data:image/svg+xml;base64," + base64.b64encode(b'<svg xmlns="http://www.w3.org/2000/svg"/>').decode()
+
+    def picture(_drawing, texts, side, about):
+        return {"title": texts[0], "caption": texts[1], "alt": f"{texts[0]} {side} {about}", "source": dot}
+
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in page.plots.KINDS:
+            patch.setattr(page.plots, kind, lambda *_args, **_how: None)
+        patch.setattr(page, "picture", picture)
+        patch.setattr(multiclass, "_figures", lambda _systems: [])
+        patch.setattr(multiclass, "_panels", lambda *_args: [])
+        patch.setattr("deciban.report.live_pairs._MOST", 3)  # 45 pairs of ten systems take seconds
+        path.write_text(render(Results(some), **how), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="package")
+def three():
+    return systems(3)
+
+
+@pytest.fixture(scope="package")
+def of_three(three, tmp_path_factory):
+    """The file of a page of three systems."""
+    return written(tmp_path_factory.mktemp("pages") / "three.html", three, title="Three")
+
+
+@pytest.fixture(scope="package")
+def of_ten(tmp_path_factory):
+    """The file of a page of ten systems with names of 300 characters that would do harm as tags."""
+    names = "<img src=x onerror=alert(1)>{}" + "x" * 120 + " " + "y" * 149
+    return written(tmp_path_factory.mktemp("pages") / "ten.html", systems(10, names=names))
+
+
+@pytest.fixture
+def visit(browser):
+    """Open a page; afterwards nothing may have gone wrong in it, and nothing been asked of the network."""
+    contexts, faults = [], []
+
+    def opened(path, link="", *, width=1280, **how):
+        context = browser.new_context(viewport={"width": width, "height": 900}, **how)
+        contexts.append(context)
+        tab = context.new_page()
+        tab.on("console", lambda said: faults.append(said.text) if said.type in ("error", "warning") else None)
+        tab.on("pageerror", lambda error: faults.append(str(error)))
+        tab.on("request", lambda one: None if one.url.startswith(("file:", "data:")) else faults.append(one.url))
+        tab.goto(f"file://{path}{link}")
+        return tab
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not faults

@@ -1,0 +1,88 @@
+"""Decisions between many classes, in a real browser."""
+
+import importlib.resources
+
+import numpy as np
+import pytest
+
+from deciban.evaluation import evaluate_classes
+from deciban.evaluation.multiclass.decided_at import PRIORS
+from deciban.multiclass import confusion
+from deciban.report import text as words
+
+from .conftest import written
+
+NAMES = ["<img src=x onerror=alert(1)>", "beta", "gamma"]
+RNG = np.random.default_rng(4)
+LABEL = np.repeat([0, 1, 2], [90, 80, 70])
+LOGLIK = RNG.normal(0, 1.2, (240, 3)) + 1.5 * np.eye(3)[LABEL]
+
+
+@pytest.fixture(scope="module")
+def one():
+    return evaluate_classes(LOGLIK, LABEL, classes=NAMES, name="A", subsets=True)
+
+
+@pytest.fixture(scope="module")
+def path(one, tmp_path_factory):
+    return written(tmp_path_factory.mktemp("pages") / "classes.html", (one,))
+
+
+def cells(page):
+    found = page.locator(".cells button").evaluate_all("all => all.map(one => Number(one.dataset.value))")
+    return np.reshape(found, (3, 3)).tolist()
+
+
+def test_the_matrix_follows_the_prior_as_decisions_do(visit, path, one):
+    page = visit(path)
+    assert cells(page) == one.confusion.tolist()
+    assert page.locator("[data-place=error_rate]").inner_text() == words.percent(one.error_rate)
+    page.select_option("[name=class-target]", "1")
+    for p in (0.01, 0.5, 0.9):
+        page.fill("[name=class-prior]", str(p))
+        prior = [(1 - p) / 2, p, (1 - p) / 2]
+        wanted = confusion(LOGLIK, LABEL, prior=prior)
+        assert cells(page) == wanted.tolist()
+        rate = sum(share * (1 - row[k] / row.sum()) for k, (share, row) in enumerate(zip(prior, wanted, strict=True)))
+        assert page.locator("[data-place=error_rate]").inner_text() == words.percent(rate)
+    page.locator("[name=class-prior-slider]").fill(str(len(PRIORS) - 1))
+    assert cells(page)[0][1] == confusion(LOGLIK, LABEL, prior=one.decided.prior_at(1, PRIORS[-1]))[0, 1]
+    page.locator("[data-place=class-reset]").click()
+    assert cells(page) == one.confusion.tolist()
+
+
+def test_a_cell_shows_its_pair_by_keys_too(visit, path, one):
+    page = visit(path)
+    page.locator(".cells button[tabindex='0']").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    text = page.locator("[data-place=pair]").inner_text()
+    assert f"{one.confusion[1, 2]} of 80 segments of beta" in text
+    assert f"{one.confusion[2, 1]} of 70 segments of gamma" in text
+    assert f"Cllr {words.number(one.pairwise.cllr[1, 2])} bits" in text
+    assert page.locator("[aria-pressed=true]").get_attribute("aria-label").startswith("beta taken for gamma")
+
+
+def test_subsets_are_filtered_by_their_classes(visit, path):
+    page = visit(path)
+    page.locator("summary", has_text="subsets").click()
+    rows = page.locator("table[data-filter] tbody tr:visible")
+    assert rows.count() == 4
+    page.locator("label.filter input").fill("gamma beta")
+    assert sorted(rows.locator("td:nth-child(2)").all_inner_texts()) == ["2", "3"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_fault_of_accessibility_and_no_overflow(visit, path, scheme):
+    pytest.importorskip("axe_playwright_python", reason="axe_playwright_python, which holds axe-core, is not installed")
+    page = visit(path, color_scheme=scheme, bypass_csp=True, width=360)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.locator("img[src=x]").count() == 0
+    page.locator("summary", has_text="subsets").click()
+    page.evaluate(importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
+    found = page.evaluate(
+        "async () => (await axe.run()).violations"
+        ".map(one => [one.id, one.impact, one.nodes.slice(0, 3).map(node => node.html)])"
+    )
+    assert [one for one in found if one[1] in ("serious", "critical")] == []

@@ -1,0 +1,175 @@
+"""Conditions and pairs of systems in a real browser: what a reader chooses is what Python says of it."""
+
+import numpy as np
+import pytest
+
+import deciban
+from deciban.report import page as pages
+from deciban.report import render
+from deciban.report import text as words
+
+from .test_page_in_browser import at_point, fact, shown, until
+
+
+@pytest.fixture(scope="module")
+def results():
+    rng = np.random.default_rng(7)
+    label = np.arange(900) % 5 == 0
+    line = rng.choice(["mic", "tel <b>"], 900)
+    line[1:5] = "sat"
+    frame = {"label": label, "line": line, "speaker": rng.integers(0, 40, 900)}
+    for k, name in enumerate(["one", "two", "three"]):
+        d = (1.0 + 0.4 * k) * np.where(line == "mic", 1.4, 0.8)
+        frame[name] = rng.normal(np.where(label, d, -d), 1.5)
+    return deciban.evaluate(frame, score=["one", "two", "three"], by="line", units="speaker")
+
+
+@pytest.fixture(scope="module")
+def path(results, tmp_path_factory):
+    """A page whose printed pictures are a dot each."""
+    file = tmp_path_factory.mktemp("pages") / "conditions.html"
+
+    def picture(_drawing, texts, *_):
+        dot = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+        return {"title": texts[0], "caption": texts[1], "alt": texts[0], "source": dot}
+
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in pages.plots.KINDS:
+            patch.setattr(pages.plots, kind, lambda *_args, **_how: None)
+        patch.setattr(pages, "picture", picture)
+        patch.setattr("deciban.report.conditions._drawings", lambda *_: [])
+        patch.setattr("deciban.report.differences.Differences.drawings", lambda _: [])
+        file.write_text(render(results), "utf-8")
+    return file
+
+
+def found_in(results, name):
+    return [
+        next(one.found for one in system.partitions[0].conditions if one.name == name) for system in results.conditions
+    ]
+
+
+def test_a_chosen_condition_shows_its_numbers(visit, path, results):
+    page = visit(path, "#p=0.0537&cmiss=10")
+    page.select_option("[name=condition]", label="line mic")
+    for one, name in zip(found_in(results, "line mic"), ["one", "two", "three"], strict=True):
+        assert shown(page, name) == at_point(one, 0.0537, 10)
+    assert fact(page, "command").startswith("deciban eval SCORES --key KEY --where 'line=mic' --dcf 0.05")
+    page.fill("[name=prior]", "0.3137")
+    assert shown(page, "two") == at_point(found_in(results, "line mic")[1], 0.3137, 10)
+    until(page, "location.hash === '#p=0.3137&cmiss=10&condition=line%20mic'")
+    page.select_option("[name=condition]", label="all trials")
+    assert shown(page, "three") == at_point(results.systems[2], 0.3137, 10)
+
+
+def test_charts_follow_the_condition(visit, path, results):
+    page = visit(path)
+    page.locator("figure[data-plot=bayes_error]").scroll_into_view_if_needed()
+    page.wait_for_selector("figure[data-plot=bayes_error] canvas")
+    page.select_option("[name=condition]", label="line tel <b>")
+    page.locator("figure[data-plot=bayes_error] .chart").focus()
+    page.keyboard.press("ArrowRight")
+    at = found_in(results, "line tel <b>")[0].at_priors
+    text = page.locator("[data-reading=bayes_error]").inner_text()
+    assert f"actual cost {words.number(at.act_dcf[len(at.log_odds) // 2])}" in text
+    for name in ("det", "ape", "ece", "histogram", "pav", "tippett", "roc"):
+        figure = page.locator(f"figure[data-plot={name}]")
+        figure.scroll_into_view_if_needed()
+        page.wait_for_selector(f"figure[data-plot={name}] canvas")
+        figure.locator(".chart").focus()
+        page.keyboard.press("ArrowRight")
+        assert page.locator(f"[data-reading={name}]").inner_text().startswith("one, "), name
+
+
+def test_the_map_has_every_figure_and_drills_down_by_keyboard(visit, path, results):
+    page = visit(path, "#p=0.2")
+    mapped = "cells => cells.map(cell => cell.textContent)"
+    mic = "#condition-map td[data-condition='line mic']"
+    evaluated = found_in(results, "line mic")
+    assert page.locator(mic).evaluate_all(mapped) == [words.percent(one.eer) for one in evaluated]
+    page.select_option("#map-figure", "cllr")
+    assert page.locator(mic).evaluate_all(mapped) == [words.number(one.cllr) for one in evaluated]
+    page.select_option("#map-figure", "min_dcf")
+    assert page.locator(mic).evaluate_all(mapped) == [at_point(one, 0.2)["min_dcf"] for one in evaluated]
+    page.fill("[name=prior]", "0.02")
+    assert page.locator(mic).evaluate_all(mapped) == [at_point(one, 0.02)["min_dcf"] for one in evaluated]
+    sat = page.locator("#condition-map tr", has_text="line sat")
+    assert "no figures: no targets (4 non-targets)" in sat.inner_text()
+    assert sat.locator("button").count() == 0
+    page.locator("#condition-map button", has_text="line mic").focus()
+    page.keyboard.press("Enter")
+    assert shown(page, "one") == at_point(evaluated[0], 0.02)
+    assert page.locator("#condition-map button[aria-pressed=true]").inner_text() == "line mic"
+    page.locator("#condition-map td").first.click()
+    assert shown(page, "one") == at_point(results.systems[0], 0.02)
+
+
+def test_any_two_systems_are_compared_and_a_link_restores_them(visit, path, results):
+    page = visit(path, "#p=0.1&condition=line%20mic&first=three&second=one")
+    one, other = (found_in(results, "line mic")[k] for k in (2, 0))
+    place = one.at_priors.nearest(np.log(1 / 9))
+    change = float(one.at_priors.act_dcf[place] - other.at_priors.act_dcf[place])
+    text = page.locator("#compare [data-difference=act_dcf]").inner_text()
+    assert float(text.replace("\N{MINUS SIGN}", "-")) == pytest.approx(change, abs=0.0005001)
+    rows = page.locator("#compare [data-place=figures] tbody tr").all_inner_texts()
+    exact = deciban.compare(results.systems[2], results.systems[0]).pairs[0].figures
+    for row, figure in zip(rows, exact, strict=True):
+        cells = [part.replace("\N{MINUS SIGN}", "-").replace(",", "") for part in row.split()]
+        scale = 100 if " in %" in row else 1
+        signed = [cell for cell in cells if cell[0] in "+-" or cell in ("0.000", "0.00", "0.0000")]
+        assert float(signed[0]) == pytest.approx(scale * figure.interval.estimate, abs=0.006 if scale > 1 else 0.0006)
+        low, high = (float(cell.strip("[]")) for cell in cells if cell[0] == "[" or cell[-1] == "]")
+        assert low <= float(signed[0]) <= high
+    assert "three is better" in page.locator("#compare [data-place=words]").inner_text()
+    page.select_option("#compare-second", label="two")
+    until(page, "location.hash === '#p=0.1&condition=line%20mic&first=three&second=two'")
+    page.select_option("#compare-second", label="three")  # nobody is compared with itself: they change places
+    assert [page.input_value(f"#compare-{side}") for side in ("first", "second")] == ["1", "2"]
+
+
+def test_the_difference_curve_is_read(visit, path, results):
+    page = visit(path)
+    page.locator("#compare figure").scroll_into_view_if_needed()
+    page.wait_for_selector("#compare canvas")
+    page.locator("#compare .chart").focus()
+    page.keyboard.press("ArrowRight")
+    curve = deciban.compare(*results.systems[:2]).pairs[0].curves[0]
+    middle = float(curve.difference[len(curve.difference) // 2])
+    text = page.locator("#compare .reading").inner_text()
+    value = text.split("difference ")[1].split(" ")[0].replace("\N{MINUS SIGN}", "-")
+    assert text.startswith("actual decisions, prior ")
+    assert float(value) == pytest.approx(middle, abs=0.0006)
+
+
+def test_a_condition_that_is_not_there_is_said(visit, path):
+    page = visit(path, "#p=0.1&condition=nowhere")
+    assert (
+        "“nowhere” of the link is not available"
+        in page.locator("#operating-point [data-place=trials-shown]").inner_text()
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_narrow_pages_and_axe(visit, path, scheme):
+    import importlib.resources
+
+    pytest.importorskip("axe_playwright_python", reason="axe_playwright_python, which holds axe-core, is not installed")
+    page = visit(path, "#condition=line%20mic", width=360, color_scheme=scheme, bypass_csp=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.evaluate(importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
+    found = page.evaluate(
+        "async () => (await axe.run()).violations.map(one => [one.id, one.impact, one.nodes[0].html])"
+    )
+    assert [one for one in found if one[1] in ("serious", "critical")] == []
+
+
+def test_without_scripts_and_on_paper(visit, path):
+    page = visit(path, java_script_enabled=False)
+    assert not page.locator("#condition-map").is_visible()
+    assert not page.locator("#compare").is_visible()
+    assert page.locator("h2", has_text="By line").is_visible()
+    assert page.locator("h2", has_text="Differences between systems").is_visible()
+    page = visit(path)
+    page.emulate_media(media="print")
+    assert page.locator(".map").is_visible()
+    assert not page.locator("#compare-first").is_visible()

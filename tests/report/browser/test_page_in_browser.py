@@ -1,0 +1,429 @@
+"""The page in a real browser: what readers do with it, and whether it says what the Python functions say."""
+
+import importlib.resources
+import json
+import math
+
+import numpy as np
+import pytest
+
+from deciban.evaluation import evaluate
+from deciban.evaluation.at_priors import rate_intervals
+from deciban.report import text as words
+from deciban.report.notebook import Exploration
+
+from .conftest import written
+
+
+def at_point(one, p_target, c_miss=1.0, c_fa=1.0):
+    """Figures of a system at the place of the grid that the page snaps to, as the page writes them."""
+    at = one.at_priors
+    k = at.nearest(math.log(p_target) - math.log1p(-p_target) + math.log(c_miss) - math.log(c_fa))
+    odds = at.log_odds[k] - math.log(c_miss) + math.log(c_fa)
+    p = 1 / (1 + math.exp(-odds))
+    p_miss, p_fa = at.n_miss[k] / one.n_tar, at.n_fa[k] / one.n_non
+    right, wrong = p * (1 - p_miss), (1 - p) * p_fa
+    return {
+        "p_miss": words.percent(p_miss),
+        "n_miss": f"{words.count(at.n_miss[k])} of {words.count(one.n_tar)}",
+        "p_fa": words.percent(p_fa),
+        "n_fa": f"{words.count(at.n_fa[k])} of {words.count(one.n_non)}",
+        "act_dcf": words.number(at.act_dcf[k]),
+        "min_dcf": words.number(at.min_dcf[k]),
+        "calibration_loss": words.number(max(at.act_dcf[k] - at.min_dcf[k], 0)),
+        "expected_misses": words.number(1000 * p * p_miss, 2 if 1000 * p * p_miss < 100 else 0),
+        "expected_false_alarms": words.number(1000 * (1 - p) * p_fa, 2 if 1000 * (1 - p) * p_fa < 100 else 0),
+        "targets_among_accepted": words.percent(right / (right + wrong)) if right + wrong else words.MISSING,
+    }
+
+
+def shown(page, name):
+    """Figures in the row of a system, without intervals."""
+    return page.evaluate(
+        """name => Object.fromEntries([...document.querySelectorAll("[data-system]")]
+           .filter(cell => cell.dataset.system === name)
+           .map(cell => [cell.dataset.figure, cell.firstChild.data]))""",
+        name,
+    )
+
+
+def until(page, script):
+    """Wait until a page says yes; what Playwright has for that evaluates texts, as the page forbids."""
+    for _ in range(200):
+        if page.evaluate(script):
+            return
+        page.wait_for_timeout(10)
+    pytest.fail(f"in vain: {script}")
+
+
+def fact(page, name):
+    return page.locator(f"[data-place={name}]").inner_text()
+
+
+def charts(page):
+    """Scroll to the plots, and wait for charts."""
+    page.locator("figure[data-plot=det]").scroll_into_view_if_needed()
+    page.wait_for_selector("figure[data-plot=det] canvas")
+    return page.locator("figure[data-plot=det] .chart")
+
+
+def test_typed_points_show_the_numbers_of_the_evaluation(visit, of_three, three):
+    page = visit(of_three)
+    for p_target, c_miss, c_fa in [
+        (0.01, 1, 1),
+        (0.01, 10, 1),
+        (0.37, 1, 1),
+        (0.5, 2, 7),
+        (0.9995, 1, 1),
+        (1e-7, 1, 1),
+    ]:
+        page.fill("[name=prior]", str(p_target))
+        page.fill("[name=c-miss]", str(c_miss))
+        page.fill("[name=c-fa]", str(c_fa))
+        for one in three:
+            assert shown(page, one.name) == at_point(one, p_target, c_miss, c_fa), (p_target, c_miss, c_fa)
+
+
+def test_numbers_are_those_of_python_at_the_prior_that_is_shown(visit, of_three):
+    rng = np.random.default_rng(1)  # the trials of the first system, evaluated at what the page says
+    units = (rng.integers(0, 40, 300), rng.integers(0, 40, (3000, 2)))
+    noise = rng.normal(0, 1.6, 3300) + rng.normal(0, 0.7, 3300)
+    tar, non = 1.3 * (noise[:300] + 1.3), 1.3 * (noise[300:] - 1.3)
+    page = visit(of_three, "#p=0.0371&cmiss=3")
+    p_target = float(page.get_attribute("[data-place=prior]", "data-value"))
+    assert p_target == pytest.approx(0.0371, rel=0.03)
+    one = evaluate(tar, non, operating_points=[(p_target, 3, 1)], tar_units=units[0], non_units=units[1])
+    (point,) = one.operating_points
+    found = shown(page, "system 0")
+    assert found["act_dcf"] == words.number(point.act_dcf)
+    assert found["min_dcf"] == words.number(point.min_dcf)
+    assert found["p_miss"] == words.percent(point.p_miss)
+    assert found["n_fa"] == f"{words.count(point.n_fa)} of 3,000"
+    assert fact(page, "threshold") == f"{words.number(point.threshold)} nats"
+    assert f"{point.effective_prior:.4g}" == fact(page, "effective_prior")
+
+
+def test_intervals_stand_beside_error_rates(visit, of_three, three):
+    page = visit(of_three, "#p=0.01")
+    cell = page.locator("[data-system='system 1'][data-figure=p_miss] small").inner_text()
+    exact = three[1].interval(("p_miss", 0))
+    bounds = [float(bound) for bound in cell.strip("[]").split(", ")]
+    assert bounds == pytest.approx([100 * exact.low, 100 * exact.high], abs=0.006)
+    page.fill("[name=prior]", "0.1")
+    low, high = rate_intervals(three[1])["p_fa"]
+    place = three[1].at_priors.nearest(math.log(1 / 9))
+    cell = page.locator("[data-system='system 1'][data-figure=p_fa] small").inner_text()
+    assert cell == f"[{100 * low[place]:.2f}, {100 * high[place]:.2f}]"
+
+
+def test_the_slider_moves_numbers_and_marks(visit, of_three, three):
+    page = visit(of_three)
+    charts(page)
+    mark = page.locator("figure[data-plot=det] .mark").first
+    before = mark.bounding_box()
+    slider = page.locator("[name=prior-slider]")
+    slider.focus()
+    page.keyboard.press("End")
+    assert float(page.input_value("[name=prior]")) > 0.9999
+    page.keyboard.press("Home")
+    page.keyboard.press("PageUp")
+    assert shown(page, "system 2") == at_point(three[2], float(page.input_value("[name=prior]")))
+    assert mark.bounding_box() != before
+    assert slider.get_attribute("aria-valuetext") == fact(page, "prior")
+    page.locator("[name=c-fa-slider]").focus()
+    page.keyboard.press("Home")
+    assert page.input_value("[name=c-fa]") == "0.001"
+
+
+def test_a_prior_between_those_of_the_grid_is_moved_and_the_page_says_so(visit, of_three):
+    page = visit(of_three)
+    assert fact(page, "moved") == "Shown at just this point."
+    page.fill("[name=prior]", "0.0123")
+    assert fact(page, "moved").startswith("Shown at prior 0.01")
+    assert "nearest to 0.0123" in fact(page, "moved")
+
+
+def test_what_is_no_prior_is_marked_and_changes_nothing(visit, of_three):
+    page = visit(of_three)
+    before = shown(page, "system 0")
+    for wrong in ("1.5", "0", "-1", "abc", ""):
+        page.fill("[name=prior]", wrong)
+        assert page.get_attribute("[name=prior]", "aria-invalid") == "true"
+        assert shown(page, "system 0") == before
+    page.locator("[name=c-miss]").focus()
+    assert page.input_value("[name=prior]") == "0.01"
+
+
+@pytest.mark.parametrize(
+    ("p", "c_miss", "c_fa"),
+    [
+        ("1e-12", "1", "1"),
+        ("0.999999999999", "1", "1"),
+        ("0,5", "1e6", "1"),
+        ("0.5", "1", "1e6"),
+        ("1e-6", "1e6", "2,5"),
+    ],
+)
+def test_extreme_points_are_those_of_the_grid_that_is_nearest(visit, of_three, three, p, c_miss, c_fa):
+    page = visit(of_three)
+    for name, text in (("c-miss", c_miss), ("c-fa", c_fa), ("prior", p)):
+        page.fill(f"[name={name}]", text)
+        assert page.get_attribute(f"[name={name}]", "aria-invalid") is None
+    found = float(page.get_attribute("[data-place=prior]", "data-value"))
+    assert 0 < found < 1
+    costs = [float(text.replace(",", ".")) for text in (c_miss, c_fa)]
+    assert shown(page, "system 0") == at_point(three[0], found, *costs)
+    *_, asked = fact(page, "command").split(" --dcf ")
+    assert [float(part) for part in asked.split(":")] == [found, *(costs if costs != [1, 1] else [])]
+
+
+def test_costs_that_no_prior_can_answer_are_marked(visit, of_three):
+    page = visit(of_three)
+    before = shown(page, "system 0")
+    for wrong in ("1e300", "inf", "1e-320", "-1", "0", "1.2.3"):
+        page.fill("[name=c-miss]", wrong)
+        assert page.get_attribute("[name=c-miss]", "aria-invalid") == "true"
+        assert shown(page, "system 0") == before
+
+
+@pytest.mark.parametrize(
+    ("text", "total", "is_wrong"),
+    [("10,000", "10,000", "false"), ("2500", "2,500", "false"), ("many", "1,000", "true"), ("-3", "1,000", "true")],
+)
+def test_trials_to_expect_are_read_as_the_page_writes_them(visit, of_three, text, total, is_wrong):
+    page = visit(of_three)
+    page.fill("[name=trials]", text)
+    assert page.locator("[data-place=total]").first.inner_text() == total
+    assert page.get_attribute("[name=trials]", "aria-invalid") == is_wrong
+
+
+def test_a_link_restores_the_point_and_the_command_says_it(visit, of_three, three):
+    page = visit(of_three, "#p=0.05&cmiss=10")
+    assert (page.input_value("[name=prior]"), page.input_value("[name=c-miss]")) == ("0.05", "10")
+    assert shown(page, "system 0") == at_point(three[0], 0.05, 10)
+    page.fill("[name=prior]", "0.01")
+    assert fact(page, "command") == "deciban eval SCORES --key KEY --dcf 0.01:10:1"
+    until(page, "location.hash === '#p=0.01&cmiss=10'")
+    page.evaluate("location.hash = '#p=0.5'")
+    until(page, "document.querySelector('[name=prior]').value === '0.5'")
+    assert shown(page, "system 0") == at_point(three[0], 0.5)
+
+
+def test_a_point_by_name(visit, of_three, three):
+    page = visit(of_three)
+    options = page.locator("[name=preset] option").all_inner_texts()
+    (wanted,) = [one for one in options if "asvspoof5-cm" in one]
+    page.select_option("[name=preset]", label=wanted)
+    assert [page.input_value(f"[name={name}]") for name in ("prior", "c-miss", "c-fa")] == ["0.95", "1", "10"]
+    assert fact(page, "moved") == "Shown at just this point."
+    assert shown(page, "system 1") == at_point(three[1], 0.95, 1, 10)
+
+
+def test_numbers_are_written_as_python_writes_them(visit, of_three):
+    page = visit(of_three)
+    rng = np.random.default_rng(5)
+    some = [
+        0.0,
+        0.0625,
+        0.1875,
+        0.5,
+        2.5,
+        1e-9,
+        0.0009999,
+        0.001,
+        0.9995,
+        1234567.0,
+        999999.9996,
+        -0.0004,
+        -3.0625,
+        12345.678,
+    ]
+    some += (10 ** rng.uniform(-8, 3, 300)).tolist()
+    found = page.evaluate(
+        "some => some.map(x => [Numbers.number(x), Numbers.number(x, 2), Numbers.percent(Math.abs(x)), "
+        "Numbers.count(x)])",
+        some,
+    )
+    for value, texts in zip(some, found, strict=True):
+        mine = [words.number(value), words.number(value, 2), words.percent(abs(value)), words.count(value)]
+        assert texts[:3] == mine[:3], value
+        assert texts[3].lstrip("-") == mine[3].lstrip("-"), value
+
+
+def test_pointing_at_a_curve_reads_it_and_lights_up_its_system(visit, of_three):
+    page = visit(of_three, "#p=0.2")
+    charts(page)
+    box = page.locator("figure[data-plot=det] .mark").first.bounding_box()
+    page.mouse.move(box["x"] + 6, box["y"] + 5)
+    until(page, "document.querySelector('[data-reading=det]').textContent !== ''")
+    text = page.locator("[data-reading=det]").inner_text()
+    assert text.startswith("system 0, threshold ")
+    assert "miss rate" in text
+    assert "of 3,000)" in text
+    page.mouse.move(1, 1)
+    until(page, "document.querySelector('[data-reading=det]').textContent === ''")
+
+
+def test_arrow_keys_read_exact_values(visit, of_three, three):
+    page = visit(of_three)
+    chart = page.locator("figure[data-plot=bayes_error] .chart")
+    charts(page)
+    chart.focus()
+    page.keyboard.press("ArrowRight")
+    reading = page.locator("[data-reading=bayes_error]")
+    first = reading.inner_text()
+    at = three[0].at_priors
+    k = len(at.log_odds) // 2
+    assert first.startswith(
+        f"system 0, prior {1 / (1 + math.exp(-at.log_odds[k])):.4g}: actual cost {words.number(at.act_dcf[k])}"
+    )
+    assert f"({at.n_fa[k]:,} of 3,000)" in first
+    page.keyboard.press("ArrowLeft")
+    assert f"actual cost {words.number(at.act_dcf[k - 1])}" in reading.inner_text()
+    page.keyboard.press("ArrowDown")
+    assert reading.inner_text().startswith("system 1, ")
+    page.keyboard.press("Escape")
+    assert reading.inner_text() == ""
+
+
+def test_every_chart_reads_and_zooms(visit, of_three):
+    page = visit(of_three)
+    for name in ("det", "bayes_error", "ape", "ece", "histogram", "pav", "tippett", "roc"):
+        figure = page.locator(f"figure[data-plot={name}]")
+        figure.scroll_into_view_if_needed()
+        page.wait_for_selector(f"figure[data-plot={name}] canvas")
+        assert not figure.locator("img").is_visible()
+        figure.locator(".chart").focus()
+        page.keyboard.press("ArrowRight")
+        assert page.locator(f"[data-reading={name}]").inner_text().startswith("system 0, "), name
+        before = figure.locator(".ring").bounding_box()
+        page.keyboard.press("+")
+        page.keyboard.press("+")
+        assert figure.locator(".ring").bounding_box() != before, name
+        page.keyboard.press("0")
+        after = figure.locator(".ring").bounding_box()
+        assert [after[side] for side in "xy"] == pytest.approx([before[side] for side in "xy"], abs=1.0), name
+    assert page.locator("figure[data-plot=reliability] img").count() == 1
+
+
+def test_systems_and_bands_are_switched_in_all_charts(visit, of_three):
+    page = visit(of_three)
+    charts(page)
+    ink = "() => document.querySelector('figure[data-plot=bayes_error] canvas').toDataURL()"
+    whole = page.evaluate(ink)
+    page.locator("#chart-choices [name=system]").first.uncheck()
+    until(page, f"() => ({ink})() !== '{whole}'")
+    assert page.locator("figure[data-plot=det] .mark").first.is_hidden()
+    without = page.evaluate(ink)
+    page.locator("#chart-choices [name=bands]").uncheck()
+    until(page, f"() => ({ink})() !== '{without}'")
+
+
+def test_a_drawn_rectangle_zooms(visit, of_three):
+    page = visit(of_three)
+    box = charts(page).locator(".u-over").bounding_box()
+    mark = page.locator("figure[data-plot=det] .mark").nth(2)
+    before = mark.bounding_box()
+    page.mouse.move(box["x"] + 10, box["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 200, box["y"] + 200, steps=3)
+    page.mouse.up()
+    assert mark.bounding_box() != before
+    page.mouse.dblclick(box["x"] + 100, box["y"] + 100)
+    assert mark.bounding_box() == before
+
+
+def test_printed_pages_have_pictures_and_no_controls(visit, of_three):
+    page = visit(of_three)
+    charts(page)
+    page.emulate_media(media="print")
+    assert page.locator("figure[data-plot=det] img").is_visible()
+    assert not page.locator(".chart").first.is_visible()
+    assert not page.locator("[name=prior]").is_visible()
+    assert page.locator(".live-table").is_visible()
+    assert page.pdf(format="A4")[:5] == b"%PDF-"
+
+
+@pytest.mark.parametrize("width", [360, 2560])
+def test_ten_systems_with_long_hostile_names_fit_any_screen(visit, of_ten, width):
+    page = visit(of_ten, width=width)
+    charts(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("[data-place=rows] tr").count() == 10
+    assert page.locator("img[src=x]").count() == 0
+    assert page.locator("#chart-choices label").first.inner_text().startswith("<img src=x onerror=alert(1)>0xxx")
+
+
+def test_without_scripts_the_page_is_the_sheet_that_it_was(visit, of_three):
+    page = visit(of_three, java_script_enabled=False)
+    assert page.locator("figure img").first.is_visible()
+    assert not page.locator("#operating-point").is_visible()
+    assert not page.locator("#chart-choices").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_fault_of_accessibility(visit, of_three, of_ten, scheme):
+    pytest.importorskip("axe_playwright_python", reason="axe_playwright_python, which holds axe-core, is not installed")
+    page = visit(of_ten if scheme == "dark" else of_three, color_scheme=scheme, bypass_csp=True)
+    charts(page).focus()
+    page.keyboard.press("ArrowRight")
+    page.evaluate(importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
+    found = page.evaluate(
+        "async () => (await axe.run()).violations"
+        ".map(one => [one.id, one.impact, one.nodes.slice(0, 3).map(node => node.html)])"
+    )
+    assert [one for one in found if one[1] in ("serious", "critical")] == []
+
+
+def test_all_is_reached_by_keyboard(visit, of_three):
+    page = visit(of_three)
+    seen = []
+    while seen.count("chart") < 2 and len(seen) < 100:
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("(one => one.name || one.className || one.dataset.place)(document.activeElement)"))
+    sliders = ["prior", "prior-slider", "c-miss", "c-miss-slider", "c-fa", "c-fa-slider"]
+    controls = [*sliders, "preset", "trials", "first", "second"]
+    assert [one for one in seen if one in controls] == controls
+    assert seen.count("system") == 3
+    assert {"copy", "bands", "chart"} <= set(seen)
+
+
+def test_the_page_allows_nothing_but_its_own_scripts(browser, of_three):
+    page = browser.new_page()
+    page.goto(f"file://{of_three}")
+    page.evaluate(
+        "() => { const one = document.createElement('script');"
+        "one.textContent = 'window.ran = true'; document.body.append(one); }"
+    )
+    assert page.evaluate("window.ran") is None
+    page.close()
+
+
+def test_data_of_the_page_are_what_was_written(visit, of_three):
+    page = visit(of_three)
+    data = json.loads(page.locator("#page-data").inner_text())
+    assert [one["name"] for one in data["sets"][0]["systems"]] == ["system 0", "system 1", "system 2"]
+
+
+def test_scores_that_are_no_llrs_and_infinite_ones_make_a_page(visit, tmp_path):
+    rng = np.random.default_rng(4)
+    some = (
+        evaluate(rng.uniform(0.2, 1, 40), rng.uniform(-0.5, 0.6, 300), name="cosine"),
+        evaluate(np.append(rng.normal(2, 1, 30), -np.inf), np.append(rng.normal(-2, 1, 30), np.inf), name="infinite"),
+        evaluate([1.0], [0.0], name="one"),
+    )
+    page = visit(written(tmp_path / "odd.html", some))
+    charts(page).focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("[data-reading=det]").inner_text().startswith("cosine, threshold ")
+    for one in some:
+        assert shown(page, one.name) == at_point(one, 0.01)
+
+
+def test_a_frame_of_a_notebook_is_as_alive(visit, of_three, three, tmp_path):
+    shown_in = tmp_path / "notebook.html"
+    shown_in.write_text(Exploration(of_three.read_text("utf-8"), 700)._repr_html_(), "utf-8")
+    frame = visit(shown_in).frames[1]
+    frame.fill("[name=prior]", "0.2")
+    assert shown(frame, "system 1") == at_point(three[1], 0.2)
+    frame.page.wait_for_timeout(250)  # the address is written a little later, where there is one
