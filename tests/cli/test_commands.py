@@ -152,7 +152,7 @@ def test_report_is_one_offline_page(run, files):
     ("kind", "ending", "magic"),
     [
         *(("det", ending, magic) for ending, magic in (("png", b"\x89PNG"), ("pdf", b"%PDF"))),
-        *((kind, "svg", b"<?xml") for kind in plots.KINDS),
+        *((kind, "svg", b"<?xml") for kind in (*plots.KINDS, *plots.TEACHING_KINDS)),
     ],
 )
 def test_every_plot_and_every_format(run, files, kind, ending, magic):
@@ -166,8 +166,9 @@ def test_every_plot_and_every_format(run, files, kind, ending, magic):
 
 def test_the_command_line_knows_every_plot():
     from deciban import plots
-    from deciban.cli.commands.evaluate import _KINDS
+    from deciban.cli.commands.evaluate import _KINDS, _TEACHING_KINDS
 
+    assert tuple(kind.replace("-", "_") for kind in _TEACHING_KINDS) == plots.TEACHING_KINDS
     assert sorted(kind.replace("-", "_") for kind in _KINDS) == sorted(plots.KINDS)
 
 

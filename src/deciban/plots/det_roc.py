@@ -14,7 +14,18 @@ from scipy.special import ndtr, ndtri
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.evaluation import Evaluation
 from deciban.evaluation.curve_bands import hull_bands
-from deciban.plots.axes import GREY, POINT_MARKERS, Drawable, Drawing, Ends, Outline, Style, System, in_percent
+from deciban.plots.axes import (
+    GREY,
+    POINT_MARKERS,
+    Drawable,
+    Drawing,
+    Ends,
+    Outline,
+    Style,
+    System,
+    in_percent,
+    known_or_middle,
+)
 from deciban.types import FloatArray
 
 LOWEST, HIGHEST = 1e-6, 0.99
@@ -210,7 +221,7 @@ def _det_limits(drawing: Drawing) -> tuple[Ends, Ends]:
 
 def _eer(evaluation: Evaluation) -> float:
     """The equal error rate, or the middle of its bounds, which no picture tells from it."""
-    return sum(evaluation.bounds["eer"]) / 2 if "eer" in evaluation.bounds else evaluation.eer
+    return known_or_middle(evaluation, "eer", evaluation.eer)
 
 
 def _roc_limit(eer: float) -> float:

@@ -11,10 +11,11 @@ from matplotlib.axes import Axes
 from deciban.core.ranks.operating import default_error
 from deciban.evaluation import Evaluation
 from deciban.evaluation.curve_bands import band_of
-from deciban.plots.axes import Drawable, Drawing, Style, in_percent, systems_of
+from deciban.plots.axes import Drawable, Drawing, Style, in_percent, known_or_middle, systems_of
 from deciban.plots.prior_curves import draw_reference, top_of, write_priors
 
 _LABEL: Style = {"fontsize": 8, "ha": "left", "va": "center"}
+_MOST_WITH_TANGENTS = 3
 TANGENT: Style = {"linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
 
 
@@ -36,8 +37,9 @@ def rocch(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
 
     Notes
     -----
-    All points on a dotted line cost the same, ``p_miss + exp(threshold) p_fa`` with the Bayes threshold of the operating
-    point; it touches the hull where that cost is least. The hull meets the diagonal at the EER. Source: thesis 7.2.
+    All points on a dotted line cost the same, ``p_miss + exp(threshold) p_fa`` with the Bayes threshold of the
+    operating point; it touches the hull where that cost is least. More than three systems are drawn without these
+    lines. The hull meets the diagonal at the EER. Source: thesis section 7.2.
 
     Examples
     --------
@@ -48,18 +50,20 @@ def rocch(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     drawing = Drawing(result, ax, line_kw, size=(5.6, 5.2))
     ax = drawing.ax
     drawing.keep_limits((-0.01, 1.01), (-0.01, 1.01))
+    has_tangents = len(drawing.systems) <= _MOST_WITH_TANGENTS
     for system in drawing.systems:
         curves = system.curves
         ax.plot(curves.roc_p_fa, curves.roc_p_miss, **system.main)
         ax.plot(curves.hull_p_fa, curves.hull_p_miss, **system.thin(marker=".", markersize=4))
-        for point in system.evaluation.operating_points:
+        for i, point in enumerate(system.evaluation.operating_points if has_tangents else ()):
             # Beyond these the tangent is a side of the square, and exp would overflow.
             slope = math.exp(min(max(point.threshold, -30.0), 30.0))
-            cost = point.min_dcf * min(1.0, slope)
+            cost = known_or_middle(system.evaluation, ("min_dcf", i), point.min_dcf) * min(1.0, slope)
             if math.isfinite(cost):
                 ax.plot([0.0, cost / slope], [cost, 0.0], color=system.color, **TANGENT)
     drawing.explain("convex hull", linestyle="--", marker=".")
-    drawing.explain("equal least cost of an operating point", **TANGENT)
+    if has_tangents:
+        drawing.explain("equal least cost of an operating point", **TANGENT)
     if drawing.explain("equal error rates", color="0.6", linestyle="-."):
         ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linestyle="-.", linewidth=0.9, zorder=1.5)
     drawing.equalize(1.0)
@@ -89,7 +93,7 @@ def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True
     Notes
     -----
     No prior makes a system err more often than its EER, if thresholds are chosen well: the dash-dotted line lies on the
-    curve's highest point. Source: BOSARIS paper, figure 4.
+    curve's highest point. Source: BOSARIS paper, fig. 4.
 
     Examples
     --------
@@ -102,8 +106,8 @@ def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True
     for system, error in zip(drawing.systems, least, strict=True):
         log_odds = system.curves.prior_log_odds
         drawing.ax.plot(log_odds, error, **system.main)
-        known = system.evaluation.bounds.get("eer", (system.evaluation.eer,) * 2)
-        drawing.ax.axhline(sum(known) / 2, **system.thin(linestyle="-."))
+        eer = known_or_middle(system.evaluation, "eer", system.evaluation.eer)
+        drawing.ax.axhline(eer, **system.thin(linestyle="-."))
         band = band_of(system.evaluation, "min_error", system.curves.min_error) if bands else None
         if band is not None:
             scale = default_error(log_odds)
@@ -151,10 +155,11 @@ def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     first = len(ax.get_yticks()) if not drawing.is_fresh else 0
     for place, system in enumerate(drawing.systems, first):
         one = system.evaluation
-        low = sum(one.bounds.get("min_cllr", (one.min_cllr,) * 2)) / 2
+        low = known_or_middle(one, "min_cllr", one.min_cllr)
         whole = one.cllr if math.isfinite(one.cllr) else low
         ax.barh(place, low, 0.7, color=system.color, edgecolor="black", linewidth=0.6)
         ax.barh(place, whole - low, 0.7, left=low, color="white", edgecolor=system.color, hatch="////", linewidth=0.6)
+        ax.plot([0.0], [place], color=system.color, linestyle="none", label="_bar")  # its colour counts as taken
         ax.annotate(f"{one.cllr:.3g}", (whole, place), (4, 0), textcoords="offset points", **_LABEL)
         names.append(str(system.main["label"]))
         ends.append(whole)
