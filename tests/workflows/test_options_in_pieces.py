@@ -162,7 +162,7 @@ def _of_units(results):
 def test_every_option_is_told_what_it_means_in_pieces():
     told = {*READING, *REFUSED, *ELSEWHERE}
     assert told == {one.name for one in fields(Reading)}
-    of_classes = {"prior", "p_target", "p_out_of_set", "subsets", "pairs", "groups"}
+    of_classes = {"prior", "p_target", "p_out_of_set", "subsets", "pairs", "groups", "capacity"}
     assert {*FIGURES} | of_classes == {one.name for one in fields(Figures)}
     assert {*HOW_SURE, "units_required"} == {one.name for one in fields(HowSure)}
 

@@ -377,6 +377,9 @@ def test_no_serious_fault_of_accessibility(visit, of_three, of_ten, scheme):
 
 def test_all_is_reached_by_keyboard(visit, of_three):
     page = visit(of_three)
+    until(page, "document.querySelector('[name=prior]') !== null")
+    charts(page)  # which are made when they come into sight: on a slow machine later than keys are pressed
+    page.evaluate("scrollTo(0, 0)")
     seen = []
     while seen.count("chart") < 2 and len(seen) < 100:
         page.keyboard.press("Tab")
