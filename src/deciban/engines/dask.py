@@ -6,11 +6,12 @@ over nothing and gives a new one, so it may run twice, or on two workers, and th
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, reduce
 from typing import Any, Self
 
 import deciban
@@ -163,15 +164,16 @@ class DaskEngine(Engine):
             sums = [self.submitted(_summed, shared, share, share.tables, at, *given) for at, share in enumerate(own)]
             futures = [shared, *sums]
             with self.cancelled_on_error(futures, dict(zip((one.key for one in sums), own, strict=True))):
-                while len(sums) > 1:
+                # The last two are moved once, and at the same time, where both come straight from their workers.
+                while len(sums) > (2 if self.client.direct_to_workers else 1):
                     sums = [self._pair(*sums[at : at + 2]) for at in range(0, len(sums), 2)]
                     futures += sums
                 try:
-                    found: W = self.client.gather(sums[0])
+                    found: list[W] = self.client.gather(sums)
                 except CancelledError:
                     self._left = progress.left(own)
                     raise
-        return found
+        return reduce(operator.add, found)
 
     def _sent(self, work: W) -> Any:
         """What all tasks share, on every worker."""

@@ -331,6 +331,9 @@ class Block:
         self._away.append(bits.copy())
 
     def __getstate__(self) -> dict[str, Any]:
+        if self.loops is not None and self._low is not None:  # what waits would be sent with the table
+            self._count_by(self.loops, self._waiting[: self._ends[-1]])
+            self._ends = [0]
         left = {name: value for name, value in self.__dict__.items() if name not in {"_lock", "loops"}}
         return {**left, "_waiting": self._waiting[: self._ends[-1]].copy()}
 
@@ -340,7 +343,9 @@ class Block:
 
     def merge(self, other: Block) -> None:
         """Count what another block counts."""
-        if other._low is not None:
+        if self._low is None and other._low is not None:
+            self._low = other._low.copy()
+        elif other._low is not None:
             low = self._counters()
             low += other._low
             places = np.flatnonzero(low >= _CARRIED)
