@@ -1,10 +1,13 @@
 """Notes of two classes: what they say is where and as the tables show it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from deciban import evaluate
 from deciban._validate.probabilities import LIKE_PROBABILITIES
+from deciban.evaluation import two_class
 from deciban.evaluation.summary import summarize
 from deciban.evaluation.two_class import notes_on
 from deciban.workflows.inspection import inspect_file
@@ -111,3 +114,13 @@ def test_probabilities_are_called_so_in_the_same_words_everywhere(tmp_path):
     path = tmp_path / "scores.txt"
     path.write_text("".join(f"t{i} {score}\n" for i, score in enumerate(np.append(tar, non))))
     assert words in inspect_file(path).remarks
+
+
+def test_costs_of_no_recognizer_are_not_worse_than_these_where_they_were_rounded():
+    result = evaluate([0.0, 0.0], [0.0])  # every decision is that of no recognizer
+    rounded = replace(result.curves, act_error=result.curves.act_error * (1.0 + 2.0**-52))
+    assert rounded.act_error.max() > 1.0
+    assert two_class._badly_calibrated([], rounded) == []
+    worse = replace(rounded, act_error=rounded.act_error * (1.0 + 1e-8))
+    (note,) = two_class._badly_calibrated([], worse)
+    assert note.startswith("Badly calibrated")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from deciban.core.ranks.hull import FEW_ERRORS, Rocch
-from deciban.core.ranks.operating import PointLike, detection_cost, effective_log_odds
+from deciban.core.ranks.operating import WORSE_THAN_NONE, PointLike, detection_cost, effective_log_odds
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation.at_priors import at_priors
@@ -116,10 +116,10 @@ def prior_name(log_odds: float) -> str:
 
 def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str]:
     """Where actual decisions are worse than none: at the points that were asked for, then in which priors."""
-    bad = curves.act_error > 1.0
+    bad = curves.act_error > WORSE_THAN_NONE
     if bad.all():
         return ["Badly calibrated at every prior: decisions at the Bayes threshold are worse than no recognizer."]
-    asked = [f"{point} (cost {point.act_dcf:.4g})" for point in points if point.act_dcf > 1.0]
+    asked = [f"{point} (cost {point.act_dcf:.4g})" for point in points if point.act_dcf > WORSE_THAN_NONE]
     intervals = _intervals(curves.prior_log_odds, bad)
     if not asked and not intervals:
         return []

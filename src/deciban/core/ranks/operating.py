@@ -81,6 +81,9 @@ class OperatingPoint:
 PointLike: TypeAlias = OperatingPoint | float | Sequence[float]
 """How users write operating points: see `as_operating_point`."""
 
+WORSE_THAN_NONE = 1.0 + 1e-9
+"""Normalized costs above this are worse than those of no recognizer, and not only so because they were rounded."""
+
 
 def as_operating_point(point: Any) -> OperatingPoint:
     """Return an operating point with costs that normalized costs exist for.

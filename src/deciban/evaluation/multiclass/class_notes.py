@@ -8,6 +8,7 @@ import numpy as np
 
 from deciban._validate.probabilities import LIKE_POSTERIORS
 from deciban.core.ranks.hull import FEW_ERRORS
+from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import ScoreChecks
 from deciban.evaluation.units import beyond, far_off, no_log_likelihoods
@@ -54,12 +55,12 @@ def _no_log_likelihoods(found: ClassEvaluation, checks: ScoreChecks) -> list[str
 
 def _badly_calibrated(found: ClassEvaluation) -> list[str]:
     notes = []
-    if math.isfinite(found.cllr) and found.cllr > found.reference:
+    if math.isfinite(found.cllr) and found.cllr > WORSE_THAN_NONE * found.reference:
         notes.append(
             f"Badly calibrated: Cllr is above {found.reference:.4g} bits, that of scores that say nothing. Whoever "
             "takes these posteriors at their word is better off without."
         )
-    bad = [point for point in found.points if point.normalized > 1.0]
+    bad = [point for point in found.points if point.normalized > WORSE_THAN_NONE]
     if bad:
         costs = ", ".join(
             f"{point.p_target:g} (C_avg {point.c_avg:.4g}, {point.default_cost:.4g} without scores)" for point in bad

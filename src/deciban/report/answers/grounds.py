@@ -10,6 +10,7 @@ import numpy as np
 
 from deciban._validate.probabilities import LIKE_POSTERIORS, LIKE_PROBABILITIES
 from deciban.core.ranks.hull import FEW_ERRORS
+from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.interval_words import shown_interval
 from deciban.evaluation.two_class import prior_name
@@ -188,7 +189,7 @@ def _worse_than_none(one: Evaluation) -> tuple[str, ...]:
     points = [
         f"At {point} its decisions cost {sure(number(point.act_dcf), one, ('act_dcf', k))} times those without scores."
         for k, point in enumerate(one.operating_points)
-        if point.act_dcf > 1.0
+        if point.act_dcf > WORSE_THAN_NONE
     ]
     return tuple(points or [note for note in one.notes if note.startswith("Badly calibrated")])
 
@@ -240,7 +241,7 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
             f"Detection at prior {point.p_target:g} costs {sure(number(point.normalized), one, ('normalized', k))} "
             "times as much as without scores."
             for k, point in enumerate(one.points)
-            if point.normalized > 1.0
+            if point.normalized > WORSE_THAN_NONE
         ),
         "weak_spots": _confused(one),
         "idle": tuple(
