@@ -61,7 +61,7 @@ class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator, ABC):  # ty
         means target.
     n_features_in_ : int
         Number of columns of ``X``.
-    feature_names_in_ : (n_features_in_,) array
+    feature_names_in_ : (n_features,) array
         Their names, if ``X`` had any.
     """
 

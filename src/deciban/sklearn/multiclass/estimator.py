@@ -37,7 +37,7 @@ class ClassEstimator(TransformerMixin, ClassifierMixin, BaseEstimator):  # type:
         The labels in ascending order.
     n_features_in_ : int
         Number of columns of ``X``.
-    feature_names_in_ : (n_features_in_,) array
+    feature_names_in_ : (n_features,) array
         Their names, if ``X`` had any.
     """
 

@@ -1,0 +1,161 @@
+"""Put the pages of the site together, by their kinds, and have Sphinx build it.
+
+    python docs/site/build.py build/site
+
+Nothing is fetched, and warnings are errors: a link that leads nowhere among them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import reference
+
+SITE = Path(__file__).parent
+ROOT = SITE.parents[1]
+_LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s]+)\)")
+_CODE = re.compile(r"(```.*?```|`[^`]*`)", flags=re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the site.
+
+    Attributes
+    ----------
+    folder, title, words : str
+    pages : tuple of str
+        Relative to the root of the repository, in their order.
+    """
+
+    folder: str
+    title: str
+    words: str
+    pages: tuple[str, ...]
+
+    def place(self, page: str) -> str:
+        """Where a page lies on the site."""
+        name = Path(page).name
+        name = f"{Path(page).parent.name or 'first-steps'}.md" if name == "README.md" else name.lower()
+        return f"{self.folder}/{name}"
+
+
+def sections() -> list[Section]:
+    """All parts, with the pages that lie in folders of their names."""
+    found = []
+    for given in tomllib.loads((SITE / "pages.toml").read_text())["section"]:
+        own = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / given["folder"]).glob("*.md"))
+        if given["pages"] or own:
+            found.append(Section(**{**given, "pages": (*given["pages"], *own)}))
+    return found
+
+
+def places(parts: Sequence[Section]) -> dict[str, str]:
+    """Of all pages, where they lie on the site."""
+    return {page: part.place(page) for part in parts for page in part.pages}
+
+
+def outside_code(text: str) -> Iterator[tuple[str, bool]]:
+    """Pieces of a page, and whether links in them are links."""
+    for at, piece in enumerate(_CODE.split(text)):
+        yield piece, at % 2 == 0
+
+
+def moved(text: str, page: str, known: Mapping[str, str]) -> str:
+    """A page with links to where other pages lie; what is no page of the site is named, not linked to.
+
+    Parameters
+    ----------
+    text : str
+    page : str
+        Relative to the root of the repository.
+    known : mapping of str to str
+        Places of all pages.
+    """
+
+    def changed(match: re.Match[str]) -> str:
+        words, target = match[1], match[2]
+        if target.startswith(("http:", "https:", "#", "mailto:")):
+            return match[0]
+        name, hash_, part = target.partition("#")
+        here, there = Path(known[page]).parent, os.path.normpath(Path(page).parent / name)
+        if there in known:
+            return f"{words}({os.path.relpath(known[there], here)}{hash_}{part})"
+        if (ROOT / there).suffix in {".svg", ".png"}:
+            return f"{words}({os.path.relpath(f'images/{Path(there).name}', here)})"
+        if there == "docs/design":
+            return f"{words}({os.path.relpath('design/index.md', here)})"
+        return f"{words.strip('[]')} (`{there}`)"
+
+    pieces = [_LINK.sub(changed, piece) if is_text else piece for piece, is_text in outside_code(text)]
+    return "".join(pieces)
+
+
+def index_of(part: Section, pages: Sequence[str]) -> str:
+    """The first page of a section."""
+    names = "\n".join(Path(page).stem for page in pages)
+    return f"# {part.title}\n\n{part.words}\n\n```{{toctree}}\n:maxdepth: 1\n\n{names}\n```\n"
+
+
+def home(parts: Sequence[Section]) -> str:
+    """The first page of the site."""
+    found = (SITE / "home.md").read_text().replace("(../images/", "(images/")
+    rows = "\n".join(f"- **[{part.title}]({part.folder}/index.md)**: {part.words}" for part in parts)
+    names = "\n".join(f"{part.folder}/index" for part in parts)
+    return f"{found}\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
+
+
+def put_together(source: Path) -> None:
+    """Write all pages into a new folder, as Sphinx reads them."""
+    parts = sections()
+    known = places(parts)
+    for page, place in known.items():
+        (source / place).parent.mkdir(parents=True, exist_ok=True)
+        (source / place).write_text(moved((ROOT / page).read_text(), page, known))
+    shutil.copytree(ROOT / "docs" / "images", source / "images")
+    for part in parts:
+        made = reference.write(source / part.folder) if part.folder == "reference" else []
+        own = [part.place(page) for page in part.pages]
+        (source / part.folder / "index.md").write_text(index_of(part, [*own, *made]))
+    (source / "index.md").write_text(home(parts))
+    shutil.copy(SITE / "conf.py", source)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Build the site."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("output", type=Path, nargs="?", default=ROOT / "build" / "site")
+    options = parser.parse_args(arguments)
+    source = options.output.with_name(f"{options.output.name}-source")
+    for folder in (source, options.output):
+        shutil.rmtree(folder, ignore_errors=True)
+    source.mkdir(parents=True)
+    put_together(source)
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-b",
+        "html",
+        "-W",
+        "--keep-going",
+        "-q",
+        str(source),
+        str(options.output),
+    ]
+    subprocess.run(command, check=True)  # noqa: S603
+    shutil.rmtree(options.output / ".doctrees", ignore_errors=True)
+    print(f"wrote {options.output / 'index.html'}")
+
+
+if __name__ == "__main__":
+    main()

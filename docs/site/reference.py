@@ -1,0 +1,131 @@
+"""Pages of the reference that are made from the package itself: nothing of them is written by hand."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+
+import deciban
+from deciban.cli.main import COMMANDS
+
+PACKAGES = (
+    *("metrics", "multiclass", "decisions", "rules", "losses", "evaluation", "calibration", "fusion", "analysis"),
+    *("trials", "io", "models", "workflows", "plots", "report", "recipes", "sklearn"),
+)
+"""Packages whose public names are documented, after those of `deciban` itself."""
+
+_WIDTH = 110
+
+
+def write(folder: Path) -> list[str]:
+    """Write all pages that are made, into a folder; returns their names."""
+    made: dict[str, Callable[[], str]] = {"commands.md": commands, "schemas.md": schemas}
+    made |= {"presets-of-evaluations.md": presets, "readable-formats.md": formats, "api.md": api}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, make in made.items():
+        (folder / name).write_text(make())
+    done = set[int]()
+    for name in ("deciban", *(f"deciban.{one}" for one in PACKAGES)):
+        (folder / f"{name}.md").write_text(package(importlib.import_module(name), done))
+    return list(made)
+
+
+def api() -> str:
+    """What packages there are."""
+    names = ["deciban", *(f"deciban.{one}" for one in PACKAGES)]
+    rows = "\n".join(f"| [{name}]({name}.md) | {_summary(importlib.import_module(name))} |" for name in names)
+    listed = "\n".join(names)
+    return f"# Python\n\n| package | what it is |\n|---|---|\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
+
+
+def package(module: ModuleType, done: set[int]) -> str:
+    """The public names of a package with their docstrings; those that another page has are named.
+
+    Parameters
+    ----------
+    module : module
+    done : set of int
+        What was documented, which is added to.
+    """
+    parts, elsewhere = [], []
+    for name in public_names(module):
+        found = getattr(module, name)
+        if not callable(found):
+            continue
+        if id(found) in done or _is_former_name(module, name):
+            elsewhere.append(f"`{name}`")
+            continue
+        done.add(id(found))
+        kind, members = ("autoclass", "   :members:\n") if inspect.isclass(found) else ("autofunction", "")
+        parts.append(f"## {name}\n\n```{{eval-rst}}\n.. {kind}:: {module.__name__}.{name}\n{members}```\n")
+    also = f"Described on other pages as well: {', '.join(elsewhere)}.\n\n" if elsewhere else ""
+    return f"# {module.__name__}\n\n{_summary(module)}\n\n{also}" + "\n".join(parts)
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """Names that users may rely on."""
+    return sorted(name for name in getattr(module, "__all__", dir(module)) if not name.startswith("_"))
+
+
+def _is_former_name(module: ModuleType, name: str) -> bool:
+    """Whether it is the same as what has another name here, by which it is described."""
+    own = getattr(getattr(module, name), "__name__", name)
+    return own != name and getattr(module, own, None) is getattr(module, name)
+
+
+def _summary(found: Any) -> str:
+    return (inspect.getdoc(found) or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def commands() -> str:
+    """The help of every command."""
+    parts = ["# Commands\n"]
+    for name, (where, words) in COMMANDS.items():
+        command = getattr(importlib.import_module(where), f"{name}_command")
+        context = click.Context(command, info_name=f"deciban {name}", max_content_width=_WIDTH, terminal_width=_WIDTH)
+        parts.append(f"## deciban {name}\n\n{words}\n\n```text\n{command.get_help(context)}\n```\n")
+    return "\n".join(parts)
+
+
+def schemas() -> str:
+    """The JSON Schema of everything that is printed as JSON."""
+    parts = [
+        "# JSON Schemas\n\n`deciban.json_schemas()` gives each of them complete; what they share stands here once.\n"
+    ]
+    known = deciban.json_schemas()
+    shared = next(iter(known.values()))["$defs"]
+    for name, one in {**known, "common": shared["common"]}.items():
+        text = json.dumps({key: value for key, value in one.items() if key != "$defs" or name == "common"}, indent=1)
+        parts.append(f"## {name}\n\n```json\n{text}\n```\n")
+    return "\n".join(parts)
+
+
+def presets() -> str:
+    """Every preset, as the command explains it."""
+    names = [one["name"] for one in json.loads(_printed("presets", "--json"))["presets"]]
+    parts = ["# Presets of evaluations\n\nEach as `deciban presets NAME` explains it.\n"]
+    parts += [f"## {name}\n\n```text\n{_printed('presets', name)}```\n" for name in names]
+    return "\n".join(parts)
+
+
+def formats() -> str:
+    """The formats that are known, as the command lists them."""
+    return f"# Formats of files\n\nAs `deciban formats` lists them.\n\n```text\n{_printed('formats')}```\n"
+
+
+def _printed(*words: str) -> str:
+    """What a command prints."""
+    from click.testing import CliRunner
+
+    command = getattr(importlib.import_module(COMMANDS[words[0]][0]), f"{words[0]}_command")
+    result = CliRunner(env={"COLUMNS": str(_WIDTH)}).invoke(command, list(words[1:]), catch_exceptions=False)
+    if result.exit_code:
+        raise RuntimeError(f"deciban {' '.join(words)}: {result.output}")
+    return result.output
