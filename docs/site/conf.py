@@ -1,5 +1,7 @@
 """Settings of Sphinx for the site; `build.py` puts the pages together, and this file beside them."""
 
+from typing import Any
+
 from deciban import __version__
 
 project = "deciban"
@@ -31,3 +33,13 @@ html_title = f"deciban {__version__}"
 html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
+
+
+def _is_plumbing(app: object, what: str, name: str, found: object, skip: bool, options: object) -> bool | None:  # noqa: ARG001, FBT001
+    """Whether a member says nothing by itself: fields of named tuples, which their class describes."""
+    return True if str(getattr(found, "__doc__", "")).startswith("Alias for field number") else None
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-skip-member", _is_plumbing)

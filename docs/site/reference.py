@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import click
+import figures
 
 import deciban
 from deciban.cli.main import COMMANDS
@@ -27,7 +28,12 @@ _WIDTH = 110
 def write(folder: Path) -> list[str]:
     """Write all pages that are made, into a folder; returns their names."""
     made: dict[str, Callable[[], str]] = {"commands.md": commands, "schemas.md": schemas}
-    made |= {"presets-of-evaluations.md": presets, "readable-formats.md": formats, "api.md": api}
+    made |= {
+        "presets-of-evaluations.md": presets,
+        "readable-formats.md": formats,
+        "figures.md": figures.write,
+        "api.md": api,
+    }
     folder.mkdir(parents=True, exist_ok=True)
     for name, make in made.items():
         (folder / name).write_text(make())

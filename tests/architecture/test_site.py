@@ -1,6 +1,7 @@
 """The site: every page has its place, links are turned, and the reference leaves out nothing that is public."""
 
-import importlib.util
+import importlib
+import inspect
 import pkgutil
 import sys
 from pathlib import Path
@@ -22,7 +23,7 @@ def site():
         yield importlib.import_module("build"), importlib.import_module("reference")
     finally:
         sys.path.remove(str(SITE))
-        for name in ("build", "reference"):
+        for name in ("build", "reference", "figures"):
             sys.modules.pop(name, None)
 
 
@@ -67,3 +68,39 @@ def test_a_name_is_described_once(site):
     assert "deciban.evaluate_files\n" in first
     assert "autofunction:: deciban.workflows.evaluate_files" not in again
     assert "`evaluate_files`" in again
+
+
+@pytest.mark.usefixtures("site")
+def test_the_table_of_figures_is_complete():
+    figures = importlib.import_module("figures")
+    rows = list(figures.figures())
+    for package in figures.PAGES:
+        module = importlib.import_module(f"deciban.{package}")
+        public = {name for name in module.__all__ if inspect.isfunction(getattr(module, name))}
+        assert {name for of, name, *_ in rows if of == package} >= public
+    for package, name, _, source, command, laws in rows:
+        assert laws, f"{package}.{name}: no test names it"
+        assert command in ("", "plot", "eval", "apply") or is_option(*command.split()), command
+        assert source or name in NO_PAPER, f"{package}.{name}: no source"
+
+
+NO_PAPER = {
+    *(
+        "hter",
+        "auc",
+        "roc_error_area",
+        "brier",
+        "loglik_from_posterior",
+        "error_rate",
+        "class_error_rates",
+        "confusion",
+    ),
+    *("eer_conventions", "interval", "influences"),
+}
+"""What is defined by its formula, or by other tools."""
+
+
+def is_option(command, option):
+    """Whether a command has it."""
+    parameters = getattr(importlib.import_module(COMMANDS[command][0]), f"{command}_command").params
+    return option in {word for one in parameters for word in one.opts}
