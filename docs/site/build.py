@@ -46,7 +46,7 @@ class Section:
     def place(self, page: str) -> str:
         """Where a page lies on the site."""
         name = Path(page).name
-        name = f"{Path(page).parent.name or 'first-steps'}.md" if name == "README.md" else name.lower()
+        name = f"{Path(page).parent.name}.md" if name == "README.md" else name.lower()
         return f"{self.folder}/{name}"
 
 
@@ -93,6 +93,8 @@ def moved(text: str, page: str, known: Mapping[str, str]) -> str:
             return f"{words}({os.path.relpath(known[there], here)}{hash_}{part})"
         if (ROOT / there).suffix in {".svg", ".png"}:
             return f"{words}({os.path.relpath(f'images/{Path(there).name}', here)})"
+        if there == "README.md":
+            return f"{words}({os.path.relpath('index.md', here)})"
         if there == "docs/design":
             return f"{words}({os.path.relpath('design/index.md', here)})"
         return f"{words.strip('[]')} (`{there}`)"

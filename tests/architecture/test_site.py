@@ -39,10 +39,10 @@ def test_every_page_has_one_place(site):
 
 def test_links_lead_to_where_pages_lie(site):
     build, _ = site
-    known = {"docs/a.md": "how-to/a.md", "docs/b.md": "reference/b.md", "README.md": "start/first-steps.md"}
+    known = {"docs/a.md": "how-to/a.md", "docs/b.md": "reference/b.md"}
     text = "[x](b.md#part) `[y](b.md)` [z](../src/no_page.py) [r](../README.md) [w](https://example.org)"
     assert build.moved(text, "docs/a.md", known) == (
-        "[x](../reference/b.md#part) `[y](b.md)` z (`src/no_page.py`) [r](../start/first-steps.md) [w](https://example.org)"
+        "[x](../reference/b.md#part) `[y](b.md)` z (`src/no_page.py`) [r](../index.md) [w](https://example.org)"
     )
 
 

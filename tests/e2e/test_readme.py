@@ -1,4 +1,4 @@
-"""What the README promises is there: its commands run, its Python runs, its files exist."""
+"""What the README and the first steps promise is there: commands run, Python runs, files exist."""
 
 import re
 from pathlib import Path
@@ -12,6 +12,7 @@ from support.class_files import write_files
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
+STEPS = (ROOT / "docs" / "start" / "first-steps.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -31,25 +32,32 @@ def folder(tmp_path_factory):
     return path
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+def blocks(language, text=README):
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
 
 
-COMMANDS = [line for block in blocks("bash") for line in block.splitlines() if line.startswith("deciban ")]
+COMMANDS = [
+    line for block in blocks("bash", README + STEPS) for line in block.splitlines() if line.startswith("deciban ")
+]
 
 
 @pytest.mark.usefixtures("pictures")
 def test_commands_of_the_readme_run(folder, deciban):
     assert len(COMMANDS) > 10
-    for line in COMMANDS:  # in this order: some need what others write
+    for line in dict.fromkeys(COMMANDS):  # in this order: some need what others write
         deciban(line, folder)
         for name in re.findall(r"(?:-o|--llrs) (\S+)", line):
             assert (folder / name).stat().st_size > 500, line
 
 
-def test_python_of_the_readme_runs(folder, python):
-    (code,) = blocks("python")
+@pytest.mark.parametrize("text", [README, STEPS], ids=["readme", "first steps"])
+def test_python_of_the_readme_runs(text, folder, python):
+    (code,) = blocks("python", text)
     assert len(python(code, folder).split()) == 3
+
+
+def test_the_readme_fits_a_screen_or_two():
+    assert len(README.splitlines()) < 80
 
 
 def test_ci_runs_the_test_command_of_the_readme():
