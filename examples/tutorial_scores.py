@@ -1,8 +1,8 @@
-"""Scores for the tutorials, drawn at random: speakers, a forensic case, languages, spoofing, images, shards, conditions.
+"""Scores for the tutorials, drawn at random: of speakers, languages, images, attacks, a case, in shards and conditions.
 
     python examples/tutorial_scores.py speakers .
 
-Each kind has its own seed, so that a page prints the same everywhere. Scores of speakers and of the case are normal with
+Each kind has its own seed, so that a page prints the same everywhere. Scores of speakers are normal with
 effects of speakers on both sides of a trial; class scores are those of points around the mean of their class.
 """
 
