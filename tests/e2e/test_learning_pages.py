@@ -6,6 +6,26 @@ from support.pages import DOCS, steps
 
 NAMES = (
     "ten-minutes",
+    "what-numbers-mean",
+    "night-before-the-deadline",
+    "forensic-case",
+    "fourteen-languages",
+    "spoofing",
+    "image-classifier",
+    "billion-trials",
+    "choosing-a-rule",
+    "no-speaker-column",
+    "scores-are-log10",
+    "gate-a-pipeline",
+    "two-files-of-numbers",
+    "most-misleading-trials",
+    "threshold-from-dev",
+    "fuse-with-missing-trials",
+    "validate-a-submission",
+    "print-for-a-paper",
+    "slurm-without-dask",
+    "five-conditions",
+    "plug-in-a-format",
 )
 
 
