@@ -7,11 +7,16 @@ signals, pipes and terminals, is tested in `cli/test_commands.py`.
 import contextlib
 import io
 import re
+import runpy
 import shlex
+from pathlib import Path
 
 import pytest
 
 from support.commands import terminal
+from support.pages import lacks, steps
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -52,3 +57,46 @@ def stable():
         return [line.rstrip() for line in text.strip().splitlines()]
 
     return lines
+
+
+@pytest.fixture
+def typed_line(monkeypatch, capsysbinary):
+    """A function that runs one line of a page in a folder: of deciban, or of an example; it may write into a file.
+
+    The remark `# exit code 1` says how a line ends; what is printed then has the messages in it.
+    """
+    run = terminal(monkeypatch, capsysbinary)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def typed(line, folder):
+        line, _, file = line.partition(" > ")
+        expected = re.search(r"# exit code (\d)", line)
+        name, *words = shlex.split(line, comments=True)
+        with contextlib.chdir(folder):
+            if name == "python":
+                runpy.run_path(str(ROOT / words[0]))["main"](words[1:])
+                return ""
+            assert name == "deciban", line
+            code, out, err = run(*words)
+            assert code == (int(expected[1]) if expected else 0), f"{line}: {err}"
+            if file:
+                Path(file).write_bytes(out)
+        return "" if file else out.decode() + (err if expected else "")
+
+    return typed
+
+
+@pytest.fixture
+def walk(typed_line, python, stable):
+    """A function that goes through a page in a folder, and tells what was printed otherwise than the page says."""
+
+    def walked(text, folder):
+        for language, code, shown in steps(text):
+            if language == "python":
+                printed = python(code, folder)
+            else:
+                printed = "".join(typed_line(line, folder) for line in code.splitlines() if line[:1] not in ("", "#"))
+            if shown:
+                assert lacks("\n".join(stable(printed)), "\n".join(stable(shown))) == "", code
+
+    return walked

@@ -10,7 +10,9 @@ _BLOCK = re.compile(r"```python\n(.*?)```(?:\n```text\n(.*?)```)?", flags=re.DOT
 
 
 def page(name):
-    return (DOCS / name).read_text()
+    """The text of a page, by the name of its file, in whatever folder of the documentation."""
+    (path,) = DOCS.rglob(name)
+    return path.read_text()
 
 
 def run_python(text):
@@ -24,3 +26,23 @@ def run_python(text):
         assert printed.getvalue() == expected
     assert len(blocks) == text.count("```python")
     return len(blocks)
+
+
+_STEP = re.compile(r"^```(bash|python)\n(.*?)^```$(?:\n+```(?:text)?\n(.*?)^```$)?", flags=re.MULTILINE | re.DOTALL)
+
+
+def steps(text):
+    """The blocks of a page that run, in order: language, code, and what the page says that it prints, or ""."""
+    return _STEP.findall(text)
+
+
+def lacks(printed, shown):
+    """The first part of what a page shows that was not printed, "" if none lacks: a line `...` stands for any lines."""
+    parts = [part.strip("\n") for part in re.split(r"^\.\.\.$", shown, flags=re.MULTILINE)]
+    if len(parts) == 1:
+        return "" if printed.strip("\n") == parts[0] else parts[0]
+    for part in parts:
+        _, there, printed = printed.partition(part)
+        if part and not there:
+            return part
+    return ""
