@@ -59,9 +59,9 @@ def dev_and_eval(kind: str, n: int) -> Axes:
     ax.plot(LOG_ODDS, normalized(new), "C3", label="other trials")
     ax.plot(LOG_ODDS, normalized(new, least=True), "0.2", linewidth=2.2, label="other trials, minimum")
     rates = evaluate(*new).at_priors
-    ax.plot(rates.prior_log_odds, rates.p_miss, "C0", linewidth=1.0, label="misses of other trials")
-    false_alarms = rates.p_fa * np.exp(-rates.prior_log_odds)
-    ax.plot(rates.prior_log_odds, false_alarms, "C2", linewidth=1.0, label="false alarms of other trials")
+    ax.plot(rates.log_odds, rates.p_miss, "C0", linewidth=1.0, label="misses of other trials")
+    false_alarms = rates.p_fa * np.exp(-rates.log_odds)
+    ax.plot(rates.log_odds, false_alarms, "C2", linewidth=1.0, label="false alarms of other trials")
     ax.axhline(1.0, color="0.5", linestyle=":", linewidth=1.0)
     ax.axvline(np.log(0.001 / 0.999), color="C4", linestyle="--", linewidth=1.0, label="prior 0.001")
     ax.set_xlim(LOG_ODDS[0], LOG_ODDS[-1])
