@@ -2,8 +2,8 @@
 
     python examples/papers/bosaris.py -o pictures/
 
-N. Bruemmer, E. de Villiers, The BOSARIS Toolkit: theory, algorithms and code for surviving the new DCF, 2011. The thesis
-has figure 1 as 7.1, figures 2 and 3 as 7.8 and 7.9, figure 4 as 7.3.
+N. Bruemmer, E. de Villiers, The BOSARIS Toolkit: theory, algorithms and code for surviving the new DCF, 2011. In the
+thesis figures 2 and 3 are 7.8 and 7.9, figure 4 is 7.3, and 7.1 shows what figure 1 shows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Scores with stated parameters, where those of the papers are not public.
 
-Draws of two classes are quantiles of their distributions if nothing is said of a seed: curves then differ because systems
-do, and not by luck. Everything else has a fixed seed.
+Scores of two classes are quantiles of their distributions if nothing is said of a seed: curves then differ because
+systems do, and not by luck. Everything else has a fixed seed.
 """
 
 from __future__ import annotations

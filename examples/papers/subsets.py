@@ -35,11 +35,15 @@ def segments(n: int, seed: int, system: str) -> tuple[Array, Labels]:
     return generators.languages(n, seed, n_classes=N_LANGUAGES, confidence=confidence, lean=lean)
 
 
+def _side_by_side(systems: list[tuple[Array, Labels]]) -> Array:
+    return np.stack([loglik for loglik, _ in systems], axis=1)
+
+
 def fused(n: int) -> tuple[Array, Labels]:
     """Log-likelihoods of a fusion of systems A and C on new segments."""
     train, new = ([segments(n, seed, system) for system in "AC"] for seed in (1, 2))
-    fusion = MulticlassFusion().fit(np.stack([loglik for loglik, _ in train]), train[0][1])
-    return fusion.transform(np.stack([loglik for loglik, _ in new])), new[0][1]
+    fusion = MulticlassFusion().fit(_side_by_side(train), train[0][1])
+    return fusion.transform(_side_by_side(new)), new[0][1]
 
 
 def subset_costs(n: int) -> tuple[SubsetCosts, SubsetCosts]:
@@ -77,7 +81,7 @@ def draw(n: int) -> Drawings:
     """All figures by name."""
     raw, label = segments(n, 2, "A")
     named = {"system A as it is": (raw, label), "fusion": fused(n)}
-    both = [evaluate_classes(*scores, classes=LANGUAGES, name=name) for name, scores in named.items()]
+    both = [evaluate_classes(*scores, classes=LANGUAGES, name=name, subsets=True) for name, scores in named.items()]
     return {"subsets-8-3": plots.subset_c_avg(both), "subsets-8-4": figure_8_4(n)}
 
 

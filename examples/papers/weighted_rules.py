@@ -25,7 +25,12 @@ from deciban.metrics import threshold_weighting
 
 COMPARISON = runpy.run_path(str(Path(__file__).parents[1] / "scoring_rules_for_calibration.py"))
 TAU = -6.0
-RULES = {"logarithmic (1, 1)": (1.0, 1.0), "(2, 1)": (2.0, 1.0), "Brier (2, 2)": (2.0, 2.0), "boosting (½, ½)": (0.5, 0.5)}
+RULES = {
+    "logarithmic (1, 1)": (1.0, 1.0),
+    "(2, 1)": (2.0, 1.0),
+    "Brier (2, 2)": (2.0, 2.0),
+    "boosting (½, ½)": (0.5, 0.5),
+}
 THRESHOLDS = np.linspace(-12.0, 14.0, 2601)
 PRIMARY = (np.log(99.0), np.log(999.0))
 """Thresholds of C_primary: 4.60 and 6.91."""
