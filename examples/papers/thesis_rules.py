@@ -89,13 +89,13 @@ def figures_7_4_to_7_6() -> dict[str, Axes]:
     step.plot(Q, 2.0 * (Q >= 0.5), "k:", label="step of height 2")
     for gamma in (-0.5, 0.0, 1.0, 5.0):
         weights.plot(Q, symmetric(gamma).density(Q), label=f"gamma = {gamma:g}")
-    weights.set(xlabel="Threshold of the posterior", ylabel="Weight", ylim=(0.0, 3.5))
+    weights.set(xlabel="Threshold of the posterior", ylabel="Weight", ylim=(0.0, 4.0))
     for gamma, name in GAMMAS.items():
         three.plot(Q, symmetric(gamma).costs(BOTH)[:, 1], label=f"{name}, gamma = {gamma:g}")
     for ax in (step, three):
-        ax.set_ylim(0.0, 5.0)
+        ax.set_ylim(0.0, 6.0)
     for ax in (step, weights, three):
-        ax.legend(frameon=False, fontsize=9)
+        ax.legend(frameon=False, fontsize=9, loc="upper center", ncols=2)
     return {"thesis-7-4": step, "thesis-7-5": weights, "thesis-7-6": three}
 
 
@@ -122,13 +122,14 @@ def meeting_costs(eta: Sequence[float]) -> list[list[float]]:
     return [[0.0 if k == true else 1.0 / ((n - 1) * eta[true]) for true in range(n)] for k in range(n)]
 
 
-def figure_8_1() -> Figure:
+def figures_8_1() -> dict[str, Axes]:
     """Regions of decisions on the triangle: detection of each class, and classes that meet at ``ETA``."""
-    both = panels(1, 2, size=(9.4, 4.6))
-    names = [" and ".join(map(str, accepted)) for accepted in ACCEPTED]
-    plots.simplex(Application(detection_costs()), both[0], actions=names)
-    plots.simplex(Application(meeting_costs(ETA)), both[1], actions=["1", "2", "3"])
-    return both[0].figure
+    classes = ("1", "2", "3")
+    names = [", ".join(map(str, accepted)) for accepted in ACCEPTED]
+    return {
+        "thesis-8-1-detection": plots.simplex(Application(detection_costs()), classes=classes, actions=names),
+        "thesis-8-1-meeting": plots.simplex(Application(meeting_costs(ETA)), classes=classes, actions=classes),
+    }
 
 
 def figure_d_1() -> Axes:
@@ -139,7 +140,8 @@ def figure_d_1() -> Axes:
     odds = np.exp(np.column_stack((x.ravel(), y.ravel(), np.zeros(x.size))))
     weight = error_rate_weighting(odds / odds.sum(axis=1, keepdims=True)).reshape(x.shape)
     ax.figure.colorbar(ax.contourf(places, places, weight, levels=12, cmap="Blues"), label="Weight")
-    ax.set_aspect("equal")
+    ax.set_box_aspect(1.0)
+    ax.grid(visible=False)
     return ax
 
 
@@ -151,7 +153,7 @@ def draw(n: int) -> Drawings:  # noqa: ARG001  # all scripts are called alike
         "thesis-3-1": figure_3_1(),
         **figures_7_4_to_7_6(),
         "thesis-7-7": figure_7_7(),
-        "thesis-8-1": figure_8_1(),
+        **figures_8_1(),
         "thesis-d-1": figure_d_1(),
     }
 

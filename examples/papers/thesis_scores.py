@@ -45,7 +45,7 @@ class Row(NamedTuple):
 
 def figure_7_2(n: int) -> Figure:
     """Steps and hulls of six sets of scores."""
-    many = {f"{size} of each": generators.unequal_gaussians(size, 7) for size in (12, max(n // 20, 13))}
+    many = {f"{size} of each": generators.unequal_gaussians(size, 9) for size in (12, max(n // 20, 13))}
     six = panels(2, 3, size=(9.6, 6.4))
     for ax, (name, (tar, non)) in zip(six, {**SMALL, **many}.items(), strict=True):
         steps, hull = roc(tar, non), rocch(tar, non)
@@ -79,8 +79,8 @@ def figure_8_2(n: int) -> Axes:
 def databases(n: int) -> dict[str, tuple[Array, Labels]]:
     """Three classes in two years, by a recognizer that takes evidence four times too seriously."""
     return {
-        "2006": generators.languages(n, 11, n_classes=3, confidence=4.0, lean=2.0),
-        "2008": generators.languages(n, 12, n_classes=3, confidence=3.5, lean=2.6),
+        "2006": generators.languages(n, 11, n_classes=3, confidence=4.0, lean=2.0, spread=4.0),
+        "2008": generators.languages(n, 12, n_classes=3, confidence=3.5, lean=2.6, spread=4.0),
     }
 
 
@@ -102,7 +102,10 @@ def drawn_table(rows: Sequence[Row]) -> Axes:
     """Table 8.1 as a picture."""
     ax = axes("", "", size=(5.6, 2.2))
     ax.axis("off")
-    cells = [[row.test, row.train, *(f"{x:.3f}" for x in row[2:5]), f"{100 * row.error_rate:.2f}"] for row in rows]
+    cells = [
+        [row.test, row.train, *(f"{round(x, 3) + 0.0:.3f}" for x in row[2:5]), f"{100 * row.error_rate:.2f}"]
+        for row in rows
+    ]
     titles = ["test", "train", "E_log", "E_log opt", "L_cal", "% err"]
     ax.table(cells, colLabels=titles, loc="center", edges="horizontal")
     return ax
