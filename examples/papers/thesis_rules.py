@@ -134,13 +134,12 @@ def figures_8_1() -> dict[str, Axes]:
 
 def figure_d_1() -> Axes:
     """How error rates at all priors of three classes add up to cross-entropy."""
-    ax = axes("log(prior 1 / prior 3)", "log(prior 2 / prior 3)", size=(5.4, 4.4))
+    ax = axes("log(prior 1 / prior 3)", "log(prior 2 / prior 3)", size=(5.6, 4.4))
     places = np.linspace(-6.0, 6.0, 121)
     x, y = np.meshgrid(places, places)
     odds = np.exp(np.column_stack((x.ravel(), y.ravel(), np.zeros(x.size))))
     weight = error_rate_weighting(odds / odds.sum(axis=1, keepdims=True)).reshape(x.shape)
     ax.figure.colorbar(ax.contourf(places, places, weight, levels=12, cmap="Blues"), label="Weight")
-    ax.set_box_aspect(1.0)
     ax.grid(visible=False)
     return ax
 
