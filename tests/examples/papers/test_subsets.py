@@ -1,0 +1,33 @@
+"""What the thesis and the slides say of 14 languages."""
+
+import numpy as np
+import pytest
+
+from deciban.multiclass import c_avg, recalibrated_c_avg
+
+
+@pytest.fixture(scope="module")
+def subsets(script):
+    return script("subsets")
+
+
+def test_one_fusion_serves_all_16369_subsets(subsets):
+    raw, fused = subsets.subset_costs(30)
+    assert len(fused.value) == len(raw.value) == 2**14 - 1 - 14 == 16_369
+    assert np.mean(fused.value < raw.value) > 0.99
+    assert fused.value.max() < 0.5
+
+
+def test_calibration_for_a_subset_alone_would_win_little(subsets):
+    loglik, label = subsets.fused(60)
+    rng = np.random.default_rng(0)
+    for size in (2, 3, 5, 8, 11, 13):
+        chosen = np.sort(rng.choice(14, size, replace=False))
+        inside = np.isin(label, chosen)
+        part = loglik[inside][:, chosen], np.searchsorted(chosen, label[inside])
+        assert c_avg(*part) < recalibrated_c_avg(*part) + 0.02
+
+
+def test_all_classes_together_beat_one_against_the_rest(subsets):
+    for raw, one, together in subsets.calibrations(100).values():
+        assert together < one < raw
