@@ -4,6 +4,7 @@ from deciban.plots.calibration import omega as omega
 from deciban.plots.comparison import difference_curve as difference_curve
 from deciban.plots.comparison import forest as forest
 from deciban.plots.conditions import by_condition as by_condition
+from deciban.plots.conditions import condition_map as condition_map
 from deciban.plots.det_roc import det as det
 from deciban.plots.det_roc import roc as roc
 from deciban.plots.files import FORMATS as FORMATS
