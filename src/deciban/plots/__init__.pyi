@@ -9,6 +9,7 @@ from deciban.plots.det_roc import det as det
 from deciban.plots.det_roc import roc as roc
 from deciban.plots.files import FORMATS as FORMATS
 from deciban.plots.files import save as save
+from deciban.plots.fusion import fusion_weights as fusion_weights
 from deciban.plots.multiclass.c_avg import c_avg_curve as c_avg_curve
 from deciban.plots.multiclass.c_avg import subset_c_avg as subset_c_avg
 from deciban.plots.multiclass.detectors import class_ape as class_ape

@@ -186,7 +186,7 @@ def _is_share(figure: Figure) -> bool:
 
 
 def _heading(figure: Figure, pooled: Any) -> str:
-    return in_words(figure, pooled) + (" (%)" if _is_share(figure) else "")
+    return in_words(figure, pooled).replace(" at p_target ", " at ") + (" (%)" if _is_share(figure) else "")
 
 
 def _cell(value: float, figure: Figure) -> str:
