@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgba
 
+from deciban.analysis.two_systems import ScorePairs
 from deciban.core.resampling.intervals import LEVEL
+from deciban.errors import InputError
 from deciban.models.score_model import ScoreModel
 from deciban.models.weight_intervals import WeightInterval, weight_intervals
-from deciban.plots.axes import Canvas, Style, readable
+from deciban.plots.axes import POINT_MARKERS, Canvas, Mark, Style, readable
 from deciban.plots.files import families_for
 from deciban.plots.prior_curves import REFERENCE
+from deciban.types import FloatArray
 
 _WIDTH, _ROW, _HEAD = 6.0, 0.32, 1.0
 """Inches: of the plot of weights, of one of its rows, and of all else in it."""
 
 _LETTERS = 9.0
+
+_SQUARE = (5.6, 5.0)
+_LINE_STYLES = ("-", "--", "-.", ":")
 
 
 def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = LEVEL, **line_kw: Any) -> Axes:
@@ -82,3 +90,75 @@ def _weight(canvas: Canvas, row: int, one: WeightInterval) -> None:
         canvas.ax.plot([one.low, one.high], [row, row], **ends)
     label = main["label"] if row == 0 else "_nolegend_"
     canvas.ax.plot([one.weight], [row], **{**main, "linestyle": "none", "label": label})
+
+
+def score_scatter(result: ScorePairs, ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw the scores of two systems against each other, and where their fusion decides.
+
+    Parameters
+    ----------
+    result : ScorePairs
+        From `deciban.analysis.score_pairs`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        Properties of the dots of both classes, where trials are not counted in cells.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If this is something else.
+
+    Notes
+    -----
+    Many trials are counted in cells, whose colours are logarithms of counts, with a scale for each class; targets lie
+    on top, half transparent. Beyond a black line, at the upper right if both weights are positive, the fusion accepts
+    at an operating point.
+
+    Examples
+    --------
+    >>> from deciban.analysis import score_pairs
+    >>> scores = [[3.0, 1.0], [1.0, 2.0], [2.0, -1.0], [-1.0, 1.0], [1.5, 0.0], [0.0, -2.0], [2.0, 0.5]]
+    >>> ax = score_scatter(score_pairs(scores, [1, 1, 1, 0, 0, 0, 0], names=["A", "B"]))
+    >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()]
+    ('Score of A', ['target', 'non-target'])
+    """
+    if not isinstance(result, ScorePairs):
+        raise InputError(f"result: expected ScorePairs, got {type(result).__name__}. `score_pairs(...)` makes them.")
+    style: Style = {"linestyle": "none", "markersize": 4, "alpha": 0.6, "markeredgewidth": 0, **line_kw}
+    canvas = Canvas(["target", "non-target"], ax, style, size=_SQUARE)
+    if result.tar is not None and result.non is not None:
+        for mark, scores, marker in zip(canvas.marks, (result.tar, result.non), POINT_MARKERS, strict=False):
+            canvas.ax.plot(*scores.T, **{"marker": marker, **mark.main})
+    elif result.edges is not None:
+        for mark, counts, name in (
+            (canvas.marks[1], result.non_counts, "Non-targets"),
+            (canvas.marks[0], result.tar_counts, "Targets"),
+        ):
+            _counted(canvas, mark, result.edges, counts, name)
+    x, y = canvas.ax.get_xlim(), canvas.ax.get_ylim()
+    for linestyle, line in zip(_LINE_STYLES * len(result.lines), result.lines, strict=False):
+        black: Style = {"color": "black", "linestyle": linestyle, "linewidth": 1.4, "zorder": 3}
+        canvas.ax.axline(*line.ends, **black)
+        canvas.explain(f"fusion decides at {line.point}", **black)
+    canvas.keep_limits(x, y)
+    if result.n_infinite:
+        canvas.explain(f"left out as infinite: {result.n_infinite:,}", linestyle="none")
+    first, second = readable(result.names)
+    return canvas.finish(f"Score of {first}", f"Score of {second}")
+
+
+def _counted(canvas: Canvas, mark: Mark, edges: tuple[FloatArray, FloatArray], counts: Any, name: str) -> None:
+    """Cells of one class, coloured by the logarithm of their counts."""
+    drawn = np.ma.masked_equal(counts.T, 0.0)
+    norm = LogNorm(1.0, max(float(counts.max()), 10.0))
+    ends = [to_rgba(mark.color, opacity) for opacity in (0.12, 0.9)]
+    look: Style = {"cmap": LinearSegmentedColormap.from_list(name, ends), "norm": norm, "linewidth": 0}
+    mesh = canvas.ax.pcolormesh(*edges, drawn, **look, rasterized=True)
+    bar = canvas.ax.figure.colorbar(mesh, ax=canvas.ax, fraction=0.045, pad=0.02, aspect=30)
+    bar.outline.set_visible(False)
+    bar.set_label(f"{name} in a cell ({int(counts.sum()):,} in all)")
