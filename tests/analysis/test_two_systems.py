@@ -26,7 +26,7 @@ def test_few_trials_are_told_apart_and_many_are_counted():
     x, y = many.edges
     i, j = (int(np.searchsorted(edge, 0.5)) for edge in (x, y))
     inside = (scores[:, 0] >= x[i]) & (scores[:, 0] < x[i + 8]) & (scores[:, 1] >= y[j]) & (scores[:, 1] < y[j + 8])
-    assert many.tar_counts[i : i + 8, j : j + 8].sum() == np.sum(inside & is_target) > 3
+    assert many.tar_counts[i : i + 8, j : j + 8].sum() == np.sum(inside & is_target) > 0
 
 
 def test_the_fusion_is_at_the_threshold_on_the_line():
