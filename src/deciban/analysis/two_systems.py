@@ -133,9 +133,9 @@ def score_pairs(
     lines = () if model is None else decision_lines(model, operating_points)
     if len(tar) + len(non) <= most_points:
         return ScorePairs(*about, tar, non, lines=lines)
-    edges = [np.linspace(*_ends(table[finite, k]), N_CELLS + 1) for k in (0, 1)]
-    counts = [np.histogram2d(*one.T, bins=edges)[0] for one in (tar, non)]
-    return ScorePairs(*about, None, None, (edges[0], edges[1]), counts[0], counts[1], lines)
+    x, y = (np.linspace(*_ends(table[finite, k]), N_CELLS + 1) for k in (0, 1))
+    counts = [np.histogram2d(one[:, 0], one[:, 1], bins=(x, y))[0] for one in (tar, non)]
+    return ScorePairs(*about, None, None, (x, y), counts[0], counts[1], lines)
 
 
 def _ends(values: FloatArray) -> tuple[float, float]:

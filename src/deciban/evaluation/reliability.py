@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit, logit
@@ -151,18 +151,19 @@ def reliability_of(summary: Summary) -> Reliability:
         low, high = expit(pav.low + tau), expit(pav.high + tau)
     shares = [_in_bins(one, tau) / one.total for one in (summary.ranks.tar, summary.ranks.non)]
     shown = prior * shares[0], (1.0 - prior) * shares[1]
-    return Reliability((prior,), low, high, expit(pav.llr + tau), EDGES, *shown, *_cells(summary))
+    return Reliability((prior,), low, high, expit(pav.llr + tau), EDGES, *shown, **_cells(summary))
 
 
-def _cells(summary: Summary) -> tuple[int, int, IntArray | None]:
-    """Number of targets, of all trials, and of those in each cell; nothing where they weigh."""
+def _cells(summary: Summary) -> dict[str, Any]:
+    """What `Reliability` holds of numbers of trials: of targets, in all, in each cell; nothing where they weigh."""
     tar, non = summary.ranks.tar, summary.ranks.non
     if summary.is_weighted:
-        return 0, 0, None
+        return {}
     places = _PLACES - np.log(tar.total / non.total)
     below = tar.below(places) + non.below(places)
     n_trials = int(tar.total + non.total)
-    return int(tar.total), n_trials, np.diff(np.concatenate(([0], below, [n_trials]))).astype(np.int64)
+    in_cells = np.diff(np.concatenate(([0], below, [n_trials]))).astype(np.int64)
+    return {"n_tar": int(tar.total), "n_trials": n_trials, "n_in_cells": in_cells}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -105,7 +105,7 @@ def menagerie(
     >>> found.members("worms").tolist()
     [False, False, False, True]
     """
-    values = _validate.scores(scores, "scores")
+    values = np.asarray(_validate.scores(scores, "scores"), np.float64)
     truth, _ = _validate.labels(is_target, None, len(values))
     own = units if isinstance(units, TrialUnits) else TrialUnits.of(units)
     if own.n_trials != len(values):
@@ -121,8 +121,12 @@ def menagerie(
             f"quarters need {LEAST}. Name those that trials share (units=)."
         )
     tar, non = tar[known], non[known]
-    limits = [tuple(np.quantile(one, (QUARTER, 1.0 - QUARTER)).tolist()) for one in (tar, non)]
-    return Menagerie(name, own.noun, tar, non, *limits, own.n_units - len(tar))
+    return Menagerie(name, own.noun, tar, non, _quartiles(tar), _quartiles(non), own.n_units - len(tar))
+
+
+def _quartiles(means: FloatArray) -> tuple[float, float]:
+    low, high = np.quantile(means, (QUARTER, 1.0 - QUARTER)).tolist()
+    return low, high
 
 
 def _means(values: FloatArray, chosen: AnyArray, units: TrialUnits) -> FloatArray:

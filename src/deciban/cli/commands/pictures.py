@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -127,14 +127,12 @@ def _of_trials(plot: str, files: Any, about: Any, model: Any, *, quiet: bool) ->
     from deciban import plots
     from deciban.workflows.pictures import menageries_of, score_pairs_of
 
-    messages: Iterable[Any]
-    picture: Callable[..., Any]
     with working() as say:
         if plot == "zoo":
-            found, messages = menageries_of(files, about, say)
-            picture = plots.zoo
+            speakers, messages = menageries_of(files, about, say)
+            drawing = plots.zoo(speakers)
         else:
-            found, messages = score_pairs_of(files, about, model=model, progress=say)
-            picture = plots.score_scatter
+            pairs, messages = score_pairs_of(files, about, model=model, progress=say)
+            drawing = plots.score_scatter(pairs)
     tell(messages, quiet=quiet)
-    return picture(found)
+    return drawing
