@@ -113,8 +113,8 @@ def home(parts: Sequence[Section]) -> str:
     """The first page of the site."""
     found = (SITE / "home.md").read_text().replace("(../images/", "(images/")
     rows = "\n".join(f"- **[{part.title}]({part.folder}/index.md)**: {part.words}" for part in parts)
-    rows += "\n- **[Gallery](gallery/gallery.md)**: every plot, with the lines that draw it."
-    names = "\n".join([*(f"{part.folder}/index" for part in parts), "gallery/gallery"])
+    rows += "\n- **[Gallery](gallery/index.md)**: every plot, with the lines that draw it."
+    names = "\n".join([*(f"{part.folder}/index" for part in parts), "gallery/index"])
     return f"{found}\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
 
 
@@ -130,7 +130,7 @@ def put_together(source: Path) -> None:
         made = reference.write(source / part.folder) if part.folder == "reference" else []
         own = [part.place(page) for page in part.pages]
         (source / part.folder / "index.md").write_text(index_of(part, [*own, *made]))
-    runpy.run_path(str(ROOT / "examples" / "gallery.py"))["main"](["-o", str(source / "gallery")])
+    runpy.run_path(str(ROOT / "scripts" / "gallery"))["main"]([str(source / "gallery")])
     (source / "index.md").write_text(home(parts))
     shutil.copy(SITE / "conf.py", source)
 

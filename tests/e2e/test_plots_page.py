@@ -26,10 +26,12 @@ def test_code_of_the_page_draws_and_prints_what_the_page_says(folder):
     assert {path.name for path in folder.glob("*.*g")} == {"det.svg", "calibrated.png"}
 
 
-def test_the_command_of_the_page_draws(folder, deciban):
-    (line,) = re.findall(r"^deciban .*$", PAGE, flags=re.MULTILINE)
-    deciban(line, folder)
+def test_the_commands_of_the_page_draw(folder, deciban):
+    lines = re.findall(r"^deciban .*$", PAGE, flags=re.MULTILINE)
+    for line in lines:
+        deciban(line, folder)
     assert (folder / "det.pdf").read_bytes().startswith(b"%PDF")
+    assert len(list(folder.glob("*.svg"))) == len(lines) - 1 == 3
 
 
 def test_every_plot_is_on_the_page_by_both_names():

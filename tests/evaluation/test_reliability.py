@@ -88,3 +88,52 @@ def test_the_order_of_the_classes_does_not_show():
     curve = evaluate_classes(loglik, label).curves.reliability
     np.testing.assert_array_equal(turned.low, curve.low)
     np.testing.assert_array_equal(turned.high, curve.high)
+
+
+def test_the_band_holds_calibrated_curves_as_often_as_it_says():
+    held = list[np.ndarray]()
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        curve = evaluate(rng.normal(2, 2, 150), rng.normal(-2, 2, 350)).curves.reliability
+        band = curve.consistency(0.9)
+        middle = (band.posterior > 0.1) & (band.posterior < 0.9)
+        observed = at(curve, np.minimum(band.posterior[middle], curve.high[-1]))
+        held.append((observed >= band.low[middle]) & (observed <= band.high[middle]))
+    assert np.mean(np.concatenate(held)) == pytest.approx(0.9, abs=0.05)
+
+
+def test_the_band_is_that_of_single_trials_drawn_one_by_one():
+    curve = evaluate(TAR, NON, operating_points=TwoClassFigures(posteriors_at=0.2)).curves.reliability
+    band = curve.consistency(0.8)
+    llr, rng = np.sort(np.concatenate((TAR, NON))), np.random.default_rng(77)
+    own = expit(llr + np.log(len(TAR) / len(NON)))
+    found = list[np.ndarray]()
+    for _ in range(200):
+        event = rng.random(len(llr)) < own
+        weight = np.where(event, 0.2 / event.sum(), 0.8 / (~event).sum())
+        posterior = expit(llr + logit(0.2))
+        found.append(np.interp(band.posterior, posterior, fitted(event.astype(float), posterior, weight)))
+    low, high = np.quantile(found, (0.1, 0.9), axis=0)
+    inside = (band.posterior > 0.05) & (band.posterior < 0.95)
+    assert np.abs(band.low - low)[inside].mean() < 0.03
+    assert np.abs(band.high - high)[inside].mean() < 0.03
+
+
+def test_scores_that_are_too_sure_leave_the_band():
+    curve = evaluate(3.0 * TAR, 3.0 * NON).curves.reliability
+    band = curve.consistency()
+    observed = at(curve, np.minimum(band.posterior, curve.high[-1]))
+    assert np.mean((observed < band.low) | (observed > band.high)) > 0.2
+
+
+def test_weighted_trials_and_many_classes_have_no_band():
+    weighted = evaluate(TAR, NON, tar_weights=np.full(len(TAR), 0.5)).curves.reliability
+    label = np.repeat([0, 1, 2], 4)
+    many = evaluate_classes(5.0 * np.eye(3)[label], label).curves.reliability
+    assert weighted.consistency() is many.consistency() is None
+
+
+def test_infinite_and_equal_scores_have_a_band():
+    for scores in (([np.inf, 2.0], [-np.inf, 1.0]), ([1.0] * 5, [1.0] * 7)):
+        band = evaluate(*scores).curves.reliability.consistency()
+        assert np.all((band.low <= band.high) & (band.low >= 0.0) & (band.high <= 1.0))

@@ -60,3 +60,18 @@ def test_from_the_command_line(words, tmp_path, monkeypatch, capsysbinary):
     code, _, err = terminal(monkeypatch, capsysbinary)(f"plot reliability {words} -o r.svg")
     assert code == 0, err
     assert (tmp_path / "r.svg").read_bytes().startswith(b"<?xml")
+
+
+def test_the_band_of_up_to_three_systems_is_shaded():
+    one = gaussian("sysA")
+    band = one.curves.reliability.consistency()
+    alone = plots.reliability(one)
+    (shaded,) = [each for each in alone.collections if each.get_alpha() == 0.15]
+    corners = shaded.get_paths()[0].vertices
+    assert {*zip(band.posterior, band.low, strict=True), *zip(band.posterior, band.high, strict=True)} <= {
+        tuple(each) for each in corners.tolist()
+    }
+    assert "400 + 2,000 trials" in [text.get_text() for text in alone.texts]
+    ten = plots.reliability([gaussian(f"system {k}") for k in range(10)])
+    assert not ten.collections
+    assert not [each for each in plots.reliability(one, bands=False).collections if each.get_alpha() == 0.15]

@@ -13,3 +13,5 @@ from deciban.analysis.selection import Selection as Selection
 from deciban.analysis.selection import SelectionStep as SelectionStep
 from deciban.analysis.selection import Untrained as Untrained
 from deciban.analysis.selection import select_systems as select_systems
+from deciban.analysis.two_systems import ScorePairs as ScorePairs
+from deciban.analysis.two_systems import score_pairs as score_pairs

@@ -18,6 +18,8 @@ from deciban.evaluation.results import Curves as Curves
 from deciban.evaluation.results import Evaluation as Evaluation
 from deciban.evaluation.results import PointResult as PointResult
 from deciban.evaluation.results import Results as Results
+from deciban.evaluation.speaker_means import Menagerie as Menagerie
+from deciban.evaluation.speaker_means import menagerie as menagerie
 from deciban.evaluation.summary import Summary as Summary
 from deciban.evaluation.summary import TwoClassFigures as TwoClassFigures
 from deciban.evaluation.summary import merged as merged

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit, logit
@@ -17,7 +17,8 @@ from scipy.special import expit, logit
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.counts import CountTable, SortedClass
 from deciban.core.ranks.hull import pool
-from deciban.types import FloatArray
+from deciban.core.resampling.intervals import LEVEL, checked_level
+from deciban.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.summary import Summary
@@ -28,6 +29,13 @@ _EVEN = 0.5
 
 EDGES = np.linspace(0.0, 1.0, _BINS + 1)
 """Of the bins of posteriors: for the histogram alone."""
+
+_PLACES = np.linspace(-12.0, 12.0, 401)
+_MIDDLES = np.concatenate(([_PLACES[0]], (_PLACES[1:] + _PLACES[:-1]) / 2, [_PLACES[-1]]))
+"""Between cells of posterior log odds, and in them: what the band is drawn for."""
+
+N_REPLICATES, SEED = 400, 0
+"""Of the band."""
 
 PLACES = logit(EDGES[1:-1])
 """The same as posterior log odds, without both ends."""
@@ -49,6 +57,10 @@ class Reliability(ByValue):
         Edges of bins of posteriors.
     happened, failed : (b,) arrays
         Share of trials in each bin with which it happened and did not, at the prior; together they add up to 1.
+    n_tar, n_trials : int
+        How many trials there are of two classes, of targets and in all; 0 where trials weigh, and of many classes.
+    n_in_cells : (n_cells,) int array or None
+        Trials in cells of posterior log odds at the proportion of the trials themselves; None where they weigh.
     """
 
     prior: tuple[float, ...]
@@ -58,6 +70,77 @@ class Reliability(ByValue):
     bins: FloatArray
     happened: FloatArray
     failed: FloatArray
+    n_tar: int = 0
+    n_trials: int = 0
+    n_in_cells: IntArray | None = None
+
+    def consistency(self, level: float = LEVEL) -> Consistency | None:
+        """Between which bounds the curve would lie if posteriors were right; see `Consistency`.
+
+        Parameters
+        ----------
+        level : float
+            At each posterior by itself.
+
+        Returns
+        -------
+        Consistency or None
+            None where trials weigh, and of many classes.
+
+        Raises
+        ------
+        InputError
+            If the level is not inside (0, 1).
+        """
+        level = checked_level(level)
+        if self.n_in_cells is None or not 0 < self.n_tar < self.n_trials:
+            return None
+        used = np.flatnonzero(self.n_in_cells)
+        n, own = self.n_in_cells[used], float(logit(self.n_tar / self.n_trials))
+        tau = float(logit(self.prior[0]))
+        drawn = np.random.default_rng(SEED).binomial(n, expit(_MIDDLES[used]), (N_REPLICATES, len(n)))
+        curves = _refitted(drawn.astype(np.int64), n - drawn, tau)
+        ends = np.quantile(curves, ((1.0 - level) / 2.0, (1.0 + level) / 2.0), axis=0)
+        return Consistency(expit(_MIDDLES[used] - own + tau), ends[0], ends[1], level)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Consistency(ByValue):
+    """Where a reliability curve lies by chance alone, at each posterior by itself, if posteriors are right.
+
+    Labels of all trials are drawn again, 400 times from seed 0: that of a trial is a target with the posterior that its
+    llr says, at the share of targets among the trials; PAV of these trials is one curve. Trials count as independent,
+    so that the band is too narrow where speakers have many. Posteriors are told apart to 0.06 nats of log odds. Source:
+    Dimitriadis, Gneiting and Jordan, Stable reliability diagrams for probabilistic classifiers, PNAS 118, 2021
+    (consistency bands by resampling).
+
+    Attributes
+    ----------
+    posterior : (n,) array
+        Ascending.
+    low, high : (n,) arrays
+    level : float
+    """
+
+    posterior: FloatArray
+    low: FloatArray
+    high: FloatArray
+    level: float
+
+
+def _refitted(tar: IntArray, non: IntArray, tau: float) -> FloatArray:
+    """PAV of counts, a table of cells in each row: the posterior of every cell at a prior."""
+    n_rows, n_cells = tar.shape
+    is_first = np.zeros(tar.shape, np.bool_)
+    is_first[:, 0] = True
+    starts = pool(tar.ravel(), non.ravel(), is_first.ravel())
+    of_row = starts // n_cells
+    n_tar, n_non = (np.add.reduceat(one.ravel(), starts) for one in (tar, non))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        llr = np.log(n_tar / tar.sum(axis=1)[of_row]) - np.log(n_non / non.sum(axis=1)[of_row])
+    llr[(n_tar == 0)], llr[(n_non == 0)] = -np.inf, np.inf
+    found: FloatArray = np.repeat(expit(llr + tau), np.diff(np.append(starts, tar.size))).reshape(n_rows, n_cells)
+    return found
 
 
 def reliability_of(summary: Summary) -> Reliability:
@@ -67,7 +150,20 @@ def reliability_of(summary: Summary) -> Reliability:
     with np.errstate(over="ignore"):
         low, high = expit(pav.low + tau), expit(pav.high + tau)
     shares = [_in_bins(one, tau) / one.total for one in (summary.ranks.tar, summary.ranks.non)]
-    return Reliability((prior,), low, high, expit(pav.llr + tau), EDGES, prior * shares[0], (1.0 - prior) * shares[1])
+    shown = prior * shares[0], (1.0 - prior) * shares[1]
+    return Reliability((prior,), low, high, expit(pav.llr + tau), EDGES, *shown, **_cells(summary))
+
+
+def _cells(summary: Summary) -> dict[str, Any]:
+    """What `Reliability` holds of numbers of trials: of targets, in all, in each cell; nothing where they weigh."""
+    tar, non = summary.ranks.tar, summary.ranks.non
+    if summary.is_weighted:
+        return {}
+    places = _PLACES - np.log(tar.total / non.total)
+    below = tar.below(places) + non.below(places)
+    n_trials = int(tar.total + non.total)
+    in_cells = np.diff(np.concatenate(([0], below, [n_trials]))).astype(np.int64)
+    return {"n_tar": int(tar.total), "n_trials": n_trials, "n_in_cells": in_cells}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

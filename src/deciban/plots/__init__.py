@@ -42,3 +42,12 @@ COMPARISON_KINDS: tuple[str, ...] = ("forest", "difference_curve")
 
 TEACHING_KINDS: tuple[str, ...] = ("rocch", "minimum_cost", "cllr_bars")
 """Of two classes as well, but not in a report: they show where figures come from."""
+
+CONDITION_KINDS: tuple[str, ...] = ("by_condition", "condition_map")
+"""Of results by conditions."""
+
+TRIAL_KINDS: tuple[str, ...] = ("score_scatter", "zoo")
+"""Of what no evaluation holds: `deciban.analysis.score_pairs`, `deciban.evaluation.menagerie`."""
+
+MODEL_KINDS: tuple[str, ...] = ("fusion_weights",)
+"""Of trained models."""

@@ -4,10 +4,13 @@ from deciban.plots.calibration import omega as omega
 from deciban.plots.comparison import difference_curve as difference_curve
 from deciban.plots.comparison import forest as forest
 from deciban.plots.conditions import by_condition as by_condition
+from deciban.plots.conditions import condition_map as condition_map
 from deciban.plots.det_roc import det as det
 from deciban.plots.det_roc import roc as roc
 from deciban.plots.files import FORMATS as FORMATS
 from deciban.plots.files import save as save
+from deciban.plots.fusion import fusion_weights as fusion_weights
+from deciban.plots.fusion import score_scatter as score_scatter
 from deciban.plots.multiclass.c_avg import c_avg_curve as c_avg_curve
 from deciban.plots.multiclass.c_avg import subset_c_avg as subset_c_avg
 from deciban.plots.multiclass.detectors import class_ape as class_ape
@@ -23,6 +26,7 @@ from deciban.plots.prior_curves import ece as ece
 from deciban.plots.score_plots import histogram as histogram
 from deciban.plots.score_plots import pav as pav
 from deciban.plots.score_plots import tippett as tippett
+from deciban.plots.speakers import zoo as zoo
 from deciban.plots.teaching import cllr_bars as cllr_bars
 from deciban.plots.teaching import minimum_cost as minimum_cost
 from deciban.plots.teaching import rocch as rocch
@@ -31,3 +35,6 @@ KINDS: tuple[str, ...]
 CLASS_KINDS: tuple[str, ...]
 COMPARISON_KINDS: tuple[str, ...]
 TEACHING_KINDS: tuple[str, ...]
+CONDITION_KINDS: tuple[str, ...]
+TRIAL_KINDS: tuple[str, ...]
+MODEL_KINDS: tuple[str, ...]

@@ -1,9 +1,11 @@
-"""Plots of results by condition: a figure of every condition with its interval."""
+"""Plots of results by condition: a figure of every condition with its interval, and a map of several figures."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 
 from deciban.analysis.compared_figures import figure_among, in_words, shown
@@ -14,6 +16,7 @@ from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure
 from deciban.plots.axes import Canvas, Mark, Style, in_percent, readable
 from deciban.plots.files import families_for
+from deciban.plots.multiclass.cells import BLUES, Grid, brief, largest
 from deciban.plots.prior_curves import REFERENCE
 
 _WIDTH, _ROW, _HEAD = 6.0, 0.3, 1.1
@@ -66,10 +69,7 @@ def by_condition(
     >>> [text.get_text() for text in ax.get_yticklabels()], ax.get_xlabel()
     (['pooled', 'sex f', 'sex m'], 'Cllr')
     """
-    systems: tuple[SystemConditions, ...] = getattr(results, "conditions", ())
-    if not systems or not 0 <= partition < len(systems[0].partitions):
-        n_known = len(systems[0].partitions) if systems else 0
-        raise InputError(f"partition: got {partition}; the results have {n_known}. Evaluate by conditions first (by=).")
+    systems = _systems(results, partition)
     pooled: Any = systems[0].pooled
     wanted = figure or ("cllr" if pooled.kind == "classes" else "eer")
     chosen = figure_among(_known(pooled), wanted, "these results")
@@ -87,6 +87,112 @@ def by_condition(
         for row, found in enumerate(rows):
             _mark(canvas.ax, mark, row + shift, found, chosen, is_first=row == 0)
     return _finished(canvas, labels, chosen, pooled, several=len(systems) > 1)
+
+
+def condition_map(
+    results: Results[Any],
+    ax: Axes | None = None,
+    *,
+    figures: str | Sequence[str] | None = None,
+    partition: int = 0,
+    **mesh_kw: Any,
+) -> Axes:
+    """Draw a map of conditions: a row for each, a column for each figure of a system, or for each system.
+
+    Parameters
+    ----------
+    results : Results
+        Of one system or several, with conditions: ``evaluate(..., by="channel")``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default, as large as the cells need.
+    figures : str or sequence of str, optional
+        Figures by their names, such as ``"eer"`` or ``"act_dcf@2"``; one where there are several systems. Left out,
+        several systems show the equal error rate, of many classes Cllr, and one system these and costs.
+    partition : int
+        Which of several partitions, from 0 in the order in which they were asked for.
+    **mesh_kw
+        Properties of the mesh of cells.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If the results have no conditions, no such partition or no such figure, or several systems are to show several
+        figures.
+
+    Notes
+    -----
+    Colours go from 0 to the largest finite value of a figure: systems share one scale, each of several figures has its
+    own. A condition that lacks trials of a class has a dash; what is infinite is nearly black.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> frame = {"score": [2.0, 1.0, -1.0, 0.5, 3.0, -2.0], "label": [1, 1, 0, 0, 1, 0], "sex": list("ffmfmm")}
+    >>> ax = condition_map(deciban.evaluate(frame, score=["score"], by="sex"), figures=["eer", "cllr"])
+    >>> [text.get_text() for text in ax.get_yticklabels()], [text.get_text() for text in ax.get_xticklabels()]
+    (['pooled', 'sex f', 'sex m'], ['EER (ROCCH) (%)', 'Cllr'])
+    """
+    systems = _systems(results, partition)
+    pooled: Any = systems[0].pooled
+    wanted = [figures] if isinstance(figures, str) else list(figures or _default_figures(systems))
+    chosen = [figure_among(_known(pooled), one, "these results", "figures") for one in wanted]
+    if len(systems) > 1 and len(chosen) != 1:
+        raise InputError(f"figures: {len(chosen)} figures of {len(systems)} systems. Ask for one figure, or system.")
+    several = len(systems) > 1
+    columns = [str(one.pooled.name) for one in systems] if several else [_heading(one, pooled) for one in chosen]
+    parts = [one.partitions[partition] for one in systems]
+    rows = ["pooled", *(condition.name for condition in parts[0].conditions)]
+    found = [
+        [one.pooled, *(condition.found for condition in part.conditions)]
+        for one, part in zip(systems, parts, strict=True)
+    ]
+    cells = [(one, chosen[0]) for one in found] if several else [(found[0], one) for one in chosen]
+    values = np.array([[np.nan if c[k] is None else _value(c[k], f) for c, f in cells] for k in range(len(rows))])
+    tops = [largest(values if several else values[:, k], 1.0) for k in range(len(columns))]
+    grid = Grid(rows, columns, ax)
+    empty = np.isnan(values)
+    mesh = grid.shade(np.ma.masked_array(np.maximum(values, 0.0) / tops, empty), BLUES, 1.0, **mesh_kw)
+    texts = [[_cell(x, f) for x, (_, f) in zip(row, cells, strict=True)] for row in values.tolist()]
+    grid.write(texts, [mesh])
+    for row, column in zip(*np.nonzero(empty), strict=True):
+        grid.ax.text(column, row, "-", ha="center", va="center", color="0.6")
+    if several:
+        top = tops[0] * (100.0 if _is_share(chosen[0]) else 1.0)
+        grid.explain(mesh, _heading(chosen[0], pooled), format=lambda share, _position: brief(share * top))
+    return grid.ax
+
+
+def _systems(results: Any, partition: int) -> tuple[SystemConditions, ...]:
+    """Those of results, if they have such a partition."""
+    systems: tuple[SystemConditions, ...] = getattr(results, "conditions", ())
+    if not systems or not 0 <= partition < len(systems[0].partitions):
+        n_known = len(systems[0].partitions) if systems else 0
+        raise InputError(f"partition: got {partition}; the results have {n_known}. Evaluate by conditions first (by=).")
+    return systems
+
+
+def _default_figures(systems: Sequence[SystemConditions]) -> list[str]:
+    of_classes = systems[0].pooled.kind == "classes"
+    names = ["cllr", "min_cllr", "error_rate"] if of_classes else ["eer", "min_dcf", "act_dcf", "min_cllr", "cllr"]
+    return names if len(systems) == 1 else names[:1]
+
+
+def _is_share(figure: Figure) -> bool:
+    return shown(figure).in_percent or (not isinstance(figure, str) and figure[0] in ("p_miss", "p_fa"))
+
+
+def _heading(figure: Figure, pooled: Any) -> str:
+    return in_words(figure, pooled).replace(" at p_target ", " at ") + (" (%)" if _is_share(figure) else "")
+
+
+def _cell(value: float, figure: Figure) -> str:
+    """What is written into a cell; figures are costs and shares, but calibration may lose less than nothing."""
+    size = abs(value) * (100.0 if _is_share(figure) else 1.0)
+    return "" if np.isnan(value) else ("\N{MINUS SIGN}" if value < 0 and brief(size) != "0" else "") + brief(size)
 
 
 def _equalized(one: SystemConditions, part: ByConditions) -> list[Any]:
@@ -127,7 +233,7 @@ def _finished(canvas: Canvas, labels: list[str], figure: Figure, pooled: Any, *,
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.grid(visible=False, axis="y")
     words = in_words(figure, pooled)
-    if shown(figure).in_percent or (not isinstance(figure, str) and figure[0] in ("p_miss", "p_fa")):
+    if _is_share(figure):
         ax.xaxis.set_major_formatter(in_percent)
         words += " (%)"
     canvas.finish(words, "")

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.reliability import Reliability
-from deciban.plots.axes import THIN_WIDTH, Canvas, Drawable, Mark, Style, systems_of
+from deciban.plots.axes import BAND, BAND_LINE, GREY, HALO, THIN_WIDTH, Canvas, Drawable, Mark, Style, systems_of
 from deciban.plots.multiclass.cells import ClassDrawable, class_systems_of
 from deciban.types import FloatArray
 
@@ -18,10 +18,12 @@ _SIZE = (5.6, 5.6)
 _FLOOR, _HIGHEST = -0.30, 0.24
 """Lower end of the axis, and height of the highest bin of the histogram, in units of the frequency above."""
 
+_MOST_WITH_BANDS = 3
+
 AnyDrawable: TypeAlias = Drawable | ClassDrawable
 
 
-def reliability(result: AnyDrawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = True, **line_kw: Any) -> Axes:
     """Draw how often what has a posterior probability happens: the reliability diagram, with the posteriors below.
 
     Parameters
@@ -30,6 +32,8 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, **line_kw: Any) -> 
         One or several systems, each in its own colour.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
+    bands : bool
+        Whether it is shaded where the curve of up to three systems would lie if posteriors were right.
     **line_kw
         Properties of the curve of each system.
 
@@ -51,8 +55,11 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, **line_kw: Any) -> 
 
     The curve is PAV of the posteriors, so that no bins have to be chosen (Dimitriadis, Gneiting and Jordan, PNAS 118,
     2021); flat pieces are its blocks. Calibrated posteriors follow the dotted diagonal: below it they are too high,
-    above it too low. The histogram below, of bins of equal width, shows where the posteriors are: solid those of
-    targets (of segments that are recognized rightly), dashed the others; its highest bin has the height of the strip.
+    above it too low. Shaded, of two classes and of trials that count alike: where chance alone leads calibrated
+    posteriors, at the level of the legend and at each posterior by itself
+    (`deciban.evaluation.reliability.Consistency`). It takes trials for independent. The histogram below, of bins of
+    equal width, shows where the posteriors are: solid those of targets (of segments that are recognized rightly),
+    dashed the others; its highest bin has the height of the strip.
 
     Examples
     --------
@@ -67,6 +74,13 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, **line_kw: Any) -> 
     for mark, one in zip(canvas.marks, curves, strict=True):
         canvas.ax.plot(*_corners(one), **mark.main)
         _histogram(canvas, one, mark, is_alone=len(systems) == 1)
+        if bands and len(systems) <= _MOST_WITH_BANDS:
+            _band(canvas, one, mark)
+    if len(systems) == 1 and curves[0].n_trials:
+        one = curves[0]
+        words = f"{one.n_tar:,} + {one.n_trials - one.n_tar:,} trials"
+        style: Style = {"ha": "right", "va": "top", "fontsize": 8, "color": GREY, "path_effects": [HALO], "zorder": 5}
+        canvas.ax.text(0.99, -0.02, words, **style)
     if canvas.explain("calibrated", color="black", linestyle=":"):
         canvas.ax.plot([0.0, 1.0], [0.0, 1.0], color="black", linestyle=":", linewidth=1.2, zorder=2.2)
         canvas.ax.axhline(0.0, color="0.6", linewidth=0.8, zorder=1.6)
@@ -104,6 +118,16 @@ def _labels(system: Evaluation | ClassEvaluation, curve: Reliability) -> tuple[s
 def _corners(one: Reliability) -> tuple[FloatArray, FloatArray]:
     """Both ends of every block: flat within a block, straight from one to the next."""
     return np.stack((one.low, one.high), axis=1).ravel(), np.repeat(one.observed, 2)
+
+
+def _band(canvas: Canvas, one: Reliability, mark: Mark) -> None:
+    """Shade where the curve would lie if posteriors were right, and say once what that is."""
+    band = one.consistency()
+    if band is None:
+        return
+    shade: Style = {**BAND, "color": mark.color, "alpha": 0.15}
+    canvas.ax.fill_between(band.posterior, band.low, band.high, **shade)
+    canvas.explain(f"{100 * band.level:g} % band if calibrated", **BAND_LINE)
 
 
 def _histogram(canvas: Canvas, one: Reliability, mark: Mark, *, is_alone: bool) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import click
 
+from deciban.cli.commands.pictures import PICTURES, drawn, read_by, refuse_what_is_overlooked
 from deciban.cli.shared.completion import files
 from deciban.cli.shared.envelope import Shown, print_json
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
@@ -112,10 +113,10 @@ def _has_requests(one: Any) -> bool:
 
 
 @click.command("plot", cls=SectionedCommand)
-@click.argument("plot", type=click.Choice(tuple(dict.fromkeys((*_KINDS, *_TEACHING_KINDS, *_CLASS_KINDS)))))
+@click.argument("plot", type=click.Choice(tuple(dict.fromkeys((*_KINDS, *_TEACHING_KINDS, *_CLASS_KINDS, *PICTURES)))))
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("units", "uncertainty", "scale"))
-@options("plot", "reliability", "axis", "json")
+@joining_options(more=("units", "uncertainty", "conditions", "scale"))
+@options("plot", "pictures", "reliability", "axis", "json")
 def plot_command(
     plot: str,
     scores: tuple[str, ...],
@@ -130,10 +131,14 @@ def plot_command(
     """Draw one plot of score files; all systems share it.
 
     Scores of many classes have plots of their own, from confusion to simplex (of three classes); confusion,
-    pairwise-loss, class-ape and simplex show one system.
+    pairwise-loss, class-ape and simplex show one system. Comparisons have forest and difference-curve; conditions
+    (--by) by-condition and condition-map; speakers zoo; two systems score-scatter; a model file fusion-weights.
 
     \b
     deciban plot det sysA.txt sysB.txt --key key.txt -o det.pdf
+    deciban plot forest sysA.txt sysB.txt --key key.txt -o forest.pdf
+    deciban plot score-scatter sysA.txt sysB.txt --key key.txt --model fusion.json -o scatter.png
+    deciban plot fusion-weights fusion.json -o weights.svg
     deciban plot confusion languages.tsv --key languages.key -o confusion.svg
     """
     from deciban.io.source import display_name
@@ -142,6 +147,16 @@ def plot_command(
     from deciban.workflows.streaming import score_paths
 
     ending_of(output)
+    refuse_what_is_overlooked(plot, asked, figures, key)
+    if plot in PICTURES:
+        if as_json:
+            raise click.UsageError(f"--json: {plot} draws and prints no figures; deciban eval and compare do.")
+        refuse_overwriting([output], read_by(scores, key, asked, figures["model"]))
+        save_plot(drawn(plot, scores, key, asked, figures, quiet=quiet), output)
+        if not quiet:
+            click.echo(f"wrote {display_name(output)}")
+        return
+    figures = {name: value for name, value in figures.items() if name not in ("model", "against", "figure")}
     files = asked.opened(asked.inputs(scores, key), key)
     refuse_overwriting([output], [*files.paths, *asked.options.files])
     about = asked.options_for(files).with_figures(**figures)

@@ -1,0 +1,87 @@
+"""Weights of systems with their intervals: how sure training is of what each one is worth."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from deciban.core.resampling.intervals import LEVEL, checked_level
+from deciban.core.resampling.scales import t_quantile
+from deciban.errors import InputError
+from deciban.models.score_model import ScoreModel
+
+
+@dataclass(frozen=True, slots=True)
+class WeightInterval:
+    """A weight of a model, of scores that are divided by their standard deviation, with its interval.
+
+    Attributes
+    ----------
+    name : str
+        The system, or what else has a weight.
+    weight : float
+        In nats per standard deviation.
+    low, high : float or None
+        The interval; None where training was not told the units.
+    """
+
+    name: str
+    weight: float
+    low: float | None = None
+    high: float | None = None
+
+
+def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[WeightInterval, ...]:
+    """Weights of a fusion of two classes on standardized scores, with intervals by the units of training.
+
+    Parameters
+    ----------
+    model : ScoreModel
+        A trained fusion.
+    level : float
+        Of the intervals.
+
+    Returns
+    -------
+    tuple of WeightInterval
+        In the order of training.
+
+    Raises
+    ------
+    InputError
+        If the model has no such weights, was not trained, or the level is not inside (0, 1).
+
+    Notes
+    -----
+    The interval of a weight is that of the parameter, by its standard error and the t quantile of one degree of freedom
+    less than there are units, times the standard deviation of the scores, which counts as known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from deciban.fusion import LinearFusion
+    >>> scores = np.array([[3.0, 1.0], [1.0, 2.0], [2.0, -1.0], [-1.0, 1.0], [1.5, 0.0], [0.0, -2.0], [2.0, 0.5]])
+    >>> fusion = LinearFusion().fit(scores, np.arange(7) < 3)
+    >>> [(one.name, round(one.weight, 2), one.low) for one in weight_intervals(fusion)]
+    [('system 0', 1.81, None), ('system 1', 0.88, None)]
+    """
+    level = checked_level(level)
+    model.require_fitted()
+    rows = [row for row in model.parameter_rows() if row.standardized is not None]
+    if not rows:
+        raise InputError(
+            f"model: a {type(model).__name__} has no weights of systems. Pass a fusion of two classes (deciban fuse)."
+        )
+    known = model.uncertainty_
+    reach = math.nan if known is None else t_quantile(level, known.n_units - 1)
+    found = list[WeightInterval]()
+    for row in rows:
+        weight = float(row.standardized or 0.0)
+        if row.standard_error is None:
+            found.append(WeightInterval(row.name, weight))
+            continue
+        scale = 0.0 if row.value == 0.0 else abs(weight / row.value)
+        found.append(
+            WeightInterval(row.name, weight, *(weight + s * reach * row.standard_error * scale for s in (-1, 1)))
+        )
+    return tuple(found)

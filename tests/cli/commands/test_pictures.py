@@ -1,0 +1,91 @@
+"""Pictures that need more than results: as files, from the options of the commands that print their numbers."""
+
+import numpy as np
+import pytest
+
+from deciban import plots
+from deciban.cli.commands import pictures
+from deciban.fusion import LinearFusion
+from deciban.io import write_demo
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    write_demo(folder)
+    lines = (folder / "key.txt").read_text().splitlines()
+    table = ["enroll test truth channel", *(f"{line} {('tel', 'mic')[k % 2]}" for k, line in enumerate(lines))]
+    (folder / "by.csv").write_text("\n".join(table).replace(" ", ",") + "\n")
+    rng, is_target = np.random.default_rng(1), np.arange(120) % 3 == 0
+    scores = np.where(is_target, 1.0, -1.0)[:, None] * [1.0, 0.4] + rng.normal(size=(120, 2))
+    LinearFusion().fit(scores, is_target, units=np.arange(120) // 4).save(folder / "fusion.json")
+    return folder
+
+
+@pytest.fixture
+def draw(demo, run):
+    """Run a command of pictures with names of files in the folder."""
+
+    def drawn(command):
+        names = ("sysA.txt", "sysB.txt", "key.txt", "by.csv", "fusion.json", "out.svg")
+        return run("plot", *(demo / word if word in names else word for word in command.split()))
+
+    return drawn
+
+
+SYSTEMS = "sysA.txt sysB.txt --key"
+COMMANDS = {
+    "forest": f"forest {SYSTEMS} key.txt --figure eer",
+    "difference-curve": f"difference-curve {SYSTEMS} key.txt --against first",
+    "by-condition": f"by-condition {SYSTEMS} by.csv --by channel --figure cllr",
+    "condition-map": "condition-map sysA.txt --key by.csv --by channel --figure eer,cllr",
+    "score-scatter": f"score-scatter {SYSTEMS} key.txt --model fusion.json --dcf 0.5",
+    "zoo": f"zoo {SYSTEMS} key.txt",
+    "fusion-weights": "fusion-weights fusion.json --level 0.9",
+}
+
+
+def test_the_command_line_knows_every_picture():
+    known = (plots.COMPARISON_KINDS, plots.CONDITION_KINDS, plots.TRIAL_KINDS, plots.MODEL_KINDS)
+    of_commands = [
+        pictures.COMPARISON_KINDS, pictures.CONDITION_KINDS, pictures.TRIAL_KINDS, pictures.MODEL_KINDS
+    ]  # fmt: skip
+    assert [tuple(kind.replace("-", "_") for kind in kinds) for kinds in of_commands] == list(known)
+    assert set(COMMANDS) == set(pictures.PICTURES)
+
+
+@pytest.mark.parametrize("plot", COMMANDS)
+def test_every_picture_is_written(draw, demo, plot):
+    (demo / "out.svg").unlink(missing_ok=True)
+    code, out, told = draw(f"{COMMANDS[plot]} -o out.svg")
+    assert code == 0, told
+    assert "wrote" in out
+    assert (demo / "out.svg").read_bytes().startswith(b"<?xml")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("det sysA.txt --key key.txt --by channel", "--by: is about by-condition, condition-map"),
+        ("det sysA.txt --key key.txt --model fusion.json", "--model: is about forest"),
+        ("zoo sysA.txt --key key.txt --figure eer", "--figure: is about forest"),
+        ("condition-map sysA.txt --key by.csv", "--by gender"),
+        ("fusion-weights fusion.json fusion.json", "about one model, got 2 files"),
+        ("fusion-weights fusion.json --key key.txt", "--key: is about forest"),
+        ("forest sysA.txt --key key.txt --json", "--json: forest draws and prints no figures"),
+        ("score-scatter sysA.txt --key key.txt", "1 systems. Two are drawn"),
+    ],
+)
+def test_what_would_be_overlooked_is_refused(draw, demo, command, words):
+    (demo / "out.svg").unlink(missing_ok=True)
+    code, _, told = draw(f"{command} -o out.svg")
+    assert code == 2
+    assert words in " ".join(told.split())
+    assert not (demo / "out.svg").exists()
+
+
+def test_a_picture_does_not_overwrite_its_model(run, demo):
+    model = demo / "weights.svg"
+    model.write_bytes((demo / "fusion.json").read_bytes())
+    assert run("plot", "fusion-weights", model, "-o", model)[0] == 2
+    assert model.read_bytes() == (demo / "fusion.json").read_bytes()

@@ -1,0 +1,44 @@
+"""Intervals of weights: by the covariance of the parameters, and by training again on other draws of units."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from deciban import InputError
+from deciban.calibration import PavCalibrator
+from deciban.fusion import LinearFusion
+from deciban.models.weight_intervals import weight_intervals
+
+
+def drawn(seed, n_units=60, each=6):
+    rng = np.random.default_rng(seed)
+    unit, is_target = np.repeat(np.arange(n_units), each), np.arange(n_units * each) % 2 == 0
+    shift = rng.normal(size=(n_units, 2))[unit]
+    scores = np.where(is_target, 1.0, -1.0)[:, None] * [1.0, 0.5] + 0.7 * shift + rng.normal(size=(len(unit), 2))
+    return scores, is_target, unit
+
+
+def test_intervals_are_those_of_the_covariance_in_other_units():
+    scores, is_target, unit = drawn(1)
+    fusion = LinearFusion().fit(scores, is_target, units=unit)
+    deviation = fusion.standardized_weights_ / fusion.weights_
+    reach = stats.t.ppf(0.95, 59) * np.sqrt(np.diag(fusion.parameter_covariance_))[:2] * deviation
+    found = weight_intervals(fusion, level=0.9)
+    np.testing.assert_allclose([one.low for one in found], fusion.standardized_weights_ - reach)
+    np.testing.assert_allclose([one.high for one in found], fusion.standardized_weights_ + reach)
+
+
+def test_widths_are_those_of_weights_of_other_draws():
+    fusions = [LinearFusion().fit(scores, is_target, units=unit) for scores, is_target, unit in map(drawn, range(60))]
+    found = np.array([[(one.weight, one.low, one.high) for one in weight_intervals(fusion)] for fusion in fusions])
+    spread = found[:, :, 0].std(axis=0, ddof=1)
+    typical = np.median(found[:, :, 2] - found[:, :, 1], axis=0) / 2 / stats.t.ppf(0.975, 59)
+    np.testing.assert_allclose(typical, spread, rtol=0.35)
+
+
+def test_weights_without_units_have_no_interval_and_other_models_have_no_weights():
+    scores, is_target, _ = drawn(1)
+    found = weight_intervals(LinearFusion().fit(scores, is_target))
+    assert [(one.low, one.high) for one in found] == [(None, None)] * 2
+    with pytest.raises(InputError, match="no weights of systems"):
+        weight_intervals(PavCalibrator().fit(scores[:, 0], is_target))
