@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -54,7 +53,8 @@ def sections() -> list[Section]:
     """All parts, with the pages that lie in folders of their names."""
     found = []
     for given in tomllib.loads((SITE / "pages.toml").read_text())["section"]:
-        own = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / given["folder"]).glob("*.md"))
+        inside = (ROOT / "docs" / given["folder"]).glob("*.md")
+        own = sorted({str(path.relative_to(ROOT)) for path in inside} - {*given["pages"]})
         if given["pages"] or own:
             found.append(Section(**{**given, "pages": (*given["pages"], *own)}))
     return found
@@ -103,10 +103,23 @@ def moved(text: str, page: str, known: Mapping[str, str]) -> str:
     return "".join(pieces)
 
 
-def index_of(part: Section, pages: Sequence[str]) -> str:
-    """The first page of a section."""
-    names = "\n".join(Path(page).stem for page in pages)
-    return f"# {part.title}\n\n{part.words}\n\n```{{toctree}}\n:maxdepth: 1\n\n{names}\n```\n"
+def index_of(part: Section, pages: Sequence[str], written: str = "") -> str:
+    """The first page of a section: one that is written, or its title, and the list of its pages."""
+    names = "\n".join(Path(page).stem for page in pages if Path(page).name != "index.md")
+    text = written or f"# {part.title}\n\n{part.words}\n"
+    return f"{text}\n```{{toctree}}\n:maxdepth: 1\n\n{names}\n```\n"
+
+
+def with_pictures(text: str, folder: Path) -> str:
+    """A page that names pictures of a folder, each below the paragraph that names it first."""
+    parts, shown = [], set[str]()
+    for part in text.split("\n\n"):
+        named = [] if part.startswith("|") else re.findall(r"`([\w-]+)`", part)
+        known = [name for name in dict.fromkeys(named) if (folder / f"{name}.svg").exists()]
+        new = [name for name in known if name not in shown and f"{name}.svg" not in text]
+        shown.update(new)
+        parts += [part, *(f"![{name}]({name}.svg)" for name in new)]
+    return "\n\n".join(parts)
 
 
 def home(parts: Sequence[Section]) -> str:
@@ -126,13 +139,25 @@ def put_together(source: Path) -> None:
         (source / place).parent.mkdir(parents=True, exist_ok=True)
         (source / place).write_text(moved((ROOT / page).read_text(), page, known))
     shutil.copytree(ROOT / "docs" / "images", source / "images")
+    draw(source)
+    for page in (source / "papers").glob("*.md"):
+        page.write_text(with_pictures(page.read_text(), page.parent))
     for part in parts:
         made = reference.write(source / part.folder) if part.folder == "reference" else []
         own = [part.place(page) for page in part.pages]
-        (source / part.folder / "index.md").write_text(index_of(part, [*own, *made]))
-    runpy.run_path(str(ROOT / "scripts" / "gallery"))["main"]([str(source / "gallery")])
+        first = source / part.folder / "index.md"
+        first.write_text(index_of(part, [*own, *made], first.read_text() if first.exists() else ""))
     (source / "index.md").write_text(home(parts))
     shutil.copy(SITE / "conf.py", source)
+
+
+def draw(source: Path) -> None:
+    """Run what draws: the gallery, and the figures of the papers."""
+    scripts = {"scripts/gallery": "gallery", "examples/papers/all.py": "papers"}
+    for script, folder in scripts.items():
+        subprocess.run(
+            [sys.executable, str(ROOT / script), str(source / folder)], check=True, stdout=subprocess.DEVNULL
+        )  # noqa: S603
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
