@@ -20,6 +20,7 @@ def axes(x: str, y: str, *, size: tuple[float, float] = (5.4, 3.8)) -> Axes:
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     ax.grid(visible=True, color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
     return ax
 
 

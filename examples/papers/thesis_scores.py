@@ -60,15 +60,11 @@ def figure_7_2(n: int) -> Figure:
 def systems_and_fusion(n: int) -> dict[str, Pair]:
     """Scores of four systems on new trials, and those of their fusion, trained at prior 0.091 on others."""
     scores, label = generators.subsystems(n)
-    fused = LinearFusion(p_target=1.0 / 11.0).fit(*_of_two_classes(scores, label))
+    fused = LinearFusion(p_target=1.0 / 11.0).fit(scores, label == 1)
     new, truth = generators.subsystems(n, seed=4)
     columns = {f"system {k + 1}": new[:, k] for k in range(new.shape[1])}
     columns["fusion"] = fused.transform(new)
     return {name: (column[truth == 1], column[truth == 0]) for name, column in columns.items()}
-
-
-def _of_two_classes(scores: Array, label: Labels) -> tuple[Array, np.ndarray]:
-    return scores, label == 1
 
 
 def figure_8_2(n: int) -> Axes:

@@ -22,6 +22,16 @@ def test_all_pictures_are_drawn_and_told_of(pictures):
     assert all(content.startswith(b"<?xml") for content in pictures.values())
 
 
+def test_pages_show_small_pictures_that_the_scripts_make(pictures):
+    shown = {
+        name for page in PAGES.glob("*.md") for name in re.findall(r"\(\.\./images/([\w-]+)\.svg\)", page.read_text())
+    }
+    assert len(shown) > 5
+    assert shown <= pictures.keys()
+    for name in shown:
+        assert (PAGES.parent / "images" / f"{name}.svg").stat().st_size < 100_000
+
+
 def test_pages_name_tests_that_are_there():
     tests = PAGES.parents[1] / "tests"
     named = re.findall(r"`([\w/]+\.py)::(\w+)`", "".join(page.read_text() for page in PAGES.glob("*.md")))

@@ -29,5 +29,7 @@ def test_calibration_for_a_subset_alone_would_win_little(subsets):
 
 
 def test_all_classes_together_beat_one_against_the_rest(subsets):
-    for raw, one, together in subsets.calibrations(100).values():
-        assert together < one < raw
+    raw, one, together = np.transpose(list(subsets.calibrations(100).values()))
+    assert np.all(one < raw)
+    assert np.all(together < one + 0.001)  # one in twenty draws has it the other way round by a hair
+    assert np.mean(one - together) > 0.002
