@@ -95,8 +95,8 @@ def moved(text: str, page: str, known: Mapping[str, str]) -> str:
             return f"{words}({os.path.relpath(f'images/{Path(there).name}', here)})"
         if there == "README.md":
             return f"{words}({os.path.relpath('index.md', here)})"
-        if there == "docs/design":
-            return f"{words}({os.path.relpath('design/index.md', here)})"
+        if there in {f"docs/{Path(place).parent.name}" for place in known.values()}:
+            return f"{words}({os.path.relpath(f'{Path(there).name}/index.md', here)})"
         return f"{words.strip('[]')} (`{there}`)"
 
     pieces = [_LINK.sub(changed, piece) if is_text else piece for piece, is_text in outside_code(text)]

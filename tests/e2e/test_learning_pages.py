@@ -5,6 +5,7 @@ import pytest
 from support.pages import DOCS, steps
 
 NAMES = (
+    "install",
     "ten-minutes",
     "what-numbers-mean",
     "night-before-the-deadline",

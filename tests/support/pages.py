@@ -41,8 +41,8 @@ def lacks(printed, shown):
     parts = [part.strip("\n") for part in re.split(r"^\.\.\.$", shown, flags=re.MULTILINE)]
     if len(parts) == 1:
         return "" if printed.strip("\n") == parts[0] else parts[0]
-    for part in parts:
+    for part in filter(None, parts):
         _, there, printed = printed.partition(part)
-        if part and not there:
+        if not there:
             return part
     return ""
