@@ -32,8 +32,7 @@ def of_labels(function: Callable[..., float]) -> Callable[..., float]:
 
 
 def lir_of(function: Callable[..., float]) -> Callable[..., float]:
-    common = of_labels(lambda label, llr: function(LLRData(features=llr / np.log(10), labels=label.astype(int))))
-    return lambda tar, non: common(tar, non)
+    return of_labels(lambda label, llr: function(LLRData(features=llr / np.log(10), labels=label.astype(int))))
 
 
 FIGURES = {
@@ -88,9 +87,9 @@ def main() -> None:
     PAGE.write_text(
         f"""# Peers
 
-Written by `benchmarks/peers.py`, on 5,000 targets and 50,000 non-targets without ties, {ROUNDS} interleaved rounds. CPU below 1 is faster than
-deciban. Small sets show ties and infinite llrs; an error is called by its name. pyeer
-finds other figures on the way, which its time includes. The machine may have been busy: read ratios roughly.
+Written by `benchmarks/peers.py`, on 5,000 targets and 50,000 non-targets without ties, {ROUNDS} interleaved
+rounds. CPU below 1 is faster than deciban. Small sets show ties and infinite llrs; an error is called by its name.
+pyeer finds other figures on the way, which its time includes. The machine may have been busy: read ratios roughly.
 
 """
         + "\n".join(lines)

@@ -131,7 +131,7 @@ def home(parts: Sequence[Section]) -> str:
     return f"{found}\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
 
 
-def put_together(source: Path) -> None:
+def put_together(source: Path, *, quick: bool = False) -> None:
     """Write all pages into a new folder, as Sphinx reads them."""
     parts = sections()
     known = places(parts)
@@ -139,7 +139,7 @@ def put_together(source: Path) -> None:
         (source / place).parent.mkdir(parents=True, exist_ok=True)
         (source / place).write_text(moved((ROOT / page).read_text(), page, known))
     shutil.copytree(ROOT / "docs" / "images", source / "images")
-    draw(source)
+    draw(source, quick=quick)
     for page in (source / "papers").glob("*.md"):
         page.write_text(with_pictures(page.read_text(), page.parent))
     for part in parts:
@@ -151,25 +151,25 @@ def put_together(source: Path) -> None:
     shutil.copy(SITE / "conf.py", source)
 
 
-def draw(source: Path) -> None:
+def draw(source: Path, *, quick: bool) -> None:
     """Run what draws: the gallery, and the figures of the papers."""
-    scripts = {"scripts/gallery": "gallery", "examples/papers/all.py": "papers"}
-    for script, folder in scripts.items():
-        subprocess.run(
-            [sys.executable, str(ROOT / script), str(source / folder)], check=True, stdout=subprocess.DEVNULL
-        )  # noqa: S603
+    scripts = {"scripts/gallery": ("gallery", "--n", "24"), "examples/papers/all.py": ("papers", "--trials", "500")}
+    for script, (folder, *few) in scripts.items():
+        command = [sys.executable, str(ROOT / script), str(source / folder), *(few if quick else [])]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Build the site."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="pictures of few trials, to see whether all of it works")
     parser.add_argument("output", type=Path, nargs="?", default=ROOT / "build" / "site")
     options = parser.parse_args(arguments)
     source = options.output.with_name(f"{options.output.name}-source")
     for folder in (source, options.output):
         shutil.rmtree(folder, ignore_errors=True)
     source.mkdir(parents=True)
-    put_together(source)
+    put_together(source, quick=options.quick)
     command = [
         sys.executable,
         "-m",
