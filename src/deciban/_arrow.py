@@ -32,6 +32,10 @@ compute: Any = _Late("pyarrow.compute")
 """pyarrow.compute, whose import takes a tenth of the time of a small evaluation, which does without."""
 
 
+_FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
+"""Names of types that NumPy calls otherwise."""
+
+
 def to_numpy(column: pa.Array | pa.ChunkedArray) -> AnyArray:
     """Values of a column as an array that cannot be written to; numbers in one piece stay in the memory of the column.
 
@@ -60,7 +64,9 @@ def to_numpy(column: pa.Array | pa.ChunkedArray) -> AnyArray:
     elif pa.types.is_boolean(column.type):
         values = _bits(column)
     else:
-        kind = np.dtype(column.type.to_pandas_dtype())
+        kind = np.dtype(
+            _FLOATS.get(str(column.type), str(column.type))
+        )  # pyarrow's own answer needs pandas in old ones
         buffer = column.buffers()[1]
         start = column.offset * kind.itemsize
         values = np.frombuffer(buffer, kind, len(column), start) if len(column) else np.empty(0, kind)

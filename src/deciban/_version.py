@@ -1,3 +1,3 @@
 """The version of deciban, as in pyproject.toml."""
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
