@@ -40,7 +40,7 @@ three classes."""
 COMPARISON_KINDS: tuple[str, ...] = ("forest", "difference_curve")
 """The same for comparisons of systems."""
 
-TEACHING_KINDS: tuple[str, ...] = ("rocch", "minimum_cost", "cllr_bars")
+TEACHING_KINDS: tuple[str, ...] = ("rocch", "minimum_cost", "cllr_bars", "ape_bars", "error_contributions")
 """Of two classes as well, but not in a report: they show where figures come from."""
 
 CONDITION_KINDS: tuple[str, ...] = ("by_condition", "condition_map")

@@ -5,8 +5,12 @@ from deciban.plots.comparison import difference_curve as difference_curve
 from deciban.plots.comparison import forest as forest
 from deciban.plots.conditions import by_condition as by_condition
 from deciban.plots.conditions import condition_map as condition_map
+from deciban.plots.cost_curves import scoring_rules as scoring_rules
 from deciban.plots.det_roc import det as det
 from deciban.plots.det_roc import roc as roc
+from deciban.plots.error_parts import ape_bars as ape_bars
+from deciban.plots.error_parts import dev_and_eval as dev_and_eval
+from deciban.plots.error_parts import error_contributions as error_contributions
 from deciban.plots.files import FORMATS as FORMATS
 from deciban.plots.files import save as save
 from deciban.plots.fusion import fusion_weights as fusion_weights

@@ -15,7 +15,7 @@ from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.progress import working
 
 _KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc", "reliability")
-_TEACHING_KINDS = ("rocch", "minimum-cost", "cllr-bars")
+_TEACHING_KINDS = ("rocch", "minimum-cost", "cllr-bars", "ape-bars", "error-contributions")
 """Plots of two classes that reports leave out."""
 _CLASS_KINDS = (
     "confusion",
