@@ -1,5 +1,7 @@
 """Pictures of what errors are made of."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -62,3 +64,8 @@ def test_the_same_systems_are_on_both_sets(systems):
 def test_degenerate_systems_are_drawn(kind, degenerate):
     for one in [*degenerate, degenerate]:
         assert getattr(plots, kind)(one).get_legend() is not None
+
+
+def test_results_without_decisions_at_priors_are_refused(system):
+    with pytest.raises(InputError, match="sysA has no decisions at priors"):
+        plots.error_contributions(replace(system, at_priors=None))

@@ -68,7 +68,7 @@ def scoring_rules(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **li
     return canvas.finish("Reported log odds of a target (nats)", "Cost")
 
 
-def _costs(name: str, rule: ScoringRule, posterior: Any) -> Any:
+def _costs(name: str, rule: Any, posterior: Any) -> Any:
     if not isinstance(rule, ScoringRule) or rule.n_classes not in (None, 2):
         what = type(rule).__name__ if not isinstance(rule, ScoringRule) else f"a rule of {rule.n_classes} classes"
         raise InputError(f"rules: {name!r} is {what}. Pass rules of two classes of deciban.rules.")

@@ -11,6 +11,7 @@ from scipy.special import expit
 from deciban.core.ranks.operating import default_error
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
+from deciban.evaluation.at_priors import AtPriors
 from deciban.plots.axes import Drawable, Drawing, Style, in_percent, systems_of
 from deciban.plots.prior_curves import REFERENCE, write_priors
 
@@ -55,7 +56,7 @@ def error_contributions(result: Drawable, ax: Axes | None = None, **line_kw: Any
     drawing = Drawing(result, ax, line_kw, size=_SIZE)
     alone = len(drawing.systems) == 1 and drawing.is_fresh
     for system in drawing.systems:
-        at = system.evaluation.at_priors
+        at = _decided(system.evaluation)
         x, default = at.log_odds, default_error(at.log_odds)
         misses, alarms = expit(x) * at.p_miss / default, expit(-x) * at.p_fa / default
         drawing.ax.plot(x, at.act_dcf, **system.main)
@@ -110,7 +111,7 @@ def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         for one in system.evaluation.operating_points:
             log_odds = -one.threshold
             place = points.index(str(one)) + (k + 0.5) * width - _WHOLE_GROUP / 2
-            at, default = system.evaluation.at_priors, float(default_error(np.array(log_odds)))
+            at, default = _decided(system.evaluation), float(default_error(np.array(log_odds)))
             here = at.nearest(log_odds)
             whole, least = float(at.act_dcf[here]) * default, float(at.min_dcf[here]) * default
             style: Style = {"edgecolor": "black", "linewidth": 0.6}
@@ -181,6 +182,14 @@ def dev_and_eval(dev: Drawable, result: Drawable, ax: Axes | None = None, **line
     drawing.keep_limits((-drawing.reach, drawing.reach), (-0.01 * _TOP, _TOP))
     write_priors(drawing.ax)
     return drawing.finish("Prior log odds (nats)", "Normalized Bayes error rate (1 = default)")
+
+
+def _decided(evaluation: Evaluation) -> AtPriors:
+    if evaluation.at_priors is None:
+        raise InputError(
+            f"result: {evaluation.name} has no decisions at priors. Evaluate its scores by deciban.evaluate."
+        )
+    return evaluation.at_priors
 
 
 def _thin(style: Style, linestyle: str) -> Style:
