@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from support.sketches import sketch
 
-settings.register_profile("quick", max_examples=25, deadline=None, derandomize=True)
+settings.register_profile("quick", max_examples=15, deadline=None, derandomize=True)
 settings.register_profile(
     "thorough",
     max_examples=2000,

@@ -37,7 +37,10 @@ def blocks(language, text=README):
 
 
 COMMANDS = [
-    line for block in blocks("bash", README + STEPS) for line in block.splitlines() if line.startswith("deciban ")
+    line.partition("  #")[0].rstrip()
+    for block in blocks("bash", README + STEPS)
+    for line in block.splitlines()
+    if line.startswith("deciban ")
 ]
 
 
