@@ -25,7 +25,7 @@ PACKAGES = (
 _WIDTH = 110
 
 
-def write(folder: Path) -> list[str]:
+def write(folder: Path, *, quick: bool = False) -> list[str]:
     """Write all pages that are made, into a folder; returns their names."""
     made: dict[str, Callable[[], str]] = {"commands.md": commands, "schemas.md": schemas}
     made |= {
@@ -39,7 +39,7 @@ def write(folder: Path) -> list[str]:
         (folder / name).write_text(make())
     done = set[int]()
     for name in ("deciban", *(f"deciban.{one}" for one in PACKAGES)):
-        (folder / f"{name}.md").write_text(package(importlib.import_module(name), done))
+        (folder / f"{name}.md").write_text(package(importlib.import_module(name), done, quick=quick))
     return list(made)
 
 
@@ -51,7 +51,7 @@ def api() -> str:
     return f"# Python\n\n| package | what it is |\n|---|---|\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
 
 
-def package(module: ModuleType, done: set[int]) -> str:
+def package(module: ModuleType, done: set[int], *, quick: bool = False) -> str:
     """The public names of a package with their docstrings; those that another page has are named.
 
     Parameters
@@ -59,6 +59,8 @@ def package(module: ModuleType, done: set[int]) -> str:
     module : module
     done : set of int
         What was documented, which is added to.
+    quick : bool
+        Whether names are enough.
     """
     parts, elsewhere = [], []
     for name in public_names(module):
@@ -70,6 +72,9 @@ def package(module: ModuleType, done: set[int]) -> str:
             continue
         done.add(id(found))
         kind, members = ("autoclass", "   :members:\n") if inspect.isclass(found) else ("autofunction", "")
+        if quick:
+            parts.append(f"## {name}\n")
+            continue
         parts.append(f"## {name}\n\n```{{eval-rst}}\n.. {kind}:: {module.__name__}.{name}\n{members}```\n")
     also = f"Described on other pages as well: {', '.join(elsewhere)}.\n\n" if elsewhere else ""
     return f"# {module.__name__}\n\n{_summary(module)}\n\n{also}" + "\n".join(parts)
