@@ -36,6 +36,11 @@ def headings(path):
 
 
 @EACH
+def test_pages_have_no_marks_of_a_merge(page):
+    assert not re.search(r"^(<{7}|={7}|>{7})( |$)", page.read_text(), flags=re.MULTILINE)
+
+
+@EACH
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text()):
         name, _, part = target.partition("#")

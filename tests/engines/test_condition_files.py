@@ -82,22 +82,22 @@ def test_conditions_have_the_trials_that_they_have_in_the_source(parts):
     weights = ConditionWeights(
         split, {one: at for at, one in enumerate(facts)}, np.arange(8.0).reshape(4, 2), np.arange(8).reshape(4, 2)
     )
-    wanted = {one: trials(of_condition(source, split, one, facts[one])) for one in facts}
+    wanted = {one: trials(of_condition(source, split, [one], facts[one])) for one in facts}
     weighted, before = trials(weighted_by_condition(source, weights)), [one.n_read for one in source.pieces]
-    assert {one: trials(sorted_source.of_condition(one)) for one in facts} == wanted
+    assert {one: trials(sorted_source.of_condition([one])) for one in facts} == wanted
     assert trials(sorted_source.weighted(weights)) == weighted
     assert [one.n_read for one in source.pieces] == before
 
 
 def test_what_is_not_asked_for_is_not_given():
-    source = sorted_by_condition(source_of([[(0, 1, 1, 2.0)]]), Threads(1), Split(), 0, Wanted()).of_condition(("a",))
+    source = sorted_by_condition(source_of([[(0, 1, 1, 2.0)]]), Threads(1), Split(), 0, Wanted()).of_condition([("a",)])
     chunk = source.pieces[0].read(Wanted(()))
     assert (chunk.scores, chunk.truth, chunk.units, chunk.weight, chunk.conditions) == ((), None, None, None, None)
 
 
 def test_the_folder_goes_with_the_trials_and_damage_is_told():
     made = sorted_by_condition(source_of([[(0, 1, 1, 2.0)]]), Threads(1), Split(), 0, Wanted())
-    piece, folder = made.of_condition(("a",)).pieces[0], made.folder
+    piece, folder = made.of_condition([("a",)]).pieces[0], made.folder
     (folder / "000000").write_bytes(b"")
     with pytest.raises(FormatError, match="temporary rows of piece 0: changed"):
         piece.read(ALL)

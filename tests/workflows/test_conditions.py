@@ -72,6 +72,71 @@ def test_a_condition_is_what_its_trials_give_alone(frame, is_weighted):
     assert counted == {"targets": found.systems[0].n_tar, "non-targets": found.systems[0].n_non}
 
 
+@settings(max_examples=8)
+@given(frames(), st.booleans(), st.sampled_from(["f", ""]))
+def test_what_counts_in_every_condition_is_in_each_of_them(frame, is_weighted, value):
+    options = {"operating_points": POINTS, "units": "speaker", **({"weights": "w"} if is_weighted else {})}
+    frame["gender"][:2] = [value or None, "m"]
+    shared = [(one or "") == value for one in frame["gender"]]
+    found = deciban.evaluate(frame, score=["score"], by=f"gender+{value},channel", **options)
+    (part,) = found.conditions[0].partitions
+    assert value not in {one.values["gender"] or "" for one in part.conditions}
+    for one in part.conditions:
+        chosen = [
+            (everywhere or g == one.values["gender"]) and c == one.values["channel"]
+            for everywhere, g, c in zip(shared, frame["gender"], frame["channel"], strict=True)
+        ]
+        if one.found is None:
+            assert 0 in one.trials.values()
+        else:
+            same(one.found, deciban.evaluate(rows_of(frame, chosen), **options))
+    assert part.trials == {"targets": found.systems[0].n_tar, "non-targets": found.systems[0].n_non}
+
+
+def test_units_that_weigh_nothing_in_a_condition_are_none_of_it():
+    frame = example(channel=np.array(["mic", "tel"])[np.arange(400) % 2])
+    frame["w"] = np.where((frame["channel"] == "mic") & (frame["speaker"].astype(int) % 3 == 0), 0, 1)
+    options = {"units": "speaker", "weights": "w"}
+    (part,) = deciban.evaluate(frame, score=["score"], by="channel", **options).conditions[0].partitions
+    same(part.conditions[0].found, deciban.evaluate(rows_of(frame, frame["channel"] == "mic"), **options))
+
+
+def attacks(n=600):
+    """Bona fide trials, and attacks of which one gets through."""
+    rng = np.random.default_rng(8)
+    attack = np.array(["-", "A07", "A17", "A19"])[np.arange(n) % 4]
+    mean = np.select([attack == "-", attack == "A17"], [2.0, 1.0], -2.0)
+    return {"score": rng.normal(mean, 1.5), "label": attack == "-", "attack": attack, "speaker": np.arange(n) % 23}
+
+
+def test_attacks_share_their_bona_fide_trials():
+    frame = attacks()
+    alone = deciban.evaluate(frame, score=["score"], by="attack", units="speaker").conditions[0].partitions[0]
+    assert alone.without_figures[-1] == (
+        "no condition has trials of all classes; all targets have attack -: --by 'attack+-' counts them in every one"
+    )
+    found = deciban.evaluate(frame, score=["score"], by="attack+-", units="speaker")
+    (part,) = found.conditions[0].partitions
+    assert [(one.name, one.trials["targets"]) for one in part.conditions] == [
+        (f"attack {name}", 150) for name in ("A07", "A17", "A19")
+    ]
+    assert part.trials == {"targets": 150, "non-targets": 450}
+    assert beyond_doubt(part, 0.95)[0].startswith("attack A07 is better than attack A17")
+    assert "trials with attack - count in every one" in next(m.text for m in found.messages if m.kind == "by")
+
+
+def test_a_difference_of_attacks_knows_that_their_bona_fide_trials_are_the_same():
+    frame = attacks()
+    found = deciban.evaluate(frame, score=["score"], by="attack+-", units="trials")
+    (part,) = found.conditions[0].partitions
+    cost = next(one for one in part.differences if one.figure == "cllr" and one.second == "attack A17")
+    loss = {name: np.log2(1.0 + np.exp(frame["score"][frame["attack"] == name])) / 2 for name in ("A07", "A17")}
+    error = np.sqrt(sum(each.var(ddof=1) / len(each) for each in loss.values()))  # bona fide trials cancel
+    width = (cost.interval.high - cost.interval.low) / 2
+    assert cost.interval.estimate == pytest.approx(loss["A07"].mean() - loss["A17"].mean(), rel=1e-9)
+    assert width == pytest.approx(1.96 * error, rel=0.03)
+
+
 @settings(max_examples=6)
 @given(frames(), st.randoms(use_true_random=False))
 def test_the_order_of_trials_changes_nothing(frame, random):
@@ -325,11 +390,16 @@ def test_what_files_say_of_names(tmp_path):
         (["gender", ""], "no name"),
         ("speaker,duration", "make .* conditions .*at most 1,000"),
         ("=file", "SIDE=FILE"),
+        ("gender+x", "no trial has 'x' in column 'gender'; there are f, m"),
+        ("gender+", "no trial has nothing there in column 'gender'"),
+        ("one+a", "all trials have 'a' in column 'one'.*no condition left"),
+        ("+f", "COLUMN.VALUE"),
+        ("duration+f:5", "COLUMN.VALUE, without borders"),
     ],
 )
 def test_what_names_no_conditions_is_refused(by, words):
     with pytest.raises(InputError, match=words):
-        deciban.evaluate(example(duration=np.arange(400)), by=by)
+        deciban.evaluate(example(duration=np.arange(400), one=["a"] * 400), by=by)
 
 
 def test_equal_conditions_need_a_value_for_every_trial():
@@ -337,6 +407,11 @@ def test_equal_conditions_need_a_value_for_every_trial():
     frame["gender"] = [None, *frame["gender"][1:]]
     with pytest.raises(InputError, match="equalize: .*row 0.*no value in 'gender'.*1 such trial"):
         deciban.evaluate(frame, equalize="gender")
+
+
+def test_what_counts_everywhere_cannot_count_alike():
+    with pytest.raises(InputError, match="equalize: trials of 'gender.f' would count in several.*alone: gender"):
+        deciban.evaluate(example(), equalize="gender+f")
 
 
 def test_functions_that_know_no_conditions_say_so():

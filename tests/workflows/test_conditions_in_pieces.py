@@ -84,6 +84,7 @@ def trials(n=600, seed=3):
         {"by": "channel", "equalize": "channel,seconds:20", "units": "speaker", "weights": "w"},
         {"by": ["seconds:5,30", "gender"], "equalize": "channel", "units": "speaker", "bootstrap": 10},
         {"by": "gender,channel", "equalize": "channel", "where": {"gender": "f"}, "intervals": False},
+        {"by": ["channel+tel", "channel+mic,gender+"], "units": "speaker", "weights": "w"},
     ],
 )
 def test_conditions_are_those_of_trials_in_memory(tmp_path, options):
@@ -148,6 +149,7 @@ def test_what_a_file_says_of_the_names_of_a_side(tmp_path):
     [
         ({"by": "nothing"}, r"by: 'nothing' is no column of .*; there are .*channel"),
         ({"by": "speaker=ages.txt"}, "by: 'speaker' is no side of the trials of"),
+        ({"by": "channel+x"}, "by: no trial has 'x' in column 'channel'; there are far, mic, tel"),
         (
             {"by": "channel:3"},
             r"trials\.parquet, row group 0: '\w+' in column 'channel' is no number \(170 such trials",

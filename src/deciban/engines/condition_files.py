@@ -146,9 +146,9 @@ class SortedSource:
     names: tuple[str, ...]
     folder: Path
 
-    def of_condition(self, values: Values) -> ShardSource:
-        """The trials of one condition."""
-        return replace(self.source, pieces=self._pieces(values))
+    def of_condition(self, cells: Sequence[Values]) -> ShardSource:
+        """The trials of a condition, which have some combinations of values."""
+        return replace(self.source, pieces=tuple(piece for values in cells for piece in self._pieces(values)))
 
     def weighted(self, weights: ConditionWeights) -> ShardSource:
         """All trials, each weighing what its condition says."""

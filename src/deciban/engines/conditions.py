@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, Self, TypeAlias
@@ -48,6 +50,11 @@ class ConditionFacts:
     def __add__(self, other: ConditionFacts) -> ConditionFacts:
         """Of the trials of both."""
         return ConditionFacts(self.n_trials + other.n_trials, self.totals + other.totals, self.pieces | other.pieces)
+
+
+def sum_of(each: Sequence[ConditionFacts]) -> ConditionFacts:
+    """What is known of all trials of one or more conditions."""
+    return functools.reduce(operator.add, each)
 
 
 class LookAtConditions(Locked, Work):
@@ -125,21 +132,21 @@ class _OfCondition(PieceOf):
 
     piece: Piece
     split: SplitRows
-    values: Values
+    cells: tuple[Values, ...]
     name: str
     n_rows: int
 
     def read(self, wanted: Wanted) -> Chunk:
         chunk = self.piece.read(replace(wanted, conditions=True))
         values, codes = self.split.of(chunk, self.name)
-        at = values.index(self.values) if self.values in values else -1
-        return replace(chunk.take(np.flatnonzero(codes == at)), conditions=None)
+        is_of = np.array([one in self.cells for one in values], np.bool_)
+        return replace(chunk.take(np.flatnonzero(is_of[codes])), conditions=None)
 
 
-def of_condition(source: ShardSource, split: SplitRows, values: Values, facts: ConditionFacts) -> ShardSource:
-    """The trials of a source that are of one condition; pieces without any are not read."""
+def of_condition(source: ShardSource, split: SplitRows, cells: Sequence[Values], facts: ConditionFacts) -> ShardSource:
+    """The trials of a source that have some combinations of values; pieces without any are not read."""
     pieces = tuple(
-        _OfCondition(one, split, values, one.name, one.n_rows)
+        _OfCondition(one, split, tuple(cells), one.name, one.n_rows)
         for at, one in enumerate(source.pieces)
         if facts.pieces >> at & 1
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deciban.core.resampling.intervals import Interval
@@ -137,6 +137,8 @@ class ByConditions:
         Between conditions, and between each and the mean of the others.
     no_differences : str
         Why there are none.
+    trials : mapping of str to number
+        How many there are of each class in all, or what they weigh; some may count in several conditions.
     """
 
     title: str
@@ -144,6 +146,7 @@ class ByConditions:
     conditions: tuple[Condition, ...]
     differences: tuple[ConditionDifference, ...] = ()
     no_differences: str = ""
+    trials: Mapping[str, int | float] = field(default_factory=dict)
 
     @property
     def evaluated(self) -> tuple[Any, ...]:
@@ -162,20 +165,30 @@ class ByConditions:
         ...     print(line)
         attack 0: no figures, no non-targets (9 targets)
         attack 1: no figures, no targets (5 non-targets)
-        no condition has trials of all classes; several values are taken together by --where (attack='0|1')
+        no condition has trials of all classes; all targets have attack 0: --by 'attack+0' counts them in every one
         """
         lacking = [one for one in self.conditions if one.found is None]
         found = [f"{one.name}: no figures, {one.why_none}" for one in lacking[:_MOST_LINES]]
         if len(lacking) > _MOST_LINES:
             found.append(f"{len(lacking) - _MOST_LINES:,} more conditions: no figures, as they lack a class")
         if len(lacking) == len(self.conditions) > 1:
-            values = [str(value) for one in lacking[:2] for value in one.values.values() if value is not None]
-            is_plain = self.columns == (self.title,) and len(values) > 1  # neither crossed nor bins
-            example = f" ({self.title}='{'|'.join(values)}')" if is_plain else ""
-            found.append(
-                f"no condition has trials of all classes; several values are taken together by --where{example}"
-            )
+            found.append(f"no condition has trials of all classes; {self._way_out(lacking)}")
         return found
+
+    def _way_out(self, lacking: Sequence[Condition]) -> str:
+        """What to do where no condition has figures."""
+        if self.columns == (self.title,):  # neither crossed nor bins
+            for name in lacking[0].trials if len(lacking[0].trials) == 2 else ():
+                having = [one for one in lacking if one.trials[name]]
+                value = having[0].values[self.title] if having else None
+                if len(having) == 1:
+                    said = "have nothing in" if value is None else "have"
+                    what = f"all {name} {said} {self.title}{'' if value is None else f' {value}'}"
+                    return f"{what}: --by '{self.title}+{value or ''}' counts them in every one"
+            values = [value for one in lacking[:2] for value in one.values.values() if value is not None]
+            if len(values) > 1:
+                return f"several values are taken together by --where ({self.title}='{'|'.join(values)}')"
+        return "several values are taken together by --where"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,6 +209,11 @@ class Equalized:
     columns: tuple[str, ...]
     conditions: tuple[Condition, ...]
     found: Any
+
+    @property
+    def trials(self) -> dict[str, int | float]:
+        """How many there are of each class, or what they weigh."""
+        return {name: sum(one.trials[name] for one in self.conditions) for name in self.conditions[0].trials}
 
     @property
     def rule(self) -> str:

@@ -110,9 +110,8 @@ def _table(one: SystemConditions, part: ByConditions, name: str) -> ConditionTab
     """All figures of a system: of all trials, of each condition, and with these equal."""
     pooled: Any = one.pooled
     equal = [same for same in one.equalized if same.title == part.title]
-    conditions = part.conditions or (equal[0].conditions if equal else ())
-    classes = list(conditions[0].trials) if conditions else []
-    counted = classes if len(classes) <= _MOST_COUNTS else []
+    totals = part.trials or (equal[0].trials if equal else {})
+    counted = list(totals) if len(totals) <= _MOST_COUNTS else []
     figures = [heading for heading in _figures(pooled) if heading not in _OWN_COUNTS]
     width = len(part.columns)
 
@@ -122,7 +121,6 @@ def _table(one: SystemConditions, part: ByConditions, name: str) -> ConditionTab
         cells = _figures(found) if found is not None else {}
         return (*front, *[""] * (width - len(front)), *counts, *(cells.get(x, MISSING) for x in figures))
 
-    totals = {x: sum(one.trials[x] for one in conditions) for x in classes}
     rows = [row(["pooled"], totals, pooled)]
     for same in part.conditions:
         values = ["no value" if value is None else value for value in same.values.values()]

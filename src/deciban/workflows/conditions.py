@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -123,9 +123,9 @@ class Conditions:
             As evaluations of weighted trials do.
         """
         sizes = {"n_conditions": len(partition.values), "n_classes": self._n_classes}
-        weight = equalizing_weights(partition.condition, self.truth, self.weight, **sizes)
+        weight = equalizing_weights(partition.cell, self.truth, self.weight, **sizes)
         name, asked = f"equalized over {partition.title}", replace(figures, subsets=None)  # which have no weights
-        drawn = None if resampling is None else replace(resampling, strata=partition.condition)
+        drawn = None if resampling is None else replace(resampling, strata=partition.cell)
         how: Any = {"figures": asked, "classes": self.classes, "resampling": drawn}
         found = self.kind.evaluate((score, self.truth, weight), name=name, **how)
         return equalized_of(partition, self._conditions(partition), found)
@@ -135,8 +135,11 @@ class Conditions:
         return len(self.kind.classes_by_truth(self.classes))
 
     def _totals(self, partition: Partition) -> CountArray:
-        sizes = {"n_conditions": len(partition.values), "n_classes": self._n_classes}
-        return totals_by_condition(partition.condition, self.truth, self.weight, **sizes)
+        return partition.in_conditions(self._of_cells(partition))
+
+    def _of_cells(self, partition: Partition) -> CountArray:
+        sizes = {"n_conditions": partition.n_cells, "n_classes": self._n_classes}
+        return totals_by_condition(partition.cell, self.truth, self.weight, **sizes)
 
     def _conditions(self, partition: Partition) -> list[Condition]:
         """Conditions with their counts, without figures."""
@@ -149,12 +152,15 @@ class Conditions:
             one if one.lacking else replace(one, found=self._of_rows(rows, score, one.name, figures, resampling))
             for one, rows in zip(self._conditions(partition), partition.rows(), strict=True)
         ]
-        return with_differences(partition, found, None if resampling is None else resampling.level)
+        trials = named_totals(self._of_cells(partition), self.kind.classes_by_truth(self.classes))
+        return with_differences(partition, found, trials, None if resampling is None else resampling.level)
 
     def _of_rows(
         self, rows: IntArray, score: AnyArray, name: str, figures: Figures, resampling: Resampling | None
     ) -> Any:
-        """Evaluate some of the trials."""
+        """Evaluate some of the trials, of which those that weigh nothing are none."""
+        if self.weight is not None:
+            rows = rows[self.weight[rows] > 0]
         own = None if resampling is None or resampling.units is None else resampling.units.take(rows).only_used()
         drawn = None if own is None or own.n_units < 2 or resampling is None else replace(resampling, units=own)
         trials: Scored = score[rows], self.truth[rows], None if self.weight is None else self.weight[rows]
@@ -177,16 +183,38 @@ def conditions_of(partition: Partition, totals: CountArray, classes: Sequence[tu
     ]
 
 
+def named_totals(of_cells: CountArray, classes: Sequence[tuple[str, int]]) -> dict[str, int | float]:
+    """Trials of each class in all, or their weight, from those of each combination of values, (n_cells, n_classes)."""
+    totals = of_cells.sum(axis=0).tolist()
+    return {name: totals[at] for name, at in classes}
+
+
 def message_of(partition: Partition, totals: CountArray) -> Message:
     """Into how many conditions trials were split."""
     n_partial = int(np.count_nonzero((totals == 0).any(axis=1)))
     lacking = f", {n_partial} of them without trials of some class" if n_partial else ""
-    return Message("by", "", f"{partition.title}: {counted(len(partition.values), 'condition')}{lacking}")
+    shared = " and ".join(
+        f"{one.name} {one.everywhere or 'empty'}" for one in partition.columns if one.everywhere is not None
+    )
+    in_all = f"; trials with {shared} count in every one" if shared else ""
+    return Message("by", "", f"{partition.title}: {counted(len(partition.values), 'condition')}{lacking}{in_all}")
 
 
-def with_differences(partition: Partition, found: Sequence[Condition], level: float | None) -> ByConditions:
-    """The conditions of a partition with what differs between them; ``level`` is None where nothing has intervals."""
-    made = ByConditions(partition.title, partition.names, tuple(found))
+def with_differences(
+    partition: Partition, found: Sequence[Condition], trials: Mapping[str, int | float], level: float | None
+) -> ByConditions:
+    """The conditions of a partition with what differs between them.
+
+    Parameters
+    ----------
+    partition : Partition
+    found : sequence of Condition
+    trials : mapping of str to number
+        Of each class in all.
+    level : float or None
+        Of intervals; None where nothing has some.
+    """
+    made = ByConditions(partition.title, partition.names, tuple(found), trials=trials)
     if level is None:
         return replace(made, no_differences="units are not known, or no intervals were asked for")
     differences, why = differences_between(made.evaluated, level)
@@ -210,7 +238,7 @@ def no_value(column: str, where: str, n_trials: int) -> InputError:
 def _require_values(partition: Partition, trials: Trials) -> None:
     """Refuse trials without a value where conditions count alike: nobody said of which they are."""
     for at, column in enumerate(partition.columns):
-        lacks = np.array([values[at] is None for values in partition.values])[partition.condition]
+        lacks = np.array([values[at] is None for values in partition.values])[partition.cell]
         if lacks.any():
             row, n = int(np.argmax(lacks)), int(np.count_nonzero(lacks))
             raise no_value(column.name, trials.origin.where(row), n)

@@ -17,6 +17,7 @@ from deciban.engines.conditions import (
     Values,
     look_at_conditions,
     of_condition,
+    sum_of,
     weighted_by_condition,
 )
 from deciban.engines.trial_units import TrialSurvey
@@ -29,19 +30,18 @@ from deciban.messages import Message
 from deciban.trials.frozen import as_text
 from deciban.trials.names.codes import IdMap
 from deciban.types import CountArray, FloatArray, IntArray
-from deciban.workflows.conditions import conditions_of, equalized_of, message_of, no_value, with_differences
+from deciban.workflows.combinations import MOST, crossed
+from deciban.workflows.conditions import (
+    conditions_of,
+    equalized_of,
+    message_of,
+    named_totals,
+    no_value,
+    with_differences,
+)
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Options
-from deciban.workflows.partitions import (
-    MOST,
-    Partition,
-    coded_values,
-    crossed,
-    no_column,
-    no_side,
-    said_of_names,
-    values_in_order,
-)
+from deciban.workflows.partitions import Partition, coded_values, no_column, no_side, said_of_names, values_in_order
 from deciban.workflows.split import Split, SplitColumn
 from deciban.workflows.units_in_pieces import UnitsOfSource
 
@@ -142,13 +142,16 @@ class PartitionInPieces:
     ----------
     partition : Partition
         Of no trial.
+    combinations : tuple of Values
+        All combinations of values.
     split : SplitByColumns
     facts : mapping of Values to ConditionFacts
-        Of conditions that have trials.
+        Of combinations of values that trials have.
     totals : (n_conditions, n_classes) array
     """
 
     partition: Partition
+    combinations: tuple[Values, ...]
     split: SplitByColumns
     facts: Mapping[Values, ConditionFacts]
     totals: CountArray
@@ -160,13 +163,19 @@ class PartitionInPieces:
         Raises
         ------
         InputError
-            If there are more than 1,000 conditions.
+            If there are more than 1,000 conditions, or no trial has the value that should count in all of them.
         """
         combinations = _crossed(split, [*facts])
         none = np.zeros(n_classes, np.int64)
         totals = [facts[one].totals if one in facts else none for one in combinations]
-        partition = Partition(split.columns, combinations, np.zeros(0, np.int64))
-        return cls(partition, split, facts, np.array(totals).reshape(-1, n_classes))
+        partition = Partition.of(split.columns, combinations, np.zeros(0, np.int64), split.argument)
+        in_conditions = partition.in_conditions(np.array(totals).reshape(-1, n_classes))
+        return cls(partition, combinations, split, facts, in_conditions)
+
+    def cells(self, values: Values) -> tuple[Values, ...]:
+        """The combinations of values of the trials of a condition, of those that some trials have."""
+        places = self.partition.cells[self.partition.values.index(values)]
+        return tuple(self.combinations[at] for at in places if self.combinations[at] in self.facts)
 
     def require_values(self, name: str) -> None:
         """Refuse trials without a value where conditions count alike.
@@ -356,15 +365,18 @@ class ConditionsInPieces:
             for one, values in zip(self._conditions(part), part.partition.values, strict=True)
         ]
         level = None if self.units.units is None else options.how_sure.level
-        return with_differences(part.partition, found, level)
+        of_cells = np.array([one.totals for one in part.facts.values()])
+        trials = named_totals(of_cells, self.kind.classes_by_truth(self.source.classes))
+        return with_differences(part.partition, found, trials, level)
 
     def _of_condition(self, part: PartitionInPieces, values: Values, options: Options, system: int, name: str) -> Any:
         """Evaluate the trials of one condition."""
         found, at = self._in_order(part, system), (part, values)
         if found is None:
-            source = of_condition(self.source, part.split, values, part.facts[values])
+            cells = part.cells(values)
+            source = of_condition(self.source, part.split, cells, sum_of([part.facts[one] for one in cells]))
         else:
-            source, system = found.of_condition(values), 0
+            source, system = found.of_condition(part.cells(values)), 0
         if at not in self.of_cells:
             self.of_cells[at] = replace(self._units_of(source), source=self.source)
         units = replace(self.of_cells[at], source=source)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,14 +17,9 @@ from deciban.trials import Trials
 from deciban.trials.frozen import as_text
 from deciban.trials.lists import ROW
 from deciban.trials.names.codes import IdMap
-from deciban.types import BoolArray, FloatArray, IntArray
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray
+from deciban.workflows.combinations import Value, Values, crossed, with_what_counts_everywhere
 from deciban.workflows.split import SplitColumn
-
-MOST = 1000
-"""Conditions of a partition: more are rather a mistake."""
-
-Value = str | None
-"""Of a condition in a column; None where the key says nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,13 +32,36 @@ class Partition:
     values : tuple of tuple of str or None
         Of each condition a value for each column: all combinations of values that occur, and all bins, also those that
         no trial is of. None where the key has no value.
-    condition : (n_trials,) int array
-        Which of them every trial is of.
+    cell : (n_trials,) int array
+        Which combination of values every trial has.
+    cells : tuple of tuple of int
+        Of which combinations the trials of each condition are. Several conditions have some in common where the trials
+        of a value count in all of them; elsewhere each condition is a combination of its own, at its own place.
     """
 
     columns: tuple[SplitColumn, ...]
-    values: tuple[tuple[Value, ...], ...]
-    condition: IntArray
+    values: tuple[Values, ...]
+    cell: IntArray
+    cells: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(
+        cls, columns: Sequence[SplitColumn], combinations: Sequence[Values], cell: IntArray, argument: str
+    ) -> Partition:
+        """Conditions of trials whose combinations of values are known.
+
+        Raises
+        ------
+        InputError
+            As in `with_what_counts_everywhere`.
+        """
+        found = with_what_counts_everywhere(columns, combinations, argument)
+        return cls(tuple(columns), tuple(one for one, _ in found), cell, tuple(cells for _, cells in found))
+
+    @property
+    def n_cells(self) -> int:
+        """Combinations of values."""
+        return 1 + max((max(cells) for cells in self.cells), default=-1)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,14 +83,24 @@ class Partition:
 
     def take(self, rows: IntArray | BoolArray) -> Partition:
         """The same of some of the trials."""
-        return Partition(self.columns, self.values, self.condition[rows])
+        return replace(self, cell=self.cell[rows])
 
     def rows(self) -> list[IntArray]:
         """The trials of each condition, in their order."""
-        small = self.condition.astype(np.min_scalar_type(len(self.values)))  # which are sorted by counting
+        small = self.cell.astype(np.min_scalar_type(self.n_cells))  # which are sorted by counting
         order = np.argsort(small, kind="stable")
-        ends = np.cumsum(np.bincount(self.condition, minlength=len(self.values)))
-        return np.split(order, ends[:-1])
+        ends = np.cumsum(np.bincount(self.cell, minlength=self.n_cells))
+        own = np.split(order, ends[:-1])
+        return [
+            own[at] if not more else np.sort(np.concatenate([own[at], *(own[k] for k in more)]))
+            for at, *more in self.cells
+        ]
+
+    def in_conditions(self, of_cells: AnyArray) -> AnyArray:
+        """Sums over the trials of each condition, from those over the trials of each combination of values."""
+        return np.array([of_cells[list(cells)].sum(axis=0) for cells in self.cells], of_cells.dtype).reshape(
+            -1, *of_cells.shape[1:]
+        )
 
 
 def _called(column: SplitColumn, value: Value) -> str:
@@ -102,51 +128,23 @@ def partition_of(trials: Trials, columns: Sequence[SplitColumn], *, argument: st
     Raises
     ------
     InputError, FormatError, OSError
-        If there is no such column or file, bins are asked for of what are no numbers, or there are more than 1,000
-        conditions.
+        If there is no such column or file, bins are asked for of what are no numbers, there are more than 1,000
+        conditions, or no trial has the value that should count in all of them.
 
     Examples
     --------
     >>> from deciban.workflows.split import split_columns
     >>> trials = Trials.of({"trial": ["a", "b", "c"]}, conditions={"gender": ["m", "f", "m"], "duration": [3, 7, 12]})
     >>> found = partition_of(trials, split_columns("gender,duration:5"))
-    >>> found.values[:2], found.condition.tolist()
+    >>> found.values[:2], found.cell.tolist()
     ((('f', 'duration < 5'), ('f', 'duration ≥ 5')), [2, 1, 3])
     """
     each = [coded_values(_values(trials, one, argument), one, argument, trials.origin.where) for one in columns]
     combinations = crossed(columns, [values for values, _ in each], argument)
-    condition = np.zeros(len(trials), np.int64)
+    cell = np.zeros(len(trials), np.int64)
     for values, codes in each:
-        condition = condition * len(values) + codes
-    return Partition(tuple(columns), combinations, condition)
-
-
-def crossed(
-    columns: Sequence[SplitColumn], each: Sequence[Sequence[Value]], argument: str
-) -> tuple[tuple[Value, ...], ...]:
-    """All combinations of the values of columns.
-
-    Raises
-    ------
-    InputError
-        If there are more than 1,000.
-
-    Examples
-    --------
-    >>> crossed([SplitColumn("gender"), SplitColumn("channel")], [["f", "m"], ["tel"]], "by")
-    (('f', 'tel'), ('m', 'tel'))
-    """
-    n_conditions = math.prod(map(len, each))
-    if n_conditions > MOST:
-        sizes = ", ".join(f"{one.name} {len(values):,}" for one, values in zip(columns, each, strict=True))
-        names = " and ".join(one.name for one in columns)
-        how_many = f"{'make' if len(columns) > 1 else 'makes'} {n_conditions:,} conditions"
-        raise InputError(
-            f"{argument}: {names} {how_many} (values: {sizes}); at most {MOST:,} are "
-            "evaluated. Make bins of numbers (duration:5,10,30), name fewer columns, or choose trials by their "
-            "values (--where)."
-        )
-    return tuple(itertools.product(*each))
+        cell = cell * len(values) + codes
+    return Partition.of(columns, combinations, cell, argument)
 
 
 def values_in_order(column: SplitColumn, found: Iterable[Value]) -> list[Value]:

@@ -24,7 +24,7 @@ from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, KindName
 from deciban.workflows.partitions import has_column, partition_of
-from deciban.workflows.split import Split, SplitColumn, split_columns
+from deciban.workflows.split import Split, SplitColumn, require_apart, split_columns
 
 OF_SCORES = ("cluster_c_avg", "pair_cost")
 """Primary numbers that are made of parts of the scores, not of one evaluation."""
@@ -119,9 +119,9 @@ class PlannedTrials:
         found = partition_of(self.trials, split_columns(plan.share_column, "preset"), argument="preset")
         names = [values[0] for values in found.values]
         sizes = {"n_conditions": len(names), "n_classes": 2}
-        totals = totals_by_condition(found.condition, self.truth, self.weight, **sizes)
+        totals = totals_by_condition(found.cell, self.truth, self.weight, **sizes)
         shares = shares_of(plan, names, totals)
-        return shared_weights(found.condition, self.truth, self.weight, shares=shares)
+        return shared_weights(found.cell, self.truth, self.weight, shares=shares)
 
     def _of_clusters(self, score: AnyArray, found: Any) -> Primary:
         """C_avg of each cluster, by its segments and its log-likelihoods alone, and the mean."""
@@ -233,13 +233,20 @@ def plan_figures(plan: Preset) -> Figures:
 def plan_columns(plan: Preset) -> tuple[SplitColumn, ...]:
     """Columns by which a plan weights trials; none if it takes all alike.
 
+    Raises
+    ------
+    InputError
+        If they name trials that count in every condition.
+
     Examples
     --------
     >>> from deciban.evaluation.preset_table import preset
     >>> plan_columns(preset("voxsrc"))
     ()
     """
-    return split_columns(plan.equalize or plan.share_column, "preset") if plan.columns else ()
+    columns = split_columns(plan.equalize or plan.share_column, "preset") if plan.columns else ()
+    require_apart(columns, "preset")
+    return columns
 
 
 def require_kind(plan: Preset, kind: KindName) -> None:

@@ -17,7 +17,8 @@ Columns: TypeAlias = str | Sequence[str]
 
 _HOW = (
     "Name columns of the key, with commas between those that are crossed: gender,channel; with the borders of bins for "
-    "numbers: duration:5,10,30; or SIDE=FILE, whose second column says something of the names of a side"
+    "numbers: duration:5,10,30; with a value whose trials count in every condition: attack+bonafide; or SIDE=FILE, "
+    "whose second column says something of the names of a side"
 )
 
 
@@ -33,23 +34,28 @@ class SplitColumn:
         Of bins, ascending, where it holds numbers; a border belongs to the bin above it.
     side, path : str
         Side of trials, and file of two columns, a name and what is said of it; empty for a column of the key.
+    everywhere : str or None
+        The value whose trials count in every condition, empty for those of which the key says nothing; None where there
+        are none such.
     """
 
     name: str
     borders: tuple[float, ...] = ()
     side: str = ""
     path: str = ""
+    everywhere: str | None = None
 
     @property
     def title(self) -> str:
-        """What it is called where trials are split in several ways: with the borders of its bins.
+        """What it is called where trials are split in several ways: with borders of bins, or what counts everywhere.
 
         Examples
         --------
-        >>> SplitColumn("duration", (5.0, 10.0)).title
-        'duration:5,10'
+        >>> SplitColumn("duration", (5.0, 10.0)).title, SplitColumn("attack", everywhere="bonafide").title
+        ('duration:5,10', 'attack+bonafide')
         """
-        return f"{self.name}:{','.join(self._ends)}" if self.borders else self.name
+        shared = "" if self.everywhere is None else f"+{self.everywhere}"
+        return f"{self.name}:{','.join(self._ends)}" if self.borders else f"{self.name}{shared}"
 
     @property
     def _ends(self) -> list[str]:
@@ -120,7 +126,33 @@ def _column(name: str, borders: list[str], text: str, argument: str) -> SplitCol
     side, equals, path = name.partition("=")
     if equals and (not side or not path):
         raise InputError(f"{argument}: got {name!r}. Write SIDE=FILE. {_HOW}.")
-    return SplitColumn(name, places, side if equals else "", path)
+    if equals:
+        return SplitColumn(name, places, side, path)
+    column, plus, everywhere = name.partition("+")
+    if plus and (borders or not column):
+        raise InputError(f"{argument}: got {text!r}. Write COLUMN+VALUE, without borders of bins. {_HOW}.")
+    return SplitColumn(column, places, everywhere=everywhere if plus else None)
+
+
+def require_apart(columns: Sequence[SplitColumn], argument: str) -> None:
+    """Refuse trials that count in every condition where each trial should count in one.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> require_apart(split_columns("attack+bonafide"), "equalize")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    deciban.errors.InputError: equalize: trials of 'attack+bonafide' would count in several conditions, ...
+    """
+    for one in columns:
+        if one.everywhere is not None:
+            raise InputError(
+                f"{argument}: trials of {one.title!r} would count in several conditions, with several weights. "
+                f"Name the column alone: {one.name}."
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +184,9 @@ class Split:
 
     def __post_init__(self) -> None:
         """Sort what was said, which refuses what names nothing."""
-        _ = self.partitions, self.equalized
+        _ = self.partitions
+        for columns in self.equalized:
+            require_apart(columns, "equalize")
 
     @property
     def partitions(self) -> tuple[tuple[SplitColumn, ...], ...]:

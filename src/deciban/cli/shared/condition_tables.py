@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -91,8 +91,8 @@ def _table(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]
         columns, caption = class_columns(first), "Cllr and information in bits"
     else:
         columns, caption = two_class_columns(first)
-    conditions = part.conditions or (equal[0].conditions if equal else ())
-    counted, count = _counts(conditions, is_weighted=getattr(first, "is_weighted", False))
+    totals = part.trials or (equal[0].trials if equal else {})
+    counted, count = _counts(totals, is_weighted=getattr(first, "is_weighted", False))
     shown = [found for _, _, found in _rows(one, part, equal) if found is not None]
     rows = [
         (
@@ -107,12 +107,10 @@ def _table(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]
 
 
 def _counts(
-    conditions: Sequence[Condition], *, is_weighted: bool
+    totals: Mapping[str, int | float], *, is_weighted: bool
 ) -> tuple[list[str], Callable[[Condition | None, Sequence[str]], list[str]]]:
     """Headings of the columns that say how many trials there are, and what stands in them."""
-    classes = list(conditions[0].trials) if conditions else []
-    each = classes if len(classes) <= _MOST_COUNTS else []
-    totals = {name: sum(one.trials[name] for one in conditions) for name in classes}
+    each = list(totals) if len(totals) <= _MOST_COUNTS else []
 
     def cells(condition: Condition | None, names: Sequence[str]) -> list[str]:
         if condition is None and names[0] == "equalized":
