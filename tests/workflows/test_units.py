@@ -5,6 +5,7 @@ import gzip
 
 import numpy as np
 import pandas as pd
+import pyarrow.dataset as ds
 import pytest
 
 import deciban
@@ -97,6 +98,20 @@ def test_speakers_are_found_from_target_trials():
     same = [left == right for left, right in zip(*(side.tolist() for side in found.codes), strict=True)]
     assert same == [row[2] == "target" for row in ROWS]
     assert found.codes[0][2] == found.codes[0][5]  # m2 and m3, by what is called b/1
+
+
+@pytest.mark.parametrize("in_pieces", [False, True])
+@pytest.mark.parametrize(("models", "is_found"), [(97, False), (10, True)])
+def test_names_that_are_nearly_all_there_once_tell_of_no_speaker(tmp_path, models, is_found, in_pieces):
+    k = np.arange(100)
+    table = pd.DataFrame({"enroll": k % models, "test": 1000 + k}).astype(str)
+    table = table.assign(score=np.random.default_rng(4).normal(size=100), label=k % 4 == 0)
+    table.to_parquet(tmp_path / "trials.parquet")
+    path = [ds.dataset(tmp_path / "trials.parquet")] if in_pieces else tmp_path / "trials.parquet"
+    found = deciban.evaluate_files(path, names=["one"])
+    (said,) = (one.text for one in found.messages if one.kind == "units")
+    assert (found.systems[0].uncertainty is not None) == is_found
+    assert said.endswith("speakers, found from target trials") if is_found else "names of its own" in said
 
 
 def test_trials_are_units_on_request_alone():

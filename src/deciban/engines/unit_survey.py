@@ -86,6 +86,10 @@ class UnitFacts:
         about = replace(units, codes=tuple(side[:0] for side in units.codes), keys=used)
         return cls(classes, n, used, about)
 
+    def trials_of(self, truth: int) -> int:
+        """Trials of a class."""
+        return self.classes[truth].n_trials if truth in self.classes else 0
+
     def __add__(self, other: UnitFacts) -> UnitFacts:
         """Of both sets of trials."""
         both = {

@@ -45,7 +45,9 @@ def test_many_conditions_without_figures_are_counted_and_a_way_out_is_named():
     lines = told_of(frame, by="attack")["by attack"]
     assert sum("no figures" in line for line in lines) == 11
     assert "11 more conditions: no figures, as they lack a class" in lines
-    assert any("--where (attack='-|a01')" in line for line in lines)
+    assert any(line.endswith("all targets have attack -: --by 'attack+-' counts them in every one") for line in lines)
+    frame["attack"][np.argmax(LABEL)] = "zz"  # which one target has
+    assert any("--where (attack='-|a01')" in line for line in told_of(frame, by="attack")["by attack"])
 
 
 def test_costs_of_many_classes_have_the_digits_of_the_main_table_and_a_mean():

@@ -51,6 +51,22 @@ _NO_UNITS = (
     "--units trials takes every trial for one"
 )
 
+_ALL_ONCE = 0.9
+"""Share of the speakers that there would be if each name was there once, from which names say nothing of speakers."""
+
+
+def _all_once(n_units: int, n_tar: int, n_non: int) -> tuple[Message, ...]:
+    """What is said where nearly every trial has names of its own, which tell nobody who was recorded twice."""
+    if n_units < _ALL_ONCE * (n_tar + 2 * n_non):
+        return ()
+    n_trials = n_tar + n_non
+    words = (
+        f"none, and no intervals: nearly every trial has names of its own ({n_units:,} speakers would be found in "
+        f"{n_trials:,} trials), so that nothing says which trials share a speaker. --units COLUMN or FILE names their "
+        "units, --units trials takes every trial for one"
+    )
+    return (Message("units", "", words),)
+
 
 def _said_of_speakers(n_contradictions: int, *, apart: bool) -> tuple[Message, ...]:
     """What was assumed to find speakers from target trials, and what speaks against it."""
@@ -135,6 +151,10 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         if trials.sides[:2] != PAIR:
             return None, (Message("units", "", _NO_UNITS),)
         found = speakers_of(trials, truth, counting)
+        of_classes = (int(np.count_nonzero(mask if counting is None else mask & counting)) for mask in (truth, ~truth))
+        lacking = _all_once(found.units.n_units, *of_classes)
+        if lacking:
+            return None, lacking
         return found.units, _said_of_speakers(found.n_contradictions, apart=found.apart)
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
@@ -144,6 +164,9 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         if source.sides[:2] != PAIR:
             return UnitsFound(None, None, (Message("units", "", _NO_UNITS),))
         facts, by_name = speakers_in_pieces(source, engine)
+        lacking = _all_once(len(facts.keys), *(facts.trials_of(c) for c in (1, 0)))
+        if lacking:
+            return UnitsFound(None, None, lacking)
         return UnitsFound(facts, by_name, _said_of_speakers(facts.n_contradictions, apart=by_name.apart))
 
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:  # noqa: ARG002
