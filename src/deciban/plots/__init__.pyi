@@ -22,6 +22,7 @@ from deciban.plots.multiclass.detectors import class_losses as class_losses
 from deciban.plots.multiclass.matrices import confusion as confusion
 from deciban.plots.multiclass.matrices import pairwise_loss as pairwise_loss
 from deciban.plots.multiclass.simplex import simplex as simplex
+from deciban.plots.paper import print_style as print_style
 from deciban.plots.planning import plan as plan
 from deciban.plots.posteriors import reliability as reliability
 from deciban.plots.prior_curves import ape as ape

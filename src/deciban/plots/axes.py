@@ -26,6 +26,8 @@ from deciban.evaluation.curve_bands import Band
 from deciban.evaluation.uncertainty import Figure as NamedFigure
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.plots.files import families_for
+from deciban.plots.paper import has_own_height, letters, line_width, paper, size_for, style_ticks, wrapped
+from deciban.plots.system_marks import MARKED, look_of, mark_lines
 from deciban.plots.units import write_in_log10
 from deciban.types import FloatArray
 
@@ -112,16 +114,30 @@ class Canvas:
         Properties of the main line of each name, matplotlib's short names included.
     width_of_many : float
         Width of main lines where there are several names.
+    by_rows : bool
+        Whether the height comes from rows of letters, and stays when the width is another one.
+    dots : dict, optional
+        Names are dots or bars with a dot, of these properties: in print, each has a marker of its own.
     """
 
     def __init__(
-        self, names: Sequence[str], ax: Axes | None, line_kw: Style, *, size: Ends, width_of_many: float = MAIN_WIDTH
+        self,
+        names: Sequence[str],
+        ax: Axes | None,
+        line_kw: Style,
+        *,
+        size: Ends,
+        width_of_many: float = MAIN_WIDTH,
+        by_rows: bool = False,
+        dots: Style | None = None,
     ) -> None:
-        self._owns_figure = ax is None
-        self.ax = Figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
+        self._owns_figure, self._by_rows = ax is None, by_rows
+        self.ax = new_axes(size, by_rows=by_rows) if ax is None else ax
         self.is_fresh = not self.ax.has_data()
+        self._earlier = set(self.ax.lines)
         width = MAIN_WIDTH if len(names) == 1 else width_of_many
-        self.marks = self._styled(names, {"linewidth": width, **normalize_kwargs(line_kw, Line2D)})
+        style = {"linewidth": width, **(dots or {}), **normalize_kwargs(line_kw, Line2D)}
+        self.marks = self._styled(names, style, has_own_marker=dots is None or "marker" in line_kw)
         if self.is_fresh:
             self.ax.grid(visible=True, color="0.9", linewidth=0.6)
             self.ax.set_axisbelow(True)
@@ -162,7 +178,7 @@ class Canvas:
         # In a corner the layout cannot mistake room that such axes leave free for room that a legend may take.
         self.ax.set_aspect("equal", anchor="SW" if self._owns_figure else None)
         figure = self.ax.figure
-        if self._owns_figure and isinstance(figure, Figure):
+        if self._owns_figure and has_own_height() and isinstance(figure, Figure):
             width = figure.get_figwidth()
             figure.set_figheight(min(max((width - 0.75) * height_over_width + 0.65, 3.0), 1.3 * width))
 
@@ -189,12 +205,14 @@ class Canvas:
         It stands below the Axes where these are alone in a figure whose layout makes room for it, else where it
         covers the least.
         """
-        self.ax.set_xlabel(x)
-        self.ax.set_ylabel(y)
+        width, height = (float(side) / self.ax.figure.dpi for side in self.ax.bbox.size)
+        self.ax.set_xlabel(wrapped(x, width - self._letters_beside * letters(_LEGEND_SIZE) / 144))
+        self.ax.set_ylabel(wrapped(y, height))
+        self._ready_for_print()
         handles, labels = self.ax.get_legend_handles_labels()
         entries = sorted(zip(handles, labels, strict=True), key=lambda entry: isinstance(entry[0], Explanation))
         labels = [label for _, label in entries]
-        style: Style = {"prop": families_for(labels, _LEGEND_SIZE), "frameon": False}
+        style: Style = {"prop": families_for(labels, letters(_LEGEND_SIZE)), "frameon": False}
         figure = self.ax.figure
         n_columns = 1
         if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine) and figure.axes == [self.ax]:
@@ -203,20 +221,45 @@ class Canvas:
         else:
             style |= {"loc": "best", "frameon": True}
         self.ax.legend([handle for handle, _ in entries], labels, **style)
-        if self._owns_figure and isinstance(figure, Figure):
+        if self._owns_figure and has_own_height() and isinstance(figure, Figure):
             n_rows = -(-len(entries) // n_columns)
-            figure.set_figheight(figure.get_figheight() + n_rows * 1.7 * _LEGEND_SIZE / 72)
+            figure.set_figheight(figure.get_figheight() + n_rows * 1.7 * letters(_LEGEND_SIZE) / 72)
         return self.ax
+
+    def _ready_for_print(self) -> None:
+        """In print, make lines thinner, and give each of several systems a marker along its curves."""
+        if paper() is None:
+            return
+        new = [line for line in self.ax.lines if line not in self._earlier]
+        for line in new:
+            line.set(linewidth=line_width(line.get_linewidth()), markersize=line_width(line.get_markersize()))
+        if max(self.numbers.values()) > 0:
+            mark_lines(self.ax, new, self.numbers)
 
     def _columns(self, labels: list[str]) -> int:
         """Return how many columns of a legend fit: a handle takes the space of seven letters."""
-        letters = self.ax.figure.bbox.width / self.ax.figure.dpi * 72 / (0.56 * _LEGEND_SIZE)
-        letters *= self.ax.get_position().width / 0.775
+        room = self.ax.figure.bbox.width / self.ax.figure.dpi * 72 / (0.56 * letters(_LEGEND_SIZE))
+        room *= self.ax.get_position().width / 0.775
+        room -= self._letters_beside
         for n_columns in (3, 2):
             columns = np.array_split(np.array([len(label) + 7 for label in labels]), n_columns)
-            if sum(column.max(initial=0) for column in columns) <= letters:
+            if sum(column.max(initial=0) for column in columns) <= room:
                 return n_columns
         return 1
+
+    @property
+    def _letters_beside(self) -> int:
+        """How many letters the longest name of a row has, in print."""
+        if paper() is None or not self._by_rows:
+            return 0
+        return max((len(text.get_text()) for text in self.ax.get_yticklabels()), default=0)
+
+    def mark_bars(self, mark: Mark, x: FloatArray, y: FloatArray) -> None:
+        """In print, put the marker of one of several systems on its bars."""
+        number = self.numbers[to_hex(mark.color).upper()]
+        if paper() is not None and max(self.numbers.values()) > 0:
+            look = look_of(number, mark.color)
+            self.ax.plot(x, y, linestyle="none", color=mark.color, zorder=4, gid=MARKED, label="_nolegend_", **look)
 
     def _below(self) -> Style:
         """Place a legend under the tick labels and the axis label, whose heights follow the font size."""
@@ -224,15 +267,20 @@ class Canvas:
         anchor = {"bbox_to_anchor": (0.5, 0.0), "bbox_transform": self.ax.transAxes + drop}
         return {"loc": "upper center", "borderaxespad": 0.0, **anchor}
 
-    def _styled(self, names: Sequence[str], line_kw: Style) -> list[Mark]:
+    def _styled(self, names: Sequence[str], line_kw: Style, *, has_own_marker: bool) -> list[Mark]:
         """Give every name a label and a colour that nothing else on the Axes has."""
         drawn = [line for line in self.ax.lines if not isinstance(line, Explanation)]
         used = {to_hex(line.get_color()).upper() for line in drawn}
-        free = [color for color in system_colors(len(names) + len(used)) if color not in used]
+        known = system_colors(len(names) + len(used))
+        free = [color for color in known if color not in used][: len(names)]
         labels = readable(names, {str(line.get_label()) for line in drawn})
+        self.numbers = {color: known.index(color) for color in free}
+        looks: list[Style] = [{} for _ in free]
+        if not has_own_marker and paper() is not None and len(known) > 1:
+            looks = [look_of(self.numbers[color], color) for color in free]
         return [
-            Mark({"label": label, "color": color, "zorder": 2.5, **line_kw})
-            for label, color in zip(labels, free, strict=False)
+            Mark({"label": label, "color": color, "zorder": 2.5, **line_kw, **look})
+            for label, color, look in zip(labels, free, looks, strict=True)
         ]
 
 
@@ -242,16 +290,23 @@ class Drawing(Canvas):
     Parameters
     ----------
     result : Evaluation, Results or sequence of Evaluation
-    ax, line_kw, size, width_of_many
+    ax, line_kw, size, width_of_many, by_rows
         As in `Canvas`.
     """
 
     def __init__(
-        self, result: Drawable, ax: Axes | None, line_kw: Style, *, size: Ends, width_of_many: float = MAIN_WIDTH
+        self,
+        result: Drawable,
+        ax: Axes | None,
+        line_kw: Style,
+        *,
+        size: Ends,
+        width_of_many: float = MAIN_WIDTH,
+        by_rows: bool = False,
     ) -> None:
         evaluations = systems_of(result, Evaluation)
         names = [evaluation.name for evaluation in evaluations]
-        super().__init__(names, ax, line_kw, size=size, width_of_many=width_of_many)
+        super().__init__(names, ax, line_kw, size=size, width_of_many=width_of_many, by_rows=by_rows)
         self.systems = [System(mark.main, one) for mark, one in zip(self.marks, evaluations, strict=True)]
         self.curves = [one.curves for one in evaluations]
         self.thresholds = {point.threshold for one in evaluations for point in one.operating_points}
@@ -264,6 +319,11 @@ class Drawing(Canvas):
         for axis, label in ((self.ax.xaxis, x), (self.ax.yaxis, y)) if self.in_log10 else ():
             write_in_log10(axis, label)
         return self.ax
+
+
+def new_axes(size: Ends, *, by_rows: bool = False) -> Axes:
+    """Make the only Axes of a new figure, of ``size`` inches or of that of the print; see `size_for`."""
+    return style_ticks(Figure(figsize=size_for(size, by_rows=by_rows), layout="constrained").add_subplot())
 
 
 def band_label(known: Uncertainty) -> str:

@@ -13,6 +13,7 @@ from deciban.analysis.pairs import FigureDifference
 from deciban.errors import InputError
 from deciban.plots.axes import Canvas, Mark, Style, in_percent, readable
 from deciban.plots.files import families_for
+from deciban.plots.paper import letters
 from deciban.plots.prior_curves import REFERENCE, write_priors
 
 _WIDTH, _ROW, _HEAD = 6.0, 0.34, 1.0
@@ -70,8 +71,9 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
     by_pair = figure is not None
     labels = [str(pair) for pair in comparison.pairs] if by_pair else [one.words for one in rows[0]]
     names = [labels[0]] if by_pair else [str(pair) for pair in comparison.pairs]
-    style: Style = {"linestyle": "-", "marker": "o", "markersize": 5, **line_kw}
-    canvas = Canvas(names, ax, style, size=(_WIDTH, _HEAD + _ROW * max(len(labels), 2)))
+    dots: Style = {"linestyle": "-", "marker": "o", "markersize": 5}
+    size = (_WIDTH, _HEAD + _ROW * max(len(labels), 2))
+    canvas = Canvas(names, ax, line_kw, size=size, by_rows=True, dots=dots)
     canvas.ax.axvline(0.0, **REFERENCE)
     marks = canvas.marks * len(comparison.pairs) if by_pair else canvas.marks
     for k, (mark, pair) in enumerate(zip(marks, rows, strict=True)):
@@ -138,7 +140,7 @@ def _finished(canvas: Canvas, x: str, y: str, *, with_legend: bool) -> Axes:
     if not with_legend and legend is not None:
         legend.remove()
     for text in ax.get_yticklabels():
-        text.set_fontproperties(families_for([text.get_text()], _LETTERS))
+        text.set_fontproperties(families_for([text.get_text()], letters(_LETTERS)))
     return ax
 
 
@@ -217,5 +219,5 @@ def _say_who(ax: Axes, comparison: Comparison) -> None:
     first, second = readable(comparison.pairs[0].names)
     for name, y, side in ((second, 0.98, "top"), (first, 0.02, "bottom")):
         text = f"{name} better"
-        style = families_for([text], _LETTERS)
+        style = families_for([text], letters(_LETTERS))
         ax.text(0.5, y, text, transform=ax.transAxes, ha="center", va=side, fontproperties=style, color="0.35")

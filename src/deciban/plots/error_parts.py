@@ -117,6 +117,7 @@ def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
             style: Style = {"edgecolor": "black", "linewidth": 0.6}
             drawing.ax.bar(place, least, 0.9 * width, color=system.color, **style)
             drawing.ax.bar(place, whole - least, 0.9 * width, bottom=least, color="white", hatch="////", **style)
+            drawing.mark_bars(system, np.array([place]), np.array([0.06 * max(default, whole)]))
             drawing.ax.hlines(default, place - width / 2, place + width / 2, color="black", linestyle=":")
             tops += [whole, default]
         drawing.ax.plot([0.0], [0.0], color=system.color, linewidth=6, label=system.main["label"], zorder=0)

@@ -22,6 +22,7 @@ from matplotlib.spines import Spine
 from matplotlib.transforms import Bbox
 
 from deciban.errors import DecibanWarning, InputError
+from deciban.plots.paper import paper
 from deciban.types import FloatArray
 
 
@@ -52,6 +53,8 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 _STYLE: Any = {"svg.hashsalt": "deciban", "svg.fonttype": "path", "pdf.fonttype": 42, "path.simplify": True}
 _DPI = 200
+_LEAST_ROOM = 0.5
+"""Inches of Axes that can be read."""
 _SVG_DPI = 72
 
 
@@ -94,10 +97,27 @@ def save(drawing: Axes | Figure, file: str | os.PathLike[str] | IO[bytes], forma
     figure = drawing if isinstance(drawing, Figure) else drawing.figure.figure
     with rc_context(_STYLE):
         content = _drawn(figure, format)
+    _require_room(figure)
     if isinstance(file, str | os.PathLike):
         Path(file).write_bytes(content)
     else:
         file.write(content)
+
+
+def _require_room(figure: Figure) -> None:
+    """Refuse a picture for print whose Axes have no room beside labels and legend.
+
+    Raises
+    ------
+    InputError
+    """
+    sides = [float(side) / figure.dpi for ax in figure.axes[:1] for side in ax.bbox.size]
+    if paper() is not None and sides and min(sides) < _LEAST_ROOM:
+        width, height = figure.get_size_inches()
+        raise InputError(
+            f"size: {width:.3g} in x {height:.3g} in leave {sides[0]:.2g} in x {sides[1]:.2g} in beside labels and "
+            "legend. Name a larger size, give no height (it is as high as it needs then), or draw fewer systems."
+        )
 
 
 def _drawn(figure: Figure, file_format: Format) -> bytes:

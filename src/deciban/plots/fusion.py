@@ -15,6 +15,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.models.weight_intervals import WeightInterval, weight_intervals
 from deciban.plots.axes import POINT_MARKERS, Canvas, Mark, Style, readable
 from deciban.plots.files import families_for
+from deciban.plots.paper import letters, style_ticks
 from deciban.plots.prior_curves import REFERENCE
 from deciban.types import FloatArray
 
@@ -67,7 +68,7 @@ def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = 
     """
     weights = weight_intervals(model, level=level)
     style: Style = {"linestyle": "-", "marker": "o", "markersize": 5, **line_kw}
-    canvas = Canvas(["weight"], ax, style, size=(_WIDTH, _HEAD + _ROW * max(len(weights), 2)))
+    canvas = Canvas(["weight"], ax, style, size=(_WIDTH, _HEAD + _ROW * max(len(weights), 2)), by_rows=True)
     canvas.ax.axvline(0.0, **REFERENCE)
     for row, one in enumerate(weights):
         _weight(canvas, row, one)
@@ -78,7 +79,7 @@ def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = 
     canvas.ax.grid(visible=False, axis="y")
     canvas.finish("Weight (nats per standard deviation of the scores)", "")
     for text in canvas.ax.get_yticklabels():
-        text.set_fontproperties(families_for([text.get_text()], _LETTERS))
+        text.set_fontproperties(families_for([text.get_text()], letters(_LETTERS)))
     return canvas.ax
 
 
@@ -160,5 +161,6 @@ def _counted(canvas: Canvas, mark: Mark, edges: tuple[FloatArray, FloatArray], c
     look: Style = {"cmap": LinearSegmentedColormap.from_list(name, ends), "norm": norm, "linewidth": 0}
     mesh = canvas.ax.pcolormesh(*edges, drawn, **look, rasterized=True)
     bar = canvas.ax.figure.colorbar(mesh, ax=canvas.ax, fraction=0.045, pad=0.02, aspect=30)
+    style_ticks(bar.ax)
     bar.outline.set_visible(False)
     bar.set_label(f"{name} in a cell ({int(counts.sum()):,} in all)")

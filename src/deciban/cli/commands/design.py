@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.cli.commands.evaluate import ending_of, save_plot
+from deciban.cli.commands.evaluate import require_output, save_plot
 from deciban.cli.shared.envelope import Shown, print_json
 from deciban.cli.shared.options import SectionedCommand, options
 
@@ -25,6 +25,7 @@ def design_command(
     share: float | None,
     own: Any,
     output: Path | None,
+    size: str | None,
     shown: Shown,
     **rule: tuple[float, ...],
 ) -> None:
@@ -42,8 +43,7 @@ def design_command(
     from deciban.calibration import Rule
     from deciban.core.ranks.operating import OperatingPoint
 
-    if output is not None:
-        ending_of(output)
+    require_output(output, size)
     points: list[Any] = list(dcf or ())
     if any(rule.values()):
         asked = {"--range": priors, "--rule": own, "--share": share}
@@ -61,7 +61,7 @@ def design_command(
         from deciban import plots
         from deciban.io.source import display_name
 
-        save_plot(plots.omega(weightings), output)  # before anything is printed: it may be impossible
+        save_plot(lambda: plots.omega(weightings), output, size)  # before anything is printed: it may be impossible
     if shown.as_json:
         found = [{**one.to_dict(), "remark": rule.remark} for one, rule in zip(weightings, rules, strict=True)]
         print_json({"kind": "two-class", "rules": found}, files={"output": [output]})

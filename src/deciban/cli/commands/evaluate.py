@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
@@ -125,6 +127,7 @@ def plot_command(
     asked: Asked,
     quiet: bool,
     output: Path,
+    size: str | None,
     as_json: bool,
     **figures: Any,
 ) -> None:
@@ -152,7 +155,7 @@ def plot_command(
         if as_json:
             raise click.UsageError(f"--json: {plot} draws and prints no figures; deciban eval and compare do.")
         refuse_overwriting([output], read_by(scores, key, asked, figures["model"]))
-        save_plot(drawn(plot, scores, key, asked, figures, quiet=quiet), output)
+        save_plot(lambda: drawn(plot, scores, key, asked, figures, quiet=quiet), output, size)
         if not quiet:
             click.echo(f"wrote {display_name(output)}")
         return
@@ -169,7 +172,7 @@ def plot_command(
     tell([*results.messages, *results.note_lines], quiet=quiet)
     from deciban import plots
 
-    save_plot(getattr(plots, plot.replace("-", "_"))(results), output)
+    save_plot(lambda: getattr(plots, plot.replace("-", "_"))(results), output, size)
     if as_json:
         read: dict[str, list[Any]] = {"scores": score_paths(files), "key": [key]}
         read["units"] = list(about.how_sure.files)
@@ -186,11 +189,21 @@ def ending_of(output: Path) -> Literal["svg", "png", "pdf"]:
     return _ENDINGS[output.suffix.casefold()]
 
 
-def save_plot(drawing: Any, output: Path) -> None:
-    """Write a plot, whole or not at all."""
+def require_output(output: Path | None, size: str | None) -> None:
+    """Refuse an output that no plot can be, and a size without one, where a plot is not all that is wanted."""
+    if output is not None:
+        ending_of(output)
+    elif size is not None:
+        raise click.UsageError("--size is about the plot: name a file for it, as in -o plot.pdf.")
+
+
+def save_plot(draw: Callable[[], Any], output: Path, size: str | None = None) -> None:
+    """Draw a plot, in a size for print if there is one, and write it, whole or not at all."""
     from deciban import plots
     from deciban.io import atomic_write
 
     ending = ending_of(output)
-    with atomic_write(output) as stream:
-        plots.save(drawing, stream, ending)
+    with plots.print_style(size) if size else nullcontext():
+        drawing = draw()
+        with atomic_write(output) as stream:
+            plots.save(drawing, stream, ending)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from deciban.cli.commands.evaluate import ending_of, save_plot
+from deciban.cli.commands.evaluate import require_output, save_plot
 from deciban.cli.shared.completion import files
 from deciban.cli.shared.envelope import Shown, print_json
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
@@ -27,6 +27,7 @@ def plan_command(
     shown: Shown,
     figure: str | None,
     output: Path | None,
+    size: str | None,
     **goal: Any,
 ) -> None:
     """Tell how many speakers and trials an evaluation needs, from a pilot.
@@ -46,8 +47,7 @@ def plan_command(
     from deciban.workflows.kinds import kind_of
     from deciban.workflows.planning import plan_chosen
 
-    if output is not None:
-        ending_of(output)
+    require_output(output, size)
     opened = asked.files(asked.inputs(scores, key), key)
     about = asked.options_for(opened)
     require_figures([] if figure is None else [figure], kind_of(opened.scores[0], opened.key, about), about, "figure")
@@ -61,7 +61,7 @@ def plan_command(
     if output is not None:
         from deciban import plots
 
-        save_plot(plots.plan(found), output)  # before anything is printed: it may be impossible
+        save_plot(lambda: plots.plan(found), output, size)  # before anything is printed: it may be impossible
     if shown.as_json:
         read: dict[str, list[Any]] = {"scores": [one.path for one in opened.scores], "key": [key]}
         written = {**read, "units": about.how_sure.files, "output": [output]}

@@ -257,8 +257,17 @@ def _read_rule(path: str) -> Any:
     return read_rule(path)
 
 
+def parse_size(text: str) -> str:
+    """Check the size of a picture: ``column``, ``page``, or lengths with their units."""
+    from deciban.plots.paper import paper_of
+
+    paper_of(text)
+    return text
+
+
 PARSERS: dict[str, Callable[[Any], Any]] = {
     "points": parse_points,
+    "size": parse_size,
     "rates": parse_rates,
     "rule": _read_rule,
     "margins": parse_margins,

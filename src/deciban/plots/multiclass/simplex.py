@@ -19,6 +19,7 @@ from deciban.multiclass import posterior
 from deciban.plots.axes import GREY, HALO, NAME_WIDTH, Canvas, Style, readable, system_colors
 from deciban.plots.files import families_for
 from deciban.plots.multiclass.cells import one_system
+from deciban.plots.paper import letters
 from deciban.types import FloatArray
 
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
@@ -139,14 +140,14 @@ def _frame(canvas: Canvas, named: Sequence[str]) -> None:
     canvas.equalize((_LIMITS[1][1] - _LIMITS[1][0]) / (_LIMITS[0][1] - _LIMITS[0][0]))
     ax.add_patch(Polygon(_CORNERS, fill=False, edgecolor="0.3", linewidth=1.2, zorder=4, clip_on=False))
     unit, middle = np.eye(3), _CORNERS.mean(axis=0)
-    fonts = families_for(named, _NAME_SIZE)
+    fonts = families_for(named, letters(_NAME_SIZE))
     for k, color in enumerate(system_colors(3)):
         following, last = unit[(k + 1) % 3], unit[(k + 2) % 3]
         outward = middle - _CORNERS[(k + 2) % 3]
         for value in _SCALE:
             ends = np.array([value * unit[k] + (1 - value) * other for other in (following, last)])
             ax.plot(*_place(ends), color="0.6", linewidth=0.5, zorder=1.5, gid="scale")
-            _outside(ax, _place(ends[:1])[:, 0], outward, f"{value:g}", 4, color=color, fontsize=7.0)
+            _outside(ax, _place(ends[:1])[:, 0], outward, f"{value:g}", 4, color=color, fontsize=letters(7.0))
         _outside(ax, _CORNERS[k], _CORNERS[k] - middle, named[k], 9, color=color, fontproperties=fonts, weight="bold")
 
 
@@ -162,7 +163,7 @@ def _outside(ax: Axes, at: FloatArray, outward: FloatArray, text: str, distance:
 def _regions(canvas: Canvas, application: Application, acting: Sequence[str]) -> None:
     """Tint the region of each action and write its name into it, or into the legend if it is small."""
     colors = [*system_colors(3), *_GREYS] if len(acting) <= 3 + len(_GREYS) else system_colors(len(acting))
-    fonts = families_for(acting, _NAME_SIZE)
+    fonts = families_for(acting, letters(_NAME_SIZE))
     for action, name in enumerate(acting):
         corners = _region(application.costs, action)
         area = _area(corners)
