@@ -1,4 +1,3 @@
-from deciban.plots.axes import system_colors as system_colors
 from deciban.plots.calibration import calibration_map as calibration_map
 from deciban.plots.calibration import omega as omega
 from deciban.plots.comparison import difference_curve as difference_curve
@@ -15,6 +14,7 @@ from deciban.plots.files import FORMATS as FORMATS
 from deciban.plots.files import save as save
 from deciban.plots.fusion import fusion_weights as fusion_weights
 from deciban.plots.fusion import score_scatter as score_scatter
+from deciban.plots.labels import system_colors as system_colors
 from deciban.plots.multiclass.c_avg import c_avg_curve as c_avg_curve
 from deciban.plots.multiclass.c_avg import subset_c_avg as subset_c_avg
 from deciban.plots.multiclass.detectors import class_ape as class_ape

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
@@ -26,6 +24,7 @@ from deciban.evaluation.curve_bands import Band
 from deciban.evaluation.uncertainty import Figure as NamedFigure
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.plots.files import families_for
+from deciban.plots.labels import readable, system_colors
 from deciban.plots.paper import has_own_height, letters, line_width, paper, size_for, style_ticks, wrapped
 from deciban.plots.system_marks import MARKED, look_of, mark_lines
 from deciban.plots.units import write_in_log10
@@ -40,9 +39,6 @@ Outline: TypeAlias = tuple[FloatArray, FloatArray]
 Kind = TypeVar("Kind")
 """Properties of a line or a marker, in matplotlib's words."""
 
-# Okabe and Ito's colours for all kinds of colour vision, without their black (reference lines) and their yellow
-# (too light for lines on white), then three of Paul Tol's.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#332288", "#882255", "#999933")
 GREY = "0.35"
 """Colour of legend entries that say what a style means."""
 MAIN_WIDTH, THIN_WIDTH = 1.7, 1.2
@@ -51,10 +47,6 @@ BAND_LINE: Style = {"linewidth": 7.0, "alpha": 0.25, "solid_capstyle": "butt"}
 """Of a band in the legend."""
 POINT_MARKERS = "osD^vPX"
 POINT: Style = {"color": "0.6", "linestyle": "-.", "linewidth": 0.9, "zorder": 1.5}
-LABEL_WIDTH = 30
-NAME_WIDTH = 22
-"""Letters of a class name on an axis; longer ones lose their middle."""
-
 HALO = withStroke(linewidth=2.5, foreground="white")
 """Around letters that stand on dots or lines."""
 _LEGEND_SIZE = 9.0
@@ -232,7 +224,8 @@ class Canvas:
             return
         new = [line for line in self.ax.lines if line not in self._earlier]
         for line in new:
-            line.set(linewidth=line_width(line.get_linewidth()), markersize=line_width(line.get_markersize()))
+            if line.get_gid() != MARKED:
+                line.set(linewidth=line_width(line.get_linewidth()), markersize=line_width(line.get_markersize()))
         if max(self.numbers.values()) > 0:
             mark_lines(self.ax, new, self.numbers)
 
@@ -255,15 +248,18 @@ class Canvas:
         return max((len(text.get_text()) for text in self.ax.get_yticklabels()), default=0)
 
     def mark_bars(self, mark: Mark, x: FloatArray, y: FloatArray) -> None:
-        """In print, put the marker of one of several systems on its bars."""
-        number = self.numbers[to_hex(mark.color).upper()]
+        """In print, put the marker of one of several systems on its bars; say in the legend whose they are."""
+        look: Style = {"color": mark.color, "gid": MARKED, "label": "_nolegend_"}
+        number = self.numbers.get(to_hex(mark.color).upper(), 0)
         if paper() is not None and max(self.numbers.values()) > 0:
-            look = look_of(number, mark.color)
-            self.ax.plot(x, y, linestyle="none", color=mark.color, zorder=4, gid=MARKED, label="_nolegend_", **look)
+            look |= {**look_of(number, mark.color), "markeredgecolor": "white"}
+            self.ax.plot(x, y, linestyle="none", zorder=4, **look)
+        self.ax.plot([], [], linewidth=line_width(7), **{**look, "label": mark.main["label"]})
 
     def _below(self) -> Style:
         """Place a legend under the tick labels and the axis label, whose heights follow the font size."""
-        drop = ScaledTranslation(0.0, -3.6 * float(rcParams["font.size"]) / 72, self.ax.figure.dpi_scale_trans)
+        n_ems = 3.6 + 1.2 * self.ax.get_xlabel().count("\n")
+        drop = ScaledTranslation(0.0, -n_ems * float(rcParams["font.size"]) / 72, self.ax.figure.dpi_scale_trans)
         anchor = {"bbox_to_anchor": (0.5, 0.0), "bbox_transform": self.ax.transAxes + drop}
         return {"loc": "upper center", "borderaxespad": 0.0, **anchor}
 
@@ -323,7 +319,9 @@ class Drawing(Canvas):
 
 def new_axes(size: Ends, *, by_rows: bool = False) -> Axes:
     """Make the only Axes of a new figure, of ``size`` inches or of that of the print; see `size_for`."""
-    return style_ticks(Figure(figsize=size_for(size, by_rows=by_rows), layout="constrained").add_subplot())
+    ax = Figure(figsize=size_for(size, by_rows=by_rows), layout="constrained").add_subplot()
+    style_ticks(ax)
+    return ax
 
 
 def band_label(known: Uncertainty) -> str:
@@ -363,45 +361,3 @@ def systems_of(result: Any, kind: type[Kind], argument: str = "result") -> tuple
                 f"{argument}: expected {kind.__name__}s, got {type(system).__name__}. `deciban.{maker}` makes one."
             )
     return systems
-
-
-def system_colors(n: int) -> list[str]:
-    """Return the colours of several systems, as hexadecimal codes, in the order in which plots use them.
-
-    People with any kind of colour vision can tell the first ones apart; after nine they come again, darker.
-
-    Parameters
-    ----------
-    n : int
-        Number of systems.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> system_colors(2)
-    ['#0072B2', '#D55E00']
-    """
-    shades = []
-    for i in range(n):
-        shade, (red, green, blue) = 0.55 ** (i // len(PALETTE)), to_rgb(PALETTE[i % len(PALETTE)])
-        shades.append(to_hex((shade * red, shade * green, shade * blue)).upper())
-    return shades
-
-
-def readable(names: Sequence[str], used: AbstractSet[str] = frozenset(), *, width: int = LABEL_WIDTH) -> list[str]:
-    """Shorten names, number those that are used already, and guard them so that each character is drawn as it is."""
-    labels: list[str] = []
-    for name in names:
-        short = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(name.split())) or "(unnamed)"
-        if len(short) > width:
-            half = width // 2
-            short = f"{short[: half - 1]}…{short[-half:]}"
-        # Dollars would begin a formula, and legends leave out what begins with an underscore: a hair space hides it.
-        short = short.replace("$", r"\$")
-        short = f"\u200a{short}" if short.startswith("_") else short
-        numbered = (f"{short} #{i}" if i > 1 else short for i in count(1))
-        labels.append(next(label for label in numbered if label not in used and label not in labels))
-    return labels

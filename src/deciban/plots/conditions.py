@@ -14,8 +14,9 @@ from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.interval_words import shown_interval
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure
-from deciban.plots.axes import Canvas, Mark, Style, in_percent, readable
+from deciban.plots.axes import Canvas, Mark, Style, in_percent
 from deciban.plots.files import families_for
+from deciban.plots.labels import readable
 from deciban.plots.multiclass.cells import BLUES, Grid, brief, largest
 from deciban.plots.paper import letters
 from deciban.plots.prior_curves import REFERENCE
@@ -23,8 +24,13 @@ from deciban.plots.prior_curves import REFERENCE
 _WIDTH, _ROW, _HEAD = 6.0, 0.3, 1.1
 """Inches: of the plot, of one of its rows, and of all else in it."""
 
+_TOGETHER = 4
+"""Systems that a row has room for."""
+
 _SPREAD = 0.5
 """Share of the height of a row over which several systems are spread."""
+_WIDER = 0.75
+"""The same of many systems."""
 
 _LETTERS = 9.0
 
@@ -78,10 +84,12 @@ def by_condition(
     labels, equal = ["pooled", *(one.name for one in parts[0].conditions)], _equalized(systems[0], parts[0])
     labels += ["equalized"] if equal else []
     dots: Style = {"linestyle": "-", "marker": "o", "markersize": 4.5}
-    names, size = [str(one.pooled.name) for one in systems], (_WIDTH, _HEAD + _ROW * max(len(labels), 3))
+    names, row = [str(one.pooled.name) for one in systems], _ROW * max(1.0, len(systems) / _TOGETHER)
+    size = (_WIDTH, _HEAD + row * max(len(labels), 3))
     canvas = Canvas(names, ax, line_kw, size=size, by_rows=True, dots=dots)
+    spread = _SPREAD if len(systems) <= _TOGETHER else _WIDER
     for k, (mark, one, part) in enumerate(zip(canvas.marks, systems, parts, strict=True)):
-        shift = 0.0 if len(systems) == 1 else _SPREAD * (k / (len(systems) - 1) - 0.5)
+        shift = 0.0 if len(systems) == 1 else spread * (k / (len(systems) - 1) - 0.5)
         rows = [one.pooled, *(condition.found for condition in part.conditions)]
         rows += [same.found for same in _equalized(one, part)]
         canvas.ax.axvline(_value(one.pooled, chosen), **{**REFERENCE, "color": mark.color})

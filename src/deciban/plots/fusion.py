@@ -13,9 +13,10 @@ from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.models.score_model import ScoreModel
 from deciban.models.weight_intervals import WeightInterval, weight_intervals
-from deciban.plots.axes import POINT_MARKERS, Canvas, Mark, Style, readable
+from deciban.plots.axes import POINT_MARKERS, Canvas, Mark, Style
 from deciban.plots.files import families_for
-from deciban.plots.paper import letters, style_ticks
+from deciban.plots.labels import readable
+from deciban.plots.paper import letters, style_ticks, wrapped
 from deciban.plots.prior_curves import REFERENCE
 from deciban.types import FloatArray
 
@@ -160,7 +161,8 @@ def _counted(canvas: Canvas, mark: Mark, edges: tuple[FloatArray, FloatArray], c
     ends = [to_rgba(mark.color, opacity) for opacity in (0.12, 0.9)]
     look: Style = {"cmap": LinearSegmentedColormap.from_list(name, ends), "norm": norm, "linewidth": 0}
     mesh = canvas.ax.pcolormesh(*edges, drawn, **look, rasterized=True)
-    bar = canvas.ax.figure.colorbar(mesh, ax=canvas.ax, fraction=0.045, pad=0.02, aspect=30)
+    figure = canvas.ax.figure
+    bar = figure.colorbar(mesh, ax=canvas.ax, fraction=0.045, pad=0.02, aspect=30)
     style_ticks(bar.ax)
     bar.outline.set_visible(False)
-    bar.set_label(f"{name} in a cell ({int(counts.sum()):,} in all)")
+    bar.set_label(wrapped(f"{name} in a cell ({int(counts.sum()):,} in all)", canvas.ax.bbox.height / figure.dpi))

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
-import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deciban.errors import InputError
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 NAMED = {"column": 3.5, "page": 7.2}
 """Inches: the width of one of two columns, and that of both."""
@@ -27,6 +22,8 @@ LABEL, TICK, LEAST = 8.0, 7.0, 6.5
 
 _LETTER = 0.54
 """Width of a letter, as a share of its size."""
+_BEYOND = 0.35
+"""Inches that the label of an axis may be longer than it: there are tick labels at its ends."""
 _SHRUNK = 0.78
 """Letters in print, as a share of those on a screen."""
 _THINNED = 0.75
@@ -76,11 +73,11 @@ def paper_of(size: str) -> Paper:
         return Paper(NAMED[size])
     sides = [_LENGTH.fullmatch(side.strip()) for side in size.split("x")]
     if len(sides) > 2 or None in sides:
-        bare = re.fullmatch(r"[\d.]+\s*(x\s*[\d.]+\s*)?(in|cm|mm|pt)?", size)
+        bare = re.fullmatch(r"[\d.]+\s*(in|cm|mm|pt)?\s*(x\s*[\d.]+\s*(in|cm|mm|pt)?)?", size)
         why = "each number needs its unit" if bare else "this is no size"
         raise InputError(
-            f"size: got {size!r}, but {why}. Write column ({NAMED['column']:g} in wide), page ({NAMED['page']:g} in), a "
-            "width such as 85mm, or width x height such as 85mmx60mm or 3.5inx2.5in (units: in, cm, mm, pt)."
+            f"size: got {size!r}, but {why}. Write column ({NAMED['column']:g} in wide), page ({NAMED['page']:g} in), "
+            "a width such as 85mm, or width x height such as 85mmx60mm or 3.5inx2.5in (units: in, cm, mm, pt)."
         )
     width, *more = (float(side["number"]) * _UNITS[side["unit"]] for side in sides if side is not None)
     height = more[0] if more else None
@@ -125,7 +122,7 @@ def print_style(size: str = "column") -> Iterator[None]:
     from matplotlib import rc_context
 
     token = _PAPER.set(paper_of(size))
-    letters_of: dict[str, Any] = {"font.size": LABEL, "axes.labelsize": LABEL, "axes.titlesize": LABEL}
+    letters_of: Any = {"font.size": LABEL, "axes.labelsize": LABEL, "axes.titlesize": LABEL}
     letters_of |= {"xtick.labelsize": TICK, "ytick.labelsize": TICK, "legend.fontsize": TICK}
     letters_of |= {"axes.linewidth": 0.6, "hatch.linewidth": 0.6}
     try:
@@ -164,11 +161,12 @@ def size_for(natural: tuple[float, float], *, by_rows: bool = False) -> tuple[fl
 
 
 def wrapped(label: str, inches: float) -> str:
-    """Break the label of an axis into lines where in print it is longer than its axis."""
-    n_letters = max(int(inches * 72 / (_LETTER * LABEL)), 12)
-    if paper() is None or len(label) <= n_letters or "$" in label:
+    """Break the label of an axis into two lines of about one length, where in print it is longer than its axis."""
+    breaks = [place for place, letter in enumerate(label) if letter == " "]
+    if paper() is None or len(label) * _LETTER * LABEL <= 72 * (inches + _BEYOND) or not breaks or "$" in label:
         return label
-    return "\n".join(textwrap.wrap(label, max(n_letters, math.ceil(len(label) / 2) + 4), break_long_words=False))
+    at = min(breaks, key=lambda place: abs(2 * place - len(label)))
+    return f"{label[:at]}\n{label[at + 1 :]}"
 
 
 def has_own_height() -> bool:
@@ -177,10 +175,9 @@ def has_own_height() -> bool:
     return asked is None or asked.height is None
 
 
-def style_ticks(ax: Axes) -> Axes:
-    """Set the letters of the ticks, which are made when a figure is drawn: the style of the block is gone then."""
+def style_ticks(ax: Any) -> None:
+    """Set the letters of the ticks of an Axes, which are made when it is drawn: the style of the block is gone then."""
     if paper() is not None:
         ax.tick_params(labelsize=TICK, width=0.6, length=2.5, pad=2.5)
         for axis in (ax.xaxis, ax.yaxis):
             axis.offsetText.set_fontsize(LEAST)
-    return ax

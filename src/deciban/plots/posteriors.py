@@ -11,8 +11,8 @@ from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.reliability import Reliability
 from deciban.plots.axes import BAND, BAND_LINE, GREY, HALO, THIN_WIDTH, Canvas, Drawable, Mark, Style, systems_of
-from deciban.plots.paper import letters
 from deciban.plots.multiclass.cells import ClassDrawable, class_systems_of
+from deciban.plots.paper import letters
 from deciban.types import FloatArray
 
 _SIZE = (5.6, 5.6)
@@ -80,7 +80,14 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
     if len(systems) == 1 and curves[0].n_trials:
         one = curves[0]
         words = f"{one.n_tar:,} + {one.n_trials - one.n_tar:,} trials"
-        style: Style = {"ha": "right", "va": "top", "fontsize": letters(8), "color": GREY, "path_effects": [HALO], "zorder": 5}
+        style: Style = {
+            "ha": "right",
+            "va": "top",
+            "fontsize": letters(8),
+            "color": GREY,
+            "path_effects": [HALO],
+            "zorder": 5,
+        }
         canvas.ax.text(0.99, -0.02, words, **style)
     if canvas.explain("calibrated", color="black", linestyle=":"):
         canvas.ax.plot([0.0, 1.0], [0.0, 1.0], color="black", linestyle=":", linewidth=1.2, zorder=2.2)

@@ -55,8 +55,9 @@ def mark_lines(ax: Axes, lines: Iterable[Line2D], numbers: Mapping[str, int]) ->
         line.set(markevery=[], **look)
         places = _places(ax, line, apart, (number % len(SHAPES) + 0.5) / len(SHAPES))
         if len(places):
-            dots: dict[str, Any] = {"linestyle": "none", "gid": MARKED, "zorder": line.get_zorder() + 0.2}
-            ax.add_line(Line2D(*places.T, transform=line.get_transform(), label="_nolegend_", **dots, **look))
+            dots = look | {"linestyle": "none", "gid": MARKED, "zorder": line.get_zorder() + 0.2, "label": "_nolegend_"}
+            dots["color"] = line.get_color()
+            ax.add_line(Line2D(places[:, 0], places[:, 1], transform=line.get_transform(), **dots))
 
 
 def _places(ax: Axes, line: Line2D, apart: float, first: float) -> FloatArray:
@@ -64,7 +65,7 @@ def _places(ax: Axes, line: Line2D, apart: float, first: float) -> FloatArray:
 
     A straight line has one, near its beginning.
     """
-    x, y = STEP_LOOKUP_MAP[line.get_drawstyle()](*line.get_xydata().T)
+    x, y = STEP_LOOKUP_MAP[line.get_drawstyle()](*np.asarray(line.get_xydata()).T)
     to_frame = line.get_transform() - ax.transAxes
     seen = _seen(Path(_GRAIN * to_frame.transform(np.column_stack((x, y))))) / _GRAIN
     steps = np.hypot(*np.diff(seen, axis=0).T)
@@ -86,7 +87,7 @@ def _seen(path: Path) -> FloatArray:
     """The corners of what is left of a path inside the frame, with NaN where it begins anew."""
     cut = path.cleaned(remove_nans=True, clip=(0.0, 0.0, _GRAIN, _GRAIN), simplify=False)
     corners: list[FloatArray] = []
-    for corner, code in zip(cut.vertices, cut.codes, strict=True):
+    for corner, code in zip(np.asarray(cut.vertices), np.asarray(cut.codes), strict=True):
         if code == Path.STOP:
             break
         if code == Path.MOVETO and corners:

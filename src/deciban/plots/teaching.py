@@ -161,7 +161,9 @@ def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         ax.barh(place, low, 0.7, color=system.color, edgecolor="black", linewidth=0.6)
         ax.barh(place, whole - low, 0.7, left=low, color="white", edgecolor=system.color, hatch="////", linewidth=0.6)
         ax.plot([0.0], [place], color=system.color, linestyle="none", label="_bar")  # its colour counts as taken
-        ax.annotate(f"{one.cllr:.3g}", (whole, place), (4, 0), textcoords="offset points", fontsize=letters(8), **_LABEL)
+        ax.annotate(
+            f"{one.cllr:.3g}", (whole, place), (4, 0), textcoords="offset points", fontsize=letters(8), **_LABEL
+        )
         names.append(str(system.main["label"]))
         ends.append(whole)
     if not drawing.is_fresh:

@@ -89,3 +89,8 @@ def test_a_picture_does_not_overwrite_its_model(run, demo):
     model.write_bytes((demo / "fusion.json").read_bytes())
     assert run("plot", "fusion-weights", model, "-o", model)[0] == 2
     assert model.read_bytes() == (demo / "fusion.json").read_bytes()
+
+
+def test_sizes_are_checked_before_anything_is_read(draw):
+    code, _, told = draw("zoo missing.txt --key missing.txt -o out.svg --size 85x60")
+    assert (code, "each number needs its unit" in told) == (2, True)

@@ -13,8 +13,9 @@ from deciban.errors import InputError
 from deciban.evaluation.curve_bands import band_of
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.multiclass import SubsetCosts
-from deciban.plots.axes import GREY, HALO, NAME_WIDTH, Canvas, Mark, Style, in_percent, readable
+from deciban.plots.axes import GREY, HALO, Canvas, Mark, Style, in_percent
 from deciban.plots.files import families_for
+from deciban.plots.labels import NAME_WIDTH, readable
 from deciban.plots.multiclass.cells import ClassDrawable, class_systems_of, systems_before
 from deciban.plots.paper import letters, paper
 from deciban.plots.prior_curves import BEFORE, draw_reference, top_of, write_priors
@@ -28,6 +29,8 @@ _NAME_SIZE, _LINE = 8.0, 0.045
 """Points of letters, and the height of a line as a share of the axis."""
 _MARGIN, _MOST_ROOM = 0.07, 0.6
 """Shares of the axis that stay free above the dots: without names, and with however many."""
+_MOST_OF_PRINT = 0.4
+"""Names that took a greater share of the axis are left out in print."""
 _HARDEST = "hardest pair"
 _GOLDEN = 0.6180339887498949
 _MANY = 2000
@@ -148,6 +151,8 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) 
     canvas = Canvas([system.name for system in systems], ax, line_kw, size=_SIZE, dots=dots)
     ax = canvas.ax
     named = _hardest(canvas.marks, found, systems[0].classes) if n_classes > 2 else {}
+    if paper() is not None and _line(ax) * len(named) > _MOST_OF_PRINT:
+        named = {}
     highest = max(ax.dataLim.y1, *(float(costs.value.max()) for costs in found)) or 0.01
     top = highest / (1.0 - min(_MARGIN + _line(ax) * (_n_named(ax) + len(named)), _MOST_ROOM))
     canvas.keep_limits((1.5, n_classes + 0.5), (-0.02 * top, top))
@@ -177,7 +182,9 @@ def _dots(ax: Axes, costs: SubsetCosts, mark: Mark, shift: float, width: float, 
     place = costs.size + shift + width * _sideways(costs, highest)
     n = len(costs.value)
     size = float(np.clip(12.0 * n**-0.24, 1.0, 5.0))
-    plain: Style = {} if paper() is None else {"markersize": size, "markeredgewidth": 0.0, "markerfacecolor": mark.color}
+    plain: Style = (
+        {} if paper() is None else {"markersize": size, "markeredgewidth": 0.0, "markerfacecolor": mark.color}
+    )
     one: Style = {"markersize": size, "rasterized": n > _MANY, **mark.main, **plain, "label": None}
     ax.plot(place[~full], costs.value[~full], **one)
     ax.plot([], [], **{"markersize": 5.0, **mark.main})  # a legend entry that can be seen
@@ -226,6 +233,10 @@ def _line(ax: Axes) -> float:
 def _name_hardest(ax: Axes, named: Mapping[str, Any]) -> None:
     """Write the names of pairs above all dots, where nothing else is: one below the other, in their colours."""
     for line, (text, color) in enumerate(named.items(), _n_named(ax)):
-        style: Style = {"fontproperties": families_for([text], letters(_NAME_SIZE)), "color": color, "path_effects": [HALO]}
+        style: Style = {
+            "fontproperties": families_for([text], letters(_NAME_SIZE)),
+            "color": color,
+            "path_effects": [HALO],
+        }
         style |= {"transform": ax.transAxes, "va": "top", "zorder": 6, "gid": _HARDEST}
         ax.text(0.015, 0.98 - _line(ax) * line, f"{_HARDEST}: {text}", **style)

@@ -13,9 +13,10 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
-from deciban.plots.axes import NAME_WIDTH, PALETTE, new_axes, readable, systems_of
+from deciban.plots.axes import new_axes, systems_of
 from deciban.plots.files import families_for
-from deciban.plots.paper import LEAST, letters, paper, style_ticks
+from deciban.plots.labels import NAME_WIDTH, PALETTE, readable
+from deciban.plots.paper import LEAST, letters, paper, style_ticks, wrapped
 from deciban.types import FloatArray
 
 ClassDrawable: TypeAlias = ClassEvaluation | ClassResults | Sequence[ClassEvaluation]
@@ -113,7 +114,7 @@ class Grid:
         frame, dpi = self.ax.get_window_extent(), self.ax.figure.dpi  # before names and scales take their space
         self._cell = 72 * frame.width / dpi / self.shape[1], 72 * frame.height / dpi / self.shape[0]
         if own and paper() is not None:
-            self._cell = 72 * _room(rows, n_scales) / self.shape[1], self._cell[1]
+            self._cell = 72 * _room(rows, n_scales) / self.shape[1], 0.9 * self._cell[1]
         every = self._every(1)
         self.ax.set_yticks(
             range(0, len(rows), every), rows[::every], fontproperties=families_for(rows, self._name_size(1))
@@ -156,7 +157,7 @@ class Grid:
         bar = figure.colorbar(mesh, ax=self.ax, fraction=0.05, aspect=28, **{"pad": 0.02, **bar_kw})
         bar.outline.set_visible(False)
         style_ticks(bar.ax)
-        bar.set_label(label)
+        bar.set_label(wrapped(label, self._cell[1] * self.shape[0] / 72))
         return bar.ax
 
     def _name_size(self, axis: int) -> float:
@@ -188,7 +189,7 @@ def _own_axes(rows: Sequence[str], columns: Sequence[str], n_scales: int) -> Axe
     if asked is None:
         size = (cell * len(columns) + _beside(rows) + 2.2, max(cell * len(rows) + _beside(columns) + 0.8, 2.8))
     else:
-        cell = min(max(_room(rows, n_scales) / len(columns), 0.14), 0.7)
+        cell = min(max(_room(rows, n_scales) / len(columns), 0.22), 0.7)
         size = (asked.width, max(cell * len(rows) + _beside(columns) + 0.45, 1.5))
     return new_axes(size)
 

@@ -22,21 +22,9 @@ from deciban.evaluation.curve_bands import Band, detector_bands
 from deciban.evaluation.multiclass.class_bounds import drawn_detection
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.multiclass import DetectionAnalysis
-from deciban.plots.axes import (
-    BAND,
-    BAND_LINE,
-    GREY,
-    HALO,
-    NAME_WIDTH,
-    PALETTE,
-    Canvas,
-    Mark,
-    Style,
-    band_label,
-    in_percent,
-    readable,
-)
+from deciban.plots.axes import BAND, BAND_LINE, GREY, HALO, Canvas, Mark, Style, band_label, in_percent
 from deciban.plots.files import families_for
+from deciban.plots.labels import NAME_WIDTH, PALETTE, readable
 from deciban.plots.multiclass.cells import ClassDrawable, brief, class_systems_of, one_system, systems_before
 from deciban.plots.paper import letters, line_width, paper, size_for
 from deciban.plots.prior_curves import BEFORE, REFERENCE
@@ -250,7 +238,12 @@ def _legend(figure: Figure, mark: Mark, *, with_before: bool, known: Uncertainty
         entries.append((band_label(known), {**BAND_LINE, "color": mark.color}))
     handles = [Line2D([], [], label=label, **style) for label, style in entries]
     title = "Cllr in bits" + (", before → after calibration" if with_before else "")
-    style: Style = {"loc": "outside upper center", "frameon": False, "fontsize": letters(9), "title_fontsize": letters(8)}
+    style: Style = {
+        "loc": "outside upper center",
+        "frameon": False,
+        "fontsize": letters(9),
+        "title_fontsize": letters(8),
+    }
     n_rows = 1
     if known is not None or paper() is not None:
         n_rows = math.ceil(len(handles) * _ENTRY * letters(9) / 9 / figure.get_figwidth())
@@ -324,7 +317,7 @@ def _bars(ax: Axes, at: FloatArray, height: float, losses: DetectionAnalysis, ma
     """Draw the bars of one system; where a loss is infinite it goes far beyond the frame."""
     least, actual = (np.minimum(bits, 10 * _FURTHEST) for bits in (losses.min_cllr, losses.cllr))
     style: Style = {"height": height, "linewidth": 0, **bar_kw}
-    ax.barh(at, least, **{"color": mark.color, "label": mark.main["label"], **style})
+    ax.barh(at, least, **{"color": mark.color, **style})
     ax.barh(at, np.maximum(actual - least, 0.0), left=least, **{"color": pale(mark.color), **style})
 
 
@@ -334,7 +327,9 @@ def _write_behind(ax: Axes, at: FloatArray, cllr: FloatArray, end: float) -> Non
         outside = bits > 0.93 * end
         style: Style = {"ha": "right" if outside else "left", "xytext": (-3 if outside else 3, 0)}
         text = f"{brief(bits)} →" if bits > end else brief(bits)
-        ax.annotate(text, (min(bits, end), place), textcoords="offset points", va="center", fontsize=letters(7.5), **style)
+        ax.annotate(
+            text, (min(bits, end), place), textcoords="offset points", va="center", fontsize=letters(7.5), **style
+        )
 
 
 def _explain_bars(canvas: Canvas) -> None:

@@ -16,8 +16,9 @@ from deciban.decisions import Application, error_costs
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
 from deciban.multiclass import posterior
-from deciban.plots.axes import GREY, HALO, NAME_WIDTH, Canvas, Style, readable, system_colors
+from deciban.plots.axes import GREY, HALO, Canvas, Style
 from deciban.plots.files import families_for
+from deciban.plots.labels import NAME_WIDTH, readable, system_colors
 from deciban.plots.multiclass.cells import one_system
 from deciban.plots.paper import letters
 from deciban.types import FloatArray
@@ -41,6 +42,7 @@ _NEAR = 0.06
 _MANY = 2000
 """More dots than this become one image inside a vector file."""
 
+_DOTS: Style = {"linestyle": "none", "marker": ".", "markersize": 5.0, "markeredgewidth": 0.0}
 _PRIOR: Style = {"marker": "X", "markersize": 8.5, "color": "black", "markeredgecolor": "white", "zorder": 5}
 _PRIOR |= {"linestyle": "none", "clip_on": False}
 
@@ -109,7 +111,7 @@ def simplex(
     known = _validate_classes.names(classes, 3)
     given = known or tuple(f"class {k}" for k in range(3))
     named = readable(given, width=NAME_WIDTH)
-    canvas = Canvas(["trials"] if label is None else given, ax, line_kw, size=_SIZE)
+    canvas = Canvas(["trials"] if label is None else given, ax, line_kw, size=_SIZE, dots=_DOTS)
     _frame(canvas, named)
     _regions(canvas, application, _action_names(actions, application.n_actions, named))
     if loglik is not None:
@@ -121,7 +123,7 @@ def simplex(
         _trials(canvas, posterior(checked, prior=application.prior), label, known)
     elif label is not None:
         raise InputError("label: labels without log-likelihoods. Pass loglik=, or leave label out.")
-    canvas.explain("prior", **_PRIOR)
+    canvas.explain("prior", **{**_PRIOR, "clip_on": True})
     canvas.ax.plot(*_place(application.prior[None]), gid="prior", **_PRIOR)
     return canvas.finish("", "")
 
@@ -224,9 +226,8 @@ def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, 
     """Draw a dot for each trial, those of large classes below those of small ones."""
     n_trials = len(probabilities)
     truth = np.zeros(n_trials, np.int64) if label is None else _validate_classes.label(label, n_trials, 3, known)
-    dots: Style = {"linestyle": "none", "marker": ".", "markersize": 5.0, "markeredgewidth": 0.0}
     opacity = float(np.clip(20.0 / math.sqrt(max(n_trials, 1)), 0.25, 0.9))  # many dots shine through each other
-    dots |= {"clip_on": False, "alpha": opacity, "rasterized": n_trials > _MANY}
+    dots: Style = {"clip_on": False, "alpha": opacity, "rasterized": n_trials > _MANY}
     sizes = np.bincount(truth, minlength=len(canvas.marks))
     for k, mark in enumerate(canvas.marks):
         rank = int(np.count_nonzero(sizes > sizes[k]))
@@ -234,7 +235,8 @@ def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, 
         if sizes[k]:
             style = {**dots, **mark.main, "zorder": 2.5 + 0.1 * rank, **color}
             canvas.ax.plot(*_place(probabilities[truth == k]), **{**style, "label": None})
-            canvas.ax.plot([], [], **{**style, "markersize": 9.0, "alpha": 1.0})  # a legend entry that can be seen
+            seen: Style = {"markersize": 9.0, "alpha": 1.0, "clip_on": True}
+            canvas.ax.plot([], [], **{**style, **seen})  # a legend entry that can be seen
 
 
 def _action_names(actions: Sequence[str] | None, n_actions: int, named: Sequence[str]) -> list[str]:
