@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -79,6 +80,10 @@ class ScorePairs:
     tar_counts: FloatArray | None = None
     non_counts: FloatArray | None = None
     lines: tuple[DecisionLine, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``deciban plot score-scatter --json`` prints."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"lines": [asdict(one) for one in self.lines]}
 
 
 def score_pairs(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,6 +65,11 @@ class Menagerie:
         non = self.non_mean >= self.non_limits[1] if has_high_non else self.non_mean <= self.non_limits[0]
         found: BoolArray = tar & non
         return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``deciban plot zoo --json`` prints of the system."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return values | {"members": {animal: int(self.members(animal).sum()) for animal in ANIMALS}}
 
 
 def menagerie(

@@ -4,6 +4,7 @@ from deciban.plots.comparison import difference_curve as difference_curve
 from deciban.plots.comparison import forest as forest
 from deciban.plots.conditions import by_condition as by_condition
 from deciban.plots.conditions import condition_map as condition_map
+from deciban.plots.cost_curves import rule_weights as rule_weights
 from deciban.plots.cost_curves import scoring_rules as scoring_rules
 from deciban.plots.det_roc import det as det
 from deciban.plots.det_roc import roc as roc
@@ -43,3 +44,5 @@ TEACHING_KINDS: tuple[str, ...]
 CONDITION_KINDS: tuple[str, ...]
 TRIAL_KINDS: tuple[str, ...]
 MODEL_KINDS: tuple[str, ...]
+RULE_KINDS: tuple[str, ...]
+SET_KINDS: tuple[str, ...]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
-from deciban.cli.commands.pictures import PICTURES, drawn, read_by, refuse_what_is_overlooked
+from deciban.cli.commands.pictures import OWN_OPTIONS, PICTURES, Found, found_for, read_by, refuse_what_is_overlooked
 from deciban.cli.shared.completion import files
 from deciban.cli.shared.envelope import print_json
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
@@ -49,30 +50,52 @@ def plot_command(
 
     Scores of many classes have plots of their own, from confusion to simplex (of three classes); confusion,
     pairwise-loss, class-ape and simplex show one system. Comparisons have forest and difference-curve; conditions
-    (--by) by-condition and condition-map; speakers zoo; two systems score-scatter; a model file fusion-weights.
+    (--by) by-condition and condition-map; speakers zoo; two systems score-scatter; a development set (--dev)
+    dev-and-eval; a model file fusion-weights. Scoring rules, without scores, have scoring-rules and rule-weights.
 
     \b
     deciban plot det sysA.txt sysB.txt --key key.txt -o det.pdf
     deciban plot forest sysA.txt sysB.txt --key key.txt -o forest.pdf
     deciban plot score-scatter sysA.txt sysB.txt --key key.txt --model fusion.json -o scatter.png
     deciban plot fusion-weights fusion.json -o weights.svg
+    deciban plot dev-and-eval eval.txt --key eval.key --dev dev.txt --dev-key dev.key -o dev.svg
+    deciban plot scoring-rules --rule 1,1 --rule 2,2 -o rules.svg
     deciban plot confusion languages.tsv --key languages.key -o confusion.svg
     """
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.evaluate import evaluate_opened
-    from deciban.workflows.streaming import score_paths
 
     picture.require()
     refuse_what_is_overlooked(plot, asked, figures, key)
     if plot in PICTURES:
-        if as_json:
-            raise click.UsageError(f"--json: {plot} draws and prints no figures; deciban eval and compare do.")
-        refuse_overwriting(picture.paths, read_by(scores, key, asked, figures["model"]))
-        picture.save(lambda: drawn(plot, scores, key, asked, figures, quiet=quiet))
-        if not quiet:
-            click.echo(picture.written)
-        return
-    figures = {name: value for name, value in figures.items() if name not in ("model", "against", "figure")}
+        refuse_overwriting(picture.paths, read_by(scores, key, asked, figures))
+        found = found_for(plot, scores, key, asked, figures, quiet=quiet)
+    else:
+        figures = {name: value for name, value in figures.items() if name not in OWN_OPTIONS}
+        found = _found(plot, scores, key, asked, picture, figures, quiet=quiet)
+    picture.save(found.draw)
+    if as_json:
+        files = {**found.read, "output": picture.paths}
+        print_json({"plot": plot, **found.said}, files=files, messages=found.messages)
+    elif not quiet:
+        click.echo(picture.written)
+
+
+def _found(
+    plot: str,
+    scores: tuple[str, ...],
+    key: str | None,
+    asked: Asked,
+    picture: Picture,
+    figures: Mapping[str, Any],
+    *,
+    quiet: bool,
+) -> Found:
+    """What a picture shows that needs nothing but results."""
+    from deciban import plots
+    from deciban.io.writing import refuse_overwriting
+    from deciban.workflows.evaluate import evaluate_opened
+    from deciban.workflows.streaming import score_paths
+
     files = asked.opened(asked.inputs(scores, key), key)
     refuse_overwriting(picture.paths, [*files.paths, *asked.options.files])
     about = asked.options_for(files).with_figures(**figures)
@@ -83,12 +106,6 @@ def plot_command(
     with working() as say:
         results = evaluate_opened(files, about, say)
     tell([*results.messages, *results.note_lines], quiet=quiet)
-    from deciban import plots
-
-    picture.save(lambda: getattr(plots, plot.replace("-", "_"))(results))
-    if as_json:
-        read: dict[str, list[Any]] = {"scores": score_paths(files), "key": [key]}
-        read["units"] = list(about.how_sure.files)
-        print_json({"plot": plot, **results.to_dict()}, files={**read, "output": [picture.path]})
-    elif not quiet:
-        click.echo(picture.written)
+    read: dict[str, list[Any]] = {"scores": list(score_paths(files)), "key": [key]}
+    read["units"] = list(about.how_sure.files)
+    return Found(lambda: getattr(plots, plot.replace("-", "_"))(results), results.to_dict(), read)
