@@ -35,7 +35,7 @@ def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = 
     Parameters
     ----------
     model : ScoreModel
-        A trained fusion of two classes.
+        A trained fusion, of two classes or of many.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     level : float
@@ -56,7 +56,9 @@ def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = 
     -----
     Weights are those of scores that are divided by their standard deviation, so that systems can be compared: by how
     many nats a system moves the result, if its score moves by one deviation. Where an interval touches the line at 0,
-    other speakers might have made the system count for nothing. See `deciban.models.weight_intervals.weight_intervals`.
+    other speakers might have made the system count for nothing. Of many classes, scores are divided by the root of the
+    mean variance of the differences between two classes, and all classes share the weights. See
+    `deciban.models.weight_intervals.weight_intervals`.
 
     Examples
     --------
@@ -78,7 +80,8 @@ def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = 
     canvas.ax.set_yticks(range(len(weights)), readable([one.name for one in weights], width=40))
     canvas.ax.set_ylim(len(weights) - 0.5, -0.5)
     canvas.ax.grid(visible=False, axis="y")
-    canvas.finish("Weight (nats per standard deviation of the scores)", "")
+    per = "standard deviation" if model.scores_kind == "two-class" else "width"
+    canvas.finish(f"Weight (nats per {per} of the scores)", "")
     for text in canvas.ax.get_yticklabels():
         text.set_fontproperties(families_for([text.get_text()], letters(_LETTERS)))
     return canvas.ax
@@ -157,7 +160,8 @@ def score_scatter(result: ScorePairs, ax: Axes | None = None, **line_kw: Any) ->
 def _counted(canvas: Canvas, mark: Mark, edges: tuple[FloatArray, FloatArray], counts: Any, name: str) -> None:
     """Cells of one class, coloured by the logarithm of their counts."""
     drawn = np.ma.masked_equal(counts.T, 0.0)
-    norm = LogNorm(1.0, max(float(counts.max()), 10.0))
+    least = min(1.0, float(np.min(counts, where=counts > 0.0, initial=1.0)))  # less than 1 where trials weigh
+    norm = LogNorm(least, max(float(counts.max()), 10.0 * least))
     ends = [to_rgba(mark.color, opacity) for opacity in (0.12, 0.9)]
     look: Style = {"cmap": LinearSegmentedColormap.from_list(name, ends), "norm": norm, "linewidth": 0}
     mesh = canvas.ax.pcolormesh(*edges, drawn, **look, rasterized=True)
@@ -165,4 +169,4 @@ def _counted(canvas: Canvas, mark: Mark, edges: tuple[FloatArray, FloatArray], c
     bar = figure.colorbar(mesh, ax=canvas.ax, fraction=0.045, pad=0.02, aspect=30)
     style_ticks(bar.ax)
     bar.outline.set_visible(False)
-    bar.set_label(wrapped(f"{name} in a cell ({int(counts.sum()):,} in all)", canvas.ax.bbox.height / figure.dpi))
+    bar.set_label(wrapped(f"{name} in a cell ({float(counts.sum()):,.10g} in all)", canvas.ax.bbox.height / figure.dpi))

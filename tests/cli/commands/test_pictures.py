@@ -18,7 +18,10 @@ def demo(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
     write_demo(folder)
     lines = (folder / "key.txt").read_text().splitlines()
-    table = ["enroll test truth channel", *(f"{line} {('tel', 'mic')[k % 2]}" for k, line in enumerate(lines))]
+    table = [
+        "enroll test truth channel weight",
+        *(f"{line} {('tel', 'mic')[k % 2]} {k % 3}" for k, line in enumerate(lines)),
+    ]
     (folder / "by.csv").write_text("\n".join(table).replace(" ", ",") + "\n")
     rng, is_target = np.random.default_rng(1), np.arange(120) % 3 == 0
     scores = np.where(is_target, 1.0, -1.0)[:, None] * [1.0, 0.4] + rng.normal(size=(120, 2))
@@ -123,6 +126,20 @@ def test_json_of_a_picture_holds_what_is_drawn(draw):
     (line,) = scatter["drawn"]["lines"]
     assert (line["point"], line["threshold"]) == ({"p_target": 0.5, "c_miss": 1.0, "c_fa": 1.0}, 0.0)
     np.testing.assert_allclose(brier["weight"], 6 * (p * (1 - p)) ** 2, atol=1e-12)
+
+
+def test_trials_that_weigh_are_drawn_with_their_weights(draw, demo):
+    """The sums of weights are those of the key, and cells hold all of them."""
+    rows = [line.split(",") for line in (demo / "by.csv").read_text().splitlines()[1:]]
+    weighed = json.loads(draw(f"score-scatter {SYSTEMS} by.csv --weights weight -o out.svg --json -q")[1])["drawn"]
+    total = sum(int(row[4]) for row in rows if row[2] == "target")
+    assert np.sum(weighed["tar_counts"]) == total > 0
+    zoos = [
+        json.loads(draw(f"zoo sysA.txt --key by.csv --units enroll {more} -o out.svg --json -q")[1])["drawn"]["zoos"][0]
+        for more in ("", "--weights weight")
+    ]
+    assert len(zoos[0]["non_mean"]) == len(zoos[1]["non_mean"])
+    assert zoos[0]["non_mean"] != zoos[1]["non_mean"]
 
 
 def test_two_sets_are_two_evaluations(draw):
