@@ -73,3 +73,14 @@ def test_what_has_no_band_and_wrong_levels():
     assert consistency_of(evaluate_classes(5.0 * np.eye(3)[label], label)) is None
     with pytest.raises(InputError, match="level"):
         consistency_of(calibrated(0, 0.0, 6), 1.5)
+
+
+@pytest.mark.parametrize("shift", [-2.0, 0.0, 2.0])
+def test_bands_lie_around_the_diagonal(shift):
+    """Also where llrs are all too large, so that posteriors expect more targets than there are."""
+    rng = np.random.default_rng(3)
+    curve = evaluate(shift + rng.normal(2, 2, 400), shift + rng.normal(-2, 2, 4000)).curves.reliability
+    band = curve.consistency(0.9)
+    middle = (band.posterior > 0.1) & (band.posterior < 0.9)
+    at = band.posterior[middle]
+    assert np.mean((band.low[middle] <= at) & (at <= band.high[middle])) > 0.95

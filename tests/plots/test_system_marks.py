@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 
 from deciban import plots
 from deciban.plots import system_marks
-from support.evaluated import gaussian
+from support.evaluated import gaussian, recognizer
 
 TEN = [gaussian(f"s{k}", 1.6 + 0.1 * k, n_tar=60, n_non=200, seed=k) for k in range(10)]
 CURVES = (
     *("det", "bayes_error", "ape", "ece", "histogram", "pav", "tippett", "roc", "reliability"),
-    *("rocch", "minimum_cost", "error_contributions"),
+    *("rocch", "minimum_cost", "error_contributions", "ape_bars"),
 )
 
 
@@ -39,6 +39,14 @@ def test_ten_systems_have_ten_markers(kind):
     for line in drawn:
         places = ax.transAxes.inverted().transform(line.get_transform().transform(line.get_xydata()))
         assert np.all((places >= -0.001) & (places <= 1.001))
+
+
+def test_bars_of_classes_have_markers():
+    with plots.print_style("column"):
+        ax = plots.class_losses([recognizer(4, f"s{k}", seed=k) for k in range(3)])
+    found = [shapes_of(ax, color) for color in plots.system_colors(3)]
+    assert len(set.union(*found)) == 3
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:3] == ["s0", "s1", "s2"]
 
 
 def test_legends_differ_in_grey():

@@ -112,7 +112,7 @@ class Reliability(ByValue):
             drawn = _rounded(n / design_effect[block], rng)
         tar = rng.binomial(drawn, expit(_MIDDLES[used]), (N_REPLICATES, len(n)))
         each: Any = 1 if design_effect is None else n / np.maximum(drawn, 1)
-        curves = _refitted(tar * each, (drawn - tar) * each, tau)
+        curves = _refitted(tar * each, (drawn - tar) * each, tau - own)
         ends = np.quantile(curves, ((1.0 - level) / 2.0, (1.0 + level) / 2.0), axis=0)
         return Consistency(posterior, ends[0], ends[1], level, noun)
 
@@ -122,11 +122,11 @@ class Consistency(ByValue):
     """Where a reliability curve lies by chance alone, at each posterior by itself, if posteriors are right.
 
     Labels of all trials are drawn again, 400 times from seed 0: that of a trial is a target with the posterior that its
-    llr says, at the share of targets among the trials; PAV of these trials is one curve. Posteriors are told apart to
-    0.06 nats of log odds. Where trials share units, so many are drawn as say the same without units in common, and each
-    stands for several; without units trials count as independent, and the band is too narrow where speakers have many.
-    Source: Dimitriadis, Gneiting and Jordan, Stable reliability diagrams for probabilistic classifiers, PNAS 118, 2021
-    (consistency bands by resampling).
+    llr says, at the share of targets among the trials; PAV of these trials is one curve, which is moved from that share
+    to the prior as the posteriors are. Posteriors are told apart to 0.06 nats of log odds. Where trials share units, so
+    many are drawn as say the same without units in common, and each stands for several; without units trials count as
+    independent, and the band is too narrow where speakers have many. Source: Dimitriadis, Gneiting and Jordan, Stable
+    reliability diagrams for probabilistic classifiers, PNAS 118, 2021 (consistency bands by resampling).
 
     Attributes
     ----------
@@ -152,18 +152,17 @@ def _rounded(n: FloatArray, rng: np.random.Generator) -> IntArray:
     return found
 
 
-def _refitted(tar: AnyArray, non: AnyArray, tau: float) -> FloatArray:
-    """PAV of counts, a table of cells in each row: the posterior of every cell at a prior."""
+def _refitted(tar: AnyArray, non: AnyArray, shift: float) -> FloatArray:
+    """PAV of counts, a table of cells in each row: the share of targets in every cell, moved by log odds."""
     n_rows, n_cells = tar.shape
     is_first = np.zeros(tar.shape, np.bool_)
     is_first[:, 0] = True
     starts = pool(tar.ravel(), non.ravel(), is_first.ravel())
-    of_row = starts // n_cells
     n_tar, n_non = (np.add.reduceat(one.ravel(), starts) for one in (tar, non))
     with np.errstate(divide="ignore", invalid="ignore"):
-        llr = np.log(n_tar / tar.sum(axis=1)[of_row]) - np.log(n_non / non.sum(axis=1)[of_row])
-    llr[(n_tar == 0)], llr[(n_non == 0)] = -np.inf, np.inf
-    found: FloatArray = np.repeat(expit(llr + tau), np.diff(np.append(starts, tar.size))).reshape(n_rows, n_cells)
+        log_odds = np.log(n_tar) - np.log(n_non)
+    sizes = np.diff(np.append(starts, tar.size))
+    found: FloatArray = np.repeat(expit(log_odds + shift), sizes).reshape(n_rows, n_cells)
     return found
 
 

@@ -25,7 +25,7 @@ from deciban.evaluation.uncertainty import Figure as NamedFigure
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.plots.files import families_for
 from deciban.plots.labels import readable, system_colors
-from deciban.plots.paper import has_own_height, letters, line_width, paper, size_for, style_ticks, wrapped
+from deciban.plots.paper import HIGHEST, has_own_height, letters, line_width, paper, size_for, style_ticks, wrapped
 from deciban.plots.system_marks import MARKED, look_of, mark_lines
 from deciban.plots.units import write_in_log10
 from deciban.types import FloatArray
@@ -172,7 +172,8 @@ class Canvas:
         figure = self.ax.figure
         if self._owns_figure and has_own_height() and isinstance(figure, Figure):
             width = figure.get_figwidth()
-            figure.set_figheight(min(max((width - 0.75) * height_over_width + 0.65, 3.0), 1.3 * width))
+            most = 1.3 * width if paper() is None else min(1.3 * width, HIGHEST)
+            figure.set_figheight(min(max((width - 0.75) * height_over_width + 0.65, 3.0), most))
 
     def mark_points(self, places: Collection[float], label: str, *, across: bool = False) -> None:
         """Draw a line at each operating point, upwards or across the Axes."""

@@ -14,6 +14,9 @@ from deciban.errors import InputError
 NAMED = {"column": 3.5, "page": 7.2}
 """Inches: the width of one of two columns, and that of both."""
 
+HIGHEST = 6.0
+"""Inches in print, of Axes with equally long units and their labels: a legend and a caption have room on the page."""
+
 _UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72}
 _LENGTH = re.compile(r"(?P<number>\d+(\.\d*)?|\.\d+)(?P<unit>in|cm|mm|pt)")
 _LEAST_WIDTH, _LEAST_HEIGHT, _MOST = 2.0, 1.5, 40.0
