@@ -40,9 +40,9 @@ def consistency_of(one: OneSystem, level: float | None = None) -> Consistency | 
     Notes
     -----
     The design effect of a PAV block is the variance of its llr by units over that of as many independent trials, at
-    least 1, smoothed over blocks within about a nat. In the band so many fewer trials are drawn. Of calibrated scores of
-    60 speakers, whose trials share none, half or 80 % of the variance of a class, bands at 90 % hold 93, 88 and 86 % of
-    the curve, and 91, 78 and 70 % if trials count as independent.
+    least 1, smoothed over blocks within about a nat. In the band so many fewer trials are drawn. Where scores of 60
+    speakers are calibrated, and trials of a speaker share none, half or 80 % of the variance, bands at 90 % hold 93, 88
+    and 86 % of the curve, and 91, 78 and 70 % if trials count as independent.
 
     Examples
     --------

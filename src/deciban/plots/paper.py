@@ -119,7 +119,7 @@ def print_style(size: str = "column") -> Iterator[None]:
     >>> import deciban
     >>> with print_style("column"):
     ...     ax = deciban.plots.tippett(deciban.evaluate([1.0, 2.0], [0.0, 1.0]))
-    >>> ax.figure.get_figwidth(), ax.xaxis.label.get_fontsize()
+    >>> float(ax.figure.get_figwidth()), ax.xaxis.label.get_fontsize()
     (3.5, 8.0)
     """
     from matplotlib import rc_context
