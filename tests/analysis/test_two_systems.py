@@ -60,3 +60,16 @@ def test_what_is_no_pair_or_has_no_line_is_refused():
     model = AffineCalibrator().fit(scores[:, 0], is_target)
     with pytest.raises(InputError, match="no line that decides"):
         score_pairs(scores, is_target, model=model)
+
+
+def test_trials_that_weigh_are_counted_like_copies():
+    scores, is_target = drawn()
+    weight = np.random.default_rng(4).integers(0, 3, len(scores))
+    weight[[scores[:, k].argmin() for k in (0, 1)] + [scores[:, k].argmax() for k in (0, 1)]] = 1
+    copies = np.repeat(np.arange(len(scores)), weight)
+    found = score_pairs(scores, is_target, sample_weight=weight)
+    other = score_pairs(scores[copies], is_target[copies], most_points=1)
+    assert found.tar is None
+    np.testing.assert_array_equal(found.tar_counts, other.tar_counts)
+    np.testing.assert_array_equal(found.non_counts, other.non_counts)
+    assert found.n_tar == np.count_nonzero(is_target & (weight > 0))

@@ -22,8 +22,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_code_of_the_page_draws_and_prints_what_the_page_says(folder):
-    assert run_python(PAGE) == 2
-    assert {path.name for path in folder.glob("*.*g")} == {"det.svg", "calibrated.png"}
+    assert run_python(PAGE) == 3
+    assert {path.name for path in folder.glob("*.[sp][vnd][gf]")} == {"det.pdf", "det.svg", "calibrated.png"}
 
 
 def test_the_commands_of_the_page_draw(folder, deciban):
@@ -31,14 +31,14 @@ def test_the_commands_of_the_page_draw(folder, deciban):
     for line in lines:
         deciban(line, folder)
     assert (folder / "det.pdf").read_bytes().startswith(b"%PDF")
-    assert len(list(folder.glob("*.svg"))) == len(lines) - 1 == 3
+    assert len(list(folder.glob("*.svg"))) == len(lines) - 2 == 5
 
 
 def test_every_plot_is_on_the_page_by_both_names():
     for name in plots.KINDS:
         assert f"| `{name.replace('_', '-')}` | `{name}(result" in PAGE
     others = set(plots.__all__) - set(plots.KINDS) - set(plots.CLASS_KINDS)
-    drawing = {name for name in others if callable(getattr(plots, name))} - {"save", "system_colors"}
+    drawing = {name for name in others if callable(getattr(plots, name))} - {"print_style", "save", "system_colors"}
     assert all(f"`{name}(" in PAGE for name in drawing)
 
 

@@ -110,7 +110,7 @@ def test_the_band_is_that_of_single_trials_drawn_one_by_one():
     found = list[np.ndarray]()
     for _ in range(200):
         event = rng.random(len(llr)) < own
-        weight = np.where(event, 0.2 / event.sum(), 0.8 / (~event).sum())
+        weight = np.where(event, 0.2 / len(TAR), 0.8 / len(NON))
         posterior = expit(llr + logit(0.2))
         found.append(np.interp(band.posterior, posterior, fitted(event.astype(float), posterior, weight)))
     low, high = np.quantile(found, (0.1, 0.9), axis=0)

@@ -54,3 +54,16 @@ def test_what_has_no_mean_is_refused():
         menagerie(scores, is_target, pairs % 3)
     with pytest.raises(InputError, match="of 5 trials, but there are 412"):
         menagerie(scores, is_target, pairs[:5])
+
+
+def test_weights_are_copies_and_0_is_none():
+    scores, is_target, pairs = trials()
+    weight = np.random.default_rng(4).integers(0, 3, len(scores))
+    weight[:24] = 1
+    scores = np.where(weight == 0, np.inf, scores)
+    found = menagerie(scores, is_target, pairs, sample_weight=weight)
+    copies = np.repeat(np.arange(len(scores)), weight)
+    other = menagerie(scores[copies], is_target[copies], pairs[copies])
+    np.testing.assert_allclose([found.tar_mean, found.non_mean], [other.tar_mean, other.non_mean])
+    half = menagerie(scores, is_target, pairs, sample_weight=weight / 2)
+    np.testing.assert_allclose(half.non_mean, found.non_mean)

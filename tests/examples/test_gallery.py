@@ -1,11 +1,16 @@
-"""Every plot has an example in the gallery, and all are drawn."""
+"""Every plot has an example in the gallery; drawn for print, it can be read there."""
 
 import importlib.machinery
 import importlib.util
 import re
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.text import Text
+
+from deciban import plots
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "gallery"
 
@@ -14,22 +19,70 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "gallery"
 def gallery():
     loader = importlib.machinery.SourceFileLoader("gallery", str(SCRIPT))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("gallery", loader))
-    import sys
-
     sys.modules["gallery"] = module
     loader.exec_module(module)
     yield module
     del sys.modules["gallery"]
 
 
+@pytest.fixture(scope="module")
+def made(gallery, tmp_path_factory):
+    """The folder with all pictures, as wide as a column, and their figures by their names."""
+    folder, figures, save = tmp_path_factory.mktemp("gallery"), {}, plots.save
+
+    def remembering(drawing, file, format):
+        save(drawing, file, format)
+        figures[file.stem] = drawing.figure.figure if hasattr(drawing, "axes") else drawing
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plots, "save", remembering)
+        gallery.main([str(folder), "--n", "24", "--size", "column"])
+    return folder, figures
+
+
+def wrong(made, is_right):
+    """Names of the pictures for which something does not hold."""
+    return [name for name, figure in made[1].items() if not is_right(figure)]
+
+
 def test_every_plot_has_an_example(gallery):
     assert gallery.missing() == []
 
 
-def test_the_page_shows_every_picture(gallery, tmp_path, capsys):
-    gallery.main([str(tmp_path), "--n", "24"])
-    shown = re.findall(r"!\[.*\]\((.*)\)", (tmp_path / "index.md").read_text(encoding="utf-8"))
-    assert set(shown) == {file.name for file in tmp_path.glob("*.svg")}
-    assert len(shown) == len(set(shown)) == len(gallery.examples())
-    assert all((tmp_path / file).read_bytes().startswith(b"<?xml") for file in shown)
-    assert "wrote" in capsys.readouterr().out
+def test_the_page_shows_every_picture(gallery, made):
+    folder, figures = made
+    shown = re.findall(r"!\[.*\]\((.*)\)", (folder / "index.md").read_text(encoding="utf-8"))
+    assert set(shown) == {file.name for file in folder.glob("*.svg")}
+    assert len(shown) == len(set(shown)) == len(gallery.examples()) == len(figures)
+
+
+def test_pictures_for_a_column_are_as_wide_as_it_is(made):
+    widths = {
+        file.name: re.search(r'<svg[^>]* width="(\w+)"', file.read_text("utf-8")) for file in made[0].glob("*.svg")
+    }
+    assert {name for name, found in widths.items() if not found or found[1] != "252pt"} == set()
+
+
+def test_letters_in_print_can_be_read(made):
+    def sizes(figure):
+        return [text.get_fontsize() for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+
+    assert wrong(made, lambda figure: 6.5 <= min(sizes(figure)) <= max(sizes(figure)) <= 8.0) == []
+
+
+def test_nothing_is_cut_in_print(made):
+    def is_inside(figure):
+        figure.draw_without_rendering()
+        box = figure.get_tightbbox()
+        return np.all(box.min >= -0.02) and np.all(box.max <= figure.get_size_inches() + 0.02)
+
+    assert wrong(made, is_inside) == []
+
+
+def test_legends_in_print_cover_nothing(made):
+    def is_apart(figure):
+        others = [part.get_window_extent() for ax in figure.axes for part in (ax, ax.xaxis.label)]
+        legends = [one.get_legend().get_window_extent() for one in figure.axes if one.get_legend()]
+        return not any(legend.overlaps(other) for legend in legends for other in others)
+
+    assert wrong(made, is_apart) == []

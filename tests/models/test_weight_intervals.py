@@ -6,7 +6,7 @@ from scipy import stats
 
 from deciban import InputError
 from deciban.calibration import PavCalibrator
-from deciban.fusion import LinearFusion
+from deciban.fusion import LinearFusion, MulticlassFusion
 from deciban.models.weight_intervals import weight_intervals
 
 
@@ -34,6 +34,19 @@ def test_widths_are_those_of_weights_of_other_draws():
     spread = found[:, :, 0].std(axis=0, ddof=1)
     typical = np.median(found[:, :, 2] - found[:, :, 1], axis=0) / 2 / stats.t.ppf(0.975, 59)
     np.testing.assert_allclose(typical, spread, rtol=0.35)
+
+
+def test_weights_of_many_classes_are_those_of_two():
+    """Of two classes, a fusion of log-likelihoods has the weights of that of their differences, up to the width."""
+    scores, is_target, unit = drawn(1)
+    table = np.stack([np.stack([one / 2, -one / 2], axis=1) for one in scores.T], axis=1)
+    many = MulticlassFusion().fit(table, np.where(is_target, 0, 1), units=unit)
+    two = LinearFusion().fit(scores, is_target, units=unit)
+    for one, other in zip(weight_intervals(many), weight_intervals(two), strict=True):
+        assert one.name == other.name
+        assert [one.low / one.weight, one.high / one.weight] == pytest.approx(
+            [other.low / other.weight, other.high / other.weight], rel=1e-4
+        )
 
 
 def test_weights_without_units_have_no_interval_and_other_models_have_no_weights():

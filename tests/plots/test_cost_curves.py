@@ -28,3 +28,18 @@ def test_rules_of_detection_are_steps():
 def test_what_is_no_rule_of_two_classes_is_refused(given):
     with pytest.raises(InputError, match="rules: "):
         plots.scoring_rules(given)
+
+
+def test_weights_are_curves_and_points():
+    own = rules.ThresholdWeights([0.01, 0.5], [0.2, 0.3])
+    ax = plots.rule_weights({"log": rules.Logarithmic(), "own": own})
+    curve = next(line for line in ax.lines if line.get_label() == "log")
+    x, y = curve.get_data()
+    np.testing.assert_allclose(y, np.exp(x) / (1 + np.exp(x)) ** 2, rtol=1e-9)
+    dots = next(line for line in ax.lines if line.get_marker() == "o")
+    np.testing.assert_allclose(dots.get_xydata(), [[np.log(0.01 / 0.99), 0.2], [0.0, 0.3]], atol=1e-12)
+
+
+def test_weights_that_are_not_known_are_refused():
+    with pytest.raises(InputError, match="how 'x' weighs thresholds is not known"):
+        plots.rule_weights({"x": rules.Quadratic()})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,7 @@ from deciban._validate import arrays as _validate
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
 from deciban.models.score_model import ScoreModel
-from deciban.types import FloatArray
+from deciban.types import AnyArray, BoolArray, FloatArray
 
 MOST_POINTS = 5000
 """Trials that are told apart; more are counted in cells."""
@@ -57,7 +58,7 @@ class ScorePairs:
     names : (str, str)
         Of the systems.
     n_tar, n_non : int
-        Trials with finite scores.
+        Trials with finite scores that count.
     n_infinite : int
         Trials that are left out, as a score is infinite.
     tar, non : (n, 2) arrays or None
@@ -65,7 +66,7 @@ class ScorePairs:
     edges : (x, y) of (n_cells + 1,) arrays or None
         Of the cells.
     tar_counts, non_counts : (n_cells, n_cells) arrays or None
-        Number of trials in each cell, by first and second system.
+        Number of trials in each cell, by first and second system; sums of weights where trials weigh.
     lines : tuple of DecisionLine
     """
 
@@ -80,12 +81,17 @@ class ScorePairs:
     non_counts: FloatArray | None = None
     lines: tuple[DecisionLine, ...] = ()
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``deciban plot score-scatter --json`` prints."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"lines": [asdict(one) for one in self.lines]}
+
 
 def score_pairs(
     scores: ArrayLike,
     is_target: ArrayLike,
     *,
     names: Sequence[str] = ("first", "second"),
+    sample_weight: ArrayLike | None = None,
     model: ScoreModel | None = None,
     operating_points: Sequence[OperatingPoint] = (),
     most_points: int = MOST_POINTS,
@@ -97,6 +103,9 @@ def score_pairs(
     scores : (n_trials, 2) array_like
     is_target : (n_trials,) array_like
     names : sequence of two str
+    sample_weight : (n_trials,) array_like, optional
+        How much each trial counts: 2 like two copies, 0 like none. Trials that weigh are always counted in cells, as
+        dots are alike.
     model : ScoreModel, optional
         A trained linear fusion of both, in this order.
     operating_points : sequence of OperatingPoint
@@ -124,18 +133,31 @@ def score_pairs(
     _validate.require_no_nan(table, "scores")
     if table.shape[1] != 2 or len(names) != 2:
         raise InputError(f"scores: {table.shape[1]} systems. Two are drawn against each other.")
-    truth, _ = _validate.labels(is_target, None, len(table))
+    truth, weight = _validate.labels(is_target, sample_weight, len(table))
+    if weight is not None:
+        counted = weight > 0
+        table, truth, weight = table[counted], truth[counted], weight[counted]
     finite = np.isfinite(table).all(axis=1)
     if not finite.any():
         raise InputError("scores: no trial has finite scores of both systems.")
     tar, non = table[finite & truth], table[finite & ~truth]
     about = (str(names[0]), str(names[1])), len(tar), len(non), int(np.count_nonzero(~finite))
     lines = () if model is None else decision_lines(model, operating_points)
-    if len(tar) + len(non) <= most_points:
+    if weight is None and len(tar) + len(non) <= most_points:
         return ScorePairs(*about, tar, non, lines=lines)
     x, y = (np.linspace(*_ends(table[finite, k]), N_CELLS + 1) for k in (0, 1))
-    counts = [np.histogram2d(one[:, 0], one[:, 1], bins=(x, y))[0] for one in (tar, non)]
+    counts = [_counted(table, own, weight, (x, y)) for own in (finite & truth, finite & ~truth)]
     return ScorePairs(*about, None, None, (x, y), counts[0], counts[1], lines)
+
+
+def _counted(
+    table: FloatArray, own: BoolArray, weight: AnyArray | None, edges: tuple[FloatArray, FloatArray]
+) -> FloatArray:
+    """How many of these trials there are in each cell, or what they weigh."""
+    found: FloatArray = np.histogram2d(
+        table[own, 0], table[own, 1], bins=list(edges), weights=None if weight is None else weight[own]
+    )[0]
+    return found
 
 
 def _ends(values: FloatArray) -> tuple[float, float]:

@@ -32,7 +32,7 @@ COMMANDS = {
     "fuse": ("deciban.cli.commands.train", "Train a fusion of several systems, and tell what each is worth."),
     "apply": ("deciban.cli.commands.apply", "Put the log-likelihood ratios of a model in place of scores."),
     "decide": ("deciban.cli.commands.decide", "Take the action of least expected cost in every trial."),
-    "plot": ("deciban.cli.commands.evaluate", "Draw one plot of score files as SVG, PNG or PDF."),
+    "plot": ("deciban.cli.commands.plot", "Draw one plot of score files as SVG, PNG or PDF."),
     "summarize": ("deciban.cli.commands.summaries", "Count the trials of one shard of many: a file that merges."),
     "merge": ("deciban.cli.commands.summaries", "Merge such files into one, to be evaluated or refined by."),
     "plan": ("deciban.cli.commands.plan", "Tell how many speakers and trials an evaluation needs, from a pilot."),

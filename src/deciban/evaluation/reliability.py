@@ -18,7 +18,7 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.counts import CountTable, SortedClass
 from deciban.core.ranks.hull import pool
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.types import FloatArray, IntArray
+from deciban.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.summary import Summary
@@ -74,13 +74,20 @@ class Reliability(ByValue):
     n_trials: int = 0
     n_in_cells: IntArray | None = None
 
-    def consistency(self, level: float = LEVEL) -> Consistency | None:
+    def consistency(
+        self, level: float = LEVEL, *, design_effect: FloatArray | None = None, noun: str = "trial"
+    ) -> Consistency | None:
         """Between which bounds the curve would lie if posteriors were right; see `Consistency`.
 
         Parameters
         ----------
         level : float
             At each posterior by itself.
+        design_effect : (n_blocks,) array, optional
+            How many trials of each block say as much as one that shares its units with no other; at least 1. Left out,
+            trials count as independent. `deciban.evaluation.consistency.consistency_of` finds it.
+        noun : str
+            What the units are called that it is about.
 
         Returns
         -------
@@ -97,11 +104,17 @@ class Reliability(ByValue):
             return None
         used = np.flatnonzero(self.n_in_cells)
         n, own = self.n_in_cells[used], float(logit(self.n_tar / self.n_trials))
-        tau = float(logit(self.prior[0]))
-        drawn = np.random.default_rng(SEED).binomial(n, expit(_MIDDLES[used]), (N_REPLICATES, len(n)))
-        curves = _refitted(drawn.astype(np.int64), n - drawn, tau)
+        tau, rng = float(logit(self.prior[0])), np.random.default_rng(SEED)
+        posterior = expit(_MIDDLES[used] - own + tau)
+        drawn: Any = n
+        if design_effect is not None:
+            block = np.clip(np.searchsorted(self.low, posterior, side="right") - 1, 0, len(self.low) - 1)
+            drawn = _rounded(n / design_effect[block], rng)
+        tar = rng.binomial(drawn, expit(_MIDDLES[used]), (N_REPLICATES, len(n)))
+        each: Any = 1 if design_effect is None else n / np.maximum(drawn, 1)
+        curves = _refitted(tar * each, (drawn - tar) * each, tau - own)
         ends = np.quantile(curves, ((1.0 - level) / 2.0, (1.0 + level) / 2.0), axis=0)
-        return Consistency(expit(_MIDDLES[used] - own + tau), ends[0], ends[1], level)
+        return Consistency(posterior, ends[0], ends[1], level, noun)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,10 +122,11 @@ class Consistency(ByValue):
     """Where a reliability curve lies by chance alone, at each posterior by itself, if posteriors are right.
 
     Labels of all trials are drawn again, 400 times from seed 0: that of a trial is a target with the posterior that its
-    llr says, at the share of targets among the trials; PAV of these trials is one curve. Trials count as independent,
-    so that the band is too narrow where speakers have many. Posteriors are told apart to 0.06 nats of log odds. Source:
-    Dimitriadis, Gneiting and Jordan, Stable reliability diagrams for probabilistic classifiers, PNAS 118, 2021
-    (consistency bands by resampling).
+    llr says, at the share of targets among the trials; PAV of these trials is one curve, which is moved from that share
+    to the prior as the posteriors are. Posteriors are told apart to 0.06 nats of log odds. Where trials share units, so
+    many are drawn as say the same without units in common, and each stands for several; without units trials count as
+    independent, and the band is too narrow where speakers have many. Source: Dimitriadis, Gneiting and Jordan, Stable
+    reliability diagrams for probabilistic classifiers, PNAS 118, 2021 (consistency bands by resampling).
 
     Attributes
     ----------
@@ -120,26 +134,35 @@ class Consistency(ByValue):
         Ascending.
     low, high : (n,) arrays
     level : float
+    noun : str
+        Of the units by which it was found: ``"trial"`` where trials count as independent.
     """
 
     posterior: FloatArray
     low: FloatArray
     high: FloatArray
     level: float
+    noun: str = "trial"
 
 
-def _refitted(tar: IntArray, non: IntArray, tau: float) -> FloatArray:
-    """PAV of counts, a table of cells in each row: the posterior of every cell at a prior."""
+def _rounded(n: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Whole numbers in every replicate, up or down by chance, so that their means are these."""
+    down = np.floor(n)
+    found: IntArray = (down + (rng.random((N_REPLICATES, len(n))) < n - down)).astype(np.int64)
+    return found
+
+
+def _refitted(tar: AnyArray, non: AnyArray, shift: float) -> FloatArray:
+    """PAV of counts, a table of cells in each row: the share of targets in every cell, moved by log odds."""
     n_rows, n_cells = tar.shape
     is_first = np.zeros(tar.shape, np.bool_)
     is_first[:, 0] = True
     starts = pool(tar.ravel(), non.ravel(), is_first.ravel())
-    of_row = starts // n_cells
     n_tar, n_non = (np.add.reduceat(one.ravel(), starts) for one in (tar, non))
     with np.errstate(divide="ignore", invalid="ignore"):
-        llr = np.log(n_tar / tar.sum(axis=1)[of_row]) - np.log(n_non / non.sum(axis=1)[of_row])
-    llr[(n_tar == 0)], llr[(n_non == 0)] = -np.inf, np.inf
-    found: FloatArray = np.repeat(expit(llr + tau), np.diff(np.append(starts, tar.size))).reshape(n_rows, n_cells)
+        log_odds = np.log(n_tar) - np.log(n_non)
+    sizes = np.diff(np.append(starts, tar.size))
+    found: FloatArray = np.repeat(expit(log_odds + shift), sizes).reshape(n_rows, n_cells)
     return found
 
 

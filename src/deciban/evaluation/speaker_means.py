@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,9 +66,19 @@ class Menagerie:
         found: BoolArray = tar & non
         return found
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``deciban plot zoo --json`` prints of the system."""
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return values | {"members": {animal: int(self.members(animal).sum()) for animal in ANIMALS}}
+
 
 def menagerie(
-    scores: ArrayLike, is_target: ArrayLike, units: ArrayLike | TrialUnits, *, name: str = "scores"
+    scores: ArrayLike,
+    is_target: ArrayLike,
+    units: ArrayLike | TrialUnits,
+    *,
+    sample_weight: ArrayLike | None = None,
+    name: str = "scores",
 ) -> Menagerie:
     """Mean target and non-target score of every speaker, with the quartiles that part kinds of speakers.
 
@@ -77,6 +88,8 @@ def menagerie(
     is_target : (n_trials,) array_like
     units : (n_trials,) or (n_trials, 2) array_like, or TrialUnits
         The speaker of each trial, or those of its two sides: a trial counts for both, but once for each.
+    sample_weight : (n_trials,) array_like, optional
+        How much each trial counts in the means of its speakers: 2 like two copies, 0 like none. Speakers count alike.
     name : str
         Of the system.
 
@@ -106,14 +119,15 @@ def menagerie(
     [False, False, False, True]
     """
     values = np.asarray(_validate.scores(scores, "scores"), np.float64)
-    truth, _ = _validate.labels(is_target, None, len(values))
+    truth, weight = _validate.labels(is_target, sample_weight, len(values))
+    weight = np.ones(len(values)) if weight is None else np.asarray(weight, np.float64)
     own = units if isinstance(units, TrialUnits) else TrialUnits.of(units)
     if own.n_trials != len(values):
         raise InputError(f"units: of {own.n_trials} trials, but there are {len(values)}. Give one for each trial.")
-    if not np.isfinite(values).all():
-        n_wrong = int(np.count_nonzero(~np.isfinite(values)))
+    n_wrong = int(np.count_nonzero(~np.isfinite(values[weight > 0.0])))
+    if n_wrong:
         raise InputError(f"scores: {n_wrong} are infinite, and means of these say nothing. Give finite scores.")
-    tar, non = (_means(values, chosen, own) for chosen in (truth, ~truth))
+    tar, non = (_means(values, weight, chosen & (weight > 0.0), own) for chosen in (truth, ~truth))
     known = ~(np.isnan(tar) | np.isnan(non))
     if np.count_nonzero(known) < LEAST:
         raise InputError(
@@ -129,17 +143,16 @@ def _quartiles(means: FloatArray) -> tuple[float, float]:
     return low, high
 
 
-def _means(values: FloatArray, chosen: AnyArray, units: TrialUnits) -> FloatArray:
+def _means(values: FloatArray, weight: FloatArray, chosen: AnyArray, units: TrialUnits) -> FloatArray:
     """Mean of some trials for each unit on any of their sides; NaN for units without any."""
     first, *others = units.codes
-    sides = [first[chosen]]
-    weights = [values[chosen]]
+    sides = [(first[chosen], chosen)]
     for side in others:
         apart = chosen & (side != first)  # a unit on both sides counts once
-        sides.append(side[apart])
-        weights.append(values[apart])
-    codes = np.concatenate(sides)
-    counts = np.bincount(codes, minlength=units.n_units)
-    sums = np.bincount(codes, np.concatenate(weights), minlength=units.n_units)
+        sides.append((side[apart], apart))
+    codes = np.concatenate([side for side, _ in sides])
+    counts = np.bincount(codes, np.concatenate([weight[own] for _, own in sides]), minlength=units.n_units)
+    weighted = np.concatenate([weight[own] * values[own] for _, own in sides])
+    sums = np.bincount(codes, weighted, minlength=units.n_units)
     means: FloatArray = np.divide(sums, counts, out=np.full(units.n_units, np.nan), where=counts > 0)
     return means

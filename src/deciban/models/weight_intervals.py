@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.scales import t_quantile
 from deciban.errors import InputError
-from deciban.models.score_model import ScoreModel
+from deciban.models.multiclass import ClassModel
+from deciban.models.score_model import ParameterRow, ScoreModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +35,12 @@ class WeightInterval:
 
 
 def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[WeightInterval, ...]:
-    """Weights of a fusion of two classes on standardized scores, with intervals by the units of training.
+    """Weights of a fusion on standardized scores, with intervals by the units of training.
 
     Parameters
     ----------
     model : ScoreModel
-        A trained fusion.
+        A trained fusion, of two classes or of many.
     level : float
         Of the intervals.
 
@@ -54,7 +57,8 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
     Notes
     -----
     The interval of a weight is that of the parameter, by its standard error and the t quantile of one degree of freedom
-    less than there are units, times the standard deviation of the scores, which counts as known.
+    less than there are units, times the standard deviation of the scores, which counts as known. Scores of many classes
+    are divided by their width, the root of the mean variance of the differences between two classes.
 
     Examples
     --------
@@ -67,11 +71,9 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
     """
     level = checked_level(level)
     model.require_fitted()
-    rows = [row for row in model.parameter_rows() if row.standardized is not None]
+    rows = [row for row in _rows(model) if row.standardized is not None]
     if not rows:
-        raise InputError(
-            f"model: a {type(model).__name__} has no weights of systems. Pass a fusion of two classes (deciban fuse)."
-        )
+        raise InputError(f"model: a {type(model).__name__} has no weights of systems. Pass a fusion (deciban fuse).")
     known = model.uncertainty_
     reach = math.nan if known is None else t_quantile(level, known.n_units - 1)
     found = list[WeightInterval]()
@@ -85,3 +87,12 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
             WeightInterval(row.name, weight, *(weight + s * reach * row.standard_error * scale for s in (-1, 1)))
         )
     return tuple(found)
+
+
+def _rows(model: ScoreModel) -> Sequence[ParameterRow]:
+    """Parameters of a model as rows; of many classes the weights of a fusion, which all classes share."""
+    if not (isinstance(model, ClassModel) and model.is_fusion):
+        return model.parameter_rows()
+    names, errors, fusion = model.trained_systems, model.standard_errors, cast("Any", model)
+    weights = zip(names, fusion.weights_.tolist(), fusion.standardized_weights_.tolist(), strict=True)
+    return [ParameterRow(*each, standard_error=errors.get(f"weight of {each[0]}")) for each in weights]

@@ -51,3 +51,9 @@ TRIAL_KINDS: tuple[str, ...] = ("score_scatter", "zoo")
 
 MODEL_KINDS: tuple[str, ...] = ("fusion_weights",)
 """Of trained models."""
+
+RULE_KINDS: tuple[str, ...] = ("scoring_rules", "rule_weights")
+"""Of proper scoring rules, without scores."""
+
+SET_KINDS: tuple[str, ...] = ("dev_and_eval",)
+"""Of the same systems on two sets."""

@@ -1,10 +1,10 @@
-from deciban.plots.axes import system_colors as system_colors
 from deciban.plots.calibration import calibration_map as calibration_map
 from deciban.plots.calibration import omega as omega
 from deciban.plots.comparison import difference_curve as difference_curve
 from deciban.plots.comparison import forest as forest
 from deciban.plots.conditions import by_condition as by_condition
 from deciban.plots.conditions import condition_map as condition_map
+from deciban.plots.cost_curves import rule_weights as rule_weights
 from deciban.plots.cost_curves import scoring_rules as scoring_rules
 from deciban.plots.det_roc import det as det
 from deciban.plots.det_roc import roc as roc
@@ -15,6 +15,7 @@ from deciban.plots.files import FORMATS as FORMATS
 from deciban.plots.files import save as save
 from deciban.plots.fusion import fusion_weights as fusion_weights
 from deciban.plots.fusion import score_scatter as score_scatter
+from deciban.plots.labels import system_colors as system_colors
 from deciban.plots.multiclass.c_avg import c_avg_curve as c_avg_curve
 from deciban.plots.multiclass.c_avg import subset_c_avg as subset_c_avg
 from deciban.plots.multiclass.detectors import class_ape as class_ape
@@ -22,6 +23,7 @@ from deciban.plots.multiclass.detectors import class_losses as class_losses
 from deciban.plots.multiclass.matrices import confusion as confusion
 from deciban.plots.multiclass.matrices import pairwise_loss as pairwise_loss
 from deciban.plots.multiclass.simplex import simplex as simplex
+from deciban.plots.paper import print_style as print_style
 from deciban.plots.planning import plan as plan
 from deciban.plots.posteriors import reliability as reliability
 from deciban.plots.prior_curves import ape as ape
@@ -42,3 +44,5 @@ TEACHING_KINDS: tuple[str, ...]
 CONDITION_KINDS: tuple[str, ...]
 TRIAL_KINDS: tuple[str, ...]
 MODEL_KINDS: tuple[str, ...]
+RULE_KINDS: tuple[str, ...]
+SET_KINDS: tuple[str, ...]

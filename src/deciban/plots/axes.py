@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
@@ -26,6 +24,9 @@ from deciban.evaluation.curve_bands import Band
 from deciban.evaluation.uncertainty import Figure as NamedFigure
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.plots.files import families_for
+from deciban.plots.labels import readable, system_colors
+from deciban.plots.paper import HIGHEST, has_own_height, letters, line_width, paper, size_for, style_ticks, wrapped
+from deciban.plots.system_marks import MARKED, look_of, mark_lines
 from deciban.plots.units import write_in_log10
 from deciban.types import FloatArray
 
@@ -38,9 +39,6 @@ Outline: TypeAlias = tuple[FloatArray, FloatArray]
 Kind = TypeVar("Kind")
 """Properties of a line or a marker, in matplotlib's words."""
 
-# Okabe and Ito's colours for all kinds of colour vision, without their black (reference lines) and their yellow
-# (too light for lines on white), then three of Paul Tol's.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#332288", "#882255", "#999933")
 GREY = "0.35"
 """Colour of legend entries that say what a style means."""
 MAIN_WIDTH, THIN_WIDTH = 1.7, 1.2
@@ -49,10 +47,6 @@ BAND_LINE: Style = {"linewidth": 7.0, "alpha": 0.25, "solid_capstyle": "butt"}
 """Of a band in the legend."""
 POINT_MARKERS = "osD^vPX"
 POINT: Style = {"color": "0.6", "linestyle": "-.", "linewidth": 0.9, "zorder": 1.5}
-LABEL_WIDTH = 30
-NAME_WIDTH = 22
-"""Letters of a class name on an axis; longer ones lose their middle."""
-
 HALO = withStroke(linewidth=2.5, foreground="white")
 """Around letters that stand on dots or lines."""
 _LEGEND_SIZE = 9.0
@@ -112,16 +106,30 @@ class Canvas:
         Properties of the main line of each name, matplotlib's short names included.
     width_of_many : float
         Width of main lines where there are several names.
+    by_rows : bool
+        Whether the height comes from rows of letters, and stays when the width is another one.
+    dots : dict, optional
+        Names are dots or bars with a dot, of these properties: in print, each has a marker of its own.
     """
 
     def __init__(
-        self, names: Sequence[str], ax: Axes | None, line_kw: Style, *, size: Ends, width_of_many: float = MAIN_WIDTH
+        self,
+        names: Sequence[str],
+        ax: Axes | None,
+        line_kw: Style,
+        *,
+        size: Ends,
+        width_of_many: float = MAIN_WIDTH,
+        by_rows: bool = False,
+        dots: Style | None = None,
     ) -> None:
-        self._owns_figure = ax is None
-        self.ax = Figure(figsize=size, layout="constrained").add_subplot() if ax is None else ax
+        self._owns_figure, self._by_rows = ax is None, by_rows
+        self.ax = new_axes(size, by_rows=by_rows) if ax is None else ax
         self.is_fresh = not self.ax.has_data()
+        self._earlier = set(self.ax.lines)
         width = MAIN_WIDTH if len(names) == 1 else width_of_many
-        self.marks = self._styled(names, {"linewidth": width, **normalize_kwargs(line_kw, Line2D)})
+        style = {"linewidth": width, **(dots or {}), **normalize_kwargs(line_kw, Line2D)}
+        self.marks = self._styled(names, style, has_own_marker=dots is None or "marker" in line_kw)
         if self.is_fresh:
             self.ax.grid(visible=True, color="0.9", linewidth=0.6)
             self.ax.set_axisbelow(True)
@@ -162,9 +170,10 @@ class Canvas:
         # In a corner the layout cannot mistake room that such axes leave free for room that a legend may take.
         self.ax.set_aspect("equal", anchor="SW" if self._owns_figure else None)
         figure = self.ax.figure
-        if self._owns_figure and isinstance(figure, Figure):
+        if self._owns_figure and has_own_height() and isinstance(figure, Figure):
             width = figure.get_figwidth()
-            figure.set_figheight(min(max((width - 0.75) * height_over_width + 0.65, 3.0), 1.3 * width))
+            most = 1.3 * width if paper() is None else min(1.3 * width, HIGHEST)
+            figure.set_figheight(min(max((width - 0.75) * height_over_width + 0.65, 3.0), most))
 
     def mark_points(self, places: Collection[float], label: str, *, across: bool = False) -> None:
         """Draw a line at each operating point, upwards or across the Axes."""
@@ -189,12 +198,14 @@ class Canvas:
         It stands below the Axes where these are alone in a figure whose layout makes room for it, else where it
         covers the least.
         """
-        self.ax.set_xlabel(x)
-        self.ax.set_ylabel(y)
+        width, height = (float(side) / self.ax.figure.dpi for side in self.ax.bbox.size)
+        self.ax.set_xlabel(wrapped(x, width - self._letters_beside * letters(_LEGEND_SIZE) / 144))
+        self.ax.set_ylabel(wrapped(y, height))
+        self._ready_for_print()
         handles, labels = self.ax.get_legend_handles_labels()
         entries = sorted(zip(handles, labels, strict=True), key=lambda entry: isinstance(entry[0], Explanation))
         labels = [label for _, label in entries]
-        style: Style = {"prop": families_for(labels, _LEGEND_SIZE), "frameon": False}
+        style: Style = {"prop": families_for(labels, letters(_LEGEND_SIZE)), "frameon": False}
         figure = self.ax.figure
         n_columns = 1
         if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine) and figure.axes == [self.ax]:
@@ -203,36 +214,70 @@ class Canvas:
         else:
             style |= {"loc": "best", "frameon": True}
         self.ax.legend([handle for handle, _ in entries], labels, **style)
-        if self._owns_figure and isinstance(figure, Figure):
+        if self._owns_figure and has_own_height() and isinstance(figure, Figure):
             n_rows = -(-len(entries) // n_columns)
-            figure.set_figheight(figure.get_figheight() + n_rows * 1.7 * _LEGEND_SIZE / 72)
+            figure.set_figheight(figure.get_figheight() + n_rows * 1.7 * letters(_LEGEND_SIZE) / 72)
         return self.ax
+
+    def _ready_for_print(self) -> None:
+        """In print, make lines thinner, and give each of several systems a marker along its curves."""
+        if paper() is None:
+            return
+        new = [line for line in self.ax.lines if line not in self._earlier]
+        for line in new:
+            if line.get_gid() != MARKED:
+                line.set(linewidth=line_width(line.get_linewidth()), markersize=line_width(line.get_markersize()))
+        if max(self.numbers.values()) > 0:
+            mark_lines(self.ax, new, self.numbers)
 
     def _columns(self, labels: list[str]) -> int:
         """Return how many columns of a legend fit: a handle takes the space of seven letters."""
-        letters = self.ax.figure.bbox.width / self.ax.figure.dpi * 72 / (0.56 * _LEGEND_SIZE)
-        letters *= self.ax.get_position().width / 0.775
+        room = self.ax.figure.bbox.width / self.ax.figure.dpi * 72 / (0.56 * letters(_LEGEND_SIZE))
+        room *= self.ax.get_position().width / 0.775
+        room -= self._letters_beside
         for n_columns in (3, 2):
             columns = np.array_split(np.array([len(label) + 7 for label in labels]), n_columns)
-            if sum(column.max(initial=0) for column in columns) <= letters:
+            if sum(column.max(initial=0) for column in columns) <= room:
                 return n_columns
         return 1
 
+    @property
+    def _letters_beside(self) -> int:
+        """How many letters the longest name of a row has, in print."""
+        if paper() is None or not self._by_rows:
+            return 0
+        return max((len(text.get_text()) for text in self.ax.get_yticklabels()), default=0)
+
+    def mark_bars(self, mark: Mark, x: FloatArray, y: FloatArray) -> None:
+        """In print, put the marker of one of several systems on its bars; say in the legend whose they are."""
+        look: Style = {"color": mark.color, "gid": MARKED, "label": "_nolegend_"}
+        number = self.numbers.get(to_hex(mark.color).upper(), 0)
+        if paper() is not None and max(self.numbers.values()) > 0:
+            look |= {**look_of(number, mark.color), "markeredgecolor": "white"}
+            self.ax.plot(x, y, linestyle="none", zorder=4, **look)
+        self.ax.plot([], [], linewidth=line_width(7), **{**look, "label": mark.main["label"]})
+
     def _below(self) -> Style:
         """Place a legend under the tick labels and the axis label, whose heights follow the font size."""
-        drop = ScaledTranslation(0.0, -3.6 * float(rcParams["font.size"]) / 72, self.ax.figure.dpi_scale_trans)
+        n_ems = 3.6 + 1.2 * self.ax.get_xlabel().count("\n")
+        drop = ScaledTranslation(0.0, -n_ems * float(rcParams["font.size"]) / 72, self.ax.figure.dpi_scale_trans)
         anchor = {"bbox_to_anchor": (0.5, 0.0), "bbox_transform": self.ax.transAxes + drop}
         return {"loc": "upper center", "borderaxespad": 0.0, **anchor}
 
-    def _styled(self, names: Sequence[str], line_kw: Style) -> list[Mark]:
+    def _styled(self, names: Sequence[str], line_kw: Style, *, has_own_marker: bool) -> list[Mark]:
         """Give every name a label and a colour that nothing else on the Axes has."""
         drawn = [line for line in self.ax.lines if not isinstance(line, Explanation)]
         used = {to_hex(line.get_color()).upper() for line in drawn}
-        free = [color for color in system_colors(len(names) + len(used)) if color not in used]
+        known = system_colors(len(names) + len(used))
+        free = [color for color in known if color not in used][: len(names)]
         labels = readable(names, {str(line.get_label()) for line in drawn})
+        self.numbers = {color: known.index(color) for color in free}
+        looks: list[Style] = [{} for _ in free]
+        if not has_own_marker and paper() is not None and len(known) > 1:
+            looks = [look_of(self.numbers[color], color) for color in free]
         return [
-            Mark({"label": label, "color": color, "zorder": 2.5, **line_kw})
-            for label, color in zip(labels, free, strict=False)
+            Mark({"label": label, "color": color, "zorder": 2.5, **line_kw, **look})
+            for label, color, look in zip(labels, free, looks, strict=True)
         ]
 
 
@@ -242,16 +287,23 @@ class Drawing(Canvas):
     Parameters
     ----------
     result : Evaluation, Results or sequence of Evaluation
-    ax, line_kw, size, width_of_many
+    ax, line_kw, size, width_of_many, by_rows
         As in `Canvas`.
     """
 
     def __init__(
-        self, result: Drawable, ax: Axes | None, line_kw: Style, *, size: Ends, width_of_many: float = MAIN_WIDTH
+        self,
+        result: Drawable,
+        ax: Axes | None,
+        line_kw: Style,
+        *,
+        size: Ends,
+        width_of_many: float = MAIN_WIDTH,
+        by_rows: bool = False,
     ) -> None:
         evaluations = systems_of(result, Evaluation)
         names = [evaluation.name for evaluation in evaluations]
-        super().__init__(names, ax, line_kw, size=size, width_of_many=width_of_many)
+        super().__init__(names, ax, line_kw, size=size, width_of_many=width_of_many, by_rows=by_rows)
         self.systems = [System(mark.main, one) for mark, one in zip(self.marks, evaluations, strict=True)]
         self.curves = [one.curves for one in evaluations]
         self.thresholds = {point.threshold for one in evaluations for point in one.operating_points}
@@ -264,6 +316,13 @@ class Drawing(Canvas):
         for axis, label in ((self.ax.xaxis, x), (self.ax.yaxis, y)) if self.in_log10 else ():
             write_in_log10(axis, label)
         return self.ax
+
+
+def new_axes(size: Ends, *, by_rows: bool = False) -> Axes:
+    """Make the only Axes of a new figure, of ``size`` inches or of that of the print; see `size_for`."""
+    ax = Figure(figsize=size_for(size, by_rows=by_rows), layout="constrained").add_subplot()
+    style_ticks(ax)
+    return ax
 
 
 def band_label(known: Uncertainty) -> str:
@@ -303,45 +362,3 @@ def systems_of(result: Any, kind: type[Kind], argument: str = "result") -> tuple
                 f"{argument}: expected {kind.__name__}s, got {type(system).__name__}. `deciban.{maker}` makes one."
             )
     return systems
-
-
-def system_colors(n: int) -> list[str]:
-    """Return the colours of several systems, as hexadecimal codes, in the order in which plots use them.
-
-    People with any kind of colour vision can tell the first ones apart; after nine they come again, darker.
-
-    Parameters
-    ----------
-    n : int
-        Number of systems.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> system_colors(2)
-    ['#0072B2', '#D55E00']
-    """
-    shades = []
-    for i in range(n):
-        shade, (red, green, blue) = 0.55 ** (i // len(PALETTE)), to_rgb(PALETTE[i % len(PALETTE)])
-        shades.append(to_hex((shade * red, shade * green, shade * blue)).upper())
-    return shades
-
-
-def readable(names: Sequence[str], used: AbstractSet[str] = frozenset(), *, width: int = LABEL_WIDTH) -> list[str]:
-    """Shorten names, number those that are used already, and guard them so that each character is drawn as it is."""
-    labels: list[str] = []
-    for name in names:
-        short = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(name.split())) or "(unnamed)"
-        if len(short) > width:
-            half = width // 2
-            short = f"{short[: half - 1]}…{short[-half:]}"
-        # Dollars would begin a formula, and legends leave out what begins with an underscore: a hair space hides it.
-        short = short.replace("$", r"\$")
-        short = f"\u200a{short}" if short.startswith("_") else short
-        numbered = (f"{short} #{i}" if i > 1 else short for i in count(1))
-        labels.append(next(label for label in numbered if label not in used and label not in labels))
-    return labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,12 +12,17 @@ from matplotlib.axes import Axes
 from deciban.analysis.comparison import Comparison
 from deciban.analysis.pairs import FigureDifference
 from deciban.errors import InputError
-from deciban.plots.axes import Canvas, Mark, Style, in_percent, readable
+from deciban.plots.axes import Canvas, Mark, Style, in_percent
 from deciban.plots.files import families_for
+from deciban.plots.labels import readable
+from deciban.plots.paper import letters
 from deciban.plots.prior_curves import REFERENCE, write_priors
 
 _WIDTH, _ROW, _HEAD = 6.0, 0.34, 1.0
 """Inches: of a forest plot, of one of its rows, and of all else in it."""
+
+_TOGETHER, _HIGHEST = 4, 4.0
+"""Pairs that a row has room for, and how many times as high it may be for more."""
 
 _SPREAD = 0.6
 """Share of the height of a row over which several pairs are spread."""
@@ -70,8 +76,10 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
     by_pair = figure is not None
     labels = [str(pair) for pair in comparison.pairs] if by_pair else [one.words for one in rows[0]]
     names = [labels[0]] if by_pair else [str(pair) for pair in comparison.pairs]
-    style: Style = {"linestyle": "-", "marker": "o", "markersize": 5, **line_kw}
-    canvas = Canvas(names, ax, style, size=(_WIDTH, _HEAD + _ROW * max(len(labels), 2)))
+    dots: Style = {"linestyle": "-", "marker": "o", "markersize": 5}
+    row = _ROW * min(max(1.0, len(names) / _TOGETHER), _HIGHEST)
+    size = (_WIDTH, _HEAD + row * max(len(labels), 2))
+    canvas = Canvas(names, ax, line_kw, size=size, by_rows=True, dots=dots)
     canvas.ax.axvline(0.0, **REFERENCE)
     marks = canvas.marks * len(comparison.pairs) if by_pair else canvas.marks
     for k, (mark, pair) in enumerate(zip(marks, rows, strict=True)):
@@ -138,7 +146,7 @@ def _finished(canvas: Canvas, x: str, y: str, *, with_legend: bool) -> Axes:
     if not with_legend and legend is not None:
         legend.remove()
     for text in ax.get_yticklabels():
-        text.set_fontproperties(families_for([text.get_text()], _LETTERS))
+        text.set_fontproperties(families_for([text.get_text()], letters(_LETTERS)))
     return ax
 
 
@@ -188,14 +196,14 @@ def difference_curve(
         raise InputError(f"curves: the comparison has no such curve. There are {', '.join(known) or 'none'}.")
     canvas = Canvas([str(pair) for pair in comparison.pairs], ax, line_kw, size=_SIZE)
     canvas.ax.axhline(0.0, **REFERENCE)
-    reach, top = 0.0, _LEAST
+    reach, top, alpha = 0.0, _LEAST, 0.18 / math.sqrt(len(wanted))
     for mark, pair in zip(canvas.marks, wanted, strict=True):
         for number, one in enumerate(pair):
             is_least = one.curve == "min_error"
             style = mark.thin() if is_least else mark.main
             style = {**style, "label": mark.main["label"]} if number == 0 else {**style, "label": "_nolegend_"}
             canvas.ax.plot(one.log_odds, one.difference, **style)
-            canvas.ax.fill_between(one.log_odds, one.low, one.high, color=mark.color, alpha=0.18, linewidth=0)
+            canvas.ax.fill_between(one.log_odds, one.low, one.high, color=mark.color, alpha=alpha, linewidth=0)
             reach = max(reach, float(np.abs(one.log_odds).max()))
             top = max(top, 1.08 * float(np.abs([one.low, one.high]).max()))
             name = "at the best thresholds" if is_least else "actual"
@@ -217,5 +225,5 @@ def _say_who(ax: Axes, comparison: Comparison) -> None:
     first, second = readable(comparison.pairs[0].names)
     for name, y, side in ((second, 0.98, "top"), (first, 0.02, "bottom")):
         text = f"{name} better"
-        style = families_for([text], _LETTERS)
+        style = families_for([text], letters(_LETTERS))
         ax.text(0.5, y, text, transform=ax.transAxes, ha="center", va=side, fontproperties=style, color="0.35")

@@ -14,16 +14,23 @@ from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.interval_words import shown_interval
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure
-from deciban.plots.axes import Canvas, Mark, Style, in_percent, readable
+from deciban.plots.axes import Canvas, Mark, Style, in_percent
 from deciban.plots.files import families_for
+from deciban.plots.labels import readable
 from deciban.plots.multiclass.cells import BLUES, Grid, brief, largest
+from deciban.plots.paper import letters
 from deciban.plots.prior_curves import REFERENCE
 
 _WIDTH, _ROW, _HEAD = 6.0, 0.3, 1.1
 """Inches: of the plot, of one of its rows, and of all else in it."""
 
+_TOGETHER = 4
+"""Systems that a row has room for."""
+
 _SPREAD = 0.5
 """Share of the height of a row over which several systems are spread."""
+_WIDER = 0.75
+"""The same of many systems."""
 
 _LETTERS = 9.0
 
@@ -76,11 +83,13 @@ def by_condition(
     parts = [one.partitions[partition] for one in systems]
     labels, equal = ["pooled", *(one.name for one in parts[0].conditions)], _equalized(systems[0], parts[0])
     labels += ["equalized"] if equal else []
-    style: Style = {"linestyle": "-", "marker": "o", "markersize": 4.5, **line_kw}
-    names = [str(one.pooled.name) for one in systems]
-    canvas = Canvas(names, ax, style, size=(_WIDTH, _HEAD + _ROW * max(len(labels), 3)))
+    dots: Style = {"linestyle": "-", "marker": "o", "markersize": 4.5}
+    names, row = [str(one.pooled.name) for one in systems], _ROW * max(1.0, len(systems) / _TOGETHER)
+    size = (_WIDTH, _HEAD + row * max(len(labels), 3))
+    canvas = Canvas(names, ax, line_kw, size=size, by_rows=True, dots=dots)
+    spread = _SPREAD if len(systems) <= _TOGETHER else _WIDER
     for k, (mark, one, part) in enumerate(zip(canvas.marks, systems, parts, strict=True)):
-        shift = 0.0 if len(systems) == 1 else _SPREAD * (k / (len(systems) - 1) - 0.5)
+        shift = 0.0 if len(systems) == 1 else spread * (k / (len(systems) - 1) - 0.5)
         rows = [one.pooled, *(condition.found for condition in part.conditions)]
         rows += [same.found for same in _equalized(one, part)]
         canvas.ax.axvline(_value(one.pooled, chosen), **{**REFERENCE, "color": mark.color})
@@ -153,13 +162,13 @@ def condition_map(
     cells = [(one, chosen[0]) for one in found] if several else [(found[0], one) for one in chosen]
     values = np.array([[np.nan if c[k] is None else _value(c[k], f) for c, f in cells] for k in range(len(rows))])
     tops = [largest(values if several else values[:, k], 1.0) for k in range(len(columns))]
-    grid = Grid(rows, columns, ax)
+    grid = Grid(rows, columns, ax, n_scales=int(several))
     empty = np.isnan(values)
     mesh = grid.shade(np.ma.masked_array(np.maximum(values, 0.0) / tops, empty), BLUES, 1.0, **mesh_kw)
     texts = [[_cell(x, f) for x, (_, f) in zip(row, cells, strict=True)] for row in values.tolist()]
     grid.write(texts, [mesh])
     for row, column in zip(*np.nonzero(empty), strict=True):
-        grid.ax.text(column, row, "-", ha="center", va="center", color="0.6")
+        grid.ax.text(column, row, "-", ha="center", va="center", color="0.6", fontsize=letters(9))
     if several:
         top = tops[0] * (100.0 if _is_share(chosen[0]) else 1.0)
         grid.explain(mesh, _heading(chosen[0], pooled), format=lambda share, _position: brief(share * top))
@@ -241,5 +250,5 @@ def _finished(canvas: Canvas, labels: list[str], figure: Figure, pooled: Any, *,
     if not several and legend is not None:
         legend.remove()
     for text in ax.get_yticklabels():
-        text.set_fontproperties(families_for([text.get_text()], _LETTERS))
+        text.set_fontproperties(families_for([text.get_text()], letters(_LETTERS)))
     return ax

@@ -108,6 +108,7 @@ def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     points = list(dict.fromkeys(str(one) for system in drawing.systems for one in system.evaluation.operating_points))
     width, tops = _WHOLE_GROUP / len(drawing.systems), [0.0]
     for k, system in enumerate(drawing.systems):
+        places = []
         for one in system.evaluation.operating_points:
             log_odds = -one.threshold
             place = points.index(str(one)) + (k + 0.5) * width - _WHOLE_GROUP / 2
@@ -119,7 +120,8 @@ def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
             drawing.ax.bar(place, whole - least, 0.9 * width, bottom=least, color="white", hatch="////", **style)
             drawing.ax.hlines(default, place - width / 2, place + width / 2, color="black", linestyle=":")
             tops += [whole, default]
-        drawing.ax.plot([0.0], [0.0], color=system.color, linewidth=6, label=system.main["label"], zorder=0)
+            places.append(place)
+        drawing.mark_bars(system, np.array(places), np.full(len(places), 0.05 * max(tops)))
     drawing.ax.set_xticks(np.arange(len(points)), points)
     drawing.ax.grid(visible=False, axis="x")
     drawing.keep_limits((-0.6, len(points) - 0.4), (0.0, 1.1 * max(tops)))

@@ -22,6 +22,7 @@ from matplotlib.spines import Spine
 from matplotlib.transforms import Bbox
 
 from deciban.errors import DecibanWarning, InputError
+from deciban.plots.paper import paper
 from deciban.types import FloatArray
 
 
@@ -52,6 +53,10 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 _STYLE: Any = {"svg.hashsalt": "deciban", "svg.fonttype": "path", "pdf.fonttype": 42, "path.simplify": True}
 _DPI = 200
+_LEAST_ROOM = 0.5
+"""Inches of Axes that can be read."""
+_NO_ROOM = "collapsed to zero"
+"""What matplotlib warns of where labels and legends leave nothing."""
 _SVG_DPI = 72
 
 
@@ -69,7 +74,7 @@ def save(drawing: Axes | Figure, file: str | os.PathLike[str] | IO[bytes], forma
     Raises
     ------
     InputError
-        If the format is another one.
+        If the format is another one, or `print_style` asked for a size that labels and legend take all of.
 
     Warns
     -----
@@ -92,12 +97,30 @@ def save(drawing: Axes | Figure, file: str | os.PathLike[str] | IO[bytes], forma
     if format not in FORMATS:
         raise InputError(f"format: {format!r} is not among {', '.join(FORMATS)}.")
     figure = drawing if isinstance(drawing, Figure) else drawing.figure.figure
-    with rc_context(_STYLE):
-        content = _drawn(figure, format)
+    with rc_context(_STYLE), warnings.catch_warnings():
+        if paper() is not None:
+            warnings.filterwarnings("error", message=f".*{_NO_ROOM}")
+        try:
+            content = _drawn(figure, format)
+        except UserWarning as warning:
+            if _NO_ROOM in str(warning):
+                raise _too_small(figure) from warning
+            raise
+    sides = [float(side) / figure.dpi for ax in figure.axes[:1] for side in ax.bbox.size]
+    if paper() is not None and min(sides, default=_LEAST_ROOM) < _LEAST_ROOM:
+        raise _too_small(figure)
     if isinstance(file, str | os.PathLike):
         Path(file).write_bytes(content)
     else:
         file.write(content)
+
+
+def _too_small(figure: Figure) -> InputError:
+    width, height = figure.get_size_inches()
+    return InputError(
+        f"size: {width:.3g} in x {height:.3g} in leave no room beside labels and legend. Name a larger size, give no "
+        "height (it is as high as it needs then), or draw fewer systems."
+    )
 
 
 def _drawn(figure: Figure, file_format: Format) -> bytes:

@@ -13,8 +13,10 @@ from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.models.score_model import ScoreModel
 from deciban.models.weight_intervals import WeightInterval, weight_intervals
-from deciban.plots.axes import POINT_MARKERS, Canvas, Mark, Style, readable
+from deciban.plots.axes import POINT_MARKERS, Canvas, Mark, Style
 from deciban.plots.files import families_for
+from deciban.plots.labels import readable
+from deciban.plots.paper import letters, style_ticks, wrapped
 from deciban.plots.prior_curves import REFERENCE
 from deciban.types import FloatArray
 
@@ -33,7 +35,7 @@ def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = 
     Parameters
     ----------
     model : ScoreModel
-        A trained fusion of two classes.
+        A trained fusion, of two classes or of many.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     level : float
@@ -54,7 +56,9 @@ def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = 
     -----
     Weights are those of scores that are divided by their standard deviation, so that systems can be compared: by how
     many nats a system moves the result, if its score moves by one deviation. Where an interval touches the line at 0,
-    other speakers might have made the system count for nothing. See `deciban.models.weight_intervals.weight_intervals`.
+    other speakers might have made the system count for nothing. Of many classes, scores are divided by the root of the
+    mean variance of the differences between two classes, and all classes share the weights. See
+    `deciban.models.weight_intervals.weight_intervals`.
 
     Examples
     --------
@@ -67,7 +71,7 @@ def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = 
     """
     weights = weight_intervals(model, level=level)
     style: Style = {"linestyle": "-", "marker": "o", "markersize": 5, **line_kw}
-    canvas = Canvas(["weight"], ax, style, size=(_WIDTH, _HEAD + _ROW * max(len(weights), 2)))
+    canvas = Canvas(["weight"], ax, style, size=(_WIDTH, _HEAD + _ROW * max(len(weights), 2)), by_rows=True)
     canvas.ax.axvline(0.0, **REFERENCE)
     for row, one in enumerate(weights):
         _weight(canvas, row, one)
@@ -76,9 +80,10 @@ def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = 
     canvas.ax.set_yticks(range(len(weights)), readable([one.name for one in weights], width=40))
     canvas.ax.set_ylim(len(weights) - 0.5, -0.5)
     canvas.ax.grid(visible=False, axis="y")
-    canvas.finish("Weight (nats per standard deviation of the scores)", "")
+    per = "standard deviation" if model.scores_kind == "two-class" else "width"
+    canvas.finish(f"Weight (nats per {per} of the scores)", "")
     for text in canvas.ax.get_yticklabels():
-        text.set_fontproperties(families_for([text.get_text()], _LETTERS))
+        text.set_fontproperties(families_for([text.get_text()], letters(_LETTERS)))
     return canvas.ax
 
 
@@ -155,10 +160,13 @@ def score_scatter(result: ScorePairs, ax: Axes | None = None, **line_kw: Any) ->
 def _counted(canvas: Canvas, mark: Mark, edges: tuple[FloatArray, FloatArray], counts: Any, name: str) -> None:
     """Cells of one class, coloured by the logarithm of their counts."""
     drawn = np.ma.masked_equal(counts.T, 0.0)
-    norm = LogNorm(1.0, max(float(counts.max()), 10.0))
+    least = min(1.0, float(np.min(counts, where=counts > 0.0, initial=1.0)))  # less than 1 where trials weigh
+    norm = LogNorm(least, max(float(counts.max()), 10.0 * least))
     ends = [to_rgba(mark.color, opacity) for opacity in (0.12, 0.9)]
     look: Style = {"cmap": LinearSegmentedColormap.from_list(name, ends), "norm": norm, "linewidth": 0}
     mesh = canvas.ax.pcolormesh(*edges, drawn, **look, rasterized=True)
-    bar = canvas.ax.figure.colorbar(mesh, ax=canvas.ax, fraction=0.045, pad=0.02, aspect=30)
+    figure = canvas.ax.figure
+    bar = figure.colorbar(mesh, ax=canvas.ax, fraction=0.045, pad=0.02, aspect=30)
+    style_ticks(bar.ax)
     bar.outline.set_visible(False)
-    bar.set_label(f"{name} in a cell ({int(counts.sum()):,} in all)")
+    bar.set_label(wrapped(f"{name} in a cell ({float(counts.sum()):,.10g} in all)", canvas.ax.bbox.height / figure.dpi))

@@ -9,9 +9,11 @@ from matplotlib.axes import Axes
 
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
+from deciban.evaluation.consistency import consistency_of
 from deciban.evaluation.reliability import Reliability
 from deciban.plots.axes import BAND, BAND_LINE, GREY, HALO, THIN_WIDTH, Canvas, Drawable, Mark, Style, systems_of
 from deciban.plots.multiclass.cells import ClassDrawable, class_systems_of
+from deciban.plots.paper import letters
 from deciban.types import FloatArray
 
 _SIZE = (5.6, 5.6)
@@ -57,9 +59,10 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
     2021); flat pieces are its blocks. Calibrated posteriors follow the dotted diagonal: below it they are too high,
     above it too low. Shaded, of two classes and of trials that count alike: where chance alone leads calibrated
     posteriors, at the level of the legend and at each posterior by itself
-    (`deciban.evaluation.reliability.Consistency`). It takes trials for independent. The histogram below, of bins of
-    equal width, shows where the posteriors are: solid those of targets (of segments that are recognized rightly),
-    dashed the others; its highest bin has the height of the strip.
+    (`deciban.evaluation.consistency.consistency_of`), by the units that trials share where these are known: the legend
+    says which; "by trial" takes trials for independent. The histogram below, of bins of equal width, shows where the
+    posteriors are: solid those of targets (of segments that are recognized rightly), dashed the others; its highest bin
+    has the height of the strip.
 
     Examples
     --------
@@ -71,15 +74,22 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
     curves = [system.curves.reliability for system in systems]
     canvas = Canvas([system.name for system in systems], ax, line_kw, size=_SIZE)
     canvas.keep_limits((-0.01, 1.01), (_FLOOR, 1.02))
-    for mark, one in zip(canvas.marks, curves, strict=True):
+    for mark, system, one in zip(canvas.marks, systems, curves, strict=True):
         canvas.ax.plot(*_corners(one), **mark.main)
         _histogram(canvas, one, mark, is_alone=len(systems) == 1)
         if bands and len(systems) <= _MOST_WITH_BANDS:
-            _band(canvas, one, mark)
+            _band(canvas, system, mark)
     if len(systems) == 1 and curves[0].n_trials:
         one = curves[0]
         words = f"{one.n_tar:,} + {one.n_trials - one.n_tar:,} trials"
-        style: Style = {"ha": "right", "va": "top", "fontsize": 8, "color": GREY, "path_effects": [HALO], "zorder": 5}
+        style: Style = {
+            "ha": "right",
+            "va": "top",
+            "fontsize": letters(8),
+            "color": GREY,
+            "path_effects": [HALO],
+            "zorder": 5,
+        }
         canvas.ax.text(0.99, -0.02, words, **style)
     if canvas.explain("calibrated", color="black", linestyle=":"):
         canvas.ax.plot([0.0, 1.0], [0.0, 1.0], color="black", linestyle=":", linewidth=1.2, zorder=2.2)
@@ -120,14 +130,14 @@ def _corners(one: Reliability) -> tuple[FloatArray, FloatArray]:
     return np.stack((one.low, one.high), axis=1).ravel(), np.repeat(one.observed, 2)
 
 
-def _band(canvas: Canvas, one: Reliability, mark: Mark) -> None:
+def _band(canvas: Canvas, one: Any, mark: Mark) -> None:
     """Shade where the curve would lie if posteriors were right, and say once what that is."""
-    band = one.consistency()
+    band = consistency_of(one)
     if band is None:
         return
     shade: Style = {**BAND, "color": mark.color, "alpha": 0.15}
     canvas.ax.fill_between(band.posterior, band.low, band.high, **shade)
-    canvas.explain(f"{100 * band.level:g} % band if calibrated", **BAND_LINE)
+    canvas.explain(f"{100 * band.level:g} % band if calibrated, by {band.noun}", **BAND_LINE)
 
 
 def _histogram(canvas: Canvas, one: Reliability, mark: Mark, *, is_alone: bool) -> None:

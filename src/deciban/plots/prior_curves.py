@@ -15,6 +15,7 @@ from deciban.errors import InputError
 from deciban.evaluation import Evaluation
 from deciban.evaluation.curve_bands import band_of
 from deciban.plots.axes import GREY, Canvas, Drawable, Drawing, Style, in_percent, systems_of
+from deciban.plots.paper import style_ticks
 from deciban.types import FloatArray
 
 _SIZE = (6.0, 4.0)
@@ -253,6 +254,7 @@ def write_priors(ax: Axes, *, sign: float = 1.0) -> None:
     top_axis = ax.secondary_xaxis("top")
     ticks = _prior_ticks(max(abs(end) for end in ax.get_xlim()))
     top_axis.set_xticks([sign * place for place in ticks], list(ticks.values()))
+    style_ticks(top_axis)
     top_axis.set_xlabel("Prior probability of a target")
 
 

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from deciban.errors import InputError
 from deciban.evaluation.speaker_means import ANIMALS, Menagerie
 from deciban.plots.axes import HALO, Canvas, Style
+from deciban.plots.paper import letters
 
 _SIZE = (5.6, 5.0)
 _LIMIT: Style = {"linestyle": ":", "linewidth": 1.0, "zorder": 1.8}
@@ -62,8 +63,8 @@ def zoo(result: Menagerie | Sequence[Menagerie], ax: Axes | None = None, **line_
             raise InputError(f"result: expected Menageries, got {type(one).__name__}. `menagerie(...)` makes one.")
     if not given:
         raise InputError("result: there is no system to draw.")
-    style: Style = {"linestyle": "none", "marker": "o", "markersize": 4, "alpha": 0.6, "markeredgewidth": 0, **line_kw}
-    canvas = Canvas([one.name for one in given], ax, style, size=_SIZE)
+    dots: Style = {"linestyle": "none", "marker": "o", "markersize": 4, "alpha": 0.6, "markeredgewidth": 0}
+    canvas = Canvas([one.name for one in given], ax, line_kw, size=_SIZE, dots=dots)
     for mark, one in zip(canvas.marks, given, strict=True):
         canvas.ax.plot(one.tar_mean, one.non_mean, **mark.main)
     if len(given) <= _MOST_WITH_BOXES:
@@ -83,7 +84,7 @@ def _corners(canvas: Canvas, color: Any, one: Menagerie, *, is_alone: bool) -> N
         ax.axhline(limit, color=color, **_LIMIT)
     for animal in ANIMALS if is_alone else ():
         right, top = _CORNERS[animal]
-        place: Style = {"ha": "right" if right else "left", "va": "top" if top else "bottom", "fontsize": 9}
+        place: Style = {"ha": "right" if right else "left", "va": "top" if top else "bottom", "fontsize": letters(9)}
         text = f"{animal}: {int(one.members(animal).sum())}"
         at = (0.985 if right else 0.015, 0.985 if top else 0.015)
         ax.text(*at, text, transform=ax.transAxes, path_effects=[HALO], zorder=5, **place)

@@ -12,9 +12,10 @@ from deciban.core.ranks.operating import default_error
 from deciban.evaluation import Evaluation
 from deciban.evaluation.curve_bands import band_of
 from deciban.plots.axes import Drawable, Drawing, Style, in_percent, known_or_middle, systems_of
+from deciban.plots.paper import letters
 from deciban.plots.prior_curves import draw_reference, top_of, write_priors
 
-_LABEL: Style = {"fontsize": 8, "ha": "left", "va": "center"}
+_LABEL: Style = {"ha": "left", "va": "center"}
 _MOST_WITH_TANGENTS = 3
 TANGENT: Style = {"linestyle": ":", "linewidth": 1.3, "zorder": 2.2}
 
@@ -150,7 +151,7 @@ def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     'Cllr (bits)'
     """
     n_systems = len(systems_of(result, Evaluation))
-    drawing = Drawing(result, ax, line_kw, size=(6.0, 1.2 + 0.32 * n_systems))
+    drawing = Drawing(result, ax, line_kw, size=(6.0, 1.2 + 0.32 * n_systems), by_rows=True)
     ax, names, ends = drawing.ax, [], [1.0]
     first = len(ax.get_yticks()) if not drawing.is_fresh else 0
     for place, system in enumerate(drawing.systems, first):
@@ -160,7 +161,9 @@ def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         ax.barh(place, low, 0.7, color=system.color, edgecolor="black", linewidth=0.6)
         ax.barh(place, whole - low, 0.7, left=low, color="white", edgecolor=system.color, hatch="////", linewidth=0.6)
         ax.plot([0.0], [place], color=system.color, linestyle="none", label="_bar")  # its colour counts as taken
-        ax.annotate(f"{one.cllr:.3g}", (whole, place), (4, 0), textcoords="offset points", **_LABEL)
+        ax.annotate(
+            f"{one.cllr:.3g}", (whole, place), (4, 0), textcoords="offset points", fontsize=letters(8), **_LABEL
+        )
         names.append(str(system.main["label"]))
         ends.append(whole)
     if not drawing.is_fresh:

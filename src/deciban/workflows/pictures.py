@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from deciban.analysis.two_systems import ScorePairs, score_pairs
@@ -24,7 +26,7 @@ def menageries_of(
     Raises
     ------
     FormatError, KeyMismatchError, InputError
-        As in `deciban.evaluate_files`; if scores are of many classes, trials weigh, or units are unknown; or as in
+        As in `deciban.evaluate_files`; if scores are of many classes, or units are unknown; or as in
         `deciban.evaluation.menagerie`.
     """
     joined = _of_two_classes(files, options, progress)
@@ -32,7 +34,10 @@ def menageries_of(
     if units is None:
         found = " ".join(one.text for one in said) or "none were looked for."
         raise InputError(f"units: a zoo is of speakers, {found} Name what trials share (units=, --units).")
-    systems = [menagerie(one.scores.score, joined.truth, units, name=one.name) for one in joined.aligned]
+    about = joined.truth, units
+    systems = [
+        menagerie(one.scores.score, *about, sample_weight=joined.weight, name=one.name) for one in joined.aligned
+    ]
     return systems, (*joined.all_messages(), *said)
 
 
@@ -46,8 +51,7 @@ def score_pairs_of(
     Raises
     ------
     FormatError, KeyMismatchError, InputError
-        As in `deciban.evaluate_files`; if scores are of many classes, or trials weigh; or as in
-        `deciban.analysis.score_pairs`.
+        As in `deciban.evaluate_files`; if scores are of many classes; or as in `deciban.analysis.score_pairs`.
     """
     joined = _of_two_classes(files, options, progress)
     order, said = list(range(len(joined.aligned))), list[Message]()
@@ -56,8 +60,8 @@ def score_pairs_of(
     systems = [joined.aligned[k] for k in order]
     table = np.column_stack([one.scores.score for one in systems])
     points = checked_figures(options.figures).operating_points
-    names = [one.name for one in systems]
-    found = score_pairs(table, joined.truth, names=names, model=model, operating_points=points)
+    about: Any = {"names": [one.name for one in systems], "sample_weight": joined.weight}
+    found = score_pairs(table, joined.truth, **about, model=model, operating_points=points)
     return found, (*joined.all_messages(), *said)
 
 
@@ -65,6 +69,4 @@ def _of_two_classes(files: ScoreFiles, options: Options, progress: Progress | No
     joined = read_joined(files, options=options, progress=progress)
     if joined.classes is not None:
         raise InputError("scores: of many classes. This picture is about targets and non-targets.")
-    if joined.weight is not None:
-        raise InputError("weights: this picture shows trials as they are. Leave weights= (--weights) out.")
     return joined

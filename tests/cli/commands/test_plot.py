@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban import plots
-from deciban.cli.commands.evaluate import _CLASS_KINDS
+from deciban.cli.commands.plot import _CLASS_KINDS
 
 
 @pytest.fixture

@@ -59,6 +59,11 @@ CALLS = [
     "report c.npy --key label.npy -o page.html",
     "plot det a.txt --key key.txt -o det.svg",
     "plot confusion c.npy --key label.npy -o confusion.svg",
+    f"plot forest a.txt {LONG} --key key.txt --units trials -o forest.svg",
+    "plot by-condition a.txt --key key.txt --by enroll -o by.svg",
+    f"plot dev-and-eval a.txt --key key.txt --dev {LONG} --dev-key key.txt -o dev.svg",
+    f"plot score-scatter a.txt {LONG} --key key.txt -o scatter.svg",
+    "plot rule-weights --rule 1,1 --rule 2,0.5 -o rules.svg",
     "calibrate a.txt --key key.txt -o model.json --cross-validate 3 --llrs llr.txt",
     "calibrate c.npy --key label.npy -o model.json",
     f"fuse a.txt {LONG} --key key.txt -o model.json --apply-to a.txt --apply-to {LONG} --apply-key key.txt",
@@ -124,7 +129,13 @@ def parts_of(schema):
 
 
 def test_no_object_may_have_keys_that_the_schema_does_not_name():
-    shared = ("envelope", "results", "training", "decided")  # parts of objects, which are closed as a whole
+    shared = (
+        "envelope",
+        "results",
+        "comparison",
+        "training",
+        "decided",
+    )  # parts of objects, which are closed as a whole
     for name, schema in deciban.json_schemas().items():
         assert schema["unevaluatedProperties"] is False, name
         common = schema.pop("$defs")["common"]["$defs"]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from deciban.cli.commands.evaluate import ending_of, save_plot
 from deciban.cli.shared.envelope import Shown, print_json
 from deciban.cli.shared.options import SectionedCommand, options
+from deciban.cli.shared.picture import Picture
 
 if TYPE_CHECKING:
     from deciban.calibration import Rule, RuleWeighting
@@ -24,7 +23,7 @@ def design_command(
     dcf: Sequence[tuple[float, ...]] | None,
     share: float | None,
     own: Any,
-    output: Path | None,
+    picture: Picture,
     shown: Shown,
     **rule: tuple[float, ...],
 ) -> None:
@@ -42,8 +41,7 @@ def design_command(
     from deciban.calibration import Rule
     from deciban.core.ranks.operating import OperatingPoint
 
-    if output is not None:
-        ending_of(output)
+    picture.require()
     points: list[Any] = list(dcf or ())
     if any(rule.values()):
         asked = {"--range": priors, "--rule": own, "--share": share}
@@ -57,18 +55,16 @@ def design_command(
         rules = [_suggestion(priors, points, 0.9 if share is None else share, own)]
         points = points or [OperatingPoint(prior) for prior in priors or ()]
     weightings = [rule.weighting(points) for rule in rules]
-    if output is not None:
-        from deciban import plots
-        from deciban.io.source import display_name
+    from deciban import plots
 
-        save_plot(plots.omega(weightings), output)  # before anything is printed: it may be impossible
+    picture.save(lambda: plots.omega(weightings))  # before anything is printed: it may be impossible
     if shown.as_json:
         found = [{**one.to_dict(), "remark": rule.remark} for one, rule in zip(weightings, rules, strict=True)]
-        print_json({"kind": "two-class", "rules": found}, files={"output": [output]})
+        print_json({"kind": "two-class", "rules": found}, files={"output": [picture.path]})
     else:
         _show(rules, weightings, shown.table_style)
-    if output is not None:
-        click.echo(f"wrote {display_name(output)}", err=True)
+    if picture.path is not None:
+        click.echo(picture.written, err=True)
 
 
 def _suggestion(priors: tuple[float, float] | None, points: list[Any], share: float, own: Any) -> Rule:

@@ -1,34 +1,15 @@
-"""``deciban eval`` and ``deciban plot``: results as a table, as JSON or as one picture."""
+"""``deciban eval``: results as a table or as JSON."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 
-from deciban.cli.commands.pictures import PICTURES, drawn, read_by, refuse_what_is_overlooked
 from deciban.cli.shared.completion import files
 from deciban.cli.shared.envelope import Shown, print_json
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
-from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.progress import working
-
-_KINDS = ("det", "bayes-error", "ape", "ece", "histogram", "pav", "tippett", "roc", "reliability")
-_TEACHING_KINDS = ("rocch", "minimum-cost", "cllr-bars", "ape-bars", "error-contributions")
-"""Plots of two classes that reports leave out."""
-_CLASS_KINDS = (
-    "confusion",
-    "class-losses",
-    "pairwise-loss",
-    "class-ape",
-    "c-avg-curve",
-    "subset-c-avg",
-    "simplex",
-    "reliability",
-)
-"""Plots of scores of many classes."""
-_ENDINGS: dict[str, Literal["svg", "png", "pdf"]] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 
 
 @click.command("eval", cls=SectionedCommand)
@@ -110,87 +91,3 @@ def _has_requests(one: Any) -> bool:
     from deciban.evaluation.requested import NOTHING
 
     return one.requested is not NOTHING
-
-
-@click.command("plot", cls=SectionedCommand)
-@click.argument("plot", type=click.Choice(tuple(dict.fromkeys((*_KINDS, *_TEACHING_KINDS, *_CLASS_KINDS, *PICTURES)))))
-@click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@joining_options(more=("units", "uncertainty", "conditions", "scale"))
-@options("plot", "pictures", "reliability", "axis", "json")
-def plot_command(
-    plot: str,
-    scores: tuple[str, ...],
-    *,
-    key: str | None,
-    asked: Asked,
-    quiet: bool,
-    output: Path,
-    as_json: bool,
-    **figures: Any,
-) -> None:
-    """Draw one plot of score files; all systems share it.
-
-    Scores of many classes have plots of their own, from confusion to simplex (of three classes); confusion,
-    pairwise-loss, class-ape and simplex show one system. Comparisons have forest and difference-curve; conditions
-    (--by) by-condition and condition-map; speakers zoo; two systems score-scatter; a model file fusion-weights.
-
-    \b
-    deciban plot det sysA.txt sysB.txt --key key.txt -o det.pdf
-    deciban plot forest sysA.txt sysB.txt --key key.txt -o forest.pdf
-    deciban plot score-scatter sysA.txt sysB.txt --key key.txt --model fusion.json -o scatter.png
-    deciban plot fusion-weights fusion.json -o weights.svg
-    deciban plot confusion languages.tsv --key languages.key -o confusion.svg
-    """
-    from deciban.io.source import display_name
-    from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.evaluate import evaluate_opened
-    from deciban.workflows.streaming import score_paths
-
-    ending_of(output)
-    refuse_what_is_overlooked(plot, asked, figures, key)
-    if plot in PICTURES:
-        if as_json:
-            raise click.UsageError(f"--json: {plot} draws and prints no figures; deciban eval and compare do.")
-        refuse_overwriting([output], read_by(scores, key, asked, figures["model"]))
-        save_plot(drawn(plot, scores, key, asked, figures, quiet=quiet), output)
-        if not quiet:
-            click.echo(f"wrote {display_name(output)}")
-        return
-    figures = {name: value for name, value in figures.items() if name not in ("model", "against", "figure")}
-    files = asked.opened(asked.inputs(scores, key), key)
-    refuse_overwriting([output], [*files.paths, *asked.options.files])
-    about = asked.options_for(files).with_figures(**figures)
-    many = about.kind == "classes"
-    held, known = ("many classes", _CLASS_KINDS) if many else ("two classes", (*_KINDS, *_TEACHING_KINDS))
-    if plot not in known:
-        raise click.BadParameter(f"{plot!r} is none for scores of {held}. These have {', '.join(known)}.")
-    with working() as say:
-        results = evaluate_opened(files, about, say)
-    tell([*results.messages, *results.note_lines], quiet=quiet)
-    from deciban import plots
-
-    save_plot(getattr(plots, plot.replace("-", "_"))(results), output)
-    if as_json:
-        read: dict[str, list[Any]] = {"scores": score_paths(files), "key": [key]}
-        read["units"] = list(about.how_sure.files)
-        print_json({"plot": plot, **results.to_dict()}, files={**read, "output": [output]})
-    elif not quiet:
-        click.echo(f"wrote {display_name(output)}")
-
-
-def ending_of(output: Path) -> Literal["svg", "png", "pdf"]:
-    """Return the format of a plot, or refuse an output of another ending, or without a folder to be in."""
-    require_writable(output, endings=tuple(_ENDINGS))
-    if str(output) == "-":
-        raise click.BadParameter("'-' should end in .svg, .png or .pdf: its name says the format.", param_hint="-o")
-    return _ENDINGS[output.suffix.casefold()]
-
-
-def save_plot(drawing: Any, output: Path) -> None:
-    """Write a plot, whole or not at all."""
-    from deciban import plots
-    from deciban.io import atomic_write
-
-    ending = ending_of(output)
-    with atomic_write(output) as stream:
-        plots.save(drawing, stream, ending)

@@ -1,8 +1,9 @@
-"""``deciban plot`` of comparisons, conditions, speakers, pairs of systems and fusions: what needs more than results."""
+"""``deciban plot`` of what needs more than results: comparisons, conditions, speakers, two sets, fusions, rules."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import click
@@ -14,17 +15,47 @@ COMPARISON_KINDS = ("forest", "difference-curve")
 CONDITION_KINDS = ("by-condition", "condition-map")
 TRIAL_KINDS = ("score-scatter", "zoo")
 MODEL_KINDS = ("fusion-weights",)
-PICTURES = (*COMPARISON_KINDS, *CONDITION_KINDS, *TRIAL_KINDS, *MODEL_KINDS)
+RULE_KINDS = ("scoring-rules", "rule-weights")
+SET_KINDS = ("dev-and-eval",)
+PICTURES = (*COMPARISON_KINDS, *CONDITION_KINDS, *TRIAL_KINDS, *MODEL_KINDS, *SET_KINDS, *RULE_KINDS)
+
+OWN_OPTIONS = ("model", "against", "figure", "dev", "dev_key", "rule")
+"""Of these pictures alone; the others of the command are about figures."""
 
 _MEANT_FOR = {
     "model": (*COMPARISON_KINDS, "score-scatter"),
     "against": COMPARISON_KINDS,
     "figure": ("forest", *CONDITION_KINDS),
+    "dev": SET_KINDS,
+    "dev_key": SET_KINDS,
+    "rule": RULE_KINDS,
     "by": CONDITION_KINDS,
     "equalize": ("by-condition",),
-    "key": (*COMPARISON_KINDS, *CONDITION_KINDS, *TRIAL_KINDS),
+    "key": (*COMPARISON_KINDS, *CONDITION_KINDS, *TRIAL_KINDS, *SET_KINDS),
 }
 """Options, and the pictures that they are about; ``key`` is refused for the others of this module alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a picture shows.
+
+    Attributes
+    ----------
+    draw : callable
+        Makes it.
+    said : mapping
+        The same for JSON.
+    read : mapping of str to sequence
+        Files by their roles.
+    messages : sequence
+        What the user was told, where ``said`` has none.
+    """
+
+    draw: Callable[[], Any]
+    said: Mapping[str, Any]
+    read: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    messages: Sequence[Any] = ()
 
 
 def refuse_what_is_overlooked(plot: str, asked: Asked, given: Mapping[str, Any], key: str | None) -> None:
@@ -38,20 +69,24 @@ def refuse_what_is_overlooked(plot: str, asked: Asked, given: Mapping[str, Any],
     typed = {**given, "by": split.by, "equalize": split.equalize, "key": key if plot in PICTURES else None}
     for name, plots in _MEANT_FOR.items():
         if typed[name] not in (None, ()) and plot not in plots:
-            raise click.UsageError(f"--{name}: is about {', '.join(plots)}, not about {plot}. Leave it out.")
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--{option}: is about {', '.join(plots)}, not about {plot}. Leave it out.")
     if plot in CONDITION_KINDS and not split.by:
         raise click.UsageError(f"{plot} shows conditions: name a column of the key, as in --by gender.")
+    if plot in SET_KINDS and not given["dev"]:
+        raise click.UsageError(f"{plot} shows two sets: name the scores of the other one, as in --dev dev.txt.")
 
 
-def read_by(scores: Sequence[str], key: str | None, asked: Asked, model: str | None) -> list[Any]:
+def read_by(scores: Sequence[str], key: str | None, asked: Asked, given: Mapping[str, Any]) -> list[Any]:
     """Files that a picture is made of, which it must not overwrite."""
-    return [*scores, *(two for pair in asked.two.values() for two in pair), key, model, *asked.options.files]
+    others = [key, given["model"], *(given["dev"] or ()), given["dev_key"]]
+    return [*scores, *(two for pair in asked.two.values() for two in pair), *others, *asked.options.files]
 
 
-def drawn(
+def found_for(
     plot: str, scores: tuple[str, ...], key: str | None, asked: Asked, given: Mapping[str, Any], *, quiet: bool
-) -> Any:
-    """Draw a picture of ``PICTURES``.
+) -> Found:
+    """Find what a picture of ``PICTURES`` shows.
 
     Parameters
     ----------
@@ -61,44 +96,84 @@ def drawn(
     key : str, optional
     asked : Asked
     given : mapping
-        ``model``, ``against`` and ``figure``, as they were typed, and figures that are wanted.
+        ``OWN_OPTIONS``, as they were typed, and figures that are wanted.
     quiet : bool
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
-    more = dict(given)
-    model, against, figure = (more.pop(name) for name in ("model", "against", "figure"))
+    own = {name: given[name] for name in OWN_OPTIONS}
+    more = {name: value for name, value in given.items() if name not in own}
     if plot in MODEL_KINDS:
-        from deciban import plots
-        from deciban.workflows.model_files import trained_model
-
-        if len(scores) != 1:
-            raise click.UsageError(f"{plot} is about one model, got {len(scores)} files: see deciban plot --help.")
-        return plots.fusion_weights(trained_model(scores[0]), level=asked.options.how_sure.level)
+        return _of_model(plot, scores, asked.options.how_sure.level)
+    if plot in RULE_KINDS:
+        return _of_rules(plot, scores, own["rule"])
     if plot in CONDITION_KINDS:
-        return _conditions(plot, scores, key, asked, figure, more, quiet=quiet)
+        return _conditions(plot, scores, key, asked, own["figure"], more, quiet=quiet)
+    if plot in SET_KINDS:
+        return _two_sets(plot, scores, key, asked, own, more, quiet=quiet)
     files = asked.files(asked.inputs(scores, key), key)
     about = asked.options_for(files).with_figures(**more)
+    read = {"scores": [one.path for one in files.scores], "key": [key], "model": [own["model"]]}
     from deciban.workflows.model_files import trained_model
 
-    loaded = None if model is None else trained_model(model, about.kind)
+    loaded = None if own["model"] is None else trained_model(own["model"], about.kind)
+    how: dict[str, Any] = {"read": {**read, "units": list(about.how_sure.files)}, "quiet": quiet}
     if plot in COMPARISON_KINDS:
-        return _comparison(plot, files, about, loaded, against, figure, quiet=quiet)
-    return _of_trials(plot, files, about, loaded, quiet=quiet)
+        return _comparison(plot, files, about, loaded, own, **how)
+    return _of_trials(plot, files, about, loaded, **how)
+
+
+def _of_model(plot: str, scores: tuple[str, ...], level: float) -> Found:
+    from deciban import plots
+    from deciban.models.weight_intervals import weight_intervals
+    from deciban.workflows.model_files import trained_model
+
+    if len(scores) != 1:
+        raise click.UsageError(f"{plot} is about one model, got {len(scores)} files: see deciban plot --help.")
+    model = trained_model(scores[0])
+    weights = [asdict(one) for one in weight_intervals(model, level=level)]
+    said = {"kind": model.scores_kind, "drawn": {"level": level, "weights": weights}}
+    return Found(lambda: plots.fusion_weights(model, level=level), said, {"model": scores})
+
+
+def _of_rules(plot: str, scores: tuple[str, ...], given: Mapping[str, Any] | None) -> Found:
+    from deciban import plots
+    from deciban.cli.shared.parsing import parse_drawn_rules
+    from deciban.rules.rule_curves import rule_curves
+
+    if scores:
+        raise click.UsageError(f"{plot} is about rules, not about scores: name them by --rule, and no score file.")
+    rules = given or parse_drawn_rules(("1,1", "2,2", "0.5,0.5"))
+    draw = plots.scoring_rules if plot == "scoring-rules" else plots.rule_weights
+    said = {"kind": "two-class", "drawn": {"rules": [one.to_dict() for one in rule_curves(rules)]}}
+    return Found(lambda: draw(rules), said)
 
 
 def _comparison(
-    plot: str, files: Any, about: Any, model: Any, against: str | None, figure: str | None, *, quiet: bool
-) -> Any:
+    plot: str, files: Any, about: Any, model: Any, own: Mapping[str, Any], *, read: Mapping[str, Any], quiet: bool
+) -> Found:
     from deciban import plots
     from deciban.workflows.comparing import compare_chosen
 
     with working() as say:
-        found = compare_chosen(files, about, model=model, against=against, progress=say)
+        found = compare_chosen(files, about, model=model, against=own["against"], progress=say)
     tell(found.results.messages, quiet=quiet)
-    return plots.forest(found, figure=figure) if plot == "forest" else plots.difference_curve(found)
+    if plot == "forest":
+        return Found(lambda: plots.forest(found, figure=own["figure"]), found.to_dict(), read)
+    return Found(lambda: plots.difference_curve(found), found.to_dict(), read)
+
+
+def _evaluated(
+    scores: Any, key: str | None, asked: Asked, more: Mapping[str, Any], *, quiet: bool
+) -> tuple[Any, dict[str, list[Any]]]:
+    """Results of score files, and which files these are."""
+    from deciban.workflows.evaluate import evaluate_opened
+    from deciban.workflows.streaming import score_paths
+
+    files = asked.opened(scores, key)
+    about = asked.options_for(files).with_figures(**more)
+    with working() as say:
+        results = evaluate_opened(files, about, say)
+    tell([*results.messages, *results.note_lines], quiet=quiet)
+    return results, {"scores": list(score_paths(files)), "key": [key], "units": list(about.how_sure.files)}
 
 
 def _conditions(
@@ -110,29 +185,56 @@ def _conditions(
     more: Mapping[str, Any],
     *,
     quiet: bool,
-) -> Any:
+) -> Found:
     from deciban import plots
-    from deciban.workflows.evaluate import evaluate_opened
 
-    files = asked.opened(asked.inputs(scores, key), key)
-    with working() as say:
-        results = evaluate_opened(files, asked.options_for(files).with_figures(**more), say)
-    tell([*results.messages, *results.note_lines], quiet=quiet)
+    results, read = _evaluated(asked.inputs(scores, key), key, asked, more, quiet=quiet)
     if plot == "by-condition":
-        return plots.by_condition(results, figure=figure)
-    return plots.condition_map(results, figures=None if figure is None else figure.split(","))
+        return Found(lambda: plots.by_condition(results, figure=figure), results.to_dict(), read)
+    figures = None if figure is None else figure.split(",")
+    return Found(lambda: plots.condition_map(results, figures=figures), results.to_dict(), read)
 
 
-def _of_trials(plot: str, files: Any, about: Any, model: Any, *, quiet: bool) -> Any:
+def _two_sets(
+    plot: str,
+    scores: tuple[str, ...],
+    key: str | None,
+    asked: Asked,
+    own: Mapping[str, Any],
+    more: Mapping[str, Any],
+    *,
+    quiet: bool,
+) -> Found:
+    from deciban import plots
+
+    inputs, dev_scores = asked.inputs(scores, key), list(own["dev"])
+    n_systems = len(scores) or len(asked.two["tar"])
+    if n_systems != len(dev_scores):
+        raise click.UsageError(
+            f"{plot}: {n_systems} systems, and {len(dev_scores)} files of --dev. Name one for each, in the same order."
+        )
+    dev, dev_read = _evaluated(dev_scores, own["dev_key"], asked, more, quiet=quiet)
+    results, read = _evaluated(inputs, key, asked, more, quiet=quiet)
+    if "classes" in (dev.kind, results.kind):
+        raise click.UsageError(f"{plot} is about targets and non-targets, and these are scores of many classes.")
+    read |= {"dev": dev_read["scores"], "dev-key": dev_read["key"]}
+    said = {**results.to_dict(), "dev": dev.to_dict()["systems"]}
+    return Found(lambda: plots.dev_and_eval(dev, results), said, read)
+
+
+def _of_trials(plot: str, files: Any, about: Any, model: Any, *, read: Mapping[str, Any], quiet: bool) -> Found:
     from deciban import plots
     from deciban.workflows.pictures import menageries_of, score_pairs_of
 
     with working() as say:
         if plot == "zoo":
             speakers, messages = menageries_of(files, about, say)
-            drawing = plots.zoo(speakers)
+            drawn: dict[str, Any] = {"zoos": [one.to_dict() for one in speakers]}
         else:
             pairs, messages = score_pairs_of(files, about, model=model, progress=say)
-            drawing = plots.score_scatter(pairs)
+            drawn = pairs.to_dict()
     tell(messages, quiet=quiet)
-    return drawing
+    said = {"kind": "two-class", "drawn": drawn}
+    if plot == "zoo":
+        return Found(lambda: plots.zoo(speakers), said, read, messages)
+    return Found(lambda: plots.score_scatter(pairs), said, read, messages)

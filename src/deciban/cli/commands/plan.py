@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from deciban.cli.commands.evaluate import ending_of, save_plot
 from deciban.cli.shared.completion import files
 from deciban.cli.shared.envelope import Shown, print_json
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, tell
+from deciban.cli.shared.picture import Picture
 from deciban.cli.shared.progress import working
 
 
@@ -26,7 +25,7 @@ def plan_command(
     quiet: bool,
     shown: Shown,
     figure: str | None,
-    output: Path | None,
+    picture: Picture,
     **goal: Any,
 ) -> None:
     """Tell how many speakers and trials an evaluation needs, from a pilot.
@@ -46,25 +45,22 @@ def plan_command(
     from deciban.workflows.kinds import kind_of
     from deciban.workflows.planning import plan_chosen
 
-    if output is not None:
-        ending_of(output)
+    picture.require()
     opened = asked.files(asked.inputs(scores, key), key)
     about = asked.options_for(opened)
     require_figures([] if figure is None else [figure], kind_of(opened.scores[0], opened.key, about), about, "figure")
-    if output is not None:
-        refuse_overwriting([output], [*opened.paths, *about.files])
+    refuse_overwriting(picture.paths, [*opened.paths, *about.files])
     said = {name: value for name, value in goal.items() if value is not None}
     wanted = Goal(level=about.how_sure.level, **said)
     with working() as progress:
         found = plan_chosen(opened, None, about, wanted, figure, progress=progress)
     tell(found.messages, quiet=quiet)
-    if output is not None:
-        from deciban import plots
+    from deciban import plots
 
-        save_plot(plots.plan(found), output)  # before anything is printed: it may be impossible
+    picture.save(lambda: plots.plan(found))  # before anything is printed: it may be impossible
     if shown.as_json:
         read: dict[str, list[Any]] = {"scores": [one.path for one in opened.scores], "key": [key]}
-        written = {**read, "units": about.how_sure.files, "output": [output]}
+        written = {**read, "units": about.how_sure.files, "output": [picture.path]}
         print_json({"kind": about.kind, **found.to_dict()}, files=written, messages=found.messages)
     else:
         from deciban.cli.shared.tables import console, say, table
@@ -75,7 +71,5 @@ def plan_command(
         if shown.table_style == "plain":
             out.print("")
         out.print(table(found.headings, found.rows, n_left=0))
-    if output is not None and not quiet:
-        from deciban.io.source import display_name
-
-        click.echo(f"wrote {display_name(output)}", err=True)
+    if picture.path is not None and not quiet:
+        click.echo(picture.written, err=True)

@@ -16,6 +16,7 @@ from click.core import ParameterSource
 from deciban.cli.shared.completion import completer_of
 from deciban.cli.shared.envelope import GIVEN, TYPED, Shown
 from deciban.cli.shared.parsing import PARSERS
+from deciban.cli.shared.picture import Picture
 from deciban.messages import one_line
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class SectionedCommand(click.Command):
     """A command about scores of both kinds: its help lists the options of many classes by themselves."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read what was typed; options of `joining_options` become one `Asked`, those about tables one `Shown`."""
+        """Read what was typed; options become one `Asked`, one `Shown` (of tables), one `Picture`."""
         ctx.meta[TYPED] = tuple(args)
         left = super().parse_args(ctx, args)
         ctx.meta[GIVEN] = dict(ctx.params)
@@ -80,6 +81,8 @@ class SectionedCommand(click.Command):
             if shown.as_json and shown.table_style != "plain":
                 words = "--json prints no tables, and --table is about them. Leave one of the two out."
                 raise click.UsageError(words, ctx)
+        if "size" in ctx.params:
+            ctx.params["picture"] = Picture(ctx.params.pop("output"), ctx.params.pop("size"))
         own = getattr(self.callback, "joining", ())
         if own and not ctx.resilient_parsing:
             ctx.params["asked"] = asked = Asked.of({name: ctx.params.pop(name) for name in own})

@@ -257,10 +257,42 @@ def _read_rule(path: str) -> Any:
     return read_rule(path)
 
 
+def parse_size(text: str) -> str:
+    """Check the size of a picture: ``column``, ``page``, or lengths with their units."""
+    from deciban.plots.paper import paper_of
+
+    paper_of(text)
+    return text
+
+
+_NAMED_RULES = {(1.0, 1.0): "logarithmic", (2.0, 2.0): "Brier", (0.5, 0.5): "boosting"}
+
+
+def parse_drawn_rules(given: Sequence[str]) -> dict[str, Any]:
+    """Turn ``ALPHA,BETA`` and names of files into rules with their names.
+
+    >>> list(parse_drawn_rules(["2,2", "1,0.5"]))
+    ['Brier (2, 2)', 'beta (1, 0.5)']
+    """
+    from deciban.rules import Beta
+
+    found = dict[str, Any]()
+    for text in given:
+        try:
+            alpha, beta = map(float, text.split(","))
+        except ValueError:
+            found[Path(text).stem] = _read_rule(text)
+        else:
+            found[f"{_NAMED_RULES.get((alpha, beta), 'beta')} ({alpha:g}, {beta:g})"] = Beta(alpha, beta)
+    return found
+
+
 PARSERS: dict[str, Callable[[Any], Any]] = {
     "points": parse_points,
+    "size": parse_size,
     "rates": parse_rates,
     "rule": _read_rule,
+    "drawn rules": parse_drawn_rules,
     "margins": parse_margins,
     "segments": parse_segments,
     "trials per segment": parse_trials_per_segment,

@@ -13,9 +13,11 @@ from deciban.errors import InputError
 from deciban.evaluation.curve_bands import band_of
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.multiclass import SubsetCosts
-from deciban.plots.axes import GREY, HALO, NAME_WIDTH, Canvas, Mark, Style, in_percent, readable
+from deciban.plots.axes import GREY, HALO, Canvas, Mark, Style, in_percent
 from deciban.plots.files import families_for
+from deciban.plots.labels import NAME_WIDTH, readable
 from deciban.plots.multiclass.cells import ClassDrawable, class_systems_of, systems_before
+from deciban.plots.paper import letters, paper
 from deciban.plots.prior_curves import BEFORE, draw_reference, top_of, write_priors
 from deciban.types import FloatArray
 
@@ -27,6 +29,8 @@ _NAME_SIZE, _LINE = 8.0, 0.045
 """Points of letters, and the height of a line as a share of the axis."""
 _MARGIN, _MOST_ROOM = 0.07, 0.6
 """Shares of the axis that stay free above the dots: without names, and with however many."""
+_MOST_OF_PRINT = 0.4
+"""Names that took a greater share of the axis are left out in print."""
 _HARDEST = "hardest pair"
 _GOLDEN = 0.6180339887498949
 _MANY = 2000
@@ -143,11 +147,14 @@ def subset_c_avg(result: ClassDrawable, ax: Axes | None = None, **line_kw: Any) 
     systems = class_systems_of(result)
     found = [_subsets(system) for system in systems]
     n_classes = systems[0].n_classes
-    canvas = Canvas([system.name for system in systems], ax, line_kw, size=_SIZE)
+    dots: Style = {"linestyle": "none", "marker": "o", "markeredgewidth": 0.0, "alpha": 0.75}
+    canvas = Canvas([system.name for system in systems], ax, line_kw, size=_SIZE, dots=dots)
     ax = canvas.ax
     named = _hardest(canvas.marks, found, systems[0].classes) if n_classes > 2 else {}
+    if paper() is not None and _line(ax) * len(named) > _MOST_OF_PRINT:
+        named = {}
     highest = max(ax.dataLim.y1, *(float(costs.value.max()) for costs in found)) or 0.01
-    top = highest / (1.0 - min(_MARGIN + _LINE * (_n_named(ax) + len(named)), _MOST_ROOM))
+    top = highest / (1.0 - min(_MARGIN + _line(ax) * (_n_named(ax) + len(named)), _MOST_ROOM))
     canvas.keep_limits((1.5, n_classes + 0.5), (-0.02 * top, top))
     ax.grid(visible=False, axis="x")
     width = _SLOT / len(systems)
@@ -174,10 +181,13 @@ def _dots(ax: Axes, costs: SubsetCosts, mark: Mark, shift: float, width: float, 
     full = costs.size == costs.size.max()
     place = costs.size + shift + width * _sideways(costs, highest)
     n = len(costs.value)
-    dots: Style = {"linestyle": "none", "marker": "o", "markeredgewidth": 0.0, "alpha": 0.75, **mark.main}
     size = float(np.clip(12.0 * n**-0.24, 1.0, 5.0))
-    ax.plot(place[~full], costs.value[~full], **{"markersize": size, "rasterized": n > _MANY, **dots, "label": None})
-    ax.plot([], [], **{"markersize": 5.0, **dots})  # a legend entry that can be seen
+    plain: Style = (
+        {} if paper() is None else {"markersize": size, "markeredgewidth": 0.0, "markerfacecolor": mark.color}
+    )
+    one: Style = {"markersize": size, "rasterized": n > _MANY, **mark.main, **plain, "label": None}
+    ax.plot(place[~full], costs.value[~full], **one)
+    ax.plot([], [], **{"markersize": 5.0, **mark.main})  # a legend entry that can be seen
     for size, mean in list(costs.mean_by_size.items())[:-1]:
         ax.plot([size + shift - width / 2, size + shift + width / 2], [mean, mean], gid="mean", **_MEAN)
     star = {**_ALL, "color": mark.color, "clip_on": False}
@@ -215,9 +225,18 @@ def _n_named(ax: Axes) -> int:
     return sum(text.get_gid() == _HARDEST for text in ax.texts)
 
 
+def _line(ax: Axes) -> float:
+    """The height of a line of names as a share of the axis."""
+    return _LINE if paper() is None else 1.25 * letters(_NAME_SIZE) * ax.figure.dpi / 72 / ax.bbox.height
+
+
 def _name_hardest(ax: Axes, named: Mapping[str, Any]) -> None:
     """Write the names of pairs above all dots, where nothing else is: one below the other, in their colours."""
     for line, (text, color) in enumerate(named.items(), _n_named(ax)):
-        style: Style = {"fontproperties": families_for([text], _NAME_SIZE), "color": color, "path_effects": [HALO]}
+        style: Style = {
+            "fontproperties": families_for([text], letters(_NAME_SIZE)),
+            "color": color,
+            "path_effects": [HALO],
+        }
         style |= {"transform": ax.transAxes, "va": "top", "zorder": 6, "gid": _HARDEST}
-        ax.text(0.015, 0.98 - _LINE * line, f"{_HARDEST}: {text}", **style)
+        ax.text(0.015, 0.98 - _line(ax) * line, f"{_HARDEST}: {text}", **style)

@@ -10,12 +10,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
-from matplotlib.figure import Figure
 
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
-from deciban.plots.axes import NAME_WIDTH, PALETTE, readable, systems_of
+from deciban.plots.axes import new_axes, systems_of
 from deciban.plots.files import families_for
+from deciban.plots.labels import NAME_WIDTH, PALETTE, readable
+from deciban.plots.paper import LEAST, letters, paper, style_ticks, wrapped
 from deciban.types import FloatArray
 
 ClassDrawable: TypeAlias = ClassEvaluation | ClassResults | Sequence[ClassEvaluation]
@@ -77,6 +78,8 @@ _LETTER = 0.6
 """Width of a digit, as a share of the font size."""
 _WIDEST, _CELL = 6.0, (0.3, 1.6)
 """Inches: what all cells together like to take, and the limits of one."""
+_SCALE = 0.55
+"""Inches of a scale of colours in print."""
 
 
 def shades(color: str) -> Colormap:
@@ -97,21 +100,29 @@ class Grid:
         Their names.
     ax : Axes or None
         None makes a new figure as large as the cells need.
+    n_scales : int
+        How many scales of colours will stand beside the cells.
     """
 
-    def __init__(self, rows: Sequence[str], columns: Sequence[str], ax: Axes | None) -> None:
+    def __init__(self, rows: Sequence[str], columns: Sequence[str], ax: Axes | None, *, n_scales: int = 2) -> None:
         self.shape = (len(rows), len(columns))
         rows, columns = readable(rows, width=NAME_WIDTH), readable(columns, width=NAME_WIDTH)
-        self.ax = _own_axes(rows, columns) if ax is None else ax
+        own = ax is None
+        self.ax = _own_axes(rows, columns, n_scales) if ax is None else ax
         self.ax.set_xlim(-0.5, self.shape[1] - 0.5)
         self.ax.set_ylim(self.shape[0] - 0.5, -0.5)
         frame, dpi = self.ax.get_window_extent(), self.ax.figure.dpi  # before names and scales take their space
         self._cell = 72 * frame.width / dpi / self.shape[1], 72 * frame.height / dpi / self.shape[0]
-        self.ax.set_yticks(range(len(rows)), rows, fontproperties=families_for(rows, self._name_size(1)))
+        if own and paper() is not None:
+            self._cell = 72 * _room(rows, n_scales) / self.shape[1], 0.9 * self._cell[1]
+        every = self._every(1)
+        self.ax.set_yticks(
+            range(0, len(rows), every), rows[::every], fontproperties=families_for(rows, self._name_size(1))
+        )
         slanted = max(map(len, columns)) * _LETTER * self._name_size(0) > 0.95 * self._cell[0]
         turned: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
-        font = families_for(columns, self._name_size(0))
-        self.ax.set_xticks(range(len(columns)), columns, fontproperties=font, **turned)
+        font, every = families_for(columns, self._name_size(0)), self._every(0)
+        self.ax.set_xticks(range(0, len(columns), every), columns[::every], fontproperties=font, **turned)
         self.ax.tick_params(length=0)
         self.ax.spines[:].set_visible(False)
 
@@ -128,8 +139,8 @@ class Grid:
     def write(self, texts: Sequence[Sequence[str]], meshes: Iterable[QuadMesh]) -> None:
         """Write into all cells, if letters that fit can be read; white where cells are dark."""
         longest = max(2, *(len(text) for row in texts for text in row))
-        size = min(0.8 * self._cell[0] / (_LETTER * longest), 0.6 * self._cell[1], _NUMBER_SIZE)
-        if size < _SMALLEST:
+        size = min(0.8 * self._cell[0] / (_LETTER * longest), 0.6 * self._cell[1], letters(_NUMBER_SIZE))
+        if size < _smallest():
             return
         font = families_for([text for row in texts for text in row], size)
         for mesh in meshes:
@@ -145,19 +156,42 @@ class Grid:
         figure = self.ax.figure
         bar = figure.colorbar(mesh, ax=self.ax, fraction=0.05, aspect=28, **{"pad": 0.02, **bar_kw})
         bar.outline.set_visible(False)
-        bar.set_label(label)
+        style_ticks(bar.ax)
+        bar.set_label(wrapped(label, self._cell[1] * self.shape[0] / 72))
         return bar.ax
 
     def _name_size(self, axis: int) -> float:
-        return float(np.clip(0.75 * self._cell[axis], _SMALLEST, _NAME_SIZE))
+        return float(np.clip(0.75 * self._cell[axis], _smallest(), letters(_NAME_SIZE)))
+
+    def _every(self, axis: int) -> int:
+        """Of how many names one is written: in print they are no smaller than can be read."""
+        return 1 if paper() is None else math.ceil(1.1 * LEAST / self._cell[axis])
 
 
-def _own_axes(rows: Sequence[str], columns: Sequence[str]) -> Axes:
+def _smallest() -> float:
+    return _SMALLEST if paper() is None else LEAST
+
+
+def _beside(names: Sequence[str]) -> float:
+    """Inches that names take, slanted ones upwards."""
+    return 0.75 * _LETTER * letters(_NAME_SIZE) / 72 * max(map(len, names))
+
+
+def _room(rows: Sequence[str], n_scales: int) -> float:
+    """Inches of width that are left for all cells in print."""
+    asked = paper()
+    return 0.0 if asked is None else max(asked.width - _beside(rows) - 0.3 - n_scales * _SCALE, 0.3 * asked.width)
+
+
+def _own_axes(rows: Sequence[str], columns: Sequence[str], n_scales: int) -> Axes:
     """Axes of square cells; names, axis labels and two scales stand around them."""
-    cell = float(np.clip(_WIDEST / max(len(rows), len(columns)), *_CELL))
-    left, below = (0.75 * _LETTER * _NAME_SIZE / 72 * max(map(len, names)) for names in (rows, columns))
-    size = (cell * len(columns) + left + 2.2, max(cell * len(rows) + below + 0.8, 2.8))
-    return Figure(figsize=size, layout="constrained").add_subplot()
+    asked, cell = paper(), float(np.clip(_WIDEST / max(len(rows), len(columns)), *_CELL))
+    if asked is None:
+        size = (cell * len(columns) + _beside(rows) + 2.2, max(cell * len(rows) + _beside(columns) + 0.8, 2.8))
+    else:
+        cell = min(max(_room(rows, n_scales) / len(columns), 0.22), 0.7)
+        size = (asked.width, max(cell * len(rows) + _beside(columns) + 0.45, 1.5))
+    return new_axes(size)
 
 
 def _luminance(color: Any) -> float:

@@ -22,22 +22,11 @@ from deciban.evaluation.curve_bands import Band, detector_bands
 from deciban.evaluation.multiclass.class_bounds import drawn_detection
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.multiclass import DetectionAnalysis
-from deciban.plots.axes import (
-    BAND,
-    BAND_LINE,
-    GREY,
-    HALO,
-    NAME_WIDTH,
-    PALETTE,
-    Canvas,
-    Mark,
-    Style,
-    band_label,
-    in_percent,
-    readable,
-)
+from deciban.plots.axes import BAND, BAND_LINE, GREY, HALO, Canvas, Mark, Style, band_label, in_percent
 from deciban.plots.files import families_for
+from deciban.plots.labels import NAME_WIDTH, PALETTE, readable
 from deciban.plots.multiclass.cells import ClassDrawable, brief, class_systems_of, one_system, systems_before
+from deciban.plots.paper import letters, line_width, paper, size_for
 from deciban.plots.prior_curves import BEFORE, REFERENCE
 from deciban.types import FloatArray
 
@@ -121,9 +110,9 @@ def class_ape(
     if columns is not None and columns < 1:
         raise InputError(f"columns: at least 1 panel stands in a row, got {columns}.")
     figure, panels = _panels(len(detectors), columns)
-    mark = Mark({"color": PALETTE[0], "linewidth": 1.5, "zorder": 2.5, **normalize_kwargs(line_kw, Line2D)})
+    mark = Mark({"color": PALETTE[0], "linewidth": line_width(1.5), "zorder": 2.5, **normalize_kwargs(line_kw, Line2D)})
     names = readable([detector.name for detector in detectors], width=NAME_WIDTH)
-    fonts = families_for(names, _NAME_SIZE)
+    fonts = families_for(names, letters(_NAME_SIZE))
     highest = [0.0, 0.0]
     for panel, name, detector, earlier in zip(panels, names, detectors, old, strict=True):
         panel.set_title(name, loc="left", fontproperties=fonts, pad=3.0)
@@ -174,10 +163,10 @@ def _detectors(system: ClassEvaluation, *, bands: bool) -> list[_Detector]:
 
 def _panels(n: int, columns: int | None) -> tuple[Figure, list[Axes]]:
     """Make a figure of panels that share both axes; only those at the edges carry numbers."""
-    n_columns = min(n, _best_columns(n) if columns is None else columns)
+    n_columns = min(n, _most_columns(_best_columns(n)) if columns is None else columns)
     n_rows = -(-n // n_columns)
     size = (max(n_columns * _PANEL[0] + 0.6, _NARROWEST), n_rows * _PANEL[1] + 1.0)
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Figure(figsize=size_for(size, by_rows=True), layout="constrained")
     grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
     panels = list(grid.flat)
     for spare in panels[n:]:
@@ -186,9 +175,9 @@ def _panels(n: int, columns: int | None) -> tuple[Figure, list[Axes]]:
         panel.grid(visible=True, color="0.9", linewidth=0.6)
         panel.set_axisbelow(True)
         lowest = at + n_columns >= n
-        panel.tick_params(labelsize=8, labelbottom=lowest)
-    figure.supxlabel("Prior log odds of the class (nats)", fontsize=10)
-    figure.supylabel("Bayes error rate (%)", fontsize=10)
+        panel.tick_params(labelsize=letters(8), labelbottom=lowest)
+    figure.supxlabel("Prior log odds of the class (nats)", fontsize=letters(10))
+    figure.supylabel("Bayes error rate (%)", fontsize=letters(10))
     return figure, panels[:n]
 
 
@@ -197,6 +186,12 @@ def _best_columns(n: int) -> int:
     if n <= 4:
         return 2 if n == 4 else 3
     return min(range(3, 7), key=lambda columns: (-n % columns, abs(columns - math.sqrt(1.2 * n))))
+
+
+def _most_columns(wanted: int) -> int:
+    """Return how many columns there is room for: in print, panels are half as wide at least."""
+    asked = paper()
+    return wanted if asked is None else max(1, min(wanted, int((asked.width - 0.4) / (0.5 * _PANEL[0]))))
 
 
 def _draw(panel: Axes, detector: _Detector, earlier: _Detector | None, mark: Mark) -> tuple[float, float]:
@@ -228,7 +223,7 @@ def _write(panel: Axes, detector: _Detector, earlier: _Detector | None) -> None:
     """Write Cllr before and after, and its minimum, into the corner of a panel."""
     was = "" if earlier is None else f"{brief(earlier.cllr)} → "
     text = f"Cllr {was}{brief(detector.cllr)}\nmin {detector.least_in_words}"
-    font = families_for(text.split("\n"), _NUMBER_SIZE)
+    font = families_for(text.split("\n"), letters(_NUMBER_SIZE))
     style: Style = {"transform": panel.transAxes, "va": "top", "fontproperties": font, "zorder": 5}
     panel.text(0.03, 0.97, text, path_effects=[HALO], **style)
 
@@ -243,9 +238,16 @@ def _legend(figure: Figure, mark: Mark, *, with_before: bool, known: Uncertainty
         entries.append((band_label(known), {**BAND_LINE, "color": mark.color}))
     handles = [Line2D([], [], label=label, **style) for label, style in entries]
     title = "Cllr in bits" + (", before → after calibration" if with_before else "")
-    style: Style = {"loc": "outside upper center", "frameon": False, "fontsize": 9, "title_fontsize": 8}
-    is_long = known is not None and len(handles) * _ENTRY > figure.get_figwidth()
-    figure.legend(handles=handles, ncols=-(-len(handles) // 2) if is_long else len(handles), title=title, **style)
+    style: Style = {
+        "loc": "outside upper center",
+        "frameon": False,
+        "fontsize": letters(9),
+        "title_fontsize": letters(8),
+    }
+    n_rows = 1
+    if known is not None or paper() is not None:
+        n_rows = math.ceil(len(handles) * _ENTRY * letters(9) / 9 / figure.get_figwidth())
+    figure.legend(handles=handles, ncols=-(-len(handles) // n_rows), title=title, **style)
 
 
 def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: Any) -> Axes:
@@ -290,12 +292,12 @@ def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: Any) -
         raise InputError("result: the systems do not detect the same classes. Draw them one by one.")
     n_bars = len(systems)
     size = (_WIDTH, len(classes) * (n_bars * _ROW + _AROUND) + 0.9)
-    canvas = Canvas([system.name for system in systems], ax, {}, size=size)
+    canvas = Canvas([system.name for system in systems], ax, {}, size=size, by_rows=True)
     ax = canvas.ax
     ax.grid(visible=False, axis="y")
     names = readable(classes, width=NAME_WIDTH)
     place = np.arange(len(classes), dtype=np.float64)
-    ax.set_yticks(place, names, fontproperties=families_for(names, _NAME_SIZE))
+    ax.set_yticks(place, names, fontproperties=families_for(names, letters(_NAME_SIZE)))
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(len(classes) - 0.5, -0.5)
     height = _ROW / (n_bars * _ROW + _AROUND)
@@ -306,6 +308,7 @@ def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: Any) -
         at = place + (i - (n_bars - 1) / 2) * height
         _bars(ax, at, 0.92 * height, losses, mark, bar_kw)
         _write_behind(ax, at, losses.cllr, end)
+        canvas.mark_bars(mark, np.full(len(at), 0.025 * end), at)
     _explain_bars(canvas)
     return canvas.finish("Cllr against the rest (bits)", "")
 
@@ -314,7 +317,7 @@ def _bars(ax: Axes, at: FloatArray, height: float, losses: DetectionAnalysis, ma
     """Draw the bars of one system; where a loss is infinite it goes far beyond the frame."""
     least, actual = (np.minimum(bits, 10 * _FURTHEST) for bits in (losses.min_cllr, losses.cllr))
     style: Style = {"height": height, "linewidth": 0, **bar_kw}
-    ax.barh(at, least, **{"color": mark.color, "label": mark.main["label"], **style})
+    ax.barh(at, least, **{"color": mark.color, **style})
     ax.barh(at, np.maximum(actual - least, 0.0), left=least, **{"color": pale(mark.color), **style})
 
 
@@ -324,7 +327,9 @@ def _write_behind(ax: Axes, at: FloatArray, cllr: FloatArray, end: float) -> Non
         outside = bits > 0.93 * end
         style: Style = {"ha": "right" if outside else "left", "xytext": (-3 if outside else 3, 0)}
         text = f"{brief(bits)} →" if bits > end else brief(bits)
-        ax.annotate(text, (min(bits, end), place), textcoords="offset points", va="center", fontsize=7.5, **style)
+        ax.annotate(
+            text, (min(bits, end), place), textcoords="offset points", va="center", fontsize=letters(7.5), **style
+        )
 
 
 def _explain_bars(canvas: Canvas) -> None:

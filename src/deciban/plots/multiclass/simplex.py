@@ -16,9 +16,11 @@ from deciban.decisions import Application, error_costs
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
 from deciban.multiclass import posterior
-from deciban.plots.axes import GREY, HALO, NAME_WIDTH, Canvas, Style, readable, system_colors
+from deciban.plots.axes import GREY, HALO, Canvas, Style
 from deciban.plots.files import families_for
+from deciban.plots.labels import NAME_WIDTH, readable, system_colors
 from deciban.plots.multiclass.cells import one_system
+from deciban.plots.paper import letters
 from deciban.types import FloatArray
 
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
@@ -40,6 +42,7 @@ _NEAR = 0.06
 _MANY = 2000
 """More dots than this become one image inside a vector file."""
 
+_DOTS: Style = {"linestyle": "none", "marker": ".", "markersize": 5.0, "markeredgewidth": 0.0}
 _PRIOR: Style = {"marker": "X", "markersize": 8.5, "color": "black", "markeredgecolor": "white", "zorder": 5}
 _PRIOR |= {"linestyle": "none", "clip_on": False}
 
@@ -108,7 +111,7 @@ def simplex(
     known = _validate_classes.names(classes, 3)
     given = known or tuple(f"class {k}" for k in range(3))
     named = readable(given, width=NAME_WIDTH)
-    canvas = Canvas(["trials"] if label is None else given, ax, line_kw, size=_SIZE)
+    canvas = Canvas(["trials"] if label is None else given, ax, line_kw, size=_SIZE, dots=_DOTS)
     _frame(canvas, named)
     _regions(canvas, application, _action_names(actions, application.n_actions, named))
     if loglik is not None:
@@ -120,7 +123,7 @@ def simplex(
         _trials(canvas, posterior(checked, prior=application.prior), label, known)
     elif label is not None:
         raise InputError("label: labels without log-likelihoods. Pass loglik=, or leave label out.")
-    canvas.explain("prior", **_PRIOR)
+    canvas.explain("prior", **{**_PRIOR, "clip_on": True})
     canvas.ax.plot(*_place(application.prior[None]), gid="prior", **_PRIOR)
     return canvas.finish("", "")
 
@@ -139,14 +142,14 @@ def _frame(canvas: Canvas, named: Sequence[str]) -> None:
     canvas.equalize((_LIMITS[1][1] - _LIMITS[1][0]) / (_LIMITS[0][1] - _LIMITS[0][0]))
     ax.add_patch(Polygon(_CORNERS, fill=False, edgecolor="0.3", linewidth=1.2, zorder=4, clip_on=False))
     unit, middle = np.eye(3), _CORNERS.mean(axis=0)
-    fonts = families_for(named, _NAME_SIZE)
+    fonts = families_for(named, letters(_NAME_SIZE))
     for k, color in enumerate(system_colors(3)):
         following, last = unit[(k + 1) % 3], unit[(k + 2) % 3]
         outward = middle - _CORNERS[(k + 2) % 3]
         for value in _SCALE:
             ends = np.array([value * unit[k] + (1 - value) * other for other in (following, last)])
             ax.plot(*_place(ends), color="0.6", linewidth=0.5, zorder=1.5, gid="scale")
-            _outside(ax, _place(ends[:1])[:, 0], outward, f"{value:g}", 4, color=color, fontsize=7.0)
+            _outside(ax, _place(ends[:1])[:, 0], outward, f"{value:g}", 4, color=color, fontsize=letters(7.0))
         _outside(ax, _CORNERS[k], _CORNERS[k] - middle, named[k], 9, color=color, fontproperties=fonts, weight="bold")
 
 
@@ -162,7 +165,7 @@ def _outside(ax: Axes, at: FloatArray, outward: FloatArray, text: str, distance:
 def _regions(canvas: Canvas, application: Application, acting: Sequence[str]) -> None:
     """Tint the region of each action and write its name into it, or into the legend if it is small."""
     colors = [*system_colors(3), *_GREYS] if len(acting) <= 3 + len(_GREYS) else system_colors(len(acting))
-    fonts = families_for(acting, _NAME_SIZE)
+    fonts = families_for(acting, letters(_NAME_SIZE))
     for action, name in enumerate(acting):
         corners = _region(application.costs, action)
         area = _area(corners)
@@ -223,9 +226,8 @@ def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, 
     """Draw a dot for each trial, those of large classes below those of small ones."""
     n_trials = len(probabilities)
     truth = np.zeros(n_trials, np.int64) if label is None else _validate_classes.label(label, n_trials, 3, known)
-    dots: Style = {"linestyle": "none", "marker": ".", "markersize": 5.0, "markeredgewidth": 0.0}
     opacity = float(np.clip(20.0 / math.sqrt(max(n_trials, 1)), 0.25, 0.9))  # many dots shine through each other
-    dots |= {"clip_on": False, "alpha": opacity, "rasterized": n_trials > _MANY}
+    dots: Style = {"clip_on": False, "alpha": opacity, "rasterized": n_trials > _MANY}
     sizes = np.bincount(truth, minlength=len(canvas.marks))
     for k, mark in enumerate(canvas.marks):
         rank = int(np.count_nonzero(sizes > sizes[k]))
@@ -233,7 +235,8 @@ def _trials(canvas: Canvas, probabilities: FloatArray, label: ArrayLike | None, 
         if sizes[k]:
             style = {**dots, **mark.main, "zorder": 2.5 + 0.1 * rank, **color}
             canvas.ax.plot(*_place(probabilities[truth == k]), **{**style, "label": None})
-            canvas.ax.plot([], [], **{**style, "markersize": 9.0, "alpha": 1.0})  # a legend entry that can be seen
+            seen: Style = {"markersize": 9.0, "alpha": 1.0, "clip_on": True}
+            canvas.ax.plot([], [], **{**style, **seen})  # a legend entry that can be seen
 
 
 def _action_names(actions: Sequence[str] | None, n_actions: int, named: Sequence[str]) -> list[str]:

@@ -1,0 +1,31 @@
+"""Where and how large the picture of a command is."""
+
+import click
+import pytest
+
+from deciban import plots
+from deciban.cli.shared.picture import Picture
+from support.evaluated import gaussian
+
+WHOLE_PICTURES = True
+
+
+def test_saves_in_the_size_that_was_asked_for(tmp_path):
+    found = Picture(tmp_path / "a.svg", "100mmx80mm")
+    found.require()
+    found.save(lambda: plots.tippett(gaussian("A")))
+    assert b'width="283.464567pt" height="226.771654pt"' in found.path.read_bytes()
+    assert found.written == f"wrote {tmp_path / 'a.svg'}"
+
+
+def test_a_size_without_a_picture_is_refused():
+    with pytest.raises(click.UsageError, match="--size is about the picture"):
+        Picture(None, "column").require()
+    Picture(None).save(lambda: 1 / 0)
+    assert Picture(None).paths == []
+
+
+@pytest.mark.parametrize(("name", "why"), [("a.jpg", "should end in"), ("no/a.svg", "there is no folder")])
+def test_other_endings_and_folders_are_refused(tmp_path, name, why):
+    with pytest.raises(click.BadParameter, match=why):
+        Picture(tmp_path / name).require()
