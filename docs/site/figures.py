@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import re
 import tomllib
@@ -10,14 +9,15 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from tests_of import called
+
 SITE = Path(__file__).parent
 ROOT = SITE.parents[1]
 PAGES = {"metrics": "metrics.md", "multiclass": "multiclass-metrics.md", "rules": "rules.md"}
 """By package the page whose tables have its formulas."""
 
-_FOLDERS = ("laws", "metrics", "multiclass", "rules", "golden", "core", "evaluation", "calibration")
-_MOST = 3
-"""Tests that are named for a function."""
+_NARROW = "table.docutils td code, table.docutils td a {overflow-wrap: anywhere; white-space: normal}"
+"""Names of tests break where they must, so that the last column is seen."""
 
 
 def rows_of_tables(text: str) -> Iterator[tuple[str, str, str]]:
@@ -33,30 +33,13 @@ def rows_of_tables(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 @cache
-def tests() -> tuple[tuple[str, str], ...]:
-    """Name and source of every test that may be a law."""
-    found = []
-    for folder in _FOLDERS:
-        for path in sorted((ROOT / "tests" / folder).rglob("test_*.py")):
-            text = path.read_text()
-            for node in ast.parse(text).body:
-                if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                    name = f"{path.relative_to(ROOT / 'tests')}::{node.name}"
-                    found.append((name, ast.get_source_segment(text, node) or ""))
-    return tuple(found)
-
-
-@cache
-def registered() -> str:
-    """The list of metrics that all laws are tested with."""
-    return (ROOT / "tests" / "laws" / "test_metrics.py").read_text().partition("\ndef test_")[0]
+def _noticed() -> dict[str, list[str]]:
+    return tomllib.loads((SITE / "noticed.toml").read_text())
 
 
 def laws(package: str, name: str) -> list[str]:
-    """Tests that name a function, those of laws first."""
-    word = re.compile(rf"\b(?:{package}\.)?{name}\(|\b{package}\.{name}\b")
-    own = ["laws/test_metrics.py (all)"] if re.search(rf"\b{package}\.{name}\b", registered()) else []
-    return [*own, *(test for test, text in tests() if word.search(text))][:_MOST]
+    """Tests that were seen to fail when a function gives wrong values; of a new one those that call it."""
+    return _noticed().get(f"{package}.{name}") or called(package, name)[:1]
 
 
 def figures() -> Iterator[tuple[str, str, str, str, str, list[str]]]:
@@ -73,16 +56,27 @@ def figures() -> Iterator[tuple[str, str, str, str, str, list[str]]]:
                     yield package, name, formula, source, commands[package].get(name, ""), laws(package, name)
 
 
+def with_tests() -> Iterator[tuple[str, str]]:
+    """Package and name of all that the list of equations on the page on rules names."""
+    for line in (ROOT / "docs" / "rules.md").read_text().splitlines():
+        cells = line.split(" | ")
+        if len(cells) == 3 and "::" in cells[2]:
+            for package, name in re.findall(r"`(\w+)\.(\w+)[^`]*`", cells[1]):
+                if package.islower() and package != "io":
+                    yield package, name
+
+
 def write() -> str:
     """The page."""
     words = (
         "Every figure with the function that gives it, its formula and where that stands (T, B, P, L: papers that the "
         "pages on [metrics](metrics.md) and [many classes](multiclass-metrics.md) name), the command that shows it, "
-        "and tests that would fail if it were wrong."
+        "and tests that were seen to fail when the function gave wrong values (`scripts/bent`)."
     )
     parts = [
         "# From figures to equations, commands and laws\n",
         f"{words}\n",
+        f"```{{raw}} html\n<style>{_NARROW}</style>\n```\n",
         "| function | formula | source | command | tests |",
         "|---|---|---|---|---|",
     ]
