@@ -89,7 +89,9 @@ def answer_of(code: Any, given: Inputs, judge: str | None) -> tuple[dict[str, An
     try:
         exec(code, names)  # noqa: S102  # the snippets of this folder
         seconds = time.perf_counter() - start
-        found = {"answer": np.asarray(names["answer"], dtype=np.float64).ravel().tolist() if judge is None else []}
+        found: dict[str, Any] = {
+            "answer": np.asarray(names["answer"], dtype=np.float64).ravel().tolist() if judge is None else []
+        }
         if judge is not None:
             exec(judge, names)  # noqa: S102
             found |= {"answer": [float(names["reached"])], "shown": str(names.get("shown", ""))}

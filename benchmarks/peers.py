@@ -4,8 +4,8 @@
     .venv/bin/python benchmarks/peers.py eer auc     # two of them
 
 Tools go into a virtual environment of their own, build/peers, which is made at first. The code of a user of each tool
-stands in `peer_tasks.toml`. Every tool runs in a process of its own (`peer_worker.py`) with one thread; these take turns,
-so that whatever else the machine does slows all of them. Medians count. Linux alone: peaks of memory are read from /proc.
+stands in `peer_tasks.toml`. Every tool runs in a process of its own (`peer_worker.py`), with one thread; these take
+turns, so that whatever else the machine does slows all of them. Medians count. Memory is read from /proc: Linux alone.
 """
 
 from __future__ import annotations
@@ -59,18 +59,15 @@ class Tool:
 
     def run(self) -> None:
         """One turn; a tool that does not answer in time is ended, and has no further one."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
         clock = threading.Timer(LIMIT if self.first else LIMIT + START, self.process.kill)
         clock.start()
         try:
-            self.process.stdin.write("again\n" if self.first else "first\n")
-            self.process.stdin.flush()
-            line = self.process.stdout.readline()
+            print("again" if self.first else "first", file=self.process.stdin, flush=True)
+            line = self.process.stdout.readline() if self.process.stdout else ""
         except BrokenPipeError:
             line = ""
         clock.cancel()
-        found = json.loads(line) if line else {"error": f"over {LIMIT:.0f} s"}
+        found: dict[str, Any] = json.loads(line) if line else {"error": f"over {LIMIT:.0f} s"}
         self.first = self.first or found
         if "error" not in found and found["seconds"] <= LIMIT:
             self.seconds.append(found["seconds"])
@@ -130,8 +127,8 @@ def duration(seconds: float) -> str:
 def time_cell(tool: Tool, reference: Tool | None) -> str:
     """Median, and how many times that of deciban it is."""
     if not tool.seconds:
-        return tool.first["error"].partition(":")[0]
-    if reference is None or reference is tool:
+        return str(tool.first["error"]).partition(":")[0]
+    if reference is None or reference is tool or not reference.seconds:
         return duration(median(tool.seconds))
     return f"{duration(median(tool.seconds))}, x {median(tool.seconds) / median(reference.seconds):.2g}"
 
