@@ -149,7 +149,10 @@ def above(tools: dict[str, Tool]) -> dict[str, str]:
     """How far each tool stays above the least that any of them has reached."""
     known = {name: tool.first["answer"][0] for name, tool in tools.items() if "error" not in tool.first}
     least = min(known.values())
-    return {name: f"{known[name] - least:.1e}" if name in known else numbers(tools[name].first, 6) for name in tools}
+    return {
+        name: f"{known[name] - least:.1e}".replace("0.0e+00", "0") if name in known else numbers(tools[name].first, 6)
+        for name in tools
+    }
 
 
 def found_rows(task: dict[str, Any], of_sizes: Turns, of_edges: Turns) -> list[list[str]]:
