@@ -32,15 +32,3 @@ def test_each_row_of_a_table_of_tools_names_something_of_ours():
         ours = [row[2] for row in rows if row[2].strip() != "here"]
         assert ours, path
         assert not [cell for cell in ours if "`" not in cell], path
-
-
-def test_table_of_peers_has_the_form_that_the_script_writes():
-    titles = re.search(r"TITLES = \[(.*)\]", (DOCS.parent / "benchmarks" / "peers.py").read_text())[1]
-    rows = [
-        [cell.strip() for cell in row.split("|")[1:-1]]
-        for row in (DOCS / "peers.md").read_text().splitlines()
-        if row[:1] == "|"
-    ]
-    assert rows[0] == re.findall(r'"([^"]+)"', titles)
-    assert {row[1] for row in rows[2:]} == {"deciban", "scikit-learn", "pyeer", "lir"}
-    assert all(float(row[-1]) == 1 for row in rows[2:] if row[1] == "deciban")
