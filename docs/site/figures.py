@@ -49,8 +49,8 @@ def figures() -> Iterator[tuple[str, str, str, str, str, list[str]]]:
     seen = set()
     for own, page in PAGES.items():
         for first, formula, source in rows_of_tables((ROOT / "docs" / page).read_text()):
-            for called, name in re.findall(r"`(?:(\w+)\.)?(\w+)(?:\([^`]*\))?`", first):
-                package = called or own
+            for other, name in re.findall(r"`(?:(\w+)\.)?(\w+)(?:\([^`]*\))?`", first):
+                package = other or own
                 if name in public.get(package, ()) and (package, name) not in seen:
                     seen.add((package, name))
                     yield package, name, formula, source, commands[package].get(name, ""), laws(package, name)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import deciban
+from deciban import plots
 from deciban.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]

@@ -1,4 +1,7 @@
-"""A plugin for pytest that bends one public function or class, to see which tests notice: ``BENT=metrics.cllr pytest -p support.bent``."""
+"""A plugin for pytest that bends a public function or class, to see which tests notice it.
+
+``BENT=metrics.cllr pytest -p support.bent``; `scripts/bent` does so for all.
+"""
 
 import dataclasses
 import functools
@@ -14,12 +17,8 @@ def bent(value):
     """A wrong value of the same form."""
     if isinstance(value, (bool, np.bool_, str)) or value is None:
         return value
-    if isinstance(value, (float, np.floating)):
-        return value * 1.07 + 0.01
-    if isinstance(value, (int, np.integer)):
-        return value + 1
-    if isinstance(value, np.ndarray):
-        return bent_array(value)
+    if isinstance(value, (int, float, np.number, np.ndarray)):
+        return bent_numbers(value)
     if isinstance(value, tuple):
         parts = [bent(one) for one in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
@@ -31,8 +30,9 @@ def bent(value):
     return value
 
 
-def bent_array(value):
-    return value * 1.07 + 0.01 if value.dtype.kind == "f" else value + 1 if value.dtype.kind in "iu" else value
+def bent_numbers(value):
+    kind = np.asarray(value).dtype.kind
+    return value * 1.07 + 0.01 if kind == "f" else value + 1 if kind in "iu" else value
 
 
 def bending(function):
