@@ -112,7 +112,8 @@ def print_style(size: str = "column") -> Iterator[None]:
     -----
     Labels of axes have 8 points, tick labels and legends 7, nothing has less than 6.5. Where there are several systems,
     each has a marker of its own along its curves, so that they can be told apart in grey print. Plots that draw on Axes
-    of one's own leave the size of their figure alone. Put the picture into a document without scaling it.
+    of one's own leave the size of their figure alone. Save pictures in the block, too: they are laid out then. Put them
+    into documents without scaling.
 
     Examples
     --------
