@@ -1,5 +1,6 @@
 """Pictures in a size for print."""
 
+import dataclasses
 import io
 
 import numpy as np
@@ -92,6 +93,9 @@ def test_long_labels_of_axes_have_two_lines_in_print_alone():
         label = plots.bayes_error(gaussian("A")).get_ylabel()
     assert label == "Normalized Bayes error\nrate (1 = default)"
     assert plots.bayes_error(gaussian("A")).get_ylabel() == label.replace("\n", " ")
+    in_log10 = dataclasses.replace(gaussian("A"), axis="log10")
+    with plots.print_style("column"):
+        assert plots.histogram(in_log10).get_ylabel() == "Density (per unit of\nlog10 likelihood ratio)"
 
 
 def test_figures_of_ones_own_keep_their_size():

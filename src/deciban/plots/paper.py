@@ -167,7 +167,12 @@ def size_for(natural: tuple[float, float], *, by_rows: bool = False) -> tuple[fl
 def wrapped(label: str, inches: float) -> str:
     """Break the label of an axis into two lines of about one length, where in print it is longer than its axis."""
     breaks = [place for place, letter in enumerate(label) if letter == " "]
-    if paper() is None or len(label) * _LETTER * LABEL <= 72 * (inches + _BEYOND) or not breaks or "$" in label:
+    if (
+        paper() is None
+        or len(label) * _LETTER * LABEL <= 72 * (inches + _BEYOND)
+        or not breaks
+        or {"$", "\n"} & {*label}
+    ):
         return label
     at = min(breaks, key=lambda place: abs(2 * place - len(label)))
     return f"{label[:at]}\n{label[at + 1 :]}"
