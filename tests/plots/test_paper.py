@@ -1,15 +1,17 @@
 """Pictures in a size for print."""
 
+import dataclasses
 import io
 
+import numpy as np
 import pytest
-from matplotlib import rcParams
+from matplotlib import image, rcParams
 from matplotlib.figure import Figure
 
 from deciban import plots
 from deciban.errors import InputError
 from deciban.plots import paper
-from support.evaluated import gaussian
+from support.evaluated import gaussian, recognizer
 
 
 @pytest.mark.parametrize(
@@ -91,6 +93,9 @@ def test_long_labels_of_axes_have_two_lines_in_print_alone():
         label = plots.bayes_error(gaussian("A")).get_ylabel()
     assert label == "Normalized Bayes error\nrate (1 = default)"
     assert plots.bayes_error(gaussian("A")).get_ylabel() == label.replace("\n", " ")
+    in_log10 = dataclasses.replace(gaussian("A"), axis="log10")
+    with plots.print_style("column"):
+        assert plots.histogram(in_log10).get_ylabel() == "Density (per unit of\nlog10 likelihood ratio)"
 
 
 def test_figures_of_ones_own_keep_their_size():
@@ -101,10 +106,20 @@ def test_figures_of_ones_own_keep_their_size():
 
 
 def test_panels_stand_below_each_other_where_there_is_no_room_beside():
-    from support.evaluated import recognizer
-
     columns = {}
     for size in ("2.2in", "column", "page"):
         with plots.print_style(size):
             columns[size] = plots.class_ape(recognizer(6)).axes[0].get_gridspec().ncols
     assert columns == {"2.2in": 1, "column": 2, "page": 3}
+
+
+def test_no_ink_touches_the_edge_of_small_triangles():
+    """Axes with equally long units, which one round of laying out leaves too high."""
+    with plots.print_style("column"):
+        page = io.BytesIO()
+        plots.save(plots.simplex(recognizer(3, names=("Czech", "Hindi", "Urdu"))), page, "png")
+    page.seek(0)
+    ink = image.imread(page)[:, :, :3].min(axis=2) < 1.0
+    edges = np.concatenate((ink[0], ink[-1], ink[:, 0], ink[:, -1]))
+    assert not edges.any()
+    assert ink.any()

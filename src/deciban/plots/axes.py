@@ -315,6 +315,7 @@ class Drawing(Canvas):
         super().finish(x, y)
         for axis, label in ((self.ax.xaxis, x), (self.ax.yaxis, y)) if self.in_log10 else ():
             write_in_log10(axis, label)
+        self.ax.set_ylabel(wrapped(self.ax.get_ylabel(), float(self.ax.bbox.height) / self.ax.figure.dpi))
         return self.ax
 
 

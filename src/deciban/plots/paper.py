@@ -112,7 +112,8 @@ def print_style(size: str = "column") -> Iterator[None]:
     -----
     Labels of axes have 8 points, tick labels and legends 7, nothing has less than 6.5. Where there are several systems,
     each has a marker of its own along its curves, so that they can be told apart in grey print. Plots that draw on Axes
-    of one's own leave the size of their figure alone. Put the picture into a document without scaling it.
+    of one's own leave the size of their figure alone. Save pictures in the block, too: they are laid out then. Put them
+    into documents without scaling.
 
     Examples
     --------
@@ -166,7 +167,12 @@ def size_for(natural: tuple[float, float], *, by_rows: bool = False) -> tuple[fl
 def wrapped(label: str, inches: float) -> str:
     """Break the label of an axis into two lines of about one length, where in print it is longer than its axis."""
     breaks = [place for place, letter in enumerate(label) if letter == " "]
-    if paper() is None or len(label) * _LETTER * LABEL <= 72 * (inches + _BEYOND) or not breaks or "$" in label:
+    if (
+        paper() is None
+        or len(label) * _LETTER * LABEL <= 72 * (inches + _BEYOND)
+        or not breaks
+        or {"$", "\n"} & {*label}
+    ):
         return label
     at = min(breaks, key=lambda place: abs(2 * place - len(label)))
     return f"{label[:at]}\n{label[at + 1 :]}"
