@@ -1,8 +1,10 @@
 """What the scripts of a page of many classes know is what evaluations counted, and ten systems have room."""
 
 import numpy as np
+import pytest
 
 from deciban.evaluation import evaluate_classes
+from deciban.multiclass import brier, c_avg
 from deciban.report.live import as_script_data
 from deciban.report.live_classes import live_class_data
 
@@ -23,6 +25,26 @@ def test_decisions_at_places_are_those_of_the_evaluation():
         wanted = one.decided.confusion(k, p)
         assert np.array_equal(numbers[: at + 1].sum(axis=(0, 2)) + 0, wanted[:, k])
         assert np.array_equal(numbers[at + 1 :].sum(axis=0), np.delete(wanted, k, axis=1))
+
+
+def test_brier_and_c_avg_at_places_are_those_of_the_library():
+    rng = np.random.default_rng(2)
+    label = np.arange(400) % 4
+    loglik = rng.normal(0, 1, (400, 4)) + np.eye(4)[label]
+    one = evaluate_classes(loglik, label, prior=[0.1, 0.2, 0.3, 0.4])
+    data = live_class_data([one], ["#000000"])
+    (known,) = data["systems"]
+    assert known["c_avg"][2] == pytest.approx(c_avg(loglik, label, p_target=data["priors"]), rel=1e-6)
+    for k in range(4):
+        wanted = [brier(loglik, label, prior=one.decided.prior_at(k, p)) for p in data["priors"]]
+        assert known["brier"][1][k] == pytest.approx(wanted, rel=1e-6)
+
+
+def test_what_was_not_counted_is_not_there():
+    rng = np.random.default_rng(2)
+    label = np.arange(400) % 4
+    one = evaluate_classes(rng.normal(0, 1, (400, 4)), label, p_out_of_set=0.2)
+    assert live_class_data([one], ["#000000"])["systems"][0]["c_avg"] == [0.5, one.c_avg, None]
 
 
 def test_ten_systems_of_ten_classes_have_room():

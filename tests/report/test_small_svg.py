@@ -52,6 +52,11 @@ def test_steps_end_where_the_line_ends(points):
     assert numbers.sum(axis=0) == pytest.approx(points[-1], abs=0.06)
 
 
-def test_curves_and_whatever_is_not_a_line_stay_as_they_are():
-    for text in ('<path d="M 1.23456 2 Q 3 4 5 6 z"/>', "<text>d=1.23456</text>", '<path id="a"/>'):
+def test_curves_end_where_they_ended():
+    short = smaller('<path d="M 1.23456 2 Q 3 4 5.55555 6 C 1 1 2 2 7.77777 -3 L 8 8.126 z M 1 1 L 2 2 "/>')
+    assert short == '<path d="M1.23 2q1.77 2 4.33 4c-4.56-5-3.56-4 2.22-9l0.22 11.13zM1 1l1 1"/>'
+
+
+def test_whatever_is_not_a_line_or_a_curve_stays_as_it_is():
+    for text in ('<path d="M 1.23456 2 A 3 4 5 6 7 8 9"/>', "<text>d=1.23456</text>", '<path id="a"/>'):
         assert smaller(text) == text

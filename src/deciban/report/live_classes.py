@@ -66,6 +66,8 @@ def _system(one: ClassEvaluation, color: str, kept: IntArray) -> dict[str, Any]:
         "confusion": one.confusion.tolist(),
         "pairs": None if pairs is None else {name: _numbers(getattr(pairs, name)) for name in ("cllr", "min_cllr")},
         "decided": None if one.decided is None else _decided(one.decided, kept),
+        "brier": [one.brier, None if one.decided is None else _briers(one, one.decided, kept)],
+        "c_avg": [one.points[0].p_target, one.c_avg, _c_avg(one, kept)],
     }
 
 
@@ -76,6 +78,17 @@ def _decided(decided: DecidedAt, kept: IntArray) -> list[list[Any]]:
         at_places: CountArray = np.add.reduceat(counts, np.concatenate(([0], kept + 1)), axis=0)
         found.append(np.delete(at_places, k, axis=2).ravel().tolist())
     return found
+
+
+def _briers(one: ClassEvaluation, decided: DecidedAt, kept: IntArray) -> list[list[float | None]]:
+    """Brier scores by class whose prior is chosen, and place."""
+    return _numbers(np.stack([decided.brier(k, one.counts)[kept] for k in range(one.n_classes)]))
+
+
+def _c_avg(one: ClassEvaluation, kept: IntArray) -> list[float | None] | None:
+    """Average detection costs where the prior of every target in turn is that of a place."""
+    found = one.curves.c_avg_at
+    return None if found is None else _numbers(found[None, kept])[0]
 
 
 def _numbers(values: Any) -> list[list[float | None]]:

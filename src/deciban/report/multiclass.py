@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
 from deciban.evaluation.interval_words import corrected_detectors
-from deciban.evaluation.multiclass.class_bounds import drawn_pairs
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
+from deciban.report.class_pictures import class_pictures, with_pictures
 from deciban.report.live_classes import live_class_data
-from deciban.report.page import Named, filled, picture
+from deciban.report.page import Named, filled
 from deciban.report.rendering import Page
 from deciban.report.scripts import Live
 from deciban.report.tables import Row, SideBySide, side_by_side
 from deciban.report.text import MULTICLASS, count, number, percent, sure
 
-_MOST_PANELS = 30
-"""Classes up to which each has a panel of its own."""
-
 _MOST_SUBSETS = 300
 """Subsets that a table shows."""
-
-_HALF = 7.2
-"""Inches of the widest picture that stands beside another: letters are as large in all pictures, or nearly so."""
 
 
 def multiclass_page(page: Page) -> str:
@@ -37,8 +30,7 @@ def multiclass_page(page: Page) -> str:
     sides = [("Test" if page.train else "", systems)]
     if page.train is not None:
         sides.append(("Training", _named(page.train, page.train_before)))
-    panels = _panels(results, page.before)
-    return filled(
+    text = filled(
         "classes.html",
         page,
         systems,
@@ -50,9 +42,8 @@ def multiclass_page(page: Page) -> str:
         summaries=[(name, _side_by_side(shown, figures_of_classes)) for name, shown in sides],
         costs=[(name, _side_by_side(shown, _costs)) for name, shown in sides] if len(first.points) > 1 else [],
         parameters=_parameters(model, first.classes) if isinstance(model, ClassModel) else [],
-        plots=[*_figures([one for one, _ in systems]), *(figure for inches, figure in panels if inches <= _HALF)],
-        wide=[figure for inches, figure in panels if inches > _HALF],
     )
+    return with_pictures(text, class_pictures(results, page.before))
 
 
 def _named(results: ClassResults, before: ClassResults | None) -> Named:
@@ -128,41 +119,3 @@ def _parameters(model: ClassModel, classes: Sequence[str]) -> list[tuple[str, st
         (f"{what} of {whom}" if whom else what, f"{number(value, 3 if what == 'offset' else 5)} {error}".rstrip())
         for (what, whom, value), error in zip(numbers, errors, strict=False)
     ]
-
-
-def _figures(systems: Sequence[ClassEvaluation]) -> list[dict[str, str]]:
-    """Plots that stand side by side: of all systems where one plot holds them, else one for each."""
-    each: list[tuple[str, Sequence[ClassEvaluation], dict[str, Any]]] = [("confusion", systems, {})]
-    paired = [one for one in systems if one.pairwise is not None]
-    darkest = max((pairs.largest_loss for pairs in map(drawn_pairs, paired) if pairs), default=0.0)
-    each.append(("pairwise_loss", paired, {"top": darkest or None}))
-    if systems[0].n_classes == 3:
-        each.append(("simplex", systems, {}))
-    together = ["class_losses", "c_avg_curve", "reliability"]
-    if all(one.subsets is not None for one in systems):
-        together.append("subset_c_avg")
-    figures = [
-        _picture(getattr(plots, kind)(one, **more), kind, one.name if len(systems) > 1 else "")
-        for kind, shown, more in each
-        for one in shown
-    ]
-    return figures + [_picture(getattr(plots, kind)(systems), kind) for kind in together]
-
-
-def _panels(results: ClassResults, before: ClassResults | None) -> list[tuple[float, dict[str, str]]]:
-    """Plots with a panel for each class, and their widths in inches."""
-    if len(results.classes) > _MOST_PANELS:
-        return []
-    old: Sequence[Any] = () if before is None else before.systems
-    old = old if len(old) == len(results.systems) else [None] * len(results.systems)
-    figures = []
-    for one, earlier in zip(results.systems, old, strict=True):
-        drawing = plots.class_ape(one, before=earlier)
-        more = "" if earlier is None else f" {MULTICLASS['before']}"
-        figures.append((float(drawing.get_figwidth()), _picture(drawing, "class_ape", one.name, more)))
-    return figures
-
-
-def _picture(drawing: Any, kind: str, name: str = "", more: str = "") -> dict[str, str]:
-    title, caption = MULTICLASS["plots"][kind]
-    return picture(drawing, (title, caption + more), name, "by class")

@@ -22,6 +22,7 @@ from deciban.report.answers import in_words
 from deciban.report.differences import Differences
 from deciban.report.live import as_script_data, live_data
 from deciban.report.live_conditions import ROOM, condition_data
+from deciban.report.packed_svg import packed
 from deciban.report.provenance import anchor, definition_of
 from deciban.report.rendering import Page
 from deciban.report.scripts import Live, policy, scripts_of_tables
@@ -43,8 +44,8 @@ from deciban.report.text import (
 if TYPE_CHECKING:
     from deciban.models import Model
 
-_MOST = 2_990_000
-"""Bytes of a page: the numbers of conditions have the room that is left."""
+MOST = 2_990_000
+"""Bytes of a page: the numbers of conditions, and the pictures of single systems, have the room that is left."""
 
 Named: TypeAlias = Sequence[tuple[Any, str]]
 """Evaluations, each with the colour that it has in plots."""
@@ -87,6 +88,51 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
 
     Text is escaped, and nothing may be left out.
     """
+    results, train, model = page.results, page.train, page.model
+    if model is not None:
+        from deciban.report.model_card import record_of  # with all of training behind it: other pages do without
+    worst = [one for shown in (results.before, results) if shown for one in shown.worst]
+    own = {"live": None, **own}
+    scripts = scripts_of_tables() if own["live"] is None else own["live"].scripts
+    differences = Differences.of(results, page.before)
+    drawn = [] if differences is None else differences.drawings()
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            differences=differences,
+            plans=[(one, []) for shown in (results.before, results) if shown for one in _plan(shown)],
+            by_condition=_by_condition(results),
+            drawn_differences=[picture(one, TEXTS["differences"][name], "", "of all pairs") for name, one in drawn],
+            title=page.title or _title(results),
+            message_lines=page.message_lines or _join(results),
+            train_message_lines=() if train is None else train.message_lines or _join(train),
+            systems=systems,
+            answers=[(one, color, in_words(one)) for one, color in systems],
+            record=[] if model is None else record_of(model),
+            intervals=about_intervals(results.systems),
+            texts=TEXTS[results.kind],
+            conventions=results.conventions,
+            provenance=page.provenance,
+            worst=[
+                (one.system, headings_of(one, results.classes), rows_of(one, results.classes, number)) for one in worst
+            ],
+            results=results,
+            version=__version__,
+            policy=policy(scripts),
+            scripts=scripts,
+            **own,
+        )
+    )
+
+
+def images_written(figures: Sequence[dict[str, str]], wide: Sequence[dict[str, str]]) -> str:
+    """Pictures as elements of a page: some beside each other, then those that are as wide as the page."""
+    macros: Any = _environment().get_template("macros.html").module
+    return "\n".join([str(macros.images(figures)), *(str(macros.image(one)) for one in wide)])
+
+
+def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("deciban.report"),
         autoescape=True,
@@ -96,43 +142,14 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
     )
     for write in _WRITERS:
         environment.filters[write.__name__] = write
-    results, train, model = page.results, page.train, page.model
-    if model is not None:
-        from deciban.report.model_card import record_of  # with all of training behind it: other pages do without
-    worst = [one for shown in (results.before, results) if shown for one in shown.worst]
-    own = {"live": None, **own}
-    scripts = scripts_of_tables() if own["live"] is None else own["live"].scripts
-    differences = Differences.of(results, page.before)
-    drawn = [] if differences is None else differences.drawings()
-    return environment.get_template(template).render(
-        differences=differences,
-        plans=[(one, []) for shown in (results.before, results) if shown for one in _plan(shown)],
-        by_condition=_by_condition(results),
-        drawn_differences=[picture(one, TEXTS["differences"][name], "", "of all pairs") for name, one in drawn],
-        title=page.title or _title(results),
-        message_lines=page.message_lines or _join(results),
-        train_message_lines=() if train is None else train.message_lines or _join(train),
-        systems=systems,
-        answers=[(one, color, in_words(one)) for one, color in systems],
-        record=[] if model is None else record_of(model),
-        intervals=about_intervals(results.systems),
-        texts=TEXTS[results.kind],
-        conventions=results.conventions,
-        provenance=page.provenance,
-        worst=[(one.system, headings_of(one, results.classes), rows_of(one, results.classes, number)) for one in worst],
-        results=results,
-        version=__version__,
-        policy=policy(scripts),
-        scripts=scripts,
-        **own,
-    )
+    return environment
 
 
 def _with_conditions(text: str, page: Page, colors: Sequence[str], known: dict[str, Any] | None) -> str:
     """The page with the numbers of conditions among the data of its scripts, as many as there is room for."""
     if known is None or not page.results.conditions:
         return text
-    room = _MOST - len(text.encode("utf-8", "replace"))
+    room = MOST - len(text.encode("utf-8", "replace"))
     found = condition_data(page.results, colors, np.asarray(known["log_odds"]), max(min(room, ROOM), 0))
     return text.replace(as_script_data(known), as_script_data(known | {"conditions": found}), 1)
 
@@ -251,7 +268,7 @@ def picture(drawing: Any, texts: Sequence[str], side: str, about: str) -> dict[s
     """A plot as the address of an image that holds its own data, with a title and a caption; of two, once."""
     drawn = io.BytesIO()
     plots.save(drawing, drawn, "svg")
-    small = smaller(drawn.getvalue().decode("utf-8")).encode()
+    small = packed(smaller(drawn.getvalue().decode("utf-8"))).encode()
     source = "data:image/svg+xml;base64," + base64.b64encode(small).decode("ascii")
     title, caption = texts
     titled = f"{title}, {side}" if side else title

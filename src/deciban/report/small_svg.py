@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 _DATA = re.compile(r' d="([^"]*)"')
 _POINT = re.compile(r"([ML]) (-?[\d.]+) (-?[\d.]+)\s*")
+_STEP = re.compile(r"([MLQC])((?: -?[\d.]+)+)\s*|([zZ])\s*")
 _WITHIN = 0.1
 """So far, in points of 1/72 inch, lines may lie from points that are left out."""
 
@@ -16,7 +17,7 @@ _WITHIN = 0.1
 def smaller(svg: str) -> str:
     """Round the coordinates of lines and areas to a tenth of a point, and leave out points that no eye tells apart.
 
-    Whatever has curves in it, as letters have, stays as it is.
+    What has curves in it, as letters have, is rounded to a hundredth; whatever else a path may hold stays as it is.
 
     Examples
     --------
@@ -30,7 +31,7 @@ def _smaller_path(found: re.Match[str]) -> str:
     data = found[1].strip()
     rest = _POINT.sub("", data).strip()
     if rest not in ("", "z", "Z"):
-        return found[0]
+        return found[0] if _STEP.sub("", data).strip() else f' d="{_written_curves(data)}"'
     lines: list[list[tuple[float, float]]] = []
     for command, x, y in _POINT.findall(data):
         if command == "M":
@@ -84,5 +85,34 @@ def _written(points: Sequence[tuple[float, float]]) -> str:
     return f"M{_short(tenths[0][0])} {_short(tenths[0][1])}" + (f"l{text}" if text else "")
 
 
-def _short(tenths: int) -> str:
-    return f"{tenths / 10:.1f}".removesuffix(".0")
+def _written_curves(data: str) -> str:
+    """Curves in hundredths, as steps from where the piece before ends.
+
+    >>> _written_curves("M 1 2 Q 3.333333 4 5.25 6 L 5.25 7 z")
+    'M1 2q2.33 2 4.25 4l0 1z'
+    """
+    words, here, start = list[str](), (0, 0), (0, 0)
+    for command, numbers, end in _STEP.findall(data):
+        if end:
+            words.append("z")
+            here = start
+            continue
+        hundredths = [round(100.0 * float(x)) for x in numbers.split()]
+        points = list(zip(hundredths[::2], hundredths[1::2], strict=True))
+        if command == "M":
+            steps, start = points, points[-1]
+        else:
+            steps = [(x - here[0], y - here[1]) for x, y in points]
+        here = points[-1]
+        written = " ".join(_short(x, 100) for step in steps for x in step)
+        words.append((command if command == "M" else command.lower()) + written)
+    return "".join(words).replace(" -", "-")
+
+
+def _short(parts: int, of: int = 10) -> str:
+    """A number of tenths or hundredths.
+
+    >>> _short(120), _short(-5, 100)
+    ('12', '-0.05')
+    """
+    return f"{parts / of:.{len(str(of)) - 1}f}".rstrip("0").rstrip(".")

@@ -5,7 +5,7 @@ import pytest
 
 from deciban.evaluation import evaluate_classes, merged_classes, summarize_classes
 from deciban.evaluation.multiclass.decided_at import MOST_CLASSES, PRIORS, DecidedAt
-from deciban.multiclass import confusion
+from deciban.multiclass import brier, confusion
 from deciban.multiclass.tables import ScoredClasses
 
 
@@ -15,6 +15,12 @@ def test_counts_are_those_of_decisions_at_that_prior(weighted):
     loglik = rng.normal(0, 3, (200, 4))
     loglik[rng.random(loglik.shape) < 0.1] = -np.inf
     loglik[np.isneginf(loglik).all(axis=1)] = 0.0
+    loglik[20:24] = [
+        [0.0, -400.0, -401.0, -402.0],
+        [-730.0, 0.0, -744.0, -743.0],
+        [5.0, 5.0, 5.0, 5.0],
+        [0, 0, -720, 0],
+    ]
     loglik[:20] = [-np.inf, 1.0, -np.inf, -np.inf]
     label = np.arange(200) % 4
     weight = rng.integers(0, 4, 200) if weighted else None
@@ -23,6 +29,9 @@ def test_counts_are_those_of_decisions_at_that_prior(weighted):
         for p in PRIORS[::5]:
             wanted = confusion(loglik, label, prior=found.prior_at(k, p), sample_weight=weight)
             assert np.array_equal(found.confusion(k, p), wanted), (k, p)
+        n_trials = np.bincount(label, weight)
+        scores = [brier(loglik, label, prior=found.prior_at(k, p), sample_weight=weight) for p in PRIORS[::5]]
+        assert found.brier(k, n_trials)[::5] == pytest.approx(scores, rel=1e-12)
 
 
 def test_equal_posteriors_go_to_the_first_class():
@@ -38,6 +47,7 @@ def test_parts_add_up_to_the_whole():
     whole = evaluate_classes(loglik, label).decided
     parts = merged_classes([summarize_classes(loglik[rows], label[rows]) for rows in (slice(0, 7), slice(7, 60))])
     assert np.array_equal(whole.counts, parts.decided.counts)
+    assert parts.decided.quadratic == pytest.approx(whole.quadratic, rel=1e-12)
     assert whole.counts.sum() == 3 * 60
 
 

@@ -53,8 +53,7 @@ def written(path, some, **how):
         for kind in page.plots.KINDS:
             patch.setattr(page.plots, kind, lambda *_args, **_how: None)
         patch.setattr(page, "picture", picture)
-        patch.setattr(multiclass, "_figures", lambda _systems: [])
-        patch.setattr(multiclass, "_panels", lambda *_args: [])
+        patch.setattr(multiclass, "class_pictures", lambda *_args: [])
         patch.setattr("deciban.report.live_pairs._MOST", 3)  # 45 pairs of ten systems take seconds
         path.write_text(render(Results(some), **how), "utf-8")
     return path

@@ -7,7 +7,7 @@ import pytest
 
 from deciban.evaluation import evaluate_classes
 from deciban.evaluation.multiclass.decided_at import PRIORS
-from deciban.multiclass import confusion
+from deciban.multiclass import brier, c_avg, confusion
 from deciban.report import text as words
 
 from .conftest import written
@@ -45,10 +45,15 @@ def test_the_matrix_follows_the_prior_as_decisions_do(visit, path, one):
         assert cells(page) == wanted.tolist()
         rate = sum(share * (1 - row[k] / row.sum()) for k, (share, row) in enumerate(zip(prior, wanted, strict=True)))
         assert page.locator("[data-place=error_rate]").inner_text() == words.percent(rate)
+        assert page.locator("[data-place=brier]").inner_text() == words.number(brier(LOGLIK, LABEL, prior=prior))
+        assert page.locator("[data-place=c_avg]").inner_text() == words.number(c_avg(LOGLIK, LABEL, p_target=p), 4)
+        assert page.locator("[data-place=p_target]").inner_text() == f"{p:g}"
     page.locator("[name=class-prior-slider]").fill(str(len(PRIORS) - 1))
     assert cells(page)[0][1] == confusion(LOGLIK, LABEL, prior=one.decided.prior_at(1, PRIORS[-1]))[0, 1]
     page.locator("[data-place=class-reset]").click()
     assert cells(page) == one.confusion.tolist()
+    assert page.locator("[data-place=brier]").inner_text() == words.number(one.brier)
+    assert page.locator("[data-place=c_avg]").inner_text() == words.number(one.c_avg, 4)
 
 
 def test_a_cell_shows_its_pair_by_keys_too(visit, path, one):

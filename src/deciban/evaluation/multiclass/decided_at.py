@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import expit, logit
@@ -34,6 +34,8 @@ class DecidedAt(ByValue):
     counts : (n_classes, n_priors + 1, n_classes, n_classes) array
         For each class whose prior is chosen: trials by the first of `PRIORS` at which they are taken for it, by their
         class, and by the class that they are taken for before.
+    quadratic : (n_classes, n_priors, n_classes) array
+        For each class whose prior is chosen: sums of the quadratic costs of the trials of each class, by prior.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class DecidedAt(ByValue):
 
     prior: FloatArray
     counts: CountArray
+    quadratic: FloatArray = field(compare=False)  # sums of rounded numbers depend on their order
 
     @classmethod
     def of(cls, trials: ScoredClasses, prior: FloatArray) -> DecidedAt | None:
@@ -82,11 +85,11 @@ class DecidedAt(ByValue):
                 code = (at * n + trials.label[rows]) * n + rival
                 found = tally(code, n_places * n * n, some)
                 counts[k] = found if not len(counts[k]) else counts[k] + found
-        return cls(prior, np.stack(counts).reshape(n, n_places, n, n))
+        return cls(prior, np.stack(counts).reshape(n, n_places, n, n), _quadratic_sums(trials, prior))
 
     def __add__(self, other: DecidedAt) -> DecidedAt:
         """Those of the trials of both."""
-        return replace(self, counts=self.counts + other.counts)
+        return replace(self, counts=self.counts + other.counts, quadratic=self.quadratic + other.quadratic)
 
     def prior_at(self, k: int, p: float) -> FloatArray:
         """The prior of all classes where class ``k`` has prior ``p``."""
@@ -109,3 +112,62 @@ class DecidedAt(ByValue):
         found = after.sum(axis=0)
         found[:, k] += before.sum(axis=(0, 2))
         return np.asarray(found)
+
+    def brier(self, k: int, n_trials: CountArray) -> FloatArray:
+        """Brier scores at all `PRIORS` of a class, as `deciban.multiclass.brier` has them.
+
+        Parameters
+        ----------
+        k : int
+            Class whose prior is chosen.
+        n_trials : (n_classes,) array
+            Trials of each class, or sums of their weights.
+
+        Examples
+        --------
+        >>> trials = ScoredClasses.of([[2.0, 0.0], [0.0, 1.0]], [0, 1])
+        >>> found = DecidedAt.of(trials, np.array([0.5, 0.5])).brier(0, np.array([1, 1]))
+        >>> float(found[PRIORS == 0.5][0].round(6))
+        0.086539
+        """
+        means = self.quadratic[k] / n_trials
+        priors = np.stack([self.prior_at(k, p) for p in PRIORS.tolist()])
+        return np.asarray((priors * means).sum(axis=1))
+
+
+_AT_ONCE = 1024
+"""Trials whose costs are in memory at all priors: so few stay near the processor."""
+
+
+def _quadratic_sums(trials: ScoredClasses, prior: FloatArray) -> FloatArray:
+    """Sums of quadratic costs by class whose prior is chosen, prior, and class."""
+    n = trials.n_classes
+    found = np.zeros((n, len(PRIORS), n))
+    for y in range(n):
+        members = np.flatnonzero(trials.label == y)
+        for start in range(0, len(members), _AT_ONCE):
+            rows = members[start : start + _AT_ONCE]
+            weights = np.ones(len(rows)) if trials.weights is None else np.asarray(trials.weights[rows], np.float64)
+            likely = np.exp(kernels.relative(trials.loglik, rows)) * prior[:, None]
+            for k in range(n):
+                found[k, :, y] += _quadratic_costs(likely, y, k, prior[k], weights)
+    return found
+
+
+def _quadratic_costs(likely: FloatArray, y: int, k: int, share: float, weights: FloatArray) -> FloatArray:
+    """Sums of the quadratic costs of trials of class ``y`` at all priors of class ``k``.
+
+    With ``c`` the posterior of all classes but ``k``, and ``r`` the shares that they have of it, a trial costs
+    ``c^2 (1 + sum r^2)``, and unless ``y`` is ``k``, ``2 - 2 c (1 + r_y)`` more (paper 001 eq. 13).
+    """
+    others = np.delete(likely, k, axis=0)
+    total = others.sum(axis=0)
+    safe = np.where(total > 0, total, 1.0)
+    with np.errstate(over="ignore"):
+        odds = np.where(total > 0, likely[k] / safe * ((1.0 - share) / share), np.inf)
+        c = np.multiply.outer(PRIORS / (1.0 - PRIORS), odds)
+    c += 1.0
+    np.reciprocal(c, out=c)
+    more = 0.0 if y == k else 2.0 * weights.sum() - 2.0 * (c @ (weights * (1.0 + likely[y] / safe)))
+    c *= c
+    return np.asarray(c @ (weights * (1.0 + np.sum((others / safe) ** 2, axis=0))) + more)

@@ -94,6 +94,9 @@ class ClassCurves(ByValue):
         Posteriors of the recognized class against what PAV makes of them, at the prior.
     sample : ((n, 3) array, (n,) array), optional
         Log-likelihoods in nats and true classes of some trials, evenly chosen, where there are three classes.
+    c_avg_at : (n_priors,) array, optional
+        ``c_avg`` at the priors of `deciban.evaluation.multiclass.decided_at`; None where decisions were counted at
+        fewer places, or a class is out of set.
     """
 
     prior_log_odds: FloatArray
@@ -103,6 +106,7 @@ class ClassCurves(ByValue):
     min_error: FloatArray
     reliability: Reliability
     sample: tuple[ScoreArray, IntArray] | None = None
+    c_avg_at: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from deciban.core.classes.loglik import are_alike, relative
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.training.class_trials import ClassTrials
 from deciban.evaluation.curves import prior_axis
+from deciban.evaluation.multiclass.decided_at import PRIORS
 from deciban.evaluation.multiclass.problem_sums import CountedProblems
 from deciban.evaluation.multiclass.result import ClassCurves, ClassPoint
 from deciban.evaluation.reliability import reliability_of_classes
@@ -173,6 +174,7 @@ def detection_costs(summary: ClassSummary) -> tuple[tuple[ClassPoint, ...], Dete
         min_error=found.min_cost[:, len(points) :],
         reliability=reliability_of_classes(summary.pooled_odds, summary.prior),
         sample=None if summary.whole is None else summary.whole.sample,
+        c_avg_at=_costs_at_priors(summary),
     )
     at_points = tuple(
         ClassPoint(p, cost, cost / OperatingPoint(p).default_cost, float(one.mean_min_cost))
@@ -195,6 +197,13 @@ def _first(summary: ClassSummary, axis: FloatArray) -> tuple[DetectionAnalysis, 
         assert summary.figures.p_out_of_set is not None  # noqa: S101  # then decisions were counted
         costs = open_set_cost(summary.accepted, summary.counts, priors, summary.figures.p_out_of_set)
     return _analysis(summary, detectors, np.append(points, expit(axis))), costs
+
+
+def _costs_at_priors(summary: ClassSummary) -> FloatArray | None:
+    """Average detection costs at the priors that decisions are counted at; None where detectors cannot tell."""
+    if summary.accepted is not None or isinstance(summary.problems, CountedProblems):
+        return None
+    return c_avg_of(summary.problems.detectors(0), np.asarray(logit(PRIORS)))
 
 
 def _analysis(summary: ClassSummary, detectors: AnyDetectors, p_target: FloatArray) -> DetectionAnalysis:

@@ -39,6 +39,14 @@
     return own.map((/** @type {number} */ share, /** @type {number} */ k) => (k === view.target ? p : (share * (1 - p)) / (1 - own[view.target])));
   }
 
+  /** Brier score, and C_avg with the prior of a target that it is at. @returns {[number | null, {p: number, value: number | null}]} */
+  function otherFigures() {
+    const { brier, c_avg } = systems[view.system];
+    if (view.at === null || !brier[1]) return [brier[0], { p: c_avg[0], value: c_avg[1] }];
+    const at = view.at;
+    return [brier[1][view.target][at], c_avg[2] ? { p: priors[at], value: c_avg[2][at] } : { p: c_avg[0], value: c_avg[1] }];
+  }
+
   /** @type {HTMLButtonElement[][]} */
   const buttons = [];
   const head = place("columns");
@@ -118,6 +126,10 @@
     });
     place("error_rate").textContent = percent(wrong);
     place("error_rate").dataset.value = String(wrong);
+    const [brier, cost] = otherFigures();
+    place("brier").textContent = number(brier);
+    place("c_avg").textContent = number(cost.value, 4);
+    place("p_target").textContent = prior(cost.p);
     place("shares").textContent = shares.map((p, k) => `${classes[k]} ${prior(p)}`).join(", ");
     place("default").textContent = percent(1 - Math.max(...shares));
     place("pair").replaceChildren(
