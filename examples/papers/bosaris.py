@@ -19,7 +19,7 @@ from pictures import Drawings, axes, panels, run
 from deciban import plots
 from deciban.calibration import AffineCalibrator
 from deciban.evaluation import evaluate
-from deciban.metrics import bayes_error, min_bayes_error
+from deciban.metrics import bayes_error, dr30, min_bayes_error
 
 LOG_ODDS = np.linspace(-10.0, 0.0, 201)
 MISCALIBRATIONS = {"true LR": (1.0, 0.0), "2 log LR": (2.0, 0.0), "0.5 log LR": (0.5, 0.0), "log LR + 2": (1.0, 2.0)}
@@ -51,13 +51,22 @@ def normalized(scores: Pair, *, least: bool = False) -> Array:
     return np.asarray(function(*scores, prior_log_odds=LOG_ODDS, normalize=True))
 
 
+def scarce(scores: Pair) -> list[tuple[float, float]]:
+    """The rule of 30: prior log odds beyond which false alarms, and misses, are fewer, and the least rate there."""
+    ends = np.array(dr30(*scores))
+    least = np.asarray(min_bayes_error(*scores, prior_log_odds=ends, normalize=True))
+    return list(zip(ends.tolist(), least.tolist(), strict=True))
+
+
 def dev_and_eval(kind: str, n: int) -> Axes:
     """Figures 2 and 3."""
     dev, new = trained_and_new(kind, n)
-    ax = axes("Prior log odds (nats)", "Normalized Bayes error rate")
+    ax = axes("Prior log odds (nats)", "Normalized Bayes error rate", size=(6.4, 4.4))
     ax.plot(LOG_ODDS, normalized(dev), "C3--", label="training trials")
     ax.plot(LOG_ODDS, normalized(new), "C3", label="other trials")
     ax.plot(LOG_ODDS, normalized(new, least=True), "0.2", linewidth=2.2, label="other trials, minimum")
+    at, height = scarce(new)[0]
+    ax.plot([at], [height], "<", color="0.2", markersize=9, markeredgecolor="white", label="DR30 of false alarms")
     rates = evaluate(*new).at_priors
     ax.plot(rates.log_odds, rates.p_miss, "C0", linewidth=1.0, label="misses of other trials")
     false_alarms = rates.p_fa * np.exp(-rates.log_odds)
@@ -65,8 +74,8 @@ def dev_and_eval(kind: str, n: int) -> Axes:
     ax.axhline(1.0, color="0.5", linestyle=":", linewidth=1.0)
     ax.axvline(np.log(0.001 / 0.999), color="C4", linestyle="--", linewidth=1.0, label="prior 0.001")
     ax.set_xlim(LOG_ODDS[0], LOG_ODDS[-1])
-    ax.set_ylim(0.0, 1.3)
-    ax.legend(frameon=True, framealpha=0.9, edgecolor="none", fontsize=8)
+    ax.set_ylim(0.0, 1.45)
+    ax.get_figure(root=True).legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     return ax
 
 

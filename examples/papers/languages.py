@@ -58,6 +58,8 @@ def figure_3(before: ClassEvaluation, after: ClassEvaluation) -> Figure:
     left, right = panels(1, 2, size=(13.0, 5.6))
     plots.pairwise_loss(before, left, top=1.0)
     plots.pairwise_loss(after, right, top=1.0)
+    for ax, evaluation in ((left, before), (right, after)):
+        ax.set_title(evaluation.name, fontsize=10)
     return left.figure
 
 

@@ -1,6 +1,8 @@
 """What the page for contributors says of folders and modules is so."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text()
 HOUSE, FLOW = re.findall(r"```\n(.*?)```", PAGE, flags=re.DOTALL)
+GUIDES = (ROOT / "docs/contributing/adding.md").read_text()
+DRAWING = (ROOT / "docs/images/command-flow.svg").read_text()
+DRAWN = " ".join(re.findall(r'class="code"[^>]*>(.*?)<', DRAWING))
 PACKAGE = ROOT / "src/deciban"
+_PATHS = r"[\w/.-]+/[\w*.-]*(?:\.pyi?|\.md|\.toml|\.json|\.js|/)(?=[\s`:),;]|$)"
 
 
 def test_every_folder_and_module_is_in_the_table_of_the_house():
@@ -22,6 +28,29 @@ def test_every_folder_in_the_table_is_there():
     assert set(re.findall(r"(\w+)/", HOUSE)) - {"src", "deciban"} <= folders
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"[\w/.-]+/[\w*.-]*(?:\.py|\.md|/)(?=[\s`:),;])", FLOW + PAGE))))
+@pytest.mark.parametrize("name", sorted(set(re.findall(_PATHS, f"{FLOW}\n{PAGE}\n{DRAWN}"))))
 def test_paths_are_there(name):
     assert (ROOT / name).exists() or (PACKAGE / name).exists() or list(PACKAGE.glob(name))
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"`([\w.-]+/[\w/.-]+)`", GUIDES))))
+def test_files_of_guides_are_there(name):
+    assert (ROOT / name).exists() or (PACKAGE / name).exists()
+
+
+def test_examples_of_guides_are_in_the_history():
+    found = re.findall(r'`([0-9a-f]{8})`\s+"(.*?)"', GUIDES, re.DOTALL)
+    cited = [(name, " ".join(words.split())) for name, words in found]
+    parts = re.split(r"^## ", GUIDES, flags=re.MULTILINE)[1:]
+    assert [part.partition("\n")[0] for part in parts if not re.search(r"`[0-9a-f]{8}`", part)] == []
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("no history here: examples are commits of the repository")
+    if git("rev-parse", "--is-shallow-repository") == "true":
+        pytest.skip("a shallow clone has not the commits that the guides name")
+    assert [(name, git("log", "-1", "--format=%s", name)) for name, _ in cited] == cited
+
+
+def git(*words):
+    """What git prints in this repository, "" if it fails."""
+    done = subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=False)
+    return done.stdout.strip()

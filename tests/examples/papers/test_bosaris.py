@@ -59,6 +59,25 @@ def test_calibration_lasts_or_does_not(bosaris, kind, worst):
     assert min_bayes_error(*new, p_target=0.001, normalize=True) < 0.8
 
 
+def errors_at_least_cost(scores, log_odds):
+    """Misses and false alarms at the best of all thresholds, by trying each."""
+    tar, non = (np.sort(part) for part in scores)
+    thresholds = np.concatenate((tar, non, [np.inf]))
+    misses, alarms = np.searchsorted(tar, thresholds), len(non) - np.searchsorted(non, thresholds)
+    best = np.argmin(misses / len(tar) * math.exp(log_odds) + alarms / len(non))
+    return int(misses[best]), int(alarms[best])
+
+
+@pytest.mark.parametrize("kind", ["good", "bad"])
+def test_marks_of_the_rule_of_30_stand_where_errors_run_out(bosaris, kind):
+    _, new = bosaris.trained_and_new(kind, 1000)
+    (left, height), (right, _) = bosaris.scarce(new)
+    assert errors_at_least_cost(new, left - 1e-6)[1] < 30 <= errors_at_least_cost(new, left + 1e-6)[1]
+    assert errors_at_least_cost(new, right + 1e-6)[0] < 30 <= errors_at_least_cost(new, right - 1e-6)[0]
+    misses, alarms = errors_at_least_cost(new, left + 1e-6)
+    assert height == pytest.approx(misses / len(new[0]) + alarms / len(new[1]) * math.exp(-left), rel=1e-5)
+
+
 def test_the_eer_is_the_highest_minimum(script):
     scores = script("generators").unequal_gaussians(25, 4)
     log_odds = np.linspace(-7.0, 7.0, 28_001)

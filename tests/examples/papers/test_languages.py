@@ -30,6 +30,17 @@ def test_pairs_are_all_better_and_keep_their_information(scores):
     assert np.all((two.cllr - two.min_cllr)[pairs] < 0.5 * np.maximum((one.cllr - one.min_cllr)[pairs], 0.2))
 
 
+def test_little_is_left_to_calibrate_in_pairs(scores):
+    before, after, label = scores
+    one, two = (pairwise_analysis(loglik, label) for loglik in (before, after))
+    pairs = ~np.eye(len(one.cllr), dtype=bool)
+    lost, left = ((found.cllr - found.min_cllr)[pairs] for found in (one, two))
+    assert left.max() < 0.1
+    assert left.sum() < 0.2 * lost.sum()
+    costs = np.where(pairs, one.cllr, 0.0).sum(axis=0)
+    assert set(np.argsort(costs)[-2:]) == {0, 1}  # English and Hindi, "the problem languages"
+
+
 def test_detectors_are_all_better_and_change_their_information_little(scores):
     before, after, label = scores
     one, two = (detection_analysis(loglik, label) for loglik in (before, after))
