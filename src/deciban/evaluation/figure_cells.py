@@ -34,9 +34,7 @@ class WithInterval(str):
     high: str
     unit: str
 
-    def __new__(
-        cls, estimate: str, low: str, high: str, unit: str = "", digits: tuple[str, str] | None = None
-    ) -> Self:
+    def __new__(cls, estimate: str, low: str, high: str, unit: str = "", digits: tuple[str, str] | None = None) -> Self:
         """Join the parts."""
         made = super().__new__(cls, f"{estimate} {_bracket(low, high)}{unit}".lstrip())
         made.estimate, made.low, made.high, made.unit = estimate, low, high, unit
