@@ -1,8 +1,11 @@
 """Cells of a figure with its interval."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from deciban import evaluate
+from deciban.core.resampling.intervals import Estimate
 from deciban.evaluation.figure_cells import WithInterval, with_interval, written
 
 ONE = evaluate(np.arange(40.0), np.arange(40.0) - 15, tar_units=np.arange(40), non_units=np.arange(40))
@@ -17,6 +20,16 @@ def test_cells_have_the_unit_of_their_figure():
     assert cell.without_percent == f"12.00 [{cell.low}, {cell.high}]"
     assert cell.bracket == f"[{cell.low}, {cell.high}]"
     assert written("eer", lambda one: one.eer, lambda value: f"{100 * value:.2f} %")(ONE).bracket == cell.bracket
+
+
+def test_bounds_near_zero_are_written_as_less_for_people_and_in_digits_for_programs():
+    found = evaluate(np.arange(40.0) + 1000, np.arange(40.0), tar_units=np.arange(40), non_units=np.arange(40))
+    known = replace(found.uncertainty, estimates={"cllr": Estimate(4e-10, 1e-10, 40, "log")})
+    cell = with_interval("0.000", replace(found, uncertainty=known), "cllr")
+    assert cell == "0.000 [<0.001, <0.001]"
+    low, high = map(float, cell.digits)
+    assert 0 < low < 4e-10 < high < 1e-9
+    assert cell.without_percent.digits == cell.digits
 
 
 def test_bounds_are_typeset():

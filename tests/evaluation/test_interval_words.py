@@ -38,6 +38,24 @@ def test_the_width_of_an_interval_has_two_digits(low, high, in_percent, expected
     assert bounds_in_words(between(low, high), in_percent=in_percent) == expected
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "beside", "expected"),
+    [
+        (1e-11, 7e-10, "0.000", ("<0.001", "<0.001")),
+        (-4e-5, 2e-4, "0.000", (">-0.001", "<0.001")),
+        (0.0, 4e-5, "0.000", ("0.000", "<0.001")),  # 0 is no false 0
+        (0.51831, 0.51849, "0.518", ("0.518", "0.518")),
+        (-0.51849, -0.51831, "\u22120.518", ("-0.518", "-0.518")),
+        (0.471, 0.572, "0.518", ("0.47", "0.57")),  # fewer than the figure has, by the width
+        (1.04e-5, 1.61e-5, "1.3e-05", ("1e-05", "1.6e-05")),
+        (93.4, 255.1, "151", ("93", "255")),
+        (0.471, 0.4712, "", ("0.47100", "0.47120")),  # nothing beside: as many as the width asks for
+    ],
+)
+def test_bounds_have_no_more_decimals_than_their_figure(low, high, beside, expected):
+    assert bounds_in_words(between(low, high), beside=beside) == expected
+
+
 @given(st.floats(-5, 5), st.floats(-6, 4))
 def test_bounds_are_never_further_off_than_a_twentieth_of_the_width(low, log_width):
     width = 10**log_width

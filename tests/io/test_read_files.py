@@ -8,6 +8,7 @@ import pytest
 
 from deciban.errors import InputError
 from deciban.io.read_files import described
+from deciban.steps import heard_by
 
 
 def test_files_patterns_and_folders(tmp_path):
@@ -21,6 +22,17 @@ def test_files_patterns_and_folders(tmp_path):
         name = one["path"].removeprefix(f"{tmp_path}/").encode()
         assert (one["role"], one["size"]) == ("scores", len(name))
         assert one["sha256"] == hashlib.sha256(name).hexdigest()
+
+
+def test_large_files_tell_how_far_their_hash_is(tmp_path, monkeypatch):
+    monkeypatch.setattr("deciban.io.read_files._PIECE", 4)
+    for name, text in (("large", b"0123456789"), ("small", b"0123")):
+        (tmp_path / name).write_bytes(text)
+    told = []
+    with heard_by(lambda *how_far: told.append(how_far)):
+        found = described({"scores": [tmp_path / "large", tmp_path / "small"]})
+    assert told == [(4, 10, "bytes"), (8, 10, "bytes"), (10, 10, "bytes")]
+    assert [one["sha256"] for one in found] == [hashlib.sha256(text).hexdigest() for text in (b"0123456789", b"0123")]
 
 
 def test_pipes_are_left_alone(tmp_path):

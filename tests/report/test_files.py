@@ -80,7 +80,9 @@ def test_the_worth_of_the_systems_of_a_fusion(both):
     fusion = train_files(both.paths, both.key, both.fusion()).model
     page, train = both.folder / "page.html", {"train": both.paths, "train_key": both.key}
     report_files(both.paths, both.key, page, model=fusion, **train)
-    assert ("What each system is worth" in page.read_text("utf-8")) == (both.name == "two-class")
+    text = page.read_text("utf-8")
+    assert ("What each system is worth" in text) == (both.name == "two-class")
+    assert ('alt="What each system weighs of the fusion"' in text) == (both.name == "two-class")
 
 
 def test_a_page_that_cannot_be_made_leaves_the_old_one(both):

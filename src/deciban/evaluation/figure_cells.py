@@ -23,18 +23,22 @@ class WithInterval(str):
         In the unit of the figure, without a sign of percent.
     unit : str
         A sign of percent behind bounds that stand alone.
+    digits : (str, str), optional
+        The bounds with all the digits of their width, for programs.
     """
 
-    __slots__ = ("estimate", "high", "low", "unit")
+    __slots__ = ("digits", "estimate", "high", "low", "unit")
+    digits: tuple[str, str]
     estimate: str
     low: str
     high: str
     unit: str
 
-    def __new__(cls, estimate: str, low: str, high: str, unit: str = "") -> Self:
+    def __new__(cls, estimate: str, low: str, high: str, unit: str = "", digits: tuple[str, str] | None = None) -> Self:
         """Join the parts."""
         made = super().__new__(cls, f"{estimate} {_bracket(low, high)}{unit}".lstrip())
         made.estimate, made.low, made.high, made.unit = estimate, low, high, unit
+        made.digits = (low, high) if digits is None else digits
         return made
 
     @property
@@ -45,7 +49,7 @@ class WithInterval(str):
     @property
     def without_percent(self) -> WithInterval:
         """The same without the sign."""
-        return WithInterval(self.estimate.removesuffix(PERCENT), self.low, self.high)
+        return WithInterval(self.estimate.removesuffix(PERCENT), self.low, self.high, digits=self.digits)
 
 
 def _bracket(low: str, high: str) -> str:
@@ -74,7 +78,9 @@ def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[
     found = shown_interval(one, figure)
     if found is None:
         return text
-    return WithInterval(text, *map(typeset, bounds_in_words(found, in_percent=text.endswith(PERCENT))))
+    in_percent = text.endswith(PERCENT)
+    low, high = map(typeset, bounds_in_words(found, in_percent=in_percent, beside=text))
+    return WithInterval(text, low, high, digits=bounds_in_words(found, in_percent=in_percent))
 
 
 def written(figure: Figure, value: Callable[[Any], float], write: Callable[[float], str]) -> Callable[[Any], str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
@@ -24,20 +25,25 @@ def shown_interval(one: OneSystem, figure: Figure) -> Interval | None:
     return None if known is None or figure not in known.estimates else known.interval(figure)
 
 
-def bounds_in_words(found: Interval, *, in_percent: bool = False) -> tuple[str, str]:
-    """Write both bounds with so many digits that their difference has two.
+def bounds_in_words(found: Interval, *, in_percent: bool = False, beside: str = "") -> tuple[str, str]:
+    """Write both bounds with so many digits that their difference has two, but no more than the figure beside them.
 
     Parameters
     ----------
     found : Interval
     in_percent : bool
         Whether the figure is written in percent; the sign is left out.
+    beside : str
+        The figure as it is written: bounds have its decimals at most, what is less than the last of them is written as
+        less (``<0.001``), and bounds of a figure with an exponent have exponents. By default there is no such limit.
 
     Examples
     --------
-    >>> from deciban.core.resampling.intervals import Estimate
+    >>> from deciban.core.resampling.intervals import Estimate, Interval
     >>> bounds_in_words(Estimate(0.0487, 0.0048, 100, "logit").interval(), in_percent=True)
     ('4.0', '5.9')
+    >>> bounds_in_words(Interval(4e-10, 1e-11, 7e-10, 2e-10, None, 0.95, 100, "by hand"), beside="0.000")
+    ('<0.001', '<0.001')
     >>> bounds_in_words(Estimate(0.518, 0.026, 100).interval()), bounds_in_words(Estimate(151.0, 40.0, 100).interval())
     (('0.47', '0.57'), ('89', '255'))
     """
@@ -46,8 +52,27 @@ def bounds_in_words(found: Interval, *, in_percent: bool = False) -> tuple[str, 
     width = high - low
     if not 0.0 < width < math.inf or max(abs(low), abs(high)) >= 1e6:
         return f"{low:z.4g}", f"{high:z.4g}"
+    if "e" in beside:
+        return f"{low:.2g}", f"{high:.2g}"
     digits = max(0, 1 - math.floor(math.log10(width)))
-    return f"{low:z.{digits}f}", f"{high:z.{digits}f}"
+    most = _decimals(beside)
+    if most is None or digits <= most:
+        return f"{low:z.{digits}f}", f"{high:z.{digits}f}"
+    return _no_false_zero(low, most), _no_false_zero(high, most)
+
+
+def _decimals(text: str) -> int | None:
+    """Decimals of a figure as it is written; None where it is no number with decimals."""
+    found = re.search(r"\d\.(\d+)", text)
+    return None if found is None else len(found[1])
+
+
+def _no_false_zero(value: float, digits: int) -> str:
+    """A number with so many decimals; one that they would hide is written as less than the last of them."""
+    text = f"{value:z.{digits}f}"
+    if value == 0.0 or float(text) != 0.0:
+        return text
+    return f"{'<' if value > 0 else '>-'}{10.0**-digits:.{digits}f}"
 
 
 def rounded_outwards(low: float, high: float, *, in_percent: bool = False) -> tuple[str, str]:

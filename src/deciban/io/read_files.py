@@ -6,9 +6,13 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from deciban.io.source import PathLike, TwoFiles, display_name, files_of
+from deciban.steps import teller
+
+_PIECE = 1 << 24
+"""Bytes of a file that are hashed between two words of how far that is; smaller files are hashed in one go."""
 
 
 def described(roles: Mapping[str, Iterable[PathLike | TwoFiles | None]]) -> list[dict[str, Any]]:
@@ -65,5 +69,15 @@ def _one(role: str, path: PathLike) -> dict[str, Any]:
     if name == "-" or not Path(path).is_file():
         return known
     with Path(path).open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        return known | {"size": os.fstat(stream.fileno()).st_size, "sha256": digest}
+        size = os.fstat(stream.fileno()).st_size
+        return known | {"size": size, "sha256": _digest(stream, size)}
+
+
+def _digest(stream: BinaryIO, size: int) -> str:
+    """The hash of a file; of a large one, how far that is is told."""
+    found, tell = hashlib.sha256(), teller(size, "bytes")
+    while piece := stream.read(_PIECE):
+        found.update(piece)
+        if size > _PIECE:
+            tell(stream.tell())
+    return found.hexdigest()

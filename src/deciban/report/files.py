@@ -250,6 +250,8 @@ def write_report(
             held_out = held if request.select else None
             figures, selection = _fusion_figures(model, test, train, chosen, held_out, progress)
             page = replace(page, figures=figures, selection=selection)
+    if progress is not None:
+        progress("hashing files")
     page = replace(page, provenance=Provenance.of({**request.roles, "units": sure.files}, request.typed))
     text = render_page(page)
     with plainly_opened(request.output) as stream:

@@ -97,7 +97,7 @@ def fusion_section(model: Any, found: FusionFigures | None, selection: Selection
     -------
     dict
         ``model``, ``selection``; ``caption``: what weights are multiplied by; ``with_errors``: whether weights have
-        standard errors. Where systems alone and leave-one-outs
+        standard errors; ``drawn``: pictures of weights, none yet. Where systems alone and leave-one-outs
         were evaluated, these figures as ``found``, ``about`` them in words, and how ``figures_of`` an evaluation read.
     """
     kind = "quality" if model.takes_quality else "subset" if model.of_subsets else "linear"
@@ -105,7 +105,7 @@ def fusion_section(model: Any, found: FusionFigures | None, selection: Selection
     caption += [_FUSION["standardized_quality"]] if model.takes_quality else []
     with_errors = any(row.standard_error is not None for row in model.parameter_rows())
     section = {"model": model, "selection": selection, "caption": " ".join(caption), "found": None}
-    section |= {"with_errors": with_errors}
+    section |= {"with_errors": with_errors, "drawn": []}
     if found is not None and found.analysis is not None:
         about = [_FUSION["training"], _FUSION["rows"][kind]]
         about += [_FUSION["other_trials"]] if found.is_of_training is False else []

@@ -47,7 +47,7 @@ def apart(heading: str, cells: Sequence[str]) -> list[tuple[str, list[str]]]:
     if not has_intervals(cells):
         return [(heading, list(cells))]
     bounds = [
-        (f"{heading} {side}", [getattr(cell, side) if isinstance(cell, WithInterval) else "" for cell in cells])
-        for side in ("low", "high")
+        (f"{heading} {side}", [cell.digits[k] if isinstance(cell, WithInterval) else "" for cell in cells])
+        for k, side in enumerate(("low", "high"))
     ]
     return [(heading, list(map(estimate_of, cells))), *bounds]
