@@ -120,7 +120,6 @@ def test_the_area_of_many_groups_is_that_of_the_pairs(n):
 
 
 def test_the_order_of_rows_does_not_show_in_sums_of_fractional_weights():
-    """The sum of 0.1, 0.2, 0.3 and 0.7 depends on the order in which they are added (`sum` compensates from Python 3.12 on)."""
     """What 0.1, 0.2, 0.3 and 0.7 add up to depends on their order; `sum` compensates from Python 3.12 on."""
     weights = np.array([0.1, 0.2, 0.3, 0.7])
     assert len({reduce(add, order) for order in permutations(weights.tolist())}) > 1
