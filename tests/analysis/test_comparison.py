@@ -190,9 +190,9 @@ def test_json_and_tables(three):
     assert (made["permutations"], made["seed"], made["units"]["n"]) == (19, 5, SPEAKERS)
     rows = made["pairs"][0]["figures"]
     assert [row["figure"] for row in rows][:2] == ["eer", "min_dcf@1"]
-    schema = deciban.json_schemas()["compare"]["properties"]["pairs"]
     common = deciban.json_schemas()["compare"]["$defs"]
-    jsonschema.Draft202012Validator({**schema, "$defs": common}).validate(made["pairs"])
+    schema = {**common["comparison"]["properties"]["pairs"], "$defs": common}
+    jsonschema.Draft202012Validator(schema).validate(made["pairs"])
     text = found.table()
     assert "p-value by 19 exchanges of the systems by unit, seed 5" in text
     assert "A \N{MINUS SIGN} B" in text

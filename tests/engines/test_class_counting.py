@@ -57,6 +57,8 @@ def compare(found, whole, rtol, prefix=""):
     """All numbers of two evaluations."""
     for field in dataclasses.fields(found):
         one, other, name = getattr(found, field.name), getattr(whole, field.name), prefix + field.name
+        if name == "curves.c_avg_at" and one is None:
+            continue  # decisions are counted at fewer places, of which this is none
         if isinstance(one, tuple) and len(one) and dataclasses.is_dataclass(one[0]):
             one, other = (np.array([dataclasses.astuple(x) for x in some]) for some in (one, other))
         if dataclasses.is_dataclass(one):
