@@ -149,6 +149,7 @@ def put_together(source: Path, *, quick: bool = False) -> None:
         first.write_text(index_of(part, [*own, *made], first.read_text() if first.exists() else ""))
     (source / "index.md").write_text(home(parts))
     shutil.copy(SITE / "conf.py", source)
+    shutil.copytree(SITE / "static", source / "static")
 
 
 def draw(source: Path, *, quick: bool) -> None:

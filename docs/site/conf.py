@@ -29,6 +29,8 @@ add_module_names = False
 toc_object_entries = False  # hundreds of names in the navigation of every page take half of the time
 
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["pictures.css"]  # on dark pages, and on small screens
 html_title = f"deciban {__version__}"
 html_copy_source = False
 html_show_sphinx = False

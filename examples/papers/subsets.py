@@ -1,4 +1,4 @@
-"""Figures 8.3 and 8.4 of the thesis and the 14 languages of paper 003: one calibration for all applications.
+"""The 14 languages of paper 003, and figures 8.3 and 8.4 of the thesis: one calibration for all applications.
 
     python examples/papers/subsets.py -o pictures/
 
@@ -20,7 +20,7 @@ from deciban import plots
 from deciban.calibration import DetectionAffineTransformation, MulticlassCalibrator
 from deciban.evaluation import evaluate_classes
 from deciban.fusion import MulticlassFusion
-from deciban.multiclass import SubsetCosts, c_avg, subset_c_avg
+from deciban.multiclass import SubsetCosts, c_avg, project_detection_llr, subset_c_avg
 
 N_LANGUAGES = 14
 LANGUAGES = tuple(f"language {k + 1}" for k in range(N_LANGUAGES))
@@ -44,6 +44,24 @@ def fused(n: int) -> tuple[Array, Labels]:
     train, new = ([segments(n, seed, system) for system in "AC"] for seed in (1, 2))
     fusion = MulticlassFusion().fit(_side_by_side(train), train[0][1])
     return fusion.transform(_side_by_side(new)), new[0][1]
+
+
+def strategies(n: int, system: str) -> tuple[dict[str, Array], Labels]:
+    """Log-likelihoods of one recognizer on new segments, by the strategies of the slides.
+
+    What is projected are 14 detection llrs, each calibrated for its own language against the rest, as they are
+    submitted to an evaluation of detectors.
+    """
+    train, (raw, label) = segments(n, 1, system), segments(n, 2, system)
+    detection_llr = DetectionAffineTransformation().fit(*train).detection_llr(raw)
+    named = {"as it is": raw, "projected": project_detection_llr(detection_llr)}
+    return named | {"re-calibrated": MulticlassCalibrator().fit(*train).transform(raw)}, label
+
+
+def strategy_costs(n: int, system: str) -> dict[str, SubsetCosts]:
+    """C_avg of all subsets of two or more languages, by strategy."""
+    named, label = strategies(n, system)
+    return {name: subset_c_avg(loglik, label) for name, loglik in named.items()}
 
 
 def subset_costs(n: int) -> tuple[SubsetCosts, SubsetCosts]:
@@ -77,12 +95,17 @@ def figure_8_4(n: int) -> Axes:
     return ax
 
 
+def _drawn(named: dict[str, tuple[Array, Labels]]) -> Axes:
+    found = [evaluate_classes(*scores, classes=LANGUAGES, name=name, subsets=True) for name, scores in named.items()]
+    return plots.subset_c_avg(found)
+
+
 def draw(n: int) -> Drawings:
     """All figures by name."""
-    raw, label = segments(n, 2, "A")
-    named = {"system A as it is": (raw, label), "fusion": fused(n)}
-    both = [evaluate_classes(*scores, classes=LANGUAGES, name=name, subsets=True) for name, scores in named.items()]
-    return {"subsets-8-3": plots.subset_c_avg(both), "subsets-8-4": figure_8_4(n)}
+    alone, label = strategies(n, "A")
+    of_a = {f"A {name}": (loglik, label) for name, loglik in alone.items()}
+    with_fusion = {"system A as it is": segments(n, 2, "A"), "fusion": fused(n)}
+    return {"subsets-slides": _drawn(of_a), "subsets-8-3": _drawn(with_fusion), "subsets-8-4": figure_8_4(n)}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

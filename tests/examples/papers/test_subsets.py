@@ -18,6 +18,14 @@ def test_one_fusion_serves_all_16369_subsets(subsets):
     assert fused.value.max() < 0.5
 
 
+def test_recalibration_serves_all_subsets_of_each_recognizer(subsets):
+    for system in subsets.SYSTEMS:
+        costs = {name: found.value for name, found in subsets.strategy_costs(50, system).items()}
+        assert costs["re-calibrated"].mean() < costs["projected"].mean() < costs["as it is"].mean()
+        assert np.mean(costs["re-calibrated"] < costs["as it is"]) > 0.95
+        assert costs["re-calibrated"].max() < costs["as it is"].max()
+
+
 def test_calibration_for_a_subset_alone_would_win_little(subsets):
     loglik, label = subsets.fused(60)
     rng = np.random.default_rng(0)
