@@ -79,6 +79,7 @@ def two_class_page(page: Page) -> str:
         is_paired=train is not None,
         live=Live.of(known),
         errors=tables.errors(results.systems, colors),
+        errors_unit=results.systems[0].axis,
         plots=[_figure(one, kind, old, side) for kind in plots.KINDS for side, one, old in sides],
     )
     return _with_conditions(text, page, colors, known)

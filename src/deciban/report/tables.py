@@ -197,7 +197,7 @@ def errors(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[Row]:
 def _error_cells(system: Evaluation, k: int, point: PointResult) -> tuple[str, ...]:
     return (
         f"{point.effective_prior:.4g}",
-        number(point.threshold),
+        number(point.threshold / math.log(10) if system.axis == "log10" else point.threshold),
         f"{count(point.n_miss)} of {count(system.n_tar)}",
         sure(percent(point.p_miss), system, ("p_miss", k)),
         f"{count(point.n_fa)} of {count(system.n_non)}",

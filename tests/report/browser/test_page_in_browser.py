@@ -1,8 +1,10 @@
 """The page in a real browser: what readers do with it, and whether it says what the Python functions say."""
 
+import dataclasses
 import importlib.resources
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -421,6 +423,42 @@ def test_scores_that_are_no_llrs_and_infinite_ones_make_a_page(visit, tmp_path):
     assert page.locator("[data-reading=det]").inner_text().startswith("cosine, threshold ")
     for one in some:
         assert shown(page, one.name) == at_point(one, 0.01)
+
+
+def read(page, name):
+    """What a chart says at the place where keys begin."""
+    figure = page.locator(f"figure[data-plot={name}]")
+    figure.scroll_into_view_if_needed()
+    page.wait_for_selector(f"figure[data-plot={name}] canvas")
+    figure.locator(".chart").focus()
+    page.keyboard.press("ArrowRight")
+    return page.locator(f"[data-reading={name}]").inner_text()
+
+
+def test_llrs_have_the_unit_that_was_asked_for(visit, three, tmp_path):
+    one = dataclasses.replace(three[0], axis="log10")
+    page = visit(written(tmp_path / "log10.html", (one,)))
+    assert fact(page, "threshold") == f"{words.number(math.log10(99))} in log10"
+    table = page.locator("section", has=page.get_by_role("heading", name="Errors behind the actual costs"))
+    assert table.locator("tbody tr").first.locator("td").nth(2).inner_text() == words.number(math.log10(99))
+    assert "log10" in table.locator("thead").inner_text()
+    found = re.fullmatch(
+        r"system 0, scores from (\S+) to (\S+) in log10: density of targets (\S+), of .*", read(page, "histogram")
+    )
+    low, high, density = (float(text.replace("\N{MINUS SIGN}", "-")) for text in found.groups())
+    curves = one.curves
+    k = np.argmin(np.abs(curves.bins[:-1] / math.log(10) - low))
+    assert curves.bins[k + 1] / math.log(10) == pytest.approx(high, abs=1e-3)
+    assert curves.tar_density[k] * math.log(10) == pytest.approx(density, abs=1e-4)
+    assert " in log10: log-likelihood ratio " in read(page, "pav")
+    assert all("in log10: miss rate" in read(page, name) for name in ("det", "tippett"))
+
+
+def test_keys_find_nothing_to_read_where_all_llrs_after_pav_are_infinite(visit, tmp_path):
+    page = visit(written(tmp_path / "apart.html", (evaluate([2.0, 3.0], [0.0, 1.0], name="apart"),)))
+    assert read(page, "pav") == ""
+    page.keyboard.press("+")
+    assert read(page, "det").startswith("apart, threshold ")
 
 
 def test_a_frame_of_a_notebook_is_as_alive(visit, of_three, three, tmp_path):

@@ -31,6 +31,7 @@ _MEANT_FOR = {
     "rule": RULE_KINDS,
     "by": CONDITION_KINDS,
     "equalize": ("by-condition",),
+    "posteriors_at": ("reliability",),
     "key": (*COMPARISON_KINDS, *CONDITION_KINDS, *TRIAL_KINDS, *SET_KINDS),
 }
 """Options, and the pictures that they are about; ``key`` is refused for the others of this module alone."""

@@ -370,8 +370,8 @@ const Charts = (() => {
 
     /** @param {number[]} move @param {number} by */
     step([systems, places], by) {
-      const shown = this.systems.map((_, k) => k).filter((k) => this.view.shown[k]);
-      if (!shown.length) return;
+      const shown = this.systems.map((_, k) => k).filter((k) => this.view.shown[k] && this.readingsOf(k).length);
+      if (!shown.length) return; // as where all likelihood ratios are infinite
       if (!this.read) {
         const system = shown[0];
         this.tell({ system, at: Math.floor(this.readingsOf(system).length / 2) });

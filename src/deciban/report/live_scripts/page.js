@@ -110,7 +110,7 @@
     for (const one of section.querySelectorAll("[data-place=total]")) one.textContent = count(total);
     const decides = Math.abs(point.logOdds) < 1e-12 ? "either decision" : point.logOdds < 0 ? "rejecting all" : "accepting all";
     const facts = {
-      threshold: `${number(point.threshold)} nats`,
+      threshold: data.nats ? `${number(point.threshold)} nats` : `${number(point.threshold * Math.LOG10E)} in log10`,
       prior: prior(point.p),
       effective_prior: prior(point.effective),
       default_cost: `${Numbers.general(point.defaultCost, 4)} (${decides})`,

@@ -70,6 +70,15 @@ const Plots = (() => {
     };
   }
 
+  /** Whether scores and likelihood ratios are shown as common logarithms; inside they are natural ones. */
+  let isLog10 = false;
+
+  /** A score in the unit of the page. @param {number | null} x */
+  const inUnit = (x) => number(x === null || !isLog10 ? x : x * Math.LOG10E);
+
+  /** A log-likelihood ratio with its unit. @param {number | null} x */
+  const llr = (x) => `${inUnit(x)} ${isLog10 ? "in log10" : "nats"}`;
+
   /** @param {string} label @param {number} [factor] @returns {Axis} */
   function linear(label, factor = 1) {
     return {
@@ -109,8 +118,9 @@ const Plots = (() => {
    */
   function errorsInWords(system, { threshold, nMiss, nFa, miss, fa }) {
     const one = (/** @type {number} */ n, /** @type {number} */ of, /** @type {number[] | undefined} */ ends) =>
-      `${percent(n / of)} ${ends ? `${interval(ends[0], ends[1], percent)} ` : ""}(${count(n)} of ${count(of)})`;
-    return `threshold ${number(threshold)} nats: miss rate ${one(nMiss, system.n_tar, miss)}, false-alarm rate ${one(nFa, system.n_non, fa)}`;
+      // Where no trial errs the band has no width, which is not to be taken for certainty: tables have the rule of three.
+      `${percent(n / of)} ${ends && n > 0 && n < of ? `${interval(ends[0], ends[1], percent)} ` : ""}(${count(n)} of ${count(of)})`;
+    return `threshold ${llr(threshold)}: miss rate ${one(nMiss, system.n_tar, miss)}, false-alarm rate ${one(nFa, system.n_non, fa)}`;
   }
 
   /** @param {any} system @returns {{threshold: number, pMiss: number, pFa: number, text: string}[]} */
@@ -272,6 +282,7 @@ const Plots = (() => {
 
   /** @param {Axis} axis @returns {Plot} */
   function histogramPlot(axis) {
+    const unit = isLog10 ? Math.LN10 : 1; // a density is one for each unit of the axis
     const step = (/** @type {number[]} */ bins, /** @type {number[]} */ density) => ({
       x: [bins[0], ...bins],
       y: [0, ...density, 0],
@@ -279,7 +290,7 @@ const Plots = (() => {
     });
     return {
       x: axis,
-      y: linear("Density (per unit of score)"),
+      y: linear(isLog10 ? "Density (per unit of log10)" : "Density (per unit of score)", unit),
       threshold: true,
       range: (systems) => ({
         x: around(systems.map(({ curves: { histogram: { bins } } }) => [bins[0], bins[bins.length - 1]])),
@@ -293,7 +304,7 @@ const Plots = (() => {
         tar.map((/** @type {number} */ density, /** @type {number} */ k) => ({
           x: (bins[k] + bins[k + 1]) / 2,
           y: density,
-          text: `scores from ${number(bins[k])} to ${number(bins[k + 1])}: density of targets ${number(density, 4)}, of non-targets ${number(non[k], 4)}`,
+          text: `scores from ${inUnit(bins[k])} to ${inUnit(bins[k + 1])}${isLog10 ? " in log10" : ""}: density of targets ${number(density * unit, 4)}, of non-targets ${number(non[k] * unit, 4)}`,
         })),
       marks: () => [],
     };
@@ -340,13 +351,13 @@ const Plots = (() => {
         const blank = (/** @type {any[]} */ end) => end.map((value, k) => (llr[k] === null ? null : value));
         return [{ x, y: twice(llr), ...(band ? { band: band.map((/** @type {any[]} */ end) => [x, twice(blank(end))]) } : {}) }];
       },
-      readings: ({ curves: { pav: { low, high, llr, band } } }) =>
-        llr
+      readings: ({ curves: { pav: { low, high, llr: best, band } } }) =>
+        best
           .map((/** @type {number | null} */ value, /** @type {number} */ k) => ({
             x: (low[k] + high[k]) / 2,
             y: value,
-            text: `scores from ${number(low[k])} to ${number(high[k])}: log-likelihood ratio ${number(value)} nats${
-              band ? ` ${interval(band[0][k], band[1][k], number)}` : ""
+            text: `scores from ${inUnit(low[k])} to ${inUnit(high[k])}${isLog10 ? " in log10" : ""}: log-likelihood ratio ${llr(value)}${
+              band ? ` ${interval(band[0][k], band[1][k], inUnit)}` : ""
             }`,
           }))
           .filter((/** @type {any} */ one) => one.y !== null),
@@ -364,7 +375,8 @@ const Plots = (() => {
    * @returns {Record<string, Plot>}
    */
   function plotsOf(data) {
-    const factor = data.nats ? 1 : Math.LOG10E;
+    isLog10 = !data.nats;
+    const factor = isLog10 ? Math.LOG10E : 1;
     const unit = data.nats ? "nats" : "log10";
     const priors = linear(`Prior log odds (${unit})`, factor);
     const scores = linear(data.nats ? "Score" : "Score (log10)", factor);
