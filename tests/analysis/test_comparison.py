@@ -190,7 +190,7 @@ def test_json_and_tables(three):
     assert (made["permutations"], made["seed"], made["units"]["n"]) == (19, 5, SPEAKERS)
     rows = made["pairs"][0]["figures"]
     assert [row["figure"] for row in rows][:2] == ["eer", "min_dcf@1"]
-    common = deciban.json_schemas()["compare"]["$defs"]
+    common = deciban.json_schemas()["compare"]["$defs"]["common"]["$defs"]
     schema = {**common["comparison"]["properties"]["pairs"], "$defs": common}
     jsonschema.Draft202012Validator(schema).validate(made["pairs"])
     text = found.table()
