@@ -64,6 +64,21 @@ def test_where_nothing_is_known_there_is_no_band():
     assert band_of(ONE, "act_error", ONE.curves.act_error[:5]) is None
 
 
+def test_shares_of_all_or_none_have_the_interval_of_the_error_rate_there():
+    """Between the classes nobody errs: the rule of three, of 20 and of 30 units, as in tables."""
+    units = {"tar_units": [*range(20)] * 2, "non_units": [*range(30)] * 2}
+    apart = evaluate([2.0, 3.0] * 20, [-2.0, -3.0] * 30, operating_points=[0.5], **units)
+    tar, non = apart.curves.tar_above, apart.curves.non_above
+    (tar_low, tar_high), (non_low, non_high) = band_of(apart, "tar_above", tar), band_of(apart, "non_above", non)
+    assert [apart.interval(rate).high for rate in ("p_miss", "p_fa")] == [
+        pytest.approx(1 - 0.05 ** (1 / n)) for n in (20, 30)
+    ]
+    np.testing.assert_allclose(1 - tar_low[tar == 1.0], apart.interval("p_miss").high)
+    np.testing.assert_allclose(non_high[non == 0.0], apart.interval("p_fa").high)
+    np.testing.assert_allclose(1 - non_low[non == 1.0], apart.interval("p_fa").high)
+    assert (tar_high[tar == 1.0].min(), non_low[non == 0.0].max(), non_high[non == 1.0].min()) == (1.0, 0.0, 1.0)
+
+
 def test_where_no_error_is_seen_that_would_cost_a_band_rests_on_the_rule_of_three():
     """At high priors misses cost much, and none is seen: 40 speakers rule out a share of 3/40 of them, no less."""
     rng = np.random.default_rng(0)

@@ -140,10 +140,10 @@ def rate_intervals(one: Evaluation) -> dict[str, tuple[FloatArray, FloatArray]]:
         return {}
     own = {-point.threshold: k for k, point in enumerate(one.operating_points)}
     for name in ("p_miss", "p_fa"):
-        first, spread, rates = known.estimates.get((name, 0)), known.curves.get(name), getattr(at, name)
-        if first is None or spread is None:
+        first, seen = known.estimates.get((name, 0)), known.units_that_could_err(name)
+        spread, rates = known.curves.get(name), getattr(at, name)
+        if first is None or seen is None or spread is None:
             continue
-        seen = first.nothing_seen.n_units if first.nothing_seen else first.n_units
         errors = np.interp(at.log_odds, one.curves.prior_log_odds, spread) * np.sqrt(
             np.clip(rates * (1.0 - rates), 0.0, None)
         )

@@ -158,6 +158,13 @@ class Uncertainty:
         found = looked_up(self.estimates, figure)
         return found.interval(self.level if level is None else checked_level(level))
 
+    def units_that_could_err(self, rate: str) -> int | None:
+        """Units of the class of an error rate, ``"p_miss"`` or ``"p_fa"``; None if nothing is known of it."""
+        found = self.estimates.get((rate, 0))
+        if found is None:
+            return None
+        return found.nothing_seen.n_units if found.nothing_seen else found.n_units
+
     @property
     def units_in_words(self) -> str:
         """How many units there are: ``100 speakers``."""

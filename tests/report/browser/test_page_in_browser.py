@@ -461,6 +461,20 @@ def test_keys_find_nothing_to_read_where_all_llrs_after_pav_are_infinite(visit, 
     assert read(page, "det").startswith("apart, threshold ")
 
 
+def test_readings_where_nobody_errs_have_the_interval_of_the_table(visit, tmp_path):
+    tar, non = [2.0, 3.0] * 20, [-2.0, -3.0] * 30
+    units = {"tar_units": [*range(20)] * 2, "non_units": [*range(30)] * 2}
+    one = evaluate(tar, non, name="apart", operating_points=[0.5], **units)
+    page = visit(written(tmp_path / "nobody.html", (one,)), "#p=0.5")
+    of_miss, of_fa = (
+        " ".join(page.locator(f"[data-system=apart][data-figure={name}]").inner_text().split())
+        for name in ("p_miss", "p_fa")
+    )
+    assert not of_miss.endswith(" 0.00]")
+    for name in ("det", "tippett"):
+        assert f"miss rate {of_miss} (0 of 40), false-alarm rate {of_fa} (0 of 60)" in read(page, name)
+
+
 def test_a_frame_of_a_notebook_is_as_alive(visit, of_three, three, tmp_path):
     shown_in = tmp_path / "notebook.html"
     shown_in.write_text(Exploration(of_three.read_text("utf-8"), 700)._repr_html_(), "utf-8")

@@ -118,8 +118,7 @@ const Plots = (() => {
    */
   function errorsInWords(system, { threshold, nMiss, nFa, miss, fa }) {
     const one = (/** @type {number} */ n, /** @type {number} */ of, /** @type {number[] | undefined} */ ends) =>
-      // Where no trial errs the band has no width, which is not to be taken for certainty: tables have the rule of three.
-      `${percent(n / of)} ${ends && n > 0 && n < of ? `${interval(ends[0], ends[1], percent)} ` : ""}(${count(n)} of ${count(of)})`;
+      `${percent(n / of)} ${ends ? `${interval(ends[0], ends[1], percent)} ` : ""}(${count(n)} of ${count(of)})`;
     return `threshold ${llr(threshold)}: miss rate ${one(nMiss, system.n_tar, miss)}, false-alarm rate ${one(nFa, system.n_non, fa)}`;
   }
 
