@@ -12,12 +12,14 @@ from scipy.special import expit, logit
 
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import detection_cost, effective_log_odds
-from deciban.core.resampling.intervals import Estimate, NothingSeen
+from deciban.core.resampling.intervals import ROUNDING, NothingSeen
+from deciban.core.resampling.scales import bounds_on_scale, t_quantile
 from deciban.types import CountArray, FloatArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.results import Evaluation
     from deciban.evaluation.summary import Summary
+    from deciban.evaluation.uncertainty import Uncertainty
 
 REACH, STEP = 10.0, 0.05
 """The grid reaches so far on both sides of log odds 0, in such steps: in nats."""
@@ -140,24 +142,48 @@ def rate_intervals(one: Evaluation) -> dict[str, tuple[FloatArray, FloatArray]]:
         return {}
     own = {-point.threshold: k for k, point in enumerate(one.operating_points)}
     for name in ("p_miss", "p_fa"):
-        first, seen = known.estimates.get((name, 0)), known.units_that_could_err(name)
-        spread, rates = known.curves.get(name), getattr(at, name)
-        if first is None or seen is None or spread is None:
+        first, spread, rates = known.estimates.get((name, 0)), known.curves.get(name), getattr(at, name)
+        if first is None or spread is None:
             continue
         errors = np.interp(at.log_odds, one.curves.prior_log_odds, spread) * np.sqrt(
             np.clip(rates * (1.0 - rates), 0.0, None)
         )
-        bounds = np.empty((2, len(rates)))
-        for k, (x, rate, error) in enumerate(zip(at.log_odds.tolist(), rates.tolist(), errors.tolist(), strict=True)):
-            if x in own and (name, own[x]) in known.estimates:
-                interval = known.interval((name, own[x]))
-            else:
-                nothing = NothingSeen.of_rate(rate, seen)
-                estimate = Estimate(rate, error, first.n_units, "logit", None, nothing, (0.0, 1.0))
-                interval = estimate.interval(known.level)
-            bounds[:, k] = interval.low, interval.high
-        found[name] = bounds[0], bounds[1]
+        low, high = rate_bounds(known, name, rates, t_quantile(known.level, first.n_units - 1) * errors)
+        for k in np.flatnonzero(np.isin(at.log_odds, list(own))).tolist():
+            figure = name, own[float(at.log_odds[k])]
+            if figure in known.estimates:
+                interval = known.interval(figure)
+                low[k], high[k] = interval.low, interval.high
+        found[name] = low, high
     return found
+
+
+def rate_bounds(
+    known: Uncertainty, name: str, rates: FloatArray, half_widths: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Bounds of many error rates of a class; where nobody errs, or all do, by the rule of three.
+
+    Parameters
+    ----------
+    known : Uncertainty
+    name : {"p_miss", "p_fa"}
+    rates, half_widths : (n,) arrays
+
+    Examples
+    --------
+    >>> from deciban import evaluate
+    >>> units = {"tar_units": ["ann", "bob", "cid"], "non_units": ["dan", "eve", "fay"]}
+    >>> known = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], **units).uncertainty
+    >>> low, high = rate_bounds(known, "p_miss", np.array([0.0, 0.5]), np.array([0.0, 0.1]))
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.0, 0.401], [0.632, 0.599])
+    """
+    is_end = (rates <= ROUNDING) | (rates >= 1.0 - ROUNDING)
+    low, high = bounds_on_scale(rates, rates, np.where(is_end, 0.0, half_widths), "logit")
+    seen = known.units_that_could_err(name)
+    unseen = 0.0 if seen is None else NothingSeen(seen).share(known.level)
+    low, high = np.where(rates >= 1.0 - ROUNDING, 1.0 - unseen, low), np.where(rates <= ROUNDING, unseen, high)
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
 
 def spread_of_rates(rates: FloatArray, errors: FloatArray) -> FloatArray:

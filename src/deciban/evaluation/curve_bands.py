@@ -9,8 +9,8 @@ import numpy as np
 from scipy import special
 
 from deciban.core.ranks.operating import default_error
-from deciban.core.resampling.intervals import ROUNDING, NothingSeen
 from deciban.core.resampling.scales import Scale, bounds_on_scale, t_quantile, with_unseen
+from deciban.evaluation.at_priors import rate_bounds
 from deciban.evaluation.uncertainty import CurveInfluences, Uncertainty
 from deciban.types import FloatArray
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 Band: TypeAlias = tuple[FloatArray, FloatArray]
 """Lower and upper bounds at every place."""
-
-_SCALES: dict[str, Scale] = {"tar_above": "logit", "non_above": "logit", "pav": "identity"}
-"""Scales on which curves are nearly normal; that of the others is logarithmic."""
 
 _RATES = {"tar_above": "p_miss", "non_above": "p_fa"}
 """Error rates of the curves that are shares of trials: the share itself, or what it lacks to 1."""
@@ -65,27 +62,17 @@ def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
     errors = None if known is None else known.curves.get(name)
     if known is None or errors is None or len(errors) != len(values):
         return None
-    bounds = _bounds(values, reach_of(known) * errors, _SCALES.get(name, "log"))
     if name in _RATES:
-        return _with_rule_of_three(known, _RATES[name], values, bounds)
+        return rate_bounds(known, _RATES[name], values, reach_of(known) * errors)
+    bounds = _bounds(values, reach_of(known) * errors, "identity" if name == "pav" else "log")
     own: Any = one
     axis, curve = getattr(own.curves, "prior_log_odds", None), known.curve_influences.get(name)
     return bounds if curve is None or axis is None else _with_unseen(curve, axis, known.level, values, bounds)
 
 
 def _bounds(values: FloatArray, reach: FloatArray, scale: Scale) -> Band:
-    at_end = (values == 0.0) | ((values == 1.0) & (scale == "logit"))  # of the scale: nothing was seen that moves it
-    return bounds_on_scale(values, values, np.where(at_end & (scale != "identity"), 0.0, reach), scale)
-
-
-def _with_rule_of_three(known: Uncertainty, rate: str, shares: FloatArray, bounds: Band) -> Band:
-    """Where no trial errs, or all do, the band reaches as far as the interval of that error rate."""
-    n_units = known.units_that_could_err(rate)
-    if n_units is None:
-        return bounds
-    unseen = NothingSeen(n_units).share(known.level)
-    low, high = bounds
-    return np.where(shares >= 1.0 - ROUNDING, 1.0 - unseen, low), np.where(shares <= ROUNDING, unseen, high)
+    at_end = (values == 0.0) & (scale == "log")  # nothing was seen that moves it
+    return bounds_on_scale(values, values, np.where(at_end, 0.0, reach), scale)
 
 
 def detector_bands(one: ClassEvaluation, target: int) -> tuple[Band, Band] | None:
