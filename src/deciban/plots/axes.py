@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
+from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -153,7 +154,9 @@ class Canvas:
     def shade_between(self, mark: Mark, low: Outline, high: Outline, known: Uncertainty) -> None:
         """Shade what lies between two lines that have no common places."""
         x, y = (np.concatenate((one, other[::-1])) for one, other in zip(low, high, strict=True))
-        self.ax.fill(x, y, **{**BAND, "color": mark.color, "alpha": self._opacity})
+        style = {**BAND, "color": mark.color, "alpha": self._opacity}
+        # As a collection, for which limits are not looked for corner by corner; who draws such areas sets them.
+        self.ax.add_collection(PolyCollection([np.column_stack((x, y))], **style), autolim=False)
         self.explain_bands(known)
 
     def explain_bands(self, known: Uncertainty) -> None:
