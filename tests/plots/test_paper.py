@@ -32,7 +32,7 @@ def test_reads_sizes(size, width, height):
     assert height is None or found.height == pytest.approx(height, rel=1e-12)
 
 
-@pytest.mark.parametrize("size", ["85", "85x60", "3.5 x 2.5in", "3.5inx2.5", "3.5x2.5in"])
+@pytest.mark.parametrize("size", [85, "85", "85x60", "3.5 x 2.5in", "3.5inx2.5", "3.5x2.5in"])
 def test_asks_for_units(size):
     with pytest.raises(InputError, match=r"each number needs its unit.*85mmx60mm"):
         paper.paper_of(size)

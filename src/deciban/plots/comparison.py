@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from deciban.analysis.comparison import Comparison
 from deciban.analysis.pairs import FigureDifference
@@ -15,14 +16,17 @@ from deciban.errors import InputError
 from deciban.plots.axes import Canvas, Mark, Style, in_percent
 from deciban.plots.files import families_for
 from deciban.plots.labels import readable
-from deciban.plots.paper import letters
+from deciban.plots.paper import letters, size_for
 from deciban.plots.prior_curves import REFERENCE, write_priors
 
 _WIDTH, _ROW, _HEAD = 6.0, 0.34, 1.0
 """Inches: of a forest plot, of one of its rows, and of all else in it."""
 
-_TOGETHER, _HIGHEST = 4, 4.0
-"""Pairs that a row has room for, and how many times as high it may be for more."""
+_TOGETHER, _HIGHEST, _MOST_TOGETHER = 4, 4.0, 10
+"""Pairs that a row has room for, how many times as high it may be for more, and so many pairs at most."""
+
+_PANEL, _THIN_ROW, _LETTER = 1.5, 0.19, 0.075
+"""Inches: a panel of one figure where each pair has a row of its own, this row, and a letter beside it."""
 
 _SPREAD = 0.6
 """Share of the height of a row over which several pairs are spread."""
@@ -32,6 +36,10 @@ _MOST, _LEAST = 0.6, 0.001
 """Half the height of a plot of curves: however large differences are, and however small."""
 
 _LETTERS = 9.0
+
+_DOTS: Style = {"linestyle": "-", "marker": "o", "markersize": 5}
+
+_SHARE = "Difference, share of the greater one (%)"
 
 
 def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None = None, **line_kw: Any) -> Axes:
@@ -60,7 +68,8 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
     Notes
     -----
     Differences are first minus second: to the right of the line the second system has the smaller figure. Intervals
-    that touch the line leave open whether there is a difference.
+    that touch the line leave open whether there is a difference. More than ten pairs would cover each other: they have
+    a row each, and figures a panel each, the first of which is returned.
 
     Examples
     --------
@@ -74,12 +83,13 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
     """
     rows = _rows_of(comparison, figure)
     by_pair = figure is not None
+    if ax is None and not by_pair and len(rows) > _MOST_TOGETHER:
+        return _in_panels([str(pair) for pair in comparison.pairs], rows, line_kw)
     labels = [str(pair) for pair in comparison.pairs] if by_pair else [one.words for one in rows[0]]
     names = [labels[0]] if by_pair else [str(pair) for pair in comparison.pairs]
-    dots: Style = {"linestyle": "-", "marker": "o", "markersize": 5}
     row = _ROW * min(max(1.0, len(names) / _TOGETHER), _HIGHEST)
     size = (_WIDTH, _HEAD + row * max(len(labels), 2))
-    canvas = Canvas(names, ax, line_kw, size=size, by_rows=True, dots=dots)
+    canvas = Canvas(names, ax, line_kw, size=size, by_rows=True, dots=_DOTS)
     canvas.ax.axvline(0.0, **REFERENCE)
     marks = canvas.marks * len(comparison.pairs) if by_pair else canvas.marks
     for k, (mark, pair) in enumerate(zip(marks, rows, strict=True)):
@@ -94,8 +104,38 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
         label = f"Difference of {shown.words}"
     else:
         canvas.ax.xaxis.set_major_formatter(in_percent)
-        label = f"Difference of {shown.words} (%)" if by_pair else "Difference, share of the greater one (%)"
+        label = f"Difference of {shown.words} (%)" if by_pair else _SHARE
     return _finished(canvas, label, "", with_legend=not by_pair)
+
+
+def _in_panels(labels: Sequence[str], rows: Sequence[Sequence[FigureDifference]], line_kw: Style) -> Axes:
+    """A row for each pair, and beside each other a panel for each figure."""
+    names = readable(labels, width=40)
+    n, beside = len(rows[0]), _LETTER * max(map(len, names))
+    height = _HEAD + _THIN_ROW * len(rows)
+    width, _ = size_for((beside + _PANEL * n, height), by_rows=True)
+    n_columns = min(n, max(1, int((width - beside) / (0.6 * _PANEL))))
+    n_lines = -(-n // n_columns)
+    figure = Figure(figsize=size_for((width, n_lines * height), by_rows=True), layout="constrained")
+    panels = figure.subplots(n_lines, n_columns, sharey=True, squeeze=False).ravel().tolist()
+    for spare in panels[n:]:
+        spare.remove()
+    for k, panel in enumerate(panels[:n]):
+        canvas = Canvas([labels[0]], panel, line_kw, size=(_PANEL, height), dots={**_DOTS, "markersize": 3.5})
+        panel.axvline(0.0, **REFERENCE)
+        for place, pair in enumerate(rows):
+            _interval(panel, canvas.marks[0], place, pair[k], own_unit=False, is_first=False, tip=4.0)
+        panel.set_yticks(range(len(rows)), names)
+        panel.set_ylim(len(rows) - 0.5, -0.5)
+        panel.grid(visible=False, axis="y")
+        panel.xaxis.set_major_formatter(in_percent)
+        panel.set_title(rows[0][k].words.replace(" at ", "\nat "), fontsize=letters(_LETTERS))
+        panel.tick_params(labelsize=letters(8))
+        for text in panel.get_yticklabels():
+            text.set_fontproperties(families_for([text.get_text()], letters(8)))
+    figure.supxlabel(_SHARE, fontsize=letters(10))
+    first: Axes = panels[0]
+    return first
 
 
 def _rows_of(comparison: Comparison, figure: str | None) -> list[list[FigureDifference]]:
@@ -129,7 +169,9 @@ def _places(k: int, n_pairs: int, n_rows: int) -> list[float]:
     return [row + shift for row in range(n_rows)]
 
 
-def _interval(ax: Axes, mark: Mark, place: float, one: FigureDifference, *, own_unit: bool, is_first: bool) -> None:
+def _interval(
+    ax: Axes, mark: Mark, place: float, one: FigureDifference, *, own_unit: bool, is_first: bool, tip: float = 7.0
+) -> None:
     relative = one.relative
     if own_unit or relative is None:
         middle, low, high = one.interval.estimate, one.interval.low, one.interval.high
@@ -137,7 +179,7 @@ def _interval(ax: Axes, mark: Mark, place: float, one: FigureDifference, *, own_
         middle, low, high = relative
     style = {**mark.main, "label": mark.main["label"] if is_first else "_nolegend_"}
     ax.plot([low, middle, high], [place, place, place], **{**style, "markevery": [1]})
-    ax.plot([low, high], [place, place], linestyle="none", marker="|", markersize=7, color=mark.color)
+    ax.plot([low, high], [place, place], linestyle="none", marker="|", markersize=tip, color=mark.color)
 
 
 def _finished(canvas: Canvas, x: str, y: str, *, with_legend: bool) -> Axes:

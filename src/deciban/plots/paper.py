@@ -74,7 +74,7 @@ def paper_of(size: str) -> Paper:
     """
     if size in NAMED:
         return Paper(NAMED[size])
-    sides = [_LENGTH.fullmatch(side.strip()) for side in size.split("x")]
+    sides = [_LENGTH.fullmatch(side.strip()) for side in str(size).split("x")]
     if len(sides) > 2 or None in sides:
         bare = re.fullmatch(r"[\d.]+\s*(in|cm|mm|pt)?\s*(x\s*[\d.]+\s*(in|cm|mm|pt)?)?", size)
         why = "each number needs its unit" if bare else "this is no size"
