@@ -76,7 +76,7 @@ def paper_of(size: str) -> Paper:
         return Paper(NAMED[size])
     sides = [_LENGTH.fullmatch(side.strip()) for side in str(size).split("x")]
     if len(sides) > 2 or None in sides:
-        bare = re.fullmatch(r"[\d.]+\s*(in|cm|mm|pt)?\s*(x\s*[\d.]+\s*(in|cm|mm|pt)?)?", size)
+        bare = re.fullmatch(r"[\d.]+\s*(in|cm|mm|pt)?\s*(x\s*[\d.]+\s*(in|cm|mm|pt)?)?", str(size))
         why = "each number needs its unit" if bare else "this is no size"
         raise InputError(
             f"size: got {size!r}, but {why}. Write column ({NAMED['column']:g} in wide), page ({NAMED['page']:g} in), "
