@@ -1,7 +1,5 @@
 """Plots of comparisons show what the comparison says: intervals where they are, and bands."""
 
-from contextlib import nullcontext
-
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
@@ -9,16 +7,7 @@ from matplotlib.figure import Figure
 
 import deciban
 from deciban.errors import InputError
-
-
-def comparison(names, **options):
-    rng = np.random.default_rng(3)
-    unit = np.repeat(np.arange(40), 4)
-    common = rng.normal(size=(2, 160))
-    gaps = dict(zip("ABCDEF", (1.5, 2.0, 1.4, 1.7, 1.2, 1.8), strict=True))
-    pairs = [common + 0.5 * rng.normal(size=(2, 160)) + np.array([[gaps[k]], [-gaps[k]]]) for k in names]
-    how = {"tar_units": unit, "non_units": unit, "names": list(names), **options}
-    return deciban.compare(*map(tuple, pairs), **how)
+from support.compared import comparison, lines_of
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +18,6 @@ def two():
 @pytest.fixture(scope="module")
 def three():
     return comparison("ABC")
-
-
-def lines_of(ax, n_points):
-    return [line for line in ax.lines if len(line.get_xdata()) == n_points and not np.isscalar(line.get_ydata())]
 
 
 def test_forest_shows_shares_of_the_greater_figure(two):
@@ -69,24 +54,6 @@ def test_pairs_have_colours_and_do_not_hide_each_other(three):
     heights = [line.get_ydata()[0] for line in drawn]
     assert len(set(heights)) == len(heights)
     assert [t.get_text() for t in ax.get_legend().get_texts()] == list(map(str, three.pairs))
-
-
-@pytest.mark.parametrize("size", [None, "column"])
-def test_many_pairs_have_a_row_each_and_figures_a_panel(size):
-    six = comparison("ABCDEF")
-    with deciban.plots.print_style(size) if size else nullcontext():
-        first = deciban.plots.forest(six)
-    panels = first.figure.axes
-    assert [text.get_text() for text in first.get_yticklabels()] == list(map(str, six.pairs))
-    assert (len(six.pairs), len({round(one.get_position().y0, 3) for one in panels})) == (15, 2 if size else 1)
-    shown = [one for one in six.pairs[0].figures if one.relative is not None]
-    assert [one.get_title().replace("\n", " ") for one in panels] == [one.words for one in shown]
-    for panel, one in zip(panels, shown, strict=True):
-        expected = [next(row for row in pair.figures if row.figure == one.figure).relative for pair in six.pairs]
-        drawn = [[line.get_xdata()[k] for k in (1, 0, 2)] for line in lines_of(panel, 3)]
-        assert drawn == [pytest.approx(found) for found in expected]
-        assert [line.get_ydata()[0] for line in lines_of(panel, 3)] == list(range(15))
-    assert len(deciban.plots.forest(six, figure="eer").figure.axes) == 1
 
 
 def test_curves_have_their_bands(two):

@@ -69,8 +69,9 @@ class Mark:
         return {**self.main, "label": f"{self.main['label']} ({note})"} if note else self.main
 
     def thin(self, **style: Any) -> Style:
-        """Return the style of a secondary line in the same colour."""
-        return {"color": self.color, "linewidth": THIN_WIDTH, "linestyle": "--", **style}
+        """Return the style of a secondary line in the same colour, which is no thicker than the main one."""
+        width = min(THIN_WIDTH, self.main.get("linewidth", THIN_WIDTH))
+        return {"color": self.color, "linewidth": width, "linestyle": "--", **style}
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from deciban.analysis.comparison import Comparison
 from deciban.analysis.pairs import FigureDifference
 from deciban.errors import InputError
-from deciban.plots.axes import Canvas, Mark, Style, in_percent
+from deciban.plots.axes import Canvas, in_percent
 from deciban.plots.files import families_for
 from deciban.plots.labels import readable
-from deciban.plots.paper import letters, size_for
+from deciban.plots.many_pairs import (
+    DOTS,
+    PRIORS,
+    SHARE,
+    curves_of_many,
+    difference_of,
+    draw_curves,
+    draw_interval,
+    forest_of_many,
+    highest,
+)
+from deciban.plots.paper import letters
 from deciban.plots.prior_curves import REFERENCE, write_priors
 
 _WIDTH, _ROW, _HEAD = 6.0, 0.34, 1.0
@@ -25,21 +33,14 @@ _WIDTH, _ROW, _HEAD = 6.0, 0.34, 1.0
 _TOGETHER, _HIGHEST, _MOST_TOGETHER = 4, 4.0, 10
 """Pairs that a row has room for, how many times as high it may be for more, and so many pairs at most."""
 
-_PANEL, _THIN_ROW, _LETTER = 1.5, 0.19, 0.075
-"""Inches: a panel of one figure where each pair has a row of its own, this row, and a letter beside it."""
-
 _SPREAD = 0.6
 """Share of the height of a row over which several pairs are spread."""
 
 _SIZE = (6.0, 4.0)
-_MOST, _LEAST = 0.6, 0.001
-"""Half the height of a plot of curves: however large differences are, and however small."""
+_MOST_CURVES = 4
+"""Pairs whose bands can be told apart in one plot."""
 
 _LETTERS = 9.0
-
-_DOTS: Style = {"linestyle": "-", "marker": "o", "markersize": 5}
-
-_SHARE = "Difference, share of the greater one (%)"
 
 
 def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None = None, **line_kw: Any) -> Axes:
@@ -84,18 +85,18 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
     rows = _rows_of(comparison, figure)
     by_pair = figure is not None
     if ax is None and not by_pair and len(rows) > _MOST_TOGETHER:
-        return _in_panels([str(pair) for pair in comparison.pairs], rows, line_kw)
+        return forest_of_many([str(pair) for pair in comparison.pairs], rows, line_kw)
     labels = [str(pair) for pair in comparison.pairs] if by_pair else [one.words for one in rows[0]]
     names = [labels[0]] if by_pair else [str(pair) for pair in comparison.pairs]
     row = _ROW * min(max(1.0, len(names) / _TOGETHER), _HIGHEST)
     size = (_WIDTH, _HEAD + row * max(len(labels), 2))
-    canvas = Canvas(names, ax, line_kw, size=size, by_rows=True, dots=_DOTS)
+    canvas = Canvas(names, ax, line_kw, size=size, by_rows=True, dots=DOTS)
     canvas.ax.axvline(0.0, **REFERENCE)
     marks = canvas.marks * len(comparison.pairs) if by_pair else canvas.marks
     for k, (mark, pair) in enumerate(zip(marks, rows, strict=True)):
         places = [float(k)] if by_pair else _places(k, len(rows), len(labels))
         for number, (place, one) in enumerate(zip(places, pair, strict=True)):
-            _interval(canvas.ax, mark, place, one, own_unit=by_pair, is_first=number == 0)
+            draw_interval(canvas.ax, mark, place, one, own_unit=by_pair, is_first=number == 0)
     canvas.ax.set_yticks(range(len(labels)), readable(labels, width=40))
     canvas.ax.set_ylim(len(labels) - 0.5, -0.5)
     canvas.ax.grid(visible=False, axis="y")
@@ -104,38 +105,8 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
         label = f"Difference of {shown.words}"
     else:
         canvas.ax.xaxis.set_major_formatter(in_percent)
-        label = f"Difference of {shown.words} (%)" if by_pair else _SHARE
+        label = f"Difference of {shown.words} (%)" if by_pair else SHARE
     return _finished(canvas, label, "", with_legend=not by_pair)
-
-
-def _in_panels(labels: Sequence[str], rows: Sequence[Sequence[FigureDifference]], line_kw: Style) -> Axes:
-    """A row for each pair, and beside each other a panel for each figure."""
-    names = readable(labels, width=40)
-    n, beside = len(rows[0]), _LETTER * max(map(len, names))
-    height = _HEAD + _THIN_ROW * len(rows)
-    width, _ = size_for((beside + _PANEL * n, height), by_rows=True)
-    n_columns = min(n, max(1, int((width - beside) / (0.6 * _PANEL))))
-    n_lines = -(-n // n_columns)
-    figure = Figure(figsize=size_for((width, n_lines * height), by_rows=True), layout="constrained")
-    panels = figure.subplots(n_lines, n_columns, sharey=True, squeeze=False).ravel().tolist()
-    for spare in panels[n:]:
-        spare.remove()
-    for k, panel in enumerate(panels[:n]):
-        canvas = Canvas([labels[0]], panel, line_kw, size=(_PANEL, height), dots={**_DOTS, "markersize": 3.5})
-        panel.axvline(0.0, **REFERENCE)
-        for place, pair in enumerate(rows):
-            _interval(panel, canvas.marks[0], place, pair[k], own_unit=False, is_first=False, tip=4.0)
-        panel.set_yticks(range(len(rows)), names)
-        panel.set_ylim(len(rows) - 0.5, -0.5)
-        panel.grid(visible=False, axis="y")
-        panel.xaxis.set_major_formatter(in_percent)
-        panel.set_title(rows[0][k].words.replace(" at ", "\nat "), fontsize=letters(_LETTERS))
-        panel.tick_params(labelsize=letters(8))
-        for text in panel.get_yticklabels():
-            text.set_fontproperties(families_for([text.get_text()], letters(8)))
-    figure.supxlabel(_SHARE, fontsize=letters(10))
-    first: Axes = panels[0]
-    return first
 
 
 def _rows_of(comparison: Comparison, figure: str | None) -> list[list[FigureDifference]]:
@@ -167,19 +138,6 @@ def _places(k: int, n_pairs: int, n_rows: int) -> list[float]:
     """Heights of the rows of a pair: several pairs stand below one another in each."""
     shift = 0.0 if n_pairs == 1 else _SPREAD * (k / (n_pairs - 1) - 0.5)
     return [row + shift for row in range(n_rows)]
-
-
-def _interval(
-    ax: Axes, mark: Mark, place: float, one: FigureDifference, *, own_unit: bool, is_first: bool, tip: float = 7.0
-) -> None:
-    relative = one.relative
-    if own_unit or relative is None:
-        middle, low, high = one.interval.estimate, one.interval.low, one.interval.high
-    else:
-        middle, low, high = relative
-    style = {**mark.main, "label": mark.main["label"] if is_first else "_nolegend_"}
-    ax.plot([low, middle, high], [place, place, place], **{**style, "markevery": [1]})
-    ax.plot([low, high], [place, place], linestyle="none", marker="|", markersize=tip, color=mark.color)
 
 
 def _finished(canvas: Canvas, x: str, y: str, *, with_legend: bool) -> Axes:
@@ -220,7 +178,8 @@ def difference_curve(
     Notes
     -----
     Differences are first minus second: above 0 the second system errs less. Where a band leaves out 0, one system is
-    better beyond doubt. Curves that leave the plot are cut off. Source of the bands: Montiel Olea and Plagborg-Møller,
+    better beyond doubt. Curves that leave the plot are cut off. More than four pairs have a panel each, the first of
+    which is returned. Source of the bands: Montiel Olea and Plagborg-Møller,
     Simultaneous confidence bands, Journal of Applied Econometrics 34, 2019.
 
     Examples
@@ -236,28 +195,22 @@ def difference_curve(
     if not any(wanted):
         known = dict.fromkeys(one.curve for pair in comparison.pairs for one in pair.curves)
         raise InputError(f"curves: the comparison has no such curve. There are {', '.join(known) or 'none'}.")
+    if ax is None and len(wanted) > _MOST_CURVES:
+        return curves_of_many(list(map(str, comparison.pairs)), wanted, line_kw)
     canvas = Canvas([str(pair) for pair in comparison.pairs], ax, line_kw, size=_SIZE)
     canvas.ax.axhline(0.0, **REFERENCE)
-    reach, top, alpha = 0.0, _LEAST, 0.18 / math.sqrt(len(wanted))
     for mark, pair in zip(canvas.marks, wanted, strict=True):
-        for number, one in enumerate(pair):
-            is_least = one.curve == "min_error"
-            style = mark.thin() if is_least else mark.main
-            style = {**style, "label": mark.main["label"]} if number == 0 else {**style, "label": "_nolegend_"}
-            canvas.ax.plot(one.log_odds, one.difference, **style)
-            canvas.ax.fill_between(one.log_odds, one.low, one.high, color=mark.color, alpha=alpha, linewidth=0)
-            reach = max(reach, float(np.abs(one.log_odds).max()))
-            top = max(top, 1.08 * float(np.abs([one.low, one.high]).max()))
-            name = "at the best thresholds" if is_least else "actual"
-            canvas.explain(name, linestyle="--" if is_least else "-")
+        for k, one in enumerate(pair):
+            draw_curves(canvas.ax, mark, one, share=len(wanted), label=mark.main["label"] if k == 0 else "_nolegend_")
+            name = "at the best thresholds" if one.curve == "min_error" else "actual"
+            canvas.explain(name, linestyle="--" if one.curve == "min_error" else "-")
     first = wanted[0][0]
     canvas.explain(f"{100 * first.level:.4g} % band over all priors", color="0.35", alpha=0.25, linewidth=6)
-    top = min(top, _MOST)
+    reach, top = highest(wanted)
     canvas.keep_limits((-reach, reach), (-top, top))
     _say_who(canvas.ax, comparison)
     write_priors(canvas.ax)
-    what = "C_avg" if first.curve == "c_avg" else "normalized Bayes error rate"
-    return canvas.finish("Prior log odds (nats)", f"Difference of {what}")
+    return canvas.finish(PRIORS, difference_of(first))
 
 
 def _say_who(ax: Axes, comparison: Comparison) -> None:

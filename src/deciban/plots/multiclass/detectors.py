@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,16 +25,11 @@ from deciban.plots.axes import BAND, BAND_LINE, GREY, HALO, Canvas, Mark, Style,
 from deciban.plots.files import families_for
 from deciban.plots.labels import NAME_WIDTH, PALETTE, readable
 from deciban.plots.multiclass.cells import ClassDrawable, brief, class_systems_of, one_system, systems_before
-from deciban.plots.paper import letters, line_width, paper, size_for
+from deciban.plots.panels import legend_above, panels_of
+from deciban.plots.paper import letters, line_width
 from deciban.plots.prior_curves import BEFORE, REFERENCE
 from deciban.types import FloatArray
 
-_PANEL = (2.15, 1.75)
-"""Inches of a panel."""
-_NARROWEST = 5.8
-"""Inches that the legend takes in one line, without a band."""
-_ENTRY = 1.5
-"""Inches of each of its entries where there is one more: if they do not fit, they stand in two lines."""
 _NAME_SIZE, _NUMBER_SIZE = 9.0, 7.0
 _HEADROOM, _LIMITS = 1.4, (0.02, 0.7)
 """Room for numbers above the curves, and how low and high the axis of errors (fractions) may end."""
@@ -109,7 +103,7 @@ def class_ape(
             raise InputError(f"before: {len(old)} classes are detected, but {len(detectors)} after calibration.")
     if columns is not None and columns < 1:
         raise InputError(f"columns: at least 1 panel stands in a row, got {columns}.")
-    figure, panels = _panels(len(detectors), columns)
+    figure, panels = panels_of(len(detectors), columns, "Prior log odds of the class (nats)", "Bayes error rate (%)")
     mark = Mark({"color": PALETTE[0], "linewidth": line_width(1.5), "zorder": 2.5, **normalize_kwargs(line_kw, Line2D)})
     names = readable([detector.name for detector in detectors], width=NAME_WIDTH)
     fonts = families_for(names, letters(_NAME_SIZE))
@@ -161,39 +155,6 @@ def _detectors(system: ClassEvaluation, *, bands: bool) -> list[_Detector]:
     ]
 
 
-def _panels(n: int, columns: int | None) -> tuple[Figure, list[Axes]]:
-    """Make a figure of panels that share both axes; only those at the edges carry numbers."""
-    n_columns = min(n, _most_columns(_best_columns(n)) if columns is None else columns)
-    n_rows = -(-n // n_columns)
-    size = (max(n_columns * _PANEL[0] + 0.6, _NARROWEST), n_rows * _PANEL[1] + 1.0)
-    figure = Figure(figsize=size_for(size, by_rows=True), layout="constrained")
-    grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
-    panels = list(grid.flat)
-    for spare in panels[n:]:
-        spare.remove()
-    for at, panel in enumerate(panels[:n]):
-        panel.grid(visible=True, color="0.9", linewidth=0.6)
-        panel.set_axisbelow(True)
-        lowest = at + n_columns >= n
-        panel.tick_params(labelsize=letters(8), labelbottom=lowest)
-    figure.supxlabel("Prior log odds of the class (nats)", fontsize=letters(10))
-    figure.supylabel("Bayes error rate (%)", fontsize=letters(10))
-    return figure, panels[:n]
-
-
-def _best_columns(n: int) -> int:
-    """Return how many columns of 3 to 6 leave the fewest panels empty, near a square."""
-    if n <= 4:
-        return 2 if n == 4 else 3
-    return min(range(3, 7), key=lambda columns: (-n % columns, abs(columns - math.sqrt(1.2 * n))))
-
-
-def _most_columns(wanted: int) -> int:
-    """Return how many columns there is room for: in print, panels are half as wide at least."""
-    asked = paper()
-    return wanted if asked is None else max(1, min(wanted, int((asked.width - 0.4) / (0.5 * _PANEL[0]))))
-
-
 def _draw(panel: Axes, detector: _Detector, earlier: _Detector | None, mark: Mark) -> tuple[float, float]:
     """Draw the curves of one class; return the highest errors after and before calibration."""
     panel.plot(detector.log_odds, default_error(detector.log_odds), **REFERENCE)
@@ -238,16 +199,7 @@ def _legend(figure: Figure, mark: Mark, *, with_before: bool, known: Uncertainty
         entries.append((band_label(known), {**BAND_LINE, "color": mark.color}))
     handles = [Line2D([], [], label=label, **style) for label, style in entries]
     title = "Cllr in bits" + (", before → after calibration" if with_before else "")
-    style: Style = {
-        "loc": "outside upper center",
-        "frameon": False,
-        "fontsize": letters(9),
-        "title_fontsize": letters(8),
-    }
-    n_rows = 1
-    if known is not None or paper() is not None:
-        n_rows = math.ceil(len(handles) * _ENTRY * letters(9) / 9 / figure.get_figwidth())
-    figure.legend(handles=handles, ncols=-(-len(handles) // n_rows), title=title, **style)
+    legend_above(figure, handles, title, is_long=known is not None)
 
 
 def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: Any) -> Axes:
