@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgba
 
+from deciban.analysis.losses_without import Loss, SystemWorth
 from deciban.analysis.two_systems import ScorePairs
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
@@ -151,6 +152,60 @@ def class_parameters(
     return _drawn_in_rows([what], [rows], label, ax, line_kw, level=level, reference=_CHANGES_NOTHING[what])
 
 
+def system_worth(
+    result: Sequence[SystemWorth], ax: Axes | None = None, *, level: float = LEVEL, **line_kw: Any
+) -> Axes:
+    """Draw what a fusion loses without each of its systems: the rise of Cllr, with paired intervals.
+
+    Parameters
+    ----------
+    result : sequence of SystemWorth
+        From `deciban.analysis.losses_without.worth_of_systems`, of two classes or of many.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    level : float
+        Of the intervals, for the legend.
+    **line_kw
+        Properties of the intervals of both sets of trials.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If there is no system whose loss is known.
+
+    Notes
+    -----
+    Left of the dotted line the fusion is better without the system. A row without a mark is a system without which
+    nothing could be trained.
+
+    Examples
+    --------
+    >>> from deciban.analysis.losses_without import Loss, SystemWorth
+    >>> ax = system_worth([SystemWorth("A", Loss(0.2), Loss(0.1, 0.05, 0.15)), SystemWorth("B", Loss(0.0), None)])
+    >>> [text.get_text() for text in ax.get_yticklabels()], ax.get_xlabel()
+    (['without A', 'without B'], 'Rise of Cllr (bits)')
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['training', 'test', '95 % interval']
+    """
+    sets = {"training": [one.dev for one in result], "test": [one.eval for one in result]}
+    known = {name: losses for name, losses in sets.items() if any(losses)}
+    if not known:
+        raise InputError("result: there is no system whose loss is known. `worth_of_systems(...)` finds losses.")
+    rows = [
+        [_row_of(f"without {one.name}", loss) for one, loss in zip(result, losses, strict=True)]
+        for losses in known.values()
+    ]
+    return _drawn_in_rows(list(known), rows, "Rise of Cllr (bits)", ax, line_kw, level=level)
+
+
+def _row_of(name: str, loss: Loss | None) -> Row:
+    return Row(name, None) if loss is None else Row(name, loss.value, loss.low, loss.high)
+
+
 def _drawn_in_rows(
     names: Sequence[str],
     marked: Sequence[Sequence[Row]],
@@ -168,8 +223,9 @@ def _drawn_in_rows(
     canvas.ax.axvline(reference, **REFERENCE)
     for k, (mark, own) in enumerate(zip(canvas.marks, marked, strict=True)):
         shift = 0.0 if len(marked) == 1 else _APART * (k / (len(marked) - 1) - 0.5)
+        first = min((at for at, one in enumerate(own) if one.value is not None), default=0)
         for at, one in enumerate(own):
-            _mark_row(canvas, mark, at + shift, one, is_first=at == 0)
+            _mark_row(canvas, mark, at + shift, one, is_first=at == first)
     if any(one.low is not None for own in marked for one in own):
         color = canvas.marks[0].color if len(marked) == 1 else GREY
         canvas.explain(f"{100 * level:.4g} % interval", color=color, marker="|", markersize=7)

@@ -12,7 +12,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from deciban import plots
 from deciban._version import __version__
-from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation import Results
 from deciban.evaluation.information_at import sentence
 from deciban.evaluation.one_system import shared_notes
@@ -209,10 +208,7 @@ def _of_model(page: Page, sides: Sequence[Side]) -> dict[str, Any]:
     if isinstance(model, ScoreModel) and model.is_fusion:
         from deciban.report.model_card import fusion_section
 
-        fusion = fusion_section(model, page.figures, page.selection)
-        if any(row.standardized is not None for row in model.parameter_rows()):
-            drawing = plots.fusion_weights(model, level=LEVEL if page.level is None else page.level)
-            fusion["drawn"] = [picture(drawing, TWO_CLASS["fusion_weights"], "", "of the fusion")]
+        fusion = fusion_section(page)
     return {"fusion": fusion, "model_figures": [] if model is None else _drawn_of_model(model, sides, page)}
 
 
