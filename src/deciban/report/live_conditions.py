@@ -22,6 +22,9 @@ from deciban.types import FloatArray, IntArray
 ROOM = 1_200_000
 """Characters that the numbers of all conditions may take on a page."""
 
+_ROOM_OF_ONE = 12_500
+"""Characters for a system in a condition, with bands at the fewest places."""
+
 _FIGURES = ("eer", "min_cllr", "cllr")
 """Of the map, beside costs at the operating point."""
 
@@ -119,6 +122,12 @@ def condition_data(
     about = _about(detail) if is_sure else _WORDS["plain"]
     places = detail.places(grid).tolist()
     return {"rows": [row for row, _ in rows], "sets": sets, "heavy": heavy, "places": places, "about": about}
+
+
+def room_for(results: Results[Any]) -> int:
+    """Characters with which the numbers of all conditions have bands, nearly always."""
+    n_conditions = sum(len(part.conditions) for part in results.conditions[0].partitions) if results.conditions else 0
+    return min(_ROOM_OF_ONE * n_conditions * len(results.systems), ROOM)
 
 
 def _about(detail: _Detail) -> str:
