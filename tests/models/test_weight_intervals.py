@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from deciban import InputError
-from deciban.calibration import PavCalibrator
+from deciban.calibration import AffineCalibrator, MulticlassCalibrator, MulticlassShiftCalibrator, PavCalibrator
 from deciban.fusion import LinearFusion, MulticlassFusion
-from deciban.models.weight_intervals import weight_intervals
+from deciban.models.weight_intervals import parameter_intervals, weight_intervals
 
 
 def drawn(seed, n_units=60, each=6):
@@ -55,3 +55,28 @@ def test_weights_without_units_have_no_interval_and_other_models_have_no_weights
     assert [(one.low, one.high) for one in found] == [(None, None)] * 2
     with pytest.raises(InputError, match="no weights of systems"):
         weight_intervals(PavCalibrator().fit(scores[:, 0], is_target))
+
+
+def test_offsets_of_two_classes_are_half_that_of_their_difference():
+    """Of two classes, a calibration of log-likelihoods has the scale of that of llrs, and half its offset each."""
+    scores, is_target, unit = drawn(1)
+    llr = scores[:, 0] + 1.0
+    many = MulticlassCalibrator().fit(np.stack([llr / 2, -llr / 2], axis=1), np.where(is_target, 0, 1), units=unit)
+    two = AffineCalibrator().fit(llr, is_target, units=unit)
+    reach = stats.t.ppf(0.95, 59) * np.sqrt(np.diag(two.parameter_covariance_))
+    scale, offset, other = parameter_intervals(many, level=0.9)
+    assert (scale.what, offset.whom, other.whom) == ("scale", "0", "1")
+    for found, value, half, share in ((scale, two.scale_, reach[0], 1), (offset, two.offset_, reach[1], 2)):
+        expected = np.array([value, value - half, value + half]) / share
+        assert (found.value, found.low, found.high) == pytest.approx(expected, rel=1e-4)
+    assert (other.value, other.low, other.high) == pytest.approx((-offset.value, -offset.high, -offset.low))
+
+
+def test_what_was_not_trained_has_no_interval():
+    scores, is_target, unit = drawn(1)
+    table, label = np.stack([scores[:, 0], -scores[:, 0]], axis=1), np.where(is_target, 0, 1)
+    scale, *offsets = parameter_intervals(MulticlassShiftCalibrator().fit(table, label, units=unit))
+    assert (scale.value, scale.low) == (1.0, None)
+    assert None not in [one.low for one in offsets]
+    plain = parameter_intervals(MulticlassShiftCalibrator().fit(table, label), classes=("on", "off"))
+    assert [(one.whom, one.low) for one in plain] == [("", None), ("on", None), ("off", None)]

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from matplotlib.lines import AxLine
+from scipy import stats
 
 from deciban import InputError, plots
 from deciban.analysis import score_pairs
+from deciban.calibration import MulticlassCalibrator
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.fusion import LinearFusion
 from deciban.models.weight_intervals import weight_intervals
@@ -36,6 +38,37 @@ def test_weights_without_units_are_dots():
     assert [len(line.get_xdata()) for line in ax.lines] == [2, 1, 1]  # the line at 0, and the weights
     with pytest.raises(InputError, match="level"):
         plots.fusion_weights(fusion_of(2), level=1.0)
+
+
+def calibrator_of(**how):
+    rng = np.random.default_rng(4)
+    label = np.arange(240) % 3
+    loglik = 2.0 * (np.eye(3)[label] + rng.normal(size=(240, 3)) / 2) + [0.0, 1.0, -1.0]
+    return MulticlassCalibrator().fit(loglik, label, units=np.arange(240) // 6, **how)
+
+
+def test_offsets_and_the_scale_are_drawn_with_their_intervals():
+    model, reach = calibrator_of(classes=["eel", "owl", "yak"]), stats.t.ppf(0.95, 39)
+    errors = np.sqrt(np.diag(model.parameter_covariance_))
+    ax = plots.class_parameters(model, level=0.9)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["eel", "owl", "yak"]
+    assert ax.lines[0].get_xdata() == [0.0, 0.0]
+    drawn = [tuple(line.get_xdata()) for line in ax.lines[1:]]
+    for x, error in zip(model.offset_, errors[1:], strict=True):
+        assert (x,) in drawn
+        assert any(one == pytest.approx((x - reach * error, x + reach * error)) for one in drawn if len(one) == 2)
+    ax = plots.class_parameters(model, what="scale", level=0.9)
+    assert ax.lines[0].get_xdata() == [1.0, 1.0]
+    ends = model.scale_ - reach * errors[0], model.scale_ + reach * errors[0]
+    assert [tuple(line.get_xdata()) for line in ax.lines[1:3]] == [pytest.approx(ends), (model.scale_,)]
+
+
+def test_classes_without_names_have_those_that_are_passed_or_numbers():
+    model = calibrator_of()
+    labels = [plots.class_parameters(model, classes=names).get_yticklabels() for names in ((), ("a", "b", "c"))]
+    assert [[text.get_text() for text in some] for some in labels] == [["0", "1", "2"], ["a", "b", "c"]]
+    with pytest.raises(InputError, match="'weight'"):
+        plots.class_parameters(model, what="weight")
 
 
 def two_systems(n, **how):

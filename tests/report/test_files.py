@@ -81,8 +81,10 @@ def test_the_worth_of_the_systems_of_a_fusion(both):
     page, train = both.folder / "page.html", {"train": both.paths, "train_key": both.key}
     report_files(both.paths, both.key, page, model=fusion, **train)
     text = page.read_text("utf-8")
-    assert ("What each system is worth" in text) == (both.name == "two-class")
-    assert ('alt="What each system weighs of the fusion"' in text) == (both.name == "two-class")
+    assert "What each system is worth" in text
+    for drawn in ("What each system weighs of the fusion", "What is lost without each system of the fusion"):
+        assert f'alt="{drawn}"' in text
+    assert ('alt="What is added to each class of the model"' in text) == (both.name == "classes")
 
 
 def test_a_page_that_cannot_be_made_leaves_the_old_one(both):

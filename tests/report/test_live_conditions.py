@@ -7,6 +7,7 @@ import pytest
 
 import deciban
 from deciban.evaluation.at_priors import AtPriors
+from deciban.evaluation.curve_bands import band_of
 from deciban.report.live_conditions import condition_data
 
 COLORS = ["#0072B2", "#D55E00"]
@@ -31,6 +32,17 @@ def results():
 @pytest.fixture(scope="module")
 def known(results):
     return condition_data(results, COLORS, grid_of(results))
+
+
+@pytest.fixture(scope="module")
+def sure():
+    """Results of trials with speakers, of two conditions."""
+    rng = np.random.default_rng(5)
+    speaker = np.arange(600) % 40
+    label = np.arange(600) // 40 % 3 == 0
+    frame = {"label": label, "speaker": speaker.astype(str), "sex": np.where(speaker % 2, "f", "m")}
+    frame["A"] = rng.normal(np.where(label, 2, -2), 2) + rng.normal(size=40)[speaker]
+    return deciban.evaluate(frame, score=["A"], by="sex", units="speaker", operating_points=[0.05, 0.5])
 
 
 def grid_of(results):
@@ -95,3 +107,63 @@ def test_results_without_conditions_have_none():
     one = deciban.evaluate([1.0, 2.0], [0.0])
     results = deciban.evaluation.Results((one,))
     assert condition_data(results, COLORS, grid_of(results)) is None
+
+
+def percents(text):
+    shown = list[float]()
+    for one in text.split(","):
+        shown.append(float(one) if one else shown[-1])
+    return shown
+
+
+def test_intervals_are_those_of_the_condition_to_the_digits_that_are_shown(sure):
+    grid, known = grid_of(sure), condition_data(sure, COLORS[:1], grid_of(sure))
+    for row, condition in zip(known["rows"], sure.conditions[0].partitions[0].conditions, strict=True):
+        (system,), one = known["sets"][row["set"]]["systems"], condition.found
+        for k, point in enumerate(one.operating_points):
+            at = int(np.argmin(np.abs(grid + point.threshold)))
+            for name in ("p_miss", "p_fa"):
+                interval = one.interval((name, k))
+                ends = [percents(end)[at] for end in system["interval"][name]]
+                assert ends == pytest.approx([100 * interval.low, 100 * interval.high], abs=0.00501)
+
+
+def test_bands_are_those_of_the_condition_at_places_of_the_grid(sure):
+    grid, known = grid_of(sure), condition_data(sure, COLORS[:1], grid_of(sure))
+    one, (system,) = sure.conditions[0].partitions[0].conditions[0].found, known["sets"][0]["systems"]
+    places = np.array(known["places"])
+    assert (places[0], places[-1]) == (0, len(grid) - 1)
+    for name in ("act_error", "min_error"):
+        low, high = band_of(one, name, getattr(one.curves, name))
+        for end, whole in zip(system["curves"][name], (low, high), strict=True):
+            expected = np.interp(grid[places], one.curves.prior_log_odds, whole)
+            assert end == pytest.approx(expected, rel=6e-3)
+    curves = system["curves"]
+    sides = [*curves["hull"]["band"], curves["entropy"]["act_cross_entropy_band"], curves["levels"]["tar_band"]]
+    lengths = [len(curves["hull"]["x"])] * 2 + [len(curves[name]["x"]) for name in ("entropy", "levels")]
+    for (low, high), n in zip(sides, lengths, strict=True):
+        assert (len(low), len(high)) == (n, n)
+    assert curves["pav"]["band"] is not None
+
+
+def test_where_room_is_short_bands_go_first_then_intervals_then_conditions(sure):
+    found = {"": set()}
+    for room in range(6_000, 60_000, 1_000):
+        known = condition_data(sure, COLORS[:1], grid_of(sure), room=room)
+        for one in known["sets"]:
+            (system,) = one["systems"]
+            has_bands, has_intervals = "act_error" in system["curves"], bool(system["interval"])
+            found.setdefault(known["about"], set()).add((len(known["sets"]), has_bands, has_intervals))
+            assert has_bands == (system["curves"]["pav"]["band"] is not None)
+    del found[""]
+    most, intervals_only, least = sorted(found, key=len)
+    assert found[most] == {(2, True, True)}
+    assert found[intervals_only] == {(2, False, True)}
+    assert found[least] == {(1, False, False), (2, False, False)}
+    assert "no bands" in intervals_only
+    assert "intervals stand in the tables by condition" in least
+
+
+def test_without_units_nothing_is_said_to_be_lacking(known):
+    assert known["about"] == "Charts have fewer points than those of all trials."
+    assert all(system["interval"] == {} for one in known["sets"] for system in one["systems"])

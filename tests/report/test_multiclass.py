@@ -120,7 +120,7 @@ def test_before_and_after_and_training_stand_side_by_side():
     assert (
         rows(page, f"{LOSSES}, Test")["sys, calibrated"][0] == "0.000"
     )  # nothing is left to calibrate on the same segments
-    assert page.count("<img ") == 11  # of three classes: a triangle for each system, too
+    assert page.count("<img ") == 12  # of three classes: a triangle for each system, too; and the offsets
 
 
 def test_many_classes_have_no_panels():

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from deciban.evaluation.as_json import Jsonable, plain
-from deciban.evaluation.results import Evaluation, Results
+from deciban.evaluation.results import Results
 from deciban.models.two_class import Fusion
 from deciban.types import FloatArray
 
@@ -181,23 +181,32 @@ class FusionFigures:
     Attributes
     ----------
     rows : tuple of FigureRow
-        What tables show: the rows of the analysis, and the fusion on all trials if some lack a score.
+        What tables show: systems alone, every leave-one-out, the fusion, and that on all trials if some lack a score.
     analysis : FusionAnalysis or None
-        Evaluated on the trials that all systems scored; None if these are not of both classes.
+        Of two classes, evaluated on the trials that all systems scored; None if these are not of both classes.
     is_of_training : bool or None
         Whether the model was trained on these trials; None if it does not know.
+    names : tuple of str
+        Of the systems.
+    whole : FigureRow or None
+        The fusion of all systems that is compared with those of fewer.
+    without : tuple of FigureRow
+        The fusion without each system, of two systems the other one alone; empty for a system alone.
     """
 
     rows: tuple[FigureRow, ...]
     analysis: FusionAnalysis | None
     is_of_training: bool | None = None
+    names: tuple[str, ...] = ()
+    whole: FigureRow | None = None
+    without: tuple[FigureRow, ...] = ()
 
     @property
-    def dev(self) -> tuple[Evaluation, ...]:
+    def dev(self) -> tuple[Any, ...]:
         """Evaluations on the trials of training."""
         return tuple(row.dev for row in self.rows if row.dev is not None)
 
     @property
-    def eval(self) -> tuple[Evaluation, ...]:
+    def eval(self) -> tuple[Any, ...]:
         """Evaluations on other trials, where there are any."""
         return tuple(row.eval for row in self.rows if row.eval is not None)

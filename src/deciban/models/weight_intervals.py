@@ -1,4 +1,4 @@
-"""Weights of systems with their intervals: how sure training is of what each one is worth."""
+"""Weights of systems, scales and offsets of classes with their intervals: how sure training is of each."""
 
 from __future__ import annotations
 
@@ -87,6 +87,77 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
             WeightInterval(row.name, weight, *(weight + s * reach * row.standard_error * scale for s in (-1, 1)))
         )
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterInterval:
+    """A parameter of a map of many classes, with its interval.
+
+    Attributes
+    ----------
+    what : str
+        ``"scale"``, ``"weight"`` or ``"offset"``.
+    whom : str
+        The system or the class; empty for a scale, which all classes share.
+    value : float
+        In nats, if it is an offset.
+    low, high : float or None
+        The interval; None where training was not told the units, or did not move this parameter.
+    """
+
+    what: str
+    whom: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+def parameter_intervals(
+    model: ClassModel, *, classes: Sequence[str] = (), level: float = LEVEL
+) -> tuple[ParameterInterval, ...]:
+    """Scale or weights, and the offset of each class, with intervals by the units of training.
+
+    Parameters
+    ----------
+    model : ClassModel
+        A trained calibrator or fusion of many classes.
+    classes : sequence of str
+        What classes are called if the model does not know; by default their numbers.
+    level : float
+        Of the intervals.
+
+    Returns
+    -------
+    tuple of ParameterInterval
+        In the order of `ClassModel.parameter_numbers`; none of models that have no scale, weights or offsets.
+
+    Raises
+    ------
+    InputError
+        If the model was not trained, or the level is not inside (0, 1).
+
+    Notes
+    -----
+    By the standard error and the t quantile of one degree of freedom less than there are units. Offsets have mean 0: an
+    interval is of how far a class is from the mean of all.
+
+    Examples
+    --------
+    >>> from deciban.calibration import MulticlassCalibrator
+    >>> loglik = [[2.0, 0.0], [0.5, 0.0], [-0.5, 0.0], [0.2, 0.0], [-1.0, 0.0], [-2.0, 0.0]]
+    >>> model = MulticlassCalibrator().fit(loglik, [0, 0, 0, 1, 1, 1], units=["a", "b", "c", "d", "e", "f"])
+    >>> [(one.what, one.whom, round(one.value, 2)) for one in parameter_intervals(model)]
+    [('scale', '', 1.71), ('offset', '0', 0.15), ('offset', '1', -0.15)]
+    """
+    level = checked_level(level)
+    model.require_fitted()
+    numbers = model.parameter_numbers(classes or tuple(map(str, range(model.n_classes_))))
+    errors, known = model.errors_in_order or [0.0] * len(numbers), model.uncertainty_
+    reach = math.nan if known is None else t_quantile(level, known.n_units - 1)
+    return tuple(
+        ParameterInterval(what, whom, value, *((value - reach * error, value + reach * error) if error else ()))
+        for (what, whom, value), error in zip(numbers, errors, strict=True)
+    )
 
 
 def _rows(model: ScoreModel) -> Sequence[ParameterRow]:

@@ -13,8 +13,10 @@ from deciban.plots.error_parts import dev_and_eval as dev_and_eval
 from deciban.plots.error_parts import error_contributions as error_contributions
 from deciban.plots.files import FORMATS as FORMATS
 from deciban.plots.files import save as save
+from deciban.plots.fusion import class_parameters as class_parameters
 from deciban.plots.fusion import fusion_weights as fusion_weights
 from deciban.plots.fusion import score_scatter as score_scatter
+from deciban.plots.fusion import system_worth as system_worth
 from deciban.plots.labels import system_colors as system_colors
 from deciban.plots.multiclass.c_avg import c_avg_curve as c_avg_curve
 from deciban.plots.multiclass.c_avg import subset_c_avg as subset_c_avg

@@ -1,19 +1,22 @@
-"""What fusions do: weights of their systems, and two systems' scores with the line that decides."""
+"""What models do: weights of systems, scale and offsets of classes, what each system is worth, how two decide."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgba
 
+from deciban.analysis.losses_without import Loss, SystemWorth
 from deciban.analysis.two_systems import ScorePairs
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
+from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import ScoreModel
-from deciban.models.weight_intervals import WeightInterval, weight_intervals
-from deciban.plots.axes import POINT_MARKERS, Canvas, Mark, Style
+from deciban.models.weight_intervals import parameter_intervals, weight_intervals
+from deciban.plots.axes import GREY, POINT_MARKERS, Canvas, Mark, Style
 from deciban.plots.files import families_for
 from deciban.plots.labels import readable
 from deciban.plots.paper import letters, style_ticks, wrapped
@@ -25,8 +28,23 @@ _WIDTH, _ROW, _HEAD = 6.0, 0.32, 1.0
 
 _LETTERS = 9.0
 
+_APART = 0.4
+"""Share of the height of a row over which several marks are spread."""
+
+_CHANGES_NOTHING = {"offset": 0.0, "scale": 1.0}
+"""Parameters of classes, and what they are in a map that leaves log-likelihoods as they are."""
+
 _SQUARE = (5.6, 5.0)
 _LINE_STYLES = ("-", "--", "-.", ":")
+
+
+class Row(NamedTuple):
+    """What a row shows: a number, and its interval if there is one."""
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
 
 
 def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = LEVEL, **line_kw: Any) -> Axes:
@@ -69,32 +87,165 @@ def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = 
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['system 0', 'system 1']
     """
-    weights = weight_intervals(model, level=level)
-    style: Style = {"linestyle": "-", "marker": "o", "markersize": 5, **line_kw}
-    canvas = Canvas(["weight"], ax, style, size=(_WIDTH, _HEAD + _ROW * max(len(weights), 2)), by_rows=True)
-    canvas.ax.axvline(0.0, **REFERENCE)
-    for row, one in enumerate(weights):
-        _weight(canvas, row, one)
-    if any(one.low is not None for one in weights):
-        canvas.explain(f"{100 * level:.4g} % interval", color=canvas.marks[0].color, marker="|", markersize=7)
-    canvas.ax.set_yticks(range(len(weights)), readable([one.name for one in weights], width=40))
-    canvas.ax.set_ylim(len(weights) - 0.5, -0.5)
-    canvas.ax.grid(visible=False, axis="y")
+    rows = [Row(one.name, one.weight, one.low, one.high) for one in weight_intervals(model, level=level)]
     per = "standard deviation" if model.scores_kind == "two-class" else "width"
-    canvas.finish(f"Weight (nats per {per} of the scores)", "")
+    label = f"Weight (nats per {per} of the scores)"
+    return _drawn_in_rows(["weight"], [rows], label, ax, line_kw, level=level)
+
+
+def class_parameters(
+    model: ClassModel,
+    ax: Axes | None = None,
+    *,
+    what: str = "offset",
+    classes: Sequence[str] = (),
+    level: float = LEVEL,
+    **line_kw: Any,
+) -> Axes:
+    """Draw the offset that a model adds to each class, or its scale, with intervals where it was told the units.
+
+    Parameters
+    ----------
+    model : ClassModel
+        A trained calibrator or fusion of many classes.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    what : str
+        ``"offset"`` or, of a calibrator, ``"scale"``.
+    classes : sequence of str
+        What classes are called if the model does not know; by default their numbers.
+    level : float
+        Of the intervals.
+    **line_kw
+        Properties of the intervals.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If the model has none of these, was not trained, or the level is not inside (0, 1).
+
+    Notes
+    -----
+    The dotted line is what changes nothing: an offset of 0, a scale of 1. See
+    `deciban.models.weight_intervals.parameter_intervals`.
+
+    Examples
+    --------
+    >>> from deciban.calibration import MulticlassCalibrator
+    >>> loglik = [[2.0, 0.0], [0.5, 0.0], [-0.5, 0.0], [0.2, 0.0], [-1.0, 0.0], [-2.0, 0.0]]
+    >>> ax = class_parameters(MulticlassCalibrator().fit(loglik, [0, 0, 0, 1, 1, 1], classes=["cat", "dog"]))
+    >>> [text.get_text() for text in ax.get_yticklabels()], ax.get_xlabel()
+    (['cat', 'dog'], 'Offset (nats)')
+    """
+    found = [one for one in parameter_intervals(model, classes=classes, level=level) if one.what == what]
+    if not found or what not in _CHANGES_NOTHING:
+        raise InputError(
+            f"what: a {type(model).__name__} has no {what!r} to draw. Pass a calibrator by one scale or a fusion of "
+            "many classes, and 'offset' or 'scale'."
+        )
+    rows = [Row(one.whom or what, one.value, one.low, one.high) for one in found]
+    label = "Offset (nats)" if what == "offset" else "Scale"
+    return _drawn_in_rows([what], [rows], label, ax, line_kw, level=level, reference=_CHANGES_NOTHING[what])
+
+
+def system_worth(
+    result: Sequence[SystemWorth], ax: Axes | None = None, *, level: float = LEVEL, **line_kw: Any
+) -> Axes:
+    """Draw what a fusion loses without each of its systems: the rise of Cllr, with paired intervals.
+
+    Parameters
+    ----------
+    result : sequence of SystemWorth
+        From `deciban.analysis.losses_without.worth_of_systems`, of two classes or of many.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    level : float
+        Of the intervals, for the legend.
+    **line_kw
+        Properties of the intervals of both sets of trials.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If there is no system whose loss is known.
+
+    Notes
+    -----
+    Left of the dotted line the fusion is better without the system. A row without a mark is a system without which
+    nothing could be trained.
+
+    Examples
+    --------
+    >>> from deciban.analysis.losses_without import Loss, SystemWorth
+    >>> ax = system_worth([SystemWorth("A", Loss(0.2), Loss(0.1, 0.05, 0.15)), SystemWorth("B", Loss(0.0), None)])
+    >>> [text.get_text() for text in ax.get_yticklabels()], ax.get_xlabel()
+    (['without A', 'without B'], 'Rise of Cllr (bits)')
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['training', 'test', '95 % interval']
+    """
+    sets = {"training": [one.dev for one in result], "test": [one.eval for one in result]}
+    known = {name: losses for name, losses in sets.items() if any(losses)}
+    if not known:
+        raise InputError("result: there is no system whose loss is known. `worth_of_systems(...)` finds losses.")
+    rows = [
+        [_row_of(f"without {one.name}", loss) for one, loss in zip(result, losses, strict=True)]
+        for losses in known.values()
+    ]
+    return _drawn_in_rows(list(known), rows, "Rise of Cllr (bits)", ax, line_kw, level=level)
+
+
+def _row_of(name: str, loss: Loss | None) -> Row:
+    return Row(name, None) if loss is None else Row(name, loss.value, loss.low, loss.high)
+
+
+def _drawn_in_rows(
+    names: Sequence[str],
+    marked: Sequence[Sequence[Row]],
+    label: str,
+    ax: Axes | None,
+    line_kw: Style,
+    *,
+    level: float,
+    reference: float = 0.0,
+) -> Axes:
+    """A row for each name, with a dot and an interval of each kind of mark; and a line at what says nothing."""
+    rows = marked[0]
+    style: Style = {"linestyle": "-", "marker": "o", "markersize": 5, **line_kw}
+    canvas = Canvas(names, ax, style, size=(_WIDTH, _HEAD + _ROW * max(len(rows), 2)), by_rows=True)
+    canvas.ax.axvline(reference, **REFERENCE)
+    for k, (mark, own) in enumerate(zip(canvas.marks, marked, strict=True)):
+        shift = 0.0 if len(marked) == 1 else _APART * (k / (len(marked) - 1) - 0.5)
+        first = min((at for at, one in enumerate(own) if one.value is not None), default=0)
+        for at, one in enumerate(own):
+            _mark_row(canvas, mark, at + shift, one, is_first=at == first)
+    if any(one.low is not None for own in marked for one in own):
+        color = canvas.marks[0].color if len(marked) == 1 else GREY
+        canvas.explain(f"{100 * level:.4g} % interval", color=color, marker="|", markersize=7)
+    canvas.ax.set_yticks(range(len(rows)), readable([one.name for one in rows], width=40))
+    canvas.ax.set_ylim(len(rows) - 0.5, -0.5)
+    canvas.ax.grid(visible=False, axis="y")
+    canvas.finish(label, "")
     for text in canvas.ax.get_yticklabels():
         text.set_fontproperties(families_for([text.get_text()], letters(_LETTERS)))
     return canvas.ax
 
 
-def _weight(canvas: Canvas, row: int, one: WeightInterval) -> None:
-    """One weight, and its interval if there is one."""
-    main = canvas.marks[0].main
+def _mark_row(canvas: Canvas, mark: Mark, at: float, one: Row, *, is_first: bool) -> None:
+    """One number, and its interval if there is one."""
     if one.low is not None and one.high is not None:
-        ends: Style = {**main, "marker": "|", "markersize": 7, "label": "_nolegend_"}
-        canvas.ax.plot([one.low, one.high], [row, row], **ends)
-    label = main["label"] if row == 0 else "_nolegend_"
-    canvas.ax.plot([one.weight], [row], **{**main, "linestyle": "none", "label": label})
+        ends: Style = {**mark.main, "marker": "|", "markersize": 7, "label": "_nolegend_"}
+        canvas.ax.plot([one.low, one.high], [at, at], **ends)
+    label = mark.main["label"] if is_first else "_nolegend_"
+    if one.value is not None:
+        canvas.ax.plot([one.value], [at], **{**mark.main, "linestyle": "none", "label": label})
 
 
 def score_scatter(result: ScorePairs, ax: Axes | None = None, **line_kw: Any) -> Axes:

@@ -246,7 +246,7 @@ def write_report(
         train = evaluate_model(model, trained_on, None, every, **how)
         results, before = _before_and_after(model, train.results)
         page = replace(page, train=results, train_before=before)
-        if model is not None and model.is_fusion and chosen.kind == "two-class":
+        if model is not None and model.is_fusion:
             held_out = held if request.select else None
             figures, selection = _fusion_figures(model, test, train, chosen, held_out, progress)
             page = replace(page, figures=figures, selection=selection)

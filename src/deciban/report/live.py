@@ -20,7 +20,7 @@ from deciban.evaluation import Evaluation, presets
 from deciban.evaluation.at_priors import AtPriors, rate_intervals
 from deciban.evaluation.curve_bands import band_of, hull_bands
 from deciban.report.live_pairs import pair_data
-from deciban.types import FloatArray
+from deciban.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.report.rendering import Page
@@ -120,7 +120,7 @@ def _points(systems: Sequence[Evaluation]) -> list[dict[str, Any]]:
     ]
 
 
-def system_data(one: Evaluation, color: str, grid: FloatArray, n_places: int | None = None) -> dict[str, Any]:
+def system_data(one: Evaluation, color: str, grid: FloatArray) -> dict[str, Any]:
     """The numbers of one system at the priors of a grid, and its curves.
 
     Parameters
@@ -130,13 +130,19 @@ def system_data(one: Evaluation, color: str, grid: FloatArray, n_places: int | N
         Hexadecimal code.
     grid : (n_places,) array
         Log odds that are among those of `AtPriors`.
-    n_places : int, optional
-        Of curves that are coarser and have no bands: so many rates at which their corners are kept.
     """
     at = one.at_priors
     assert isinstance(at, AtPriors)  # noqa: S101  # as who calls this has seen
+    ends = {name: [_short(end) for end in some] for name, some in intervals_at(one, grid).items()}
+    return {**numbers_at(one, color, grid), "interval": ends, "curves": _curves(one, grid)}
+
+
+def numbers_at(one: Evaluation, color: str, grid: FloatArray) -> dict[str, Any]:
+    """What is counted in a system at the priors of a grid, its costs and its name."""
+    at = one.at_priors
+    assert isinstance(at, AtPriors)  # noqa: S101  # as who calls this has seen
     rows = np.searchsorted(at.log_odds, grid)
-    found: dict[str, Any] = {
+    return {
         "name": one.name.encode("utf-8", "replace").decode("utf-8"),
         "color": color,
         "n_tar": one.n_tar,
@@ -147,9 +153,14 @@ def system_data(one: Evaluation, color: str, grid: FloatArray, n_places: int | N
         "n_fa": at.n_fa[rows].tolist(),
         "act_dcf": _short(at.act_dcf[rows], _COST_DIGITS),
         "min_dcf": _short(at.min_dcf[rows], _COST_DIGITS),
-        "interval": {name: [_short(end[rows]) for end in ends] for name, ends in rate_intervals(one).items()},
     }
-    return found | {"curves": _curves(one, grid) if n_places is None else coarse_curves(one, n_places)}
+
+
+def intervals_at(one: Evaluation, grid: FloatArray) -> dict[str, list[FloatArray]]:
+    """Lower and upper ends of both error rates at the priors of a grid, where units are known."""
+    at = one.at_priors
+    rows: Any = [] if at is None else np.searchsorted(at.log_odds, grid)
+    return {name: [end[rows] for end in ends] for name, ends in rate_intervals(one).items()}
 
 
 def _short(values: FloatArray, digits: int = 5) -> list[float | None]:
@@ -185,16 +196,22 @@ def _curves(one: Evaluation, grid: FloatArray) -> dict[str, Any]:
     return found
 
 
-def coarse_curves(one: Evaluation, n_places: int) -> dict[str, Any]:
-    """Curves of a system with few points and no bands.
+def coarse_curves(
+    one: Evaluation, n_places: int, grid: FloatArray | None = None, at: IntArray | None = None
+) -> dict[str, Any]:
+    """Curves of a system with few points, and their bands where a grid is given.
 
     Parameters
     ----------
     one : Evaluation
     n_places : int
         Rates at which the corners of curves are kept; of scores and priors there are as many places.
+    grid : (n,) array, optional
+        Log odds of the page.
+    at : int array, optional
+        Places of the grid at which the bands of Bayes error rates are kept.
     """
-    curves, rates = one.curves, ndtr(np.linspace(-5.0, 5.0, n_places))
+    curves, rates, has_bands = one.curves, ndtr(np.linspace(-5.0, 5.0, n_places)), grid is not None
     found: dict[str, Any] = {}
     for name in ("roc", "hull"):
         p_fa, p_miss = getattr(curves, f"{name}_p_fa"), getattr(curves, f"{name}_p_miss")
@@ -205,9 +222,25 @@ def coarse_curves(one: Evaluation, n_places: int) -> dict[str, Any]:
     for name in ("act_cross_entropy", "min_cross_entropy"):
         found["entropy"][name] = _short(getattr(curves, name)[some], 4)
     found["histogram"] = _histogram(one, 5)
-    found["levels"] = _levels(one, max(1, (len(curves.levels) - 1) // (n_places - 1)), has_bands=False)
-    found["pav"] = _pav(one, n_places, has_band=False)
+    found["levels"] = _levels(one, max(1, (len(curves.levels) - 1) // (n_places - 1)), has_bands=has_bands)
+    found["pav"] = _pav(one, n_places, has_band=has_bands)
+    if grid is not None and at is not None and one.uncertainty is not None:
+        _add_bands(found, one, kept, some, grid[at])
     return found
+
+
+def _add_bands(found: dict[str, Any], one: Evaluation, hull: Any, priors: Any, log_odds: FloatArray) -> None:
+    """Put the bands of the hull, of cross-entropies and of Bayes error rates to their curves."""
+    bands, curves = hull_bands(one), one.curves
+    if bands is not None:
+        found["hull"]["band"] = [[_short(rates[hull], 3) for rates in side] for side in bands]
+    for name in ("act_cross_entropy", "min_cross_entropy"):
+        band = band_of(one, name, getattr(curves, name))
+        found["entropy"][f"{name}_band"] = None if band is None else [_short(end[priors], 3) for end in band]
+    for name in ("act_error", "min_error"):
+        band = band_of(one, name, getattr(curves, name))
+        if band is not None:
+            found[name] = [_short(np.interp(log_odds, curves.prior_log_odds, end), 3) for end in band]
 
 
 def _histogram(one: Evaluation, digits: int = 7) -> dict[str, Any]:

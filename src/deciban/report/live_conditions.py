@@ -1,10 +1,11 @@
-"""What the scripts of a page know of conditions: figures of each for a map, and numbers where there is room."""
+"""What the scripts of a page know of conditions: figures of each for a map; numbers, bands, intervals as they fit."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,57 @@ from deciban.core.ranks.operating import detection_cost
 from deciban.evaluation import Evaluation
 from deciban.evaluation.conditions import Condition
 from deciban.evaluation.results import Results
-from deciban.report.live import system_data
-from deciban.types import FloatArray
+from deciban.report.live import coarse_curves, intervals_at, numbers_at
+from deciban.report.text import TEXTS
+from deciban.types import FloatArray, IntArray
 
-ROOM = 550_000
+ROOM = 1_200_000
 """Characters that the numbers of all conditions may take on a page."""
+
+_ROOM_OF_ONE = 12_500
+"""Characters for a system in a condition, with bands at the fewest places."""
 
 _FIGURES = ("eer", "min_cllr", "cllr")
 """Of the map, beside costs at the operating point."""
 
-_CURVES = (41, 21, 13)
-"""Places at which corners of curves are kept: the first number that leaves room for every condition is taken."""
+
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    """How much is told of every condition.
+
+    Attributes
+    ----------
+    n_places : int
+        At which corners of curves are kept.
+    has_bands, has_intervals : bool
+        Of curves, and of error rates at every prior.
+    """
+
+    n_places: int
+    has_bands: bool = True
+    has_intervals: bool = True
+
+    def places(self, grid: FloatArray) -> IntArray:
+        """Where in a grid the bands of Bayes error rates are kept; both ends are among them."""
+        return np.unique(np.linspace(0, len(grid) - 1, min(2 * self.n_places, len(grid))).astype(int))
+
+
+_DETAILS = (
+    _Detail(41),
+    _Detail(21),
+    _Detail(13),
+    _Detail(21, has_bands=False),
+    _Detail(13, has_bands=False),
+    _Detail(13, has_bands=False, has_intervals=False),
+)
+"""The first one that leaves room for every condition is taken."""
 
 _DIGITS = 7
+
+_SMALL = 0.1
+"""Percent below which pages show two digits of a rate instead of two decimals."""
+
+_WORDS: dict[str, str] = TEXTS["two-class"]["live"]["conditions"]
 
 
 def condition_data(
@@ -50,9 +89,10 @@ def condition_data(
     -------
     dict or None
         ``rows`` has for every condition its name, its trials, figures of all systems and, if there are none, why not;
-        ``set`` is the place of its numbers among ``sets``, which have the same form as that of all trials but without
-        bands, with fewer points of curves, and with counts as steps from place to place of the grid. ``heavy`` is the
-        weight of the class that is not rare, from which scripts make costs.
+        ``set`` is the place of its numbers among ``sets``, which have the form of that of all trials but with fewer
+        points of curves, with counts as steps from place to place of the grid and with intervals in percent. Bands of
+        Bayes error rates stand at the ``places`` of the grid alone. ``heavy`` is the weight of the class that is not
+        rare, from which scripts make costs; ``about`` says in words what these sets lack.
 
     Examples
     --------
@@ -70,28 +110,86 @@ def condition_data(
     room -= len(json.dumps([[row for row, _ in rows], heavy]))
     with_numbers = [(row, found) for row, found in rows if not row["why_none"]]
     with_numbers.sort(key=lambda one: -sum(system.n_tar + system.n_non for system in one[1]))
-    sets = list[dict[str, Any]]()
-    for n_places in _CURVES:
-        sets = _fitting([found for _, found in with_numbers], colors, grid, n_places, room)
+    counted = _Counted(colors, grid)
+    sets, detail = list[dict[str, Any]](), _DETAILS[0]
+    for detail in _DETAILS:
+        sets = _fitting([found for _, found in with_numbers], counted, detail, room)
         if len(sets) == len(with_numbers):
             break
     for k, (row, _) in enumerate(with_numbers[: len(sets)]):
         row["set"] = k
-    return {"rows": [row for row, _ in rows], "sets": sets, "heavy": heavy}
+    is_sure = any(one.uncertainty is not None for one in results.systems)
+    about = _about(detail) if is_sure else _WORDS["plain"]
+    places = detail.places(grid).tolist()
+    return {"rows": [row for row, _ in rows], "sets": sets, "heavy": heavy, "places": places, "about": about}
+
+
+def room_for(results: Results[Any]) -> int:
+    """Characters with which the numbers of all conditions have bands, nearly always."""
+    n_conditions = sum(len(part.conditions) for part in results.conditions[0].partitions) if results.conditions else 0
+    return min(_ROOM_OF_ONE * n_conditions * len(results.systems), ROOM)
+
+
+def _about(detail: _Detail) -> str:
+    """What is to be said of charts and numbers of a condition."""
+    if detail.has_bands:
+        return _WORDS["plain"]
+    return _WORDS["no_bands"] if detail.has_intervals else _WORDS["no_intervals"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Numbers of systems in conditions, made once however many details are tried."""
+
+    colors: Sequence[str]
+    grid: FloatArray
+    known: dict[int, list[tuple[dict[str, Any], dict[str, list[str]]]]] = field(default_factory=dict)
+
+    def of(self, at: int, systems: Sequence[Evaluation]) -> list[tuple[dict[str, Any], dict[str, list[str]]]]:
+        """What is counted in all systems in a condition, and the intervals of their error rates."""
+        if at not in self.known:
+            self.known[at] = [
+                (_packed(numbers_at(one, x, self.grid), one, self.grid), _packed_intervals(one, self.grid))
+                for one, x in zip(systems, self.colors, strict=True)
+            ]
+        return self.known[at]
 
 
 def _fitting(
-    found: Sequence[Sequence[Evaluation]], colors: Sequence[str], grid: FloatArray, n_places: int, room: int
+    found: Sequence[Sequence[Evaluation]], counted: _Counted, detail: _Detail, room: int
 ) -> list[dict[str, Any]]:
     """Numbers of the first conditions, as many as there is room for."""
     sets = list[dict[str, Any]]()
-    for systems in found:
-        made = [_packed(system_data(one, x, grid, n_places), one, grid) for one, x in zip(systems, colors, strict=True)]
+    grid = counted.grid if detail.has_bands else None
+    places = detail.places(counted.grid)
+    for at, systems in enumerate(found):
+        made = [
+            numbers
+            | {"interval": ends if detail.has_intervals else {}}
+            | {"curves": coarse_curves(one, detail.n_places, grid, places)}
+            for one, (numbers, ends) in zip(systems, counted.of(at, systems), strict=True)
+        ]
         room -= len(json.dumps(made, separators=(",", ":")))
         if room < 0:
             break
         sets.append({"systems": made})
     return sets
+
+
+def _packed_intervals(one: Evaluation, grid: FloatArray) -> dict[str, list[str]]:
+    """Ends of intervals in percent with the digits that a page shows, where they are known."""
+    ends = intervals_at(one, grid)
+    return {name: [_held(end) for end in some] for name, some in ends.items() if np.isfinite(some).all()}
+
+
+def _held(rates: FloatArray) -> str:
+    """Rates in percent between commas; nothing where it is that of the place before.
+
+    >>> _held(np.array([0.12344, 0.123441, 0.5, 1.0, 0.0000123456]))
+    '12.34,,50,100,0.001235'
+    """
+    shown = [f"{x:.2f}".rstrip("0").rstrip(".") if x >= _SMALL else f"{x:.4g}" for x in (100.0 * rates).tolist()]
+    return ",".join("" if k and one == shown[k - 1] else one for k, one in enumerate(shown))
 
 
 def _rows(results: Results[Any], grid: FloatArray) -> Iterator[tuple[dict[str, Any], list[Evaluation]]]:
@@ -139,7 +237,6 @@ def _packed(data: dict[str, Any], one: Evaluation, grid: FloatArray) -> dict[str
     """Numbers of a system in less room: whole counts as steps, and no costs where counts give them."""
     for name in ("name", "color", "act_dcf"):
         del data[name]
-    data["interval"] = {}
     data["is_weighted"] = one.is_weighted
     data["min_dcf"] = [None if x is None else float(f"{x:.{_DIGITS}g}") for x in data["min_dcf"]]
     if not one.is_weighted:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from deciban.analysis import FusionAnalysis, FusionFigures, Selection
-from deciban.evaluation import Evaluation
+from deciban.analysis import FusionAnalysis
 from deciban.fusion.quality_measures import sums_of_measures
 from deciban.models import Model
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import ScoreModel
 from deciban.models.two_class import Fusion
-from deciban.report.tables import Figure, figures_of, points_of
+from deciban.report.model_pictures import parameter_pictures, worth_pictures
+from deciban.report.rendering import Page
+from deciban.report.tables import figures_of, points_of
 from deciban.report.text import TEXTS, TWO_CLASS, count, number, typeset
 
 _WORDS: dict[str, dict[str, str]] = TEXTS["model"]
@@ -88,31 +89,53 @@ def _text(value: Any) -> str:
 
 _FUSION = TEXTS["fusion"]
 _SHOWN = ("EER", "minDCF", "actDCF", "Cllr", "min Cllr")
+_SHOWN_OF_CLASSES = ("Cllr", "min Cllr", "C_avg", "normalized C_avg", "error rate")
 
 
-def fusion_section(model: Any, found: FusionFigures | None, selection: Selection | None) -> dict[str, Any]:
-    """What the template says of a trained fusion, and of what was found about it on its trials of training.
+def fusion_section(page: Page) -> dict[str, Any]:
+    """What the template says of the trained fusion of a page, and of what was found about it on its trials of training.
 
     Returns
     -------
     dict
         ``model``, ``selection``; ``caption``: what weights are multiplied by; ``with_errors``: whether weights have
-        standard errors; ``drawn``: pictures of weights, none yet. Where systems alone and leave-one-outs
-        were evaluated, these figures as ``found``, ``about`` them in words, and how ``figures_of`` an evaluation read.
+        standard errors; ``drawn``: pictures of its parameters; ``worth``, as in `worth_section`.
     """
+    model: Any = page.model
     kind = "quality" if model.takes_quality else "subset" if model.of_subsets else "linear"
     caption = [_FUSION["weights"][kind], *_combined(model), _FUSION["standardized"]]
     caption += [_FUSION["standardized_quality"]] if model.takes_quality else []
     with_errors = any(row.standard_error is not None for row in model.parameter_rows())
-    section = {"model": model, "selection": selection, "caption": " ".join(caption), "found": None}
-    section |= {"with_errors": with_errors, "drawn": []}
-    if found is not None and found.analysis is not None:
-        about = [_FUSION["training"], _FUSION["rows"][kind]]
-        about += [_FUSION["other_trials"]] if found.is_of_training is False else []
-        about += _objective_gain(found.analysis)
-        about += [TWO_CLASS["weighted"]] if any(one.is_weighted for one in (*found.dev, *found.eval)) else []
-        section |= {"found": found, "about": " ".join(filter(None, about)), "figures_of": _figures}
-    return section
+    section = {"model": model, "selection": page.selection, "caption": " ".join(caption), "with_errors": with_errors}
+    return section | {"drawn": parameter_pictures(model, page.level), "worth": worth_section(page)}
+
+
+def worth_section(page: Page) -> dict[str, Any] | None:
+    """What the systems of a fusion are worth, of two classes or of many; None where nothing was left out.
+
+    Returns
+    -------
+    dict or None
+        The figures as ``found``, ``about`` them in words, their ``names``, and of ``sets`` of trials those that there
+        are; ``cells`` of an evaluation, None for none; ``drawn``: pictures.
+    """
+    found, model = page.figures, page.model
+    if found is None or found.whole is None or not isinstance(model, ScoreModel):
+        return None
+    kind = "classes" if model.scores_kind == "classes" else "quality" if model.takes_quality else "linear"
+    about = [_FUSION["training"], _FUSION["rows"]["subset" if model.of_subsets else kind]]
+    about += [_FUSION["other_trials"]] if found.is_of_training is False else []
+    about += [] if found.analysis is None else _objective_gain(found.analysis)
+    about += [TWO_CLASS["weighted"]] if any(map(_is_weighted, (*found.dev, *found.eval))) else []
+    first = _figures(found.dev[0])
+
+    def cells(one: Any) -> list[str]:
+        return ["\N{EN DASH}"] * (len(first) + 1) if one is None else [_n_trials(one), *_figures(one).values()]
+
+    sets = ("training", "test") if found.eval else ("training",)
+    drawn = worth_pictures(found, model.scores_kind, page.level)
+    section = {"found": found, "about": " ".join(filter(None, about)), "names": list(first), "sets": sets}
+    return section | {"cells": cells, "drawn": drawn}
 
 
 def _combined(model: Any) -> list[str]:
@@ -133,5 +156,18 @@ def _objective_gain(analysis: FusionAnalysis) -> list[str]:
     return [_FUSION["objective"].format(number(own, 5), number(best.penalized_objective, 5), best.name)]
 
 
-def _figures(system: Evaluation) -> list[Figure]:
-    return [one for one in figures_of(system, points_of([system])) if one.name.startswith(_SHOWN)]
+def _figures(one: Any) -> dict[str, str]:
+    """Some figures of an evaluation by what they are called."""
+    if one.kind == "classes":
+        from deciban.report.multiclass import figures_of_classes  # pages of two classes do without
+
+        return {name: text for name, text in figures_of_classes(one).items() if name.startswith(_SHOWN_OF_CLASSES)}
+    return {row.name: row.text for row in figures_of(one, points_of([one])) if row.name.startswith(_SHOWN)}
+
+
+def _n_trials(one: Any) -> str:
+    return count(float(one.counts.sum()) if one.kind == "classes" else one.n_tar + one.n_non)
+
+
+def _is_weighted(one: Any) -> bool:
+    return bool(getattr(one, "is_weighted", False))  # of many classes, weights are in every number

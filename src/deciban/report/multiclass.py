@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ _MOST_SUBSETS = 300
 
 def multiclass_page(page: Page) -> str:
     """The page of results of many classes; see `deciban.report.render`."""
-    results, model = page.results, page.model
+    results = page.results
     systems, first = _named(results, page.before), results.systems[0]
     sides = [("Test" if page.train else "", systems)]
     if page.train is not None:
@@ -41,7 +42,7 @@ def multiclass_page(page: Page) -> str:
         first=first,
         summaries=[(name, _side_by_side(shown, figures_of_classes)) for name, shown in sides],
         costs=[(name, _side_by_side(shown, _costs)) for name, shown in sides] if len(first.points) > 1 else [],
-        parameters=_parameters(model, first.classes) if isinstance(model, ClassModel) else [],
+        **_of_model(page, first.classes),
     )
     return with_pictures(text, class_pictures(results, page.before))
 
@@ -109,6 +110,21 @@ def _subsets(one: ClassEvaluation) -> list[tuple[str, str, str]]:
         names = [name for k, name in enumerate(one.classes) if mask >> k & 1]
         rows.append((", ".join(names), count(float(found.size[at])), number(float(found.value[at]), 4)))
     return rows
+
+
+def _of_model(page: Page, classes: Sequence[str]) -> dict[str, Any]:
+    """What the page says of a model beside its record."""
+    model = page.model
+    if model is None:
+        return {"parameters": [], "model_figures": [], "worth": None}
+    from deciban.report.model_card import worth_section
+    from deciban.report.model_pictures import parameter_pictures
+
+    return {
+        "parameters": _parameters(model, classes) if isinstance(model, ClassModel) else [],
+        "model_figures": parameter_pictures(model, page.level, classes),
+        "worth": worth_section(page),
+    }
 
 
 def _parameters(model: ClassModel, classes: Sequence[str]) -> list[tuple[str, str]]:

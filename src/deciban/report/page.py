@@ -12,7 +12,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from deciban import plots
 from deciban._version import __version__
-from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation import Results
 from deciban.evaluation.information_at import sentence
 from deciban.evaluation.one_system import shared_notes
@@ -22,7 +21,7 @@ from deciban.report import tables
 from deciban.report.answers import in_words
 from deciban.report.differences import Differences
 from deciban.report.live import as_script_data, live_data
-from deciban.report.live_conditions import ROOM, condition_data
+from deciban.report.live_conditions import ROOM, condition_data, room_for
 from deciban.report.packed_svg import packed
 from deciban.report.provenance import anchor, definition_of
 from deciban.report.rendering import Page
@@ -41,6 +40,7 @@ from deciban.report.text import (
     sure,
     typeset,
 )
+from deciban.report.training_pictures import with_room
 
 if TYPE_CHECKING:
     from deciban.models import Model
@@ -66,6 +66,7 @@ def two_class_page(page: Page) -> str:
         sides.insert(0, ("training", trained, page.train_before))
     summed = tables.before_and_after(results, before)
     known = live_data(page, colors)
+    drawn = [(side, _figure(one, kind, old, side)) for kind in plots.KINDS for side, one, old in sides]
     text = filled(
         "page.html",
         page,
@@ -80,8 +81,14 @@ def two_class_page(page: Page) -> str:
         live=Live.of(known),
         errors=tables.errors(results.systems, colors),
         errors_unit=results.systems[0].axis,
-        plots=[_figure(one, kind, old, side) for kind in plots.KINDS for side, one, old in sides],
+        plots=[figure for _, figure in drawn],
     )
+    of_training = [
+        (one["title"].removesuffix(", training"), str(_macros().image(one)))
+        for side, one in drawn
+        if side == "training"
+    ]
+    text = with_room(text, of_training, MOST - (room_for(results) if known else 0))
     return _with_conditions(text, page, colors, known)
 
 
@@ -130,8 +137,12 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
 
 def images_written(figures: Sequence[dict[str, str]], wide: Sequence[dict[str, str]]) -> str:
     """Pictures as elements of a page: some beside each other, then those that are as wide as the page."""
-    macros: Any = _environment().get_template("macros.html").module
+    macros = _macros()
     return "\n".join([str(macros.images(figures)), *(str(macros.image(one)) for one in wide)])
+
+
+def _macros() -> Any:
+    return _environment().get_template("macros.html").module
 
 
 def _environment() -> Environment:
@@ -209,10 +220,7 @@ def _of_model(page: Page, sides: Sequence[Side]) -> dict[str, Any]:
     if isinstance(model, ScoreModel) and model.is_fusion:
         from deciban.report.model_card import fusion_section
 
-        fusion = fusion_section(model, page.figures, page.selection)
-        if any(row.standardized is not None for row in model.parameter_rows()):
-            drawing = plots.fusion_weights(model, level=LEVEL if page.level is None else page.level)
-            fusion["drawn"] = [picture(drawing, TWO_CLASS["fusion_weights"], "", "of the fusion")]
+        fusion = fusion_section(page)
     return {"fusion": fusion, "model_figures": [] if model is None else _drawn_of_model(model, sides, page)}
 
 

@@ -146,16 +146,30 @@ def _plain_rows(model: ScoreModel, sets: TrainingSets, figures: Figures, say: Pr
 def _without(
     model: ScoreModel, left_out: int, name: str, sets: Sequence[SystemTrials | None], figures: Figures
 ) -> FigureRow:
-    """A fusion of the other systems; that it cannot be trained is an answer, too."""
-    own = [None if one is None else one.choose([k for k in range(len(one.systems)) if k != left_out]) for one in sets]
+    """A fusion of the other systems."""
+    assert sets[0] is not None  # noqa: S101  # a model is trained on something
+    others = [k for k in range(len(sets[0].systems)) if k != left_out]
+    return _anew("leave-one-out", name, model, others, sets, figures)
+
+
+def _anew(
+    role: Role,
+    name: str,
+    model: ScoreModel,
+    systems: Sequence[int],
+    sets: Sequence[SystemTrials | None],
+    figures: Figures,
+) -> FigureRow:
+    """A fusion of some systems with the settings of a model; that it cannot be trained is an answer, too."""
+    own = [None if one is None else one.choose(systems) for one in sets]
     other, dev = copy.deepcopy(model), own[0]
     assert dev is not None  # noqa: S101  # a model is trained on something
     try:
         dev.fit(other)
         other.training_ = None  # which knows of other units
-        return _row("leave-one-out", name, lambda one: one.transform(other), own, figures)
+        return _row(role, name, lambda one: one.transform(other), own, figures)
     except InputError as error:
-        return FigureRow(name=name, role="leave-one-out", dev=None, note=f"not trained: {error}")
+        return FigureRow(name=name, role=role, dev=None, note=f"not trained: {error}")
 
 
 def _crossed(of: str, dev: SystemTrials, values: FloatArray, figures: Figures, taken: Sequence[str]) -> FigureRow:
@@ -164,11 +178,11 @@ def _crossed(of: str, dev: SystemTrials, values: FloatArray, figures: Figures, t
 
 
 def rows_of_model(model: Any, sets: TrainingSets, figures: Figures) -> FusionFigures:
-    """Evaluate a fusion of two classes from a file beside its systems, which are trained anew.
+    """Evaluate a fusion from a file beside its systems, which are trained anew.
 
     Parameters
     ----------
-    model : Fusion
+    model : Fusion or MulticlassFusion
     sets : TrainingSets
         If ``every`` are not the trials of training of the model, the fusion that is trained on them is another one:
         it has a row of its own then.
@@ -185,6 +199,8 @@ def rows_of_model(model: Any, sets: TrainingSets, figures: Figures) -> FusionFig
     """
     dev, test = sets.dev, sets.test
     require_same_places(dev.systems, () if test is None else test.systems)
+    if not dev.kind.compares_systems:
+        return _figures_of_classes(model, sets, figures)
     if not dev.data.complete.has_both_classes:
         return FusionFigures((), None)
     names = (() if model.training_ is None else model.training_.systems) or dev.systems
@@ -202,7 +218,27 @@ def rows_of_model(model: Any, sets: TrainingSets, figures: Figures) -> FusionFig
     rows.append(own)
     if _lack_scores(dev, test):
         rows.append(_on_all_trials(model, dev, test, figures, [row.name for row in rows]))
-    return FusionFigures(tuple(rows), analysis, same)
+    without = analysis.leave_one_out or (analysis.singles[::-1] if len(names) > 1 else ())
+    return FusionFigures(tuple(rows), analysis, same, names, analysis.fusion, without)
+
+
+def _figures_of_classes(model: ScoreModel, sets: TrainingSets, figures: Figures) -> FusionFigures:
+    """A fusion of many classes beside its systems: each calibrated alone, and the fusion without each of them."""
+    dev, test = (None if one is None else one.as_trained(model)[0] for one in (sets.dev, sets.test))
+    assert dev is not None  # noqa: S101  # a model is trained on something
+    compared, same, systems = _counting(dev, test), is_of_training(model, dev.data), dev.systems
+    every = range(len(systems))
+    wanted = [*(f"without {one}" for one in systems), f"{model.table_name}, trained on these trials", model.table_name]
+    *names, anew, fused = names_apart(wanted, systems)
+    rows = [_anew("single", systems[k], model, [k], compared, figures) for k in every]
+    whole = own = _row("fusion", fused, lambda one: one.transform(model), compared, figures)
+    if len(systems) >= _LEAST_FOR_LEAVING_OUT:
+        rows += [_without(model, k, names[k], compared, figures) for k in every]
+    without = tuple(rows[-len(systems) :]) if len(systems) >= _LEAST_FOR_LEAVING_OUT else tuple(rows[::-1])
+    if same is False:
+        whole = _anew("fusion", anew, model, every, compared, figures)
+        rows.append(whole)
+    return FusionFigures((*rows, own), None, same, systems, whole, without if len(systems) > 1 else ())
 
 
 def _lack_scores(dev: SystemTrials, test: SystemTrials | None) -> bool:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import deciban
+from deciban.evaluation.at_priors import rate_intervals
 from deciban.report import page as pages
 from deciban.report import render
 from deciban.report import text as words
@@ -60,6 +61,26 @@ def test_a_chosen_condition_shows_its_numbers(visit, path, results):
     until(page, "location.hash === '#p=0.3137&cmiss=10&condition=line%20mic'")
     page.select_option("[name=condition]", label="all trials")
     assert shown(page, "three") == at_point(results.systems[2], 0.3137, 10)
+
+
+def test_intervals_and_bands_follow_the_condition(visit, path, results):
+    page = visit(path, "#p=0.1&condition=line%20mic")
+    one = found_in(results, "line mic")[1]
+    for p in (0.1, 0.02):
+        page.fill("[name=prior]", str(p))
+        place = one.at_priors.nearest(np.log(p / (1 - p)))
+        for name, (low, high) in rate_intervals(one).items():
+            cell = page.locator(f"[data-system=two][data-figure={name}] small")
+            ends = [words.percent(end[place]).removesuffix(" %") for end in (low, high)]
+            assert cell.inner_text() == f"[{', '.join(ends)}]"
+    assert "no bands" not in page.locator("[data-place=trials-shown]").first.inner_text()
+    drawn = "() => document.querySelector('figure[data-plot=bayes_error] canvas').toDataURL()"
+    page.locator("figure[data-plot=bayes_error]").scroll_into_view_if_needed()
+    page.wait_for_selector("figure[data-plot=bayes_error] canvas")
+    with_bands = page.evaluate(drawn)
+    page.uncheck("[name=bands]")
+    page.wait_for_timeout(50)
+    assert page.evaluate(drawn) != with_bands
 
 
 def test_charts_follow_the_condition(visit, path, results):

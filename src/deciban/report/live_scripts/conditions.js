@@ -25,6 +25,24 @@ const Conditions = (() => {
     return steps.split(",").map((step) => (sum += Number(step)));
   }
 
+  /** Rates from percents between commas; where there is none, that of the place before holds. @param {string} percents */
+  function held(percents) {
+    let last = 0;
+    return percents.split(",").map((one) => (last = one === "" ? last : Number(one) / 100));
+  }
+
+  /**
+   * A band at every place of the grid: null where it is not kept, and drawn straight across.
+   * @param {any} data
+   * @param {number[][] | undefined} ends
+   */
+  const onGrid = (data, ends) =>
+    ends?.map((end) => {
+      const found = data.log_odds.map(() => null);
+      data.conditions.places.forEach((/** @type {number} */ at, /** @type {number} */ k) => (found[at] = end[k]));
+      return found;
+    });
+
   /**
    * The systems of a set with the fields that those of all trials have.
    * @param {any} data
@@ -41,7 +59,10 @@ const Conditions = (() => {
           return x <= 0 ? pMiss + data.conditions.heavy[at] * pFa : pFa + data.conditions.heavy[at] * pMiss;
         });
       const least = one.least ? costs(summed(one.least[0]), summed(one.least[1])) : one.min_dcf;
-      return { ...one, name, color, n_miss: nMiss, n_fa: nFa, act_dcf: costs(nMiss, nFa), min_dcf: least };
+      const interval = Object.fromEntries(Object.entries(one.interval).map(([rate, ends]) => [rate, ends.map(held)]));
+      const { act_error: act, min_error: lowest } = one.curves;
+      const curves = { ...one.curves, act_error: onGrid(data, act), min_error: onGrid(data, lowest) };
+      return { ...one, name, color, interval, curves, n_miss: nMiss, n_fa: nFa, act_dcf: costs(nMiss, nFa), min_dcf: least };
     });
   }
 

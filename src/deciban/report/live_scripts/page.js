@@ -152,7 +152,7 @@
     conditions.choose(at, pointOf(data, choice));
     for (const chart of charts.values()) chart.replace(systems);
     for (const one of document.querySelectorAll("[data-place=trials-shown]")) {
-      one.textContent = conditions.words + (at === null ? "" : " Their charts have fewer points and no bands; intervals stand in the tables by condition below. Pictures that are no charts, and differences in pairs, are of all trials.");
+      one.textContent = conditions.words + (at === null ? "" : ` ${data.conditions.about} Pictures that are no charts, and differences in pairs, are of all trials.`);
     }
     show();
   }

@@ -1,0 +1,82 @@
+"""The pictures of a model on pages of either kind: weights, scale and offsets, and what each system is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from deciban import plots
+from deciban.analysis import FusionFigures
+from deciban.analysis.losses_without import worth_of_systems
+from deciban.core.resampling.intervals import LEVEL
+from deciban.models import Model
+from deciban.models.multiclass import ClassModel
+from deciban.models.score_model import ScoreModel
+from deciban.models.weight_intervals import parameter_intervals
+from deciban.report.page import picture
+from deciban.report.text import TEXTS
+
+_MOST_ROWS = 60
+"""Classes or systems that a picture has rows for: of more there is the table alone."""
+
+
+def parameter_pictures(model: Model, level: float | None, classes: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Weights of a fusion; of a map of many classes its scale and the offset of each class.
+
+    Parameters
+    ----------
+    model : Model
+        Trained; others than these have no such pictures.
+    level : float or None
+        Of intervals.
+    classes : sequence of str
+        What classes are called if the model does not know.
+
+    Returns
+    -------
+    list of dict
+        What a template needs of each.
+    """
+    if not isinstance(model, ScoreModel):
+        return []
+    level, texts, found = LEVEL if level is None else level, TEXTS[model.scores_kind], []
+    if _has_weights(model):
+        found.append(picture(plots.fusion_weights(model, level=level), texts["fusion_weights"], "", "of the fusion"))
+    if not isinstance(model, ClassModel):
+        return found
+    known = parameter_intervals(model, classes=classes, level=level)
+    for what in ("scale", "offset"):
+        rows = [one for one in known if one.what == what]
+        is_told = any(one.low is not None for one in rows) if what == "scale" else any(one.value for one in rows)
+        if is_told and len(rows) <= _MOST_ROWS:
+            drawing = plots.class_parameters(model, what=what, classes=classes, level=level)
+            found.append(picture(drawing, texts[what], "", "of the model"))
+    return found
+
+
+def _has_weights(model: ScoreModel) -> bool:
+    """Whether it is a fusion of so many systems as a picture has rows for."""
+    if not model.is_fusion or len(model.trained_systems) > _MOST_ROWS:
+        return False
+    return isinstance(model, ClassModel) or any(row.standardized is not None for row in model.parameter_rows())
+
+
+def worth_pictures(found: FusionFigures | None, kind: str, level: float | None) -> list[dict[str, str]]:
+    """What a fusion loses without each of its systems; none where nothing was left out.
+
+    Parameters
+    ----------
+    found : FusionFigures or None
+    kind : str
+        Of the results.
+    level : float or None
+        Of intervals.
+    """
+    if found is None or found.whole is None or not 0 < len(found.names) <= _MOST_ROWS:
+        return []
+    level = LEVEL if level is None else level
+    losses: Any = worth_of_systems(found.names, found.whole, found.without, level=level)
+    if not any(one.dev or one.eval for one in losses):
+        return []
+    texts = TEXTS[kind]["system_worth"]
+    return [picture(plots.system_worth(losses, level=level), texts, "", "of the fusion")]

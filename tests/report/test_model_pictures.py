@@ -1,0 +1,66 @@
+"""Pages show the parameters of models as pictures, and what systems are worth, of two classes and of many alike."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from deciban.calibration import MulticlassCalibrator, MulticlassShiftCalibrator, PavCalibrator
+from deciban.fusion import LinearFusion, MulticlassFusion
+from deciban.report import model_pictures
+from deciban.report.files import ReportRequest, write_report
+from deciban.report.model_pictures import parameter_pictures, worth_pictures
+from deciban.workflows.options import Options
+from deciban.workflows.train import train_files
+from support.both_kinds import MADE, N
+
+pytestmark = pytest.mark.usefixtures("sketches")
+UNITS = np.arange(N) // 3
+WEIGHS, SCALE, ADDED = (
+    "What each system weighs",
+    "What all log-likelihoods are multiplied by",
+    "What is added to each class",
+)
+
+
+@pytest.fixture(params=MADE)
+def both(request, tmp_path):
+    """Files of two classes, then of many."""
+    return MADE[request.param](tmp_path)
+
+
+def titles(found):
+    return [one["title"] for one in found]
+
+
+def test_every_model_has_the_pictures_of_its_parameters(both):
+    fusion = both.fusion().fit(both.stacked(), both.truth, units=UNITS)
+    assert titles(parameter_pictures(fusion, 0.9)) == [WEIGHS] + [ADDED] * (both.name == "classes")
+    calibrator = both.calibrator().fit(both.values[0], both.truth, units=UNITS)
+    assert titles(parameter_pictures(calibrator, None)) == [SCALE, ADDED] * (both.name == "classes")
+
+
+def test_there_is_no_picture_of_what_is_known_without_it(monkeypatch):
+    rng, label = np.random.default_rng(0), np.arange(N) % 3
+    loglik = rng.normal(size=(N, 3)) + np.eye(3)[label]
+    fit = {"loglik": loglik, "label": label}
+    assert titles(parameter_pictures(MulticlassCalibrator().fit(**fit), None)) == [ADDED]
+    assert titles(parameter_pictures(MulticlassShiftCalibrator().fit(**fit, units=UNITS), None)) == [ADDED]
+    plain = MulticlassFusion(offsets=False).fit(loglik[:, None], label)
+    assert titles(parameter_pictures(plain, None)) == [WEIGHS]
+    assert parameter_pictures(PavCalibrator().fit(loglik[:, 0], label == 0), None) == []
+    monkeypatch.setattr(model_pictures, "_MOST_ROWS", 2)
+    assert parameter_pictures(MulticlassCalibrator().fit(**fit), None) == []
+    three = rng.normal(size=(N, 3)) + (label == 0)[:, None]
+    assert parameter_pictures(LinearFusion().fit(three, label == 0), None) == []
+
+
+def test_what_systems_are_worth_is_drawn_where_one_was_left_out(both):
+    fusion = train_files(both.paths, both.key, both.fusion()).model
+    files, page = {"train": both.paths, "train_key": both.key}, both.folder / "page.html"
+    shown = write_report(ReportRequest(both.paths, both.key, page, model=fusion, **files), Options())
+    found = shown.figures
+    assert [one.name for one in found.without] == ["b", "a"]
+    assert titles(worth_pictures(found, both.name, 0.9)) == ["What is lost without each system"]
+    assert worth_pictures(replace(found, without=()), both.name, None) == []
+    assert worth_pictures(None, both.name, None) == []
