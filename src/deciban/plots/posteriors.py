@@ -20,7 +20,8 @@ _SIZE = (5.6, 5.6)
 _FLOOR, _HIGHEST = -0.30, 0.24
 """Lower end of the axis, and height of the highest bin of the histogram, in units of the frequency above."""
 
-_MOST_WITH_BANDS = 3
+MOST_WITH_BANDS = 3
+"""Systems whose bands can be told apart."""
 
 AnyDrawable: TypeAlias = Drawable | ClassDrawable
 
@@ -77,7 +78,7 @@ def reliability(result: AnyDrawable, ax: Axes | None = None, *, bands: bool = Tr
     for mark, system, one in zip(canvas.marks, systems, curves, strict=True):
         canvas.ax.plot(*_corners(one), **mark.main)
         _histogram(canvas, one, mark, is_alone=len(systems) == 1)
-        if bands and len(systems) <= _MOST_WITH_BANDS:
+        if bands and len(systems) <= MOST_WITH_BANDS:
             _band(canvas, system, mark)
     if len(systems) == 1 and curves[0].n_trials:
         one = curves[0]

@@ -19,7 +19,9 @@ from scipy.special import expit, ndtr
 from deciban.evaluation import Evaluation, presets
 from deciban.evaluation.at_priors import AtPriors, rate_intervals
 from deciban.evaluation.curve_bands import band_of, hull_bands
+from deciban.plots.posteriors import MOST_WITH_BANDS
 from deciban.report.live_pairs import pair_data
+from deciban.report.live_posteriors import posterior_data
 from deciban.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -67,7 +69,8 @@ def live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
     if len(grids) < len(systems):
         return None
     grid = reduce(np.intersect1d, grids)
-    found = [system_data(one, color, grid) for one, color in zip(systems, colors, strict=True)]
+    is_few = len(systems) <= MOST_WITH_BANDS
+    found = [system_data(one, color, grid, is_few=is_few) for one, color in zip(systems, colors, strict=True)]
     levels = [one.uncertainty.level for one in systems if one.uncertainty is not None]
     return {
         "form": FORM,
@@ -120,7 +123,7 @@ def _points(systems: Sequence[Evaluation]) -> list[dict[str, Any]]:
     ]
 
 
-def system_data(one: Evaluation, color: str, grid: FloatArray) -> dict[str, Any]:
+def system_data(one: Evaluation, color: str, grid: FloatArray, *, is_few: bool = False) -> dict[str, Any]:
     """The numbers of one system at the priors of a grid, and its curves.
 
     Parameters
@@ -130,11 +133,11 @@ def system_data(one: Evaluation, color: str, grid: FloatArray) -> dict[str, Any]
         Hexadecimal code.
     grid : (n_places,) array
         Log odds that are among those of `AtPriors`.
+    is_few : bool
+        Whether it is one of so few that reliability has its band.
     """
-    at = one.at_priors
-    assert isinstance(at, AtPriors)  # noqa: S101  # as who calls this has seen
     ends = {name: [_short(end) for end in some] for name, some in intervals_at(one, grid).items()}
-    return {**numbers_at(one, color, grid), "interval": ends, "curves": _curves(one, grid)}
+    return {**numbers_at(one, color, grid), "interval": ends, "curves": _curves(one, grid, is_few=is_few)}
 
 
 def numbers_at(one: Evaluation, color: str, grid: FloatArray) -> dict[str, Any]:
@@ -172,7 +175,7 @@ def _ends(band: tuple[FloatArray, FloatArray] | None, at: Any = slice(None)) -> 
     return None if band is None else [_short(end[at], 4) for end in band]
 
 
-def _curves(one: Evaluation, grid: FloatArray) -> dict[str, Any]:
+def _curves(one: Evaluation, grid: FloatArray, *, is_few: bool) -> dict[str, Any]:
     curves, found = one.curves, dict[str, Any]()
     kept = _kept(curves.roc_p_fa, curves.roc_p_miss)
     found["det"] = {"x": _short(curves.roc_p_fa[kept]), "y": _short(curves.roc_p_miss[kept])}
@@ -193,6 +196,7 @@ def _curves(one: Evaluation, grid: FloatArray) -> dict[str, Any]:
     found["histogram"] = _histogram(one)
     found["levels"] = _levels(one, _EVERY_LEVEL)
     found["pav"] = _pav(one, _MOST_BLOCKS)
+    found["posteriors"] = posterior_data(one, has_band=is_few)
     return found
 
 
@@ -224,6 +228,7 @@ def coarse_curves(
     found["histogram"] = _histogram(one, 5)
     found["levels"] = _levels(one, max(1, (len(curves.levels) - 1) // (n_places - 1)), has_bands=has_bands)
     found["pav"] = _pav(one, n_places, has_band=has_bands)
+    found["posteriors"] = posterior_data(one, has_band=False)
     if grid is not None and at is not None and one.uncertainty is not None:
         _add_bands(found, one, kept, some, grid[at])
     return found

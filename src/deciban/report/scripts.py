@@ -16,6 +16,7 @@ _CHARTS = ("vendor", "uplot")
 _OWN = (
     "numbers.js",
     "point.js",
+    "posteriors.js",
     "plots.js",
     "charts.js",
     "conditions.js",

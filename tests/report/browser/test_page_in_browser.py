@@ -11,6 +11,7 @@ import pytest
 
 from deciban.evaluation import evaluate
 from deciban.evaluation.at_priors import rate_intervals
+from deciban.evaluation.consistency import consistency_of
 from deciban.report import text as words
 from deciban.report.notebook import Exploration
 
@@ -305,7 +306,23 @@ def test_every_chart_reads_and_zooms(visit, of_three):
         page.keyboard.press("0")
         after = figure.locator(".ring").bounding_box()
         assert [after[side] for side in "xy"] == pytest.approx([before[side] for side in "xy"], abs=1.0), name
-    assert page.locator("figure[data-plot=reliability] img").count() == 1
+
+
+def test_reliability_reads_as_its_curve(visit, of_three, three):
+    """Blocks are made from those of PAV on the page, the band is what chance alone does."""
+    page = visit(of_three)
+    words = read(page, "reliability")
+    curve, band = three[0].curves.reliability, consistency_of(three[0])
+    found = re.fullmatch(
+        r"system 0, posteriors from ([\d.]+) % to ([\d.]+) % at prior 0.5: ([\d.]+) % are targets; "
+        r"\[([\d.]+), ([\d.]+)\] if calibrated, by unit",
+        words,
+    )
+    low, high, share, least, most = (float(one) / 100 for one in found.groups())
+    k = int(np.argmin(np.abs(curve.low - low) + np.abs(curve.high - high)))
+    assert (low, high, share) == pytest.approx((curve.low[k], curve.high[k], curve.observed[k]), abs=6e-5)
+    for end, drawn in ((least, band.low), (most, band.high)):
+        assert end == pytest.approx(np.interp((low + high) / 2, band.posterior, drawn), abs=0.02)
 
 
 def test_systems_and_bands_are_switched_in_all_charts(visit, of_three):

@@ -398,6 +398,7 @@ const Plots = (() => {
       ece: entropyPlot(priors, reach),
       histogram: histogramPlot(scores),
       tippett: tippettPlot(scores),
+      reliability: Posteriors.reliabilityPlot(linear, data.sets[0].systems[0].curves.posteriors.prior),
       pav: pavPlot(scores, linear(`Log-likelihood ratio after PAV (${unit})`, factor)),
     };
   }
