@@ -1,8 +1,11 @@
 """Pages from files, of both kinds of scores: what they show, what is returned, and what is left alone."""
 
+from dataclasses import replace
+
 import pytest
 
 from deciban import InputError, evaluate_files, report_files, train_files
+from deciban.report import files
 from support.both_kinds import MADE
 
 
@@ -85,6 +88,21 @@ def test_the_worth_of_the_systems_of_a_fusion(both):
     for drawn in ("What each system weighs of the fusion", "What is lost without each system of the fusion"):
         assert f'alt="{drawn}"' in text
     assert ('alt="What is added to each class of the model"' in text) == (both.name == "classes")
+
+
+def test_what_systems_are_worth_needs_all_trials_in_memory(both, monkeypatch):
+    fusion = train_files(both.paths, both.key, both.fusion()).model
+    read = files.evaluate_model
+    monkeypatch.setattr(files, "evaluate_model", lambda *of, **how: replace(read(*of, **how), trials=None))
+    page, train = both.folder / "page.html", {"train": both.paths, "train_key": both.key}
+    if both.name == "two-class":
+        with pytest.raises(InputError, match="needs all trials in memory"):
+            report_files(both.paths, both.key, page, model=fusion, **train)
+        return
+    report_files(both.paths, both.key, page, model=fusion, **train)
+    text = page.read_text("utf-8")
+    assert "what each system is worth is left out: it needs all trials in memory" in text
+    assert "<h3>What each system is worth</h3>" not in text
 
 
 def test_a_page_that_cannot_be_made_leaves_the_old_one(both):

@@ -5,7 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deciban.calibration import MulticlassCalibrator, MulticlassShiftCalibrator, PavCalibrator
+from deciban.calibration import (
+    DetectionAffineTransformation,
+    MulticlassCalibrator,
+    MulticlassShiftCalibrator,
+    PavCalibrator,
+)
 from deciban.fusion import LinearFusion, MulticlassFusion
 from deciban.report import model_pictures
 from deciban.report.files import ReportRequest, write_report
@@ -38,6 +43,19 @@ def test_every_model_has_the_pictures_of_its_parameters(both):
     assert titles(parameter_pictures(fusion, 0.9)) == [WEIGHS] + [ADDED] * (both.name == "classes")
     calibrator = both.calibrator().fit(both.values[0], both.truth, units=UNITS)
     assert titles(parameter_pictures(calibrator, None)) == [SCALE, ADDED] * (both.name == "classes")
+
+
+def test_a_scale_of_each_class_is_drawn_without_units():
+    label = np.arange(N) % 3
+    loglik = np.random.default_rng(0).normal(size=(N, 3)) + np.eye(3)[label]
+    model = DetectionAffineTransformation().fit(loglik, label, classes=["cat", "dog", "eel"])
+    for one in (model, DetectionAffineTransformation().fit(loglik, label)):
+        assert titles(parameter_pictures(one, None)) == [
+            "What the log-likelihood ratio of each class is multiplied by",
+            "What is added to the log-likelihood ratio of each class",
+        ]
+    names = [(what, whom) for what, whom, _ in model.parameter_numbers()]
+    assert names == [(what, whom) for what in ("scale", "offset") for whom in ("cat", "dog", "eel")]
 
 
 def test_there_is_no_picture_of_what_is_known_without_it(monkeypatch):

@@ -11,6 +11,7 @@ from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.source import PathLike, display_name, require_one_stream, single_files
 from deciban.io.writing import plainly_opened, refuse_overwriting
+from deciban.messages import Message
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.report.provenance import Provenance, date_written
@@ -38,6 +39,9 @@ _MOST_WORST = 200
 
 PAGE_ENDINGS = (".html", ".htm")
 """How the name of a page ends."""
+
+
+_NOT_IN_MEMORY = Message("note", "", "what each system is worth is left out: it needs all trials in memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,9 +251,7 @@ def write_report(
         results, before = _before_and_after(model, train.results)
         page = replace(page, train=results, train_before=before)
         if model is not None and model.is_fusion:
-            held_out = held if request.select else None
-            figures, selection = _fusion_figures(model, test, train, chosen, held_out, progress)
-            page = replace(page, figures=figures, selection=selection)
+            page = _with_worth(page, test, train, chosen, held if request.select else None, progress)
     if progress is not None:
         progress("hashing files")
     page = replace(page, provenance=Provenance.of({**request.roles, "units": sure.files}, request.typed))
@@ -282,6 +284,22 @@ def _before_and_after(model: ScoreModel | None, results: Results[Any]) -> tuple[
         return results, before
     conditions = (*before.conditions, *results.conditions)
     return replace(results, systems=(*before.systems, *results.systems), before=None, conditions=conditions), None
+
+
+def _with_worth(
+    page: Page,
+    test: ModelEvaluation,
+    train: ModelEvaluation,
+    options: Options,
+    held: HoldOut | None,
+    progress: Progress | None,
+) -> Page:
+    """A page with what each system is worth to a fusion; of many classes in pieces it says that it is not known."""
+    if options.kind == "classes" and (train.trials is None or test.trials is None):
+        return replace(page, results=replace(page.results, messages=(*page.results.messages, _NOT_IN_MEMORY)))
+    assert isinstance(page.model, ScoreModel)  # noqa: S101  # which is a fusion, as who calls this has seen
+    figures, selection = _fusion_figures(page.model, test, train, options, held, progress)
+    return replace(page, figures=figures, selection=selection)
 
 
 def _fusion_figures(

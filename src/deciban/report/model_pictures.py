@@ -45,13 +45,19 @@ def parameter_pictures(model: Model, level: float | None, classes: Sequence[str]
     if not isinstance(model, ClassModel):
         return found
     known = parameter_intervals(model, classes=classes, level=level)
+    each = "_of_each" if has_own_scales(model) else ""
     for what in ("scale", "offset"):
         rows = [one for one in known if one.what == what]
-        is_told = any(one.low is not None for one in rows) if what == "scale" else any(one.value for one in rows)
+        is_told = bool(each) or any(one.low is not None if what == "scale" else one.value for one in rows)
         if is_told and len(rows) <= _MOST_ROWS:
             drawing = plots.class_parameters(model, what=what, classes=classes, level=level)
-            found.append(picture(drawing, texts[what], "", "of the model"))
+            found.append(picture(drawing, texts[what + each], "", "of the model"))
     return found
+
+
+def has_own_scales(model: ClassModel) -> bool:
+    """Whether each class has a scale of its own, as each is calibrated against the rest."""
+    return any(what == "scale" and whom for what, whom, _ in model.parameter_numbers(model.counted))
 
 
 def _has_weights(model: ScoreModel) -> bool:

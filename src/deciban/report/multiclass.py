@@ -116,11 +116,13 @@ def _of_model(page: Page, classes: Sequence[str]) -> dict[str, Any]:
     """What the page says of a model beside its record."""
     model = page.model
     if model is None:
-        return {"parameters": [], "model_figures": [], "worth": None}
+        return {"parameters": [], "of_parameters": "", "model_figures": [], "worth": None}
     from deciban.report.model_card import worth_section
-    from deciban.report.model_pictures import parameter_pictures
+    from deciban.report.model_pictures import has_own_scales, parameter_pictures
 
+    each = isinstance(model, ClassModel) and has_own_scales(model)
     return {
+        "of_parameters": MULTICLASS["parameters_of_each" if each else "parameters"],
         "parameters": _parameters(model, classes) if isinstance(model, ClassModel) else [],
         "model_figures": parameter_pictures(model, page.level, classes),
         "worth": worth_section(page),

@@ -75,7 +75,7 @@ def render(
     model : Model, optional
         What calibrated or fused the scores: the page shows its settings, its parameters and how training went.
     figures : FusionFigures, optional
-        What a fusion of two classes is worth beside its systems, on its trials of training and maybe on others.
+        What a fusion is worth beside its systems, on its trials of training and maybe on others.
     selection : Selection, optional
         Which of the systems of a fusion of two classes help, in which order.
 

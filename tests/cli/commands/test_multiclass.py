@@ -384,7 +384,7 @@ def test_report_shows_classes_before_and_after(run):
         "Pairs of classes",
     ):
         assert text in page
-    assert page.count("<img ") == 13  # two of them say what the model changed
+    assert page.count("<img ") == 15  # two of them say what the model changed, and two its parameters
     assert "wrote r.html" in out
     code, _, err = run("report", "sysA.csv", "sysB.csv", "--key", "key.csv", "-o", "two.html", "-q")
     assert (code, err) == (0, "")

@@ -240,6 +240,12 @@ class DetectionAffineTransformation(_Detectors):
     def _detector(self, p_target: float) -> AffineCalibrator:
         return AffineCalibrator(p_target=p_target, ridge=self.ridge)
 
+    def parameter_numbers(self, classes: Sequence[str] = ()) -> list[tuple[str, str, float]]:
+        """Scale and offset of each detector, by its class; see `ClassModel.parameter_numbers`."""
+        named = list(zip(self.classes_ or tuple(classes), self.detectors_, strict=False))  # or none has a name
+        scales = [("scale", name, float(one.scale_)) for name, one in named]
+        return [*scales, *(("offset", name, float(one.offset_)) for name, one in named)]
+
     def _said(self) -> str:
         scales = [one.scale_ for one in self.detectors_]
         return f"scales from {min(scales):.3g} to {max(scales):.3g} of {self.n_classes_} detectors"
