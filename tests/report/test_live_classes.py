@@ -1,9 +1,11 @@
 """What the scripts of a page of many classes know is what evaluations counted, and ten systems have room."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
-from deciban.evaluation import evaluate_classes
+from deciban.evaluation import ClassResults, evaluate_classes
 from deciban.multiclass import brier, c_avg
 from deciban.report.live import as_script_data
 from deciban.report.live_classes import live_class_data
@@ -15,12 +17,25 @@ def evaluated(n_classes, n=400):
     return evaluate_classes(rng.normal(0, 1, (n, n_classes)) + np.eye(n_classes)[label], label)
 
 
+def known_of(systems):
+    named = tuple(dataclasses.replace(one, name=f"{k}") for k, one in enumerate(systems))
+    return live_class_data(ClassResults(named), (), ["#000000"] * len(named))
+
+
+def counts_of(text, shape):
+    """Counts between commas, in which zeros are counted behind a letter."""
+    found = []
+    for word in text.split(","):
+        found += [0] * int(word[1:]) if word.startswith("z") else [int(word)]
+    return np.reshape(found, shape)
+
+
 def test_decisions_at_places_are_those_of_the_evaluation():
     one = evaluated(4)
-    data = live_class_data([one] * 100, ["#000000"] * 100)
+    data = known_of([one] * 100)
     k, priors = 2, data["priors"]
     assert 3 <= len(priors) <= 250_000 // (100 * 4 * 4 * 3) + 1
-    numbers = np.reshape(data["systems"][0]["decided"][k], (len(priors) + 1, 4, 3))
+    numbers = counts_of(data["sets"][0]["systems"][0]["decided"][k], (len(priors) + 1, 4, 3))
     for at, p in enumerate(priors):
         wanted = one.decided.confusion(k, p)
         assert np.array_equal(numbers[: at + 1].sum(axis=(0, 2)) + 0, wanted[:, k])
@@ -32,8 +47,8 @@ def test_brier_and_c_avg_at_places_are_those_of_the_library():
     label = np.arange(400) % 4
     loglik = rng.normal(0, 1, (400, 4)) + np.eye(4)[label]
     one = evaluate_classes(loglik, label, prior=[0.1, 0.2, 0.3, 0.4])
-    data = live_class_data([one], ["#000000"])
-    (known,) = data["systems"]
+    data = known_of([one])
+    (known,) = data["sets"][0]["systems"]
     assert known["c_avg"][2] == pytest.approx(c_avg(loglik, label, p_target=data["priors"]), rel=1e-6)
     for k in range(4):
         wanted = [brier(loglik, label, prior=one.decided.prior_at(k, p)) for p in data["priors"]]
@@ -44,13 +59,16 @@ def test_what_was_not_counted_is_not_there():
     rng = np.random.default_rng(2)
     label = np.arange(400) % 4
     one = evaluate_classes(rng.normal(0, 1, (400, 4)), label, p_out_of_set=0.2)
-    assert live_class_data([one], ["#000000"])["systems"][0]["c_avg"] == [0.5, one.c_avg, None]
+    assert known_of([one])["sets"][0]["systems"][0]["c_avg"] == [0.5, one.c_avg, None]
 
 
 def test_ten_systems_of_ten_classes_have_room():
     one = evaluated(10)
-    assert len(as_script_data(live_class_data([one] * 10, ["#000000"] * 10))) < 900_000
+    assert len(as_script_data(known_of([one] * 10))) < 900_000
 
 
 def test_too_many_classes_have_no_matrix():
-    assert live_class_data([evaluated(21)], ["#000000"]) is None
+    assert known_of([evaluated(21)]) is None
+    several = known_of([evaluated(21), evaluated(21)])
+    assert several["classes"] == []
+    assert "confusion" not in several["sets"][0]["systems"][0]

@@ -177,3 +177,18 @@ def test_posteriors_by_a_prior(frame):
 def test_probabilities_of_two_classes_get_their_note(frame):
     found = deciban.evaluate(frame({"p": expit(SCORES), "same": TRUTH}), score="p", label="same")
     assert any("All scores lie in [0, 1]" in note and "llr_from_probability" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("kind", ["two-class", "classes"])
+@pytest.mark.parametrize("how", ["by", "equalize"])
+def test_conditions_of_one_system_are_not_lost(kind, how):
+    line = np.array(["mic", "tel"])
+    if kind == "classes":
+        columns = {**class_columns(), "line": line[np.arange(len(LOGLIK)) % 2]}
+        found = deciban.evaluate_classes(columns, label="animal", classes=CLASSES, **{how: "line"})
+    else:
+        columns = {"score": SCORES, "label": TRUTH, "line": line[np.arange(len(SCORES)) % 2]}
+        found = deciban.evaluate(columns, score="score", **{how: "line"})
+    (conditions,) = found.conditions
+    known = conditions.partitions[0].conditions if how == "by" else conditions.equalized
+    assert len(known) == (2 if how == "by" else 1)

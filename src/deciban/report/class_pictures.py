@@ -68,7 +68,7 @@ def class_pictures(results: ClassResults, before: ClassResults | None) -> list[C
     return [*_of_each(systems), *_of_all(systems), *_panels(results, before)]
 
 
-def with_pictures(text: str, found: Sequence[ClassPicture]) -> str:
+def with_pictures(text: str, found: Sequence[ClassPicture], reserved: int = 0) -> str:
     """Put pictures into a page: those of all systems first, then as many of single ones as leave it below its limit.
 
     Parameters
@@ -77,8 +77,10 @@ def with_pictures(text: str, found: Sequence[ClassPicture]) -> str:
         A page with a `PLACE`.
     found : sequence of ClassPicture
         In the order in which they shall stand.
+    reserved : int
+        Bytes that something else shall have room for.
     """
-    room = MOST - len(text.encode("utf-8", "replace")) - _ROOM_OF_WORDS
+    room = MOST - reserved - len(text.encode("utf-8", "replace")) - _ROOM_OF_WORDS
     shown: dict[int, tuple[float, dict[str, str]]] = {}
     lacking = list[ClassPicture]()
     full = set[str]()

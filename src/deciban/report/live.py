@@ -20,6 +20,7 @@ from deciban.evaluation import Evaluation, presets
 from deciban.evaluation.at_priors import AtPriors, rate_intervals
 from deciban.evaluation.curve_bands import band_of, hull_bands
 from deciban.plots.posteriors import MOST_WITH_BANDS
+from deciban.report.live_fitting import finite
 from deciban.report.live_pairs import pair_data
 from deciban.report.live_posteriors import posterior_data
 from deciban.types import FloatArray, IntArray
@@ -81,13 +82,9 @@ def live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
         "level": levels[0] if levels else None,
         "nats": systems[0].axis == "nats",
         "sets": [{"name": "", "systems": found}],
-        "figures": {name: [_finite(getattr(one, name)) for one in systems] for name in ("eer", "min_cllr", "cllr")},
+        "figures": {name: [finite(getattr(one, name)) for one in systems] for name in ("eer", "min_cllr", "cllr")},
         "compared": pair_data(page.results),
     }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _priors(grid: FloatArray) -> list[float]:

@@ -1,16 +1,18 @@
-"""What the scripts of a page of many classes know: decisions at a grid of priors, and pairs of classes."""
+"""What the scripts of a page of many classes know: decisions at a grid of priors, pairs, conditions, comparisons."""
 
 from __future__ import annotations
 
-import math
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from deciban.evaluation import ClassEvaluation
+from deciban.evaluation import ClassEvaluation, ClassResults
 from deciban.evaluation.multiclass.class_bounds import drawn_pairs
 from deciban.evaluation.multiclass.decided_at import PRIORS, DecidedAt
+from deciban.report.live_fitting import ROOM, Packing, finite, fitted, n_conditions
+from deciban.report.live_pairs import pair_data
 from deciban.types import CountArray, IntArray
 
 _MOST_NUMBERS = 250_000
@@ -19,34 +21,112 @@ _MOST_NUMBERS = 250_000
 _MOST_CLASSES = 20
 """Classes up to which a matrix has cells that can be read and pointed at."""
 
+_ROOM_OF_ONE = 150
+"""Characters for each pair of classes of a system in a condition: with decisions at some priors, mostly."""
 
-def live_class_data(systems: Sequence[ClassEvaluation], colors: Sequence[str]) -> dict[str, Any] | None:
-    """What the scripts of a page of many classes get; None for more classes than a matrix has room for.
+_FIGURES = ("cllr", "min_cllr", "calibration_loss", "error_rate", "c_avg", "brier")
+"""Of the map of conditions, at the prior of the evaluation."""
+
+_STEPS = (1, 2, 4, 8, 16, 0)
+"""Of the priors of the page, conditions have one of so many; with 0 that of the evaluation alone."""
+
+
+def live_class_data(
+    results: ClassResults, before: Sequence[ClassEvaluation], colors: Sequence[str]
+) -> dict[str, Any] | None:
+    """What the scripts of a page of many classes get; None where there would be nothing to choose.
 
     Parameters
     ----------
-    systems : sequence of ClassEvaluation
-        Of the same classes.
+    results : ClassResults
+    before : sequence of ClassEvaluation
+        Systems before calibration.
     colors : sequence of str
-        Of the systems, as hexadecimal codes.
+        Of those before and of the others, as hexadecimal codes.
+
+    Returns
+    -------
+    dict or None
+        ``sets`` holds the list of all systems, those before calibration first; there are ``n_before`` of them.
 
     Examples
     --------
     >>> from deciban import evaluate_classes
-    >>> data = live_class_data([evaluate_classes([[2.0, 0.0], [0.0, 1.0]], [0, 1])], ["#0072B2"])
-    >>> data["systems"][0]["confusion"]
+    >>> from deciban.evaluation import ClassResults
+    >>> one = evaluate_classes([[2.0, 0.0], [0.0, 1.0]], [0, 1])
+    >>> data = live_class_data(ClassResults((one,)), (), ["#0072B2"])
+    >>> data["sets"][0]["systems"][0]["confusion"]
     [[1, 0], [0, 1]]
     """
+    systems = [*before, *results.systems]
     classes = systems[0].classes
-    if len(classes) > _MOST_CLASSES or any(one.classes != classes for one in systems):
+    has_matrix = len(classes) <= _MOST_CLASSES and all(one.classes == classes for one in systems)
+    if not has_matrix and not results.conditions and len(results.systems) < 2:
         return None
     kept = _places(len(systems), len(classes))
+    levels = [one.uncertainty.level for one in results.systems if one.uncertainty is not None]
     return {
-        "classes": [_text(name) for name in classes],
+        "classes": [_text(name) for name in classes] if has_matrix else [],
         "priors": PRIORS[kept].tolist(),
-        "level": None,
-        "systems": [_system(one, color, kept) for one, color in zip(systems, colors, strict=True)],
+        "level": levels[0] if levels else None,
+        "n_before": len(before),
+        "sets": [
+            {
+                "name": "",
+                "systems": [
+                    {"name": _text(one.name), "color": color} | (_system(one, kept) if has_matrix else _figures(one))
+                    for one, color in zip(systems, colors, strict=True)
+                ],
+            }
+        ],
+        "figures": {name: [finite(getattr(one, name)) for one in results.systems] for name in _FIGURES},
+        "compared": pair_data(results),
     }
+
+
+def class_condition_data(results: ClassResults, known: dict[str, Any], room: int = ROOM) -> dict[str, Any] | None:
+    """What a page of many classes knows of its conditions; None if it has none.
+
+    Parameters
+    ----------
+    results : ClassResults
+        Maybe with conditions.
+    known : dict
+        What `live_class_data` found.
+    room : int
+        Characters that the numbers of all conditions may take.
+
+    Returns
+    -------
+    dict or None
+        ``rows`` and ``sets`` as those of `deciban.report.live_conditions.condition_data`. Decisions of a condition
+        stand at the places ``kept`` of the priors of the page; Brier and C_avg as well.
+    """
+    kept, has_matrix = np.searchsorted(PRIORS, known["priors"]), bool(known["classes"])
+
+    def packed(_at: int, systems: Sequence[ClassEvaluation], step: int) -> list[dict[str, Any]]:
+        if not has_matrix:
+            return [_figures(one) for one in systems]
+        return [_system(one, kept[_some(len(kept), step)], has_decisions=step > 0) for one in systems]
+
+    found = fitted(results, Packing(_FIGURES, _STEPS if has_matrix else (0,), packed, lambda _one: ""), room)
+    if found is None:
+        return None
+    return {"rows": found.rows, "sets": found.sets, "kept": _some(len(kept), found.detail).tolist()}
+
+
+def class_room(results: ClassResults, n_classes: int) -> int:
+    """Characters with which conditions of many classes have decisions at priors, nearly always."""
+    if n_classes > _MOST_CLASSES:
+        return min(400 * n_conditions(results) * len(results.systems), ROOM)
+    return min((_ROOM_OF_ONE * n_classes**2 + 2_000) * n_conditions(results) * len(results.systems), ROOM)
+
+
+def _some(n: int, step: int) -> IntArray:
+    """Places of a grid of n, one of so many, with both ends."""
+    if step == 0:
+        return np.zeros(0, np.int64)
+    return np.unique(np.linspace(0, n - 1, max(n // step, 2)).round().astype(np.int64))
 
 
 def _places(n_systems: int, n_classes: int) -> IntArray:
@@ -56,28 +136,50 @@ def _places(n_systems: int, n_classes: int) -> IntArray:
     return np.unique(np.linspace(0, len(PRIORS) - 1, n).round().astype(np.int64))
 
 
-def _system(one: ClassEvaluation, color: str, kept: IntArray) -> dict[str, Any]:
-    pairs = drawn_pairs(one)
+def _system(one: ClassEvaluation, kept: IntArray, *, has_decisions: bool = True) -> dict[str, Any]:
+    """Decisions of a system, at priors of the page where it counted them, and what is known of pairs."""
+    pairs, decided = drawn_pairs(one), one.decided if has_decisions else None
     return {
-        "name": _text(one.name),
-        "color": color,
+        **_figures(one),
         "prior": one.prior.tolist(),
         "counts": one.counts.tolist(),
         "confusion": one.confusion.tolist(),
         "pairs": None if pairs is None else {name: _numbers(getattr(pairs, name)) for name in ("cllr", "min_cllr")},
-        "decided": None if one.decided is None else _decided(one.decided, kept),
-        "brier": [one.brier, None if one.decided is None else _briers(one, one.decided, kept)],
-        "c_avg": [one.points[0].p_target, one.c_avg, _c_avg(one, kept)],
+        "decided": None if decided is None else _decided(decided, kept),
+        "brier": [one.brier, None if decided is None else _briers(one, decided, kept)],
+        "c_avg": [one.points[0].p_target, one.c_avg, _c_avg(one, kept) if has_decisions else None],
     }
 
 
-def _decided(decided: DecidedAt, kept: IntArray) -> list[list[Any]]:
+def _figures(one: ClassEvaluation) -> dict[str, Any]:
+    """What is known of systems of any number of classes: values, and those at priors of a class, which they lack."""
+    return {
+        "error_rate": one.error_rate,
+        "brier": [one.brier, None],
+        "c_avg": [one.points[0].p_target, one.c_avg, None],
+    }
+
+
+def _decided(decided: DecidedAt, kept: IntArray) -> list[str]:
     """For each class whose prior is chosen: trials by place, class and rival, one after the other."""
     found = []
     for k, counts in enumerate(decided.counts):
         at_places: CountArray = np.add.reduceat(counts, np.concatenate(([0], kept + 1)), axis=0)
-        found.append(np.delete(at_places, k, axis=2).ravel().tolist())
+        found.append(_sparse(np.delete(at_places, k, axis=2).ravel().tolist()))
     return found
+
+
+def _sparse(counts: Sequence[Any]) -> str:
+    """Counts between commas; of several zeros one after the other, how many behind a letter.
+
+    >>> _sparse([3, 0, 0, 0, 0, 12, 0, 1.5])
+    '3,z4,12,z1,1.5'
+    """
+    words = list[str]()
+    for is_zero, some in itertools.groupby(counts, key=lambda n: n == 0):
+        same = list(some)
+        words += [f"z{len(same)}"] if is_zero else [f"{n:.9g}" if isinstance(n, float) else str(n) for n in same]
+    return ",".join(words)
 
 
 def _briers(one: ClassEvaluation, decided: DecidedAt, kept: IntArray) -> list[list[float | None]]:
@@ -92,7 +194,7 @@ def _c_avg(one: ClassEvaluation, kept: IntArray) -> list[float | None] | None:
 
 
 def _numbers(values: Any) -> list[list[float | None]]:
-    return [[float(f"{x:.7g}") if math.isfinite(x) else None for x in row] for row in values.tolist()]
+    return [[None if finite(x) is None else float(f"{x:.7g}") for x in row] for row in values.tolist()]
 
 
 def _text(name: str) -> str:

@@ -116,7 +116,7 @@ def _rows(results: Results[Any], packing: Packing[Any]) -> Iterator[tuple[dict[s
                 "trials": dict(same[0].trials),
                 "where": _where(same[0], part.title, part.columns),
                 "why_none": next((why for one in same if (why := _why_none(one, packing))), ""),
-                "figures": {name: [_finite(getattr(one, name, None)) for one in found] for name in packing.figures},
+                "figures": {name: [finite(getattr(one, name, None)) for one in found] for name in packing.figures},
                 "set": None,
             }
             yield row, found
@@ -136,7 +136,12 @@ def _where(one: Condition, title: str, columns: Sequence[str]) -> list[str] | No
     return [f"{name}={value}" for name, value in values]
 
 
-def _finite(value: float | None) -> float | None:
+def finite(value: float | None) -> float | None:
+    """A number; None for one that is infinite or not there.
+
+    >>> finite(0.5), finite(math.inf)
+    (0.5, None)
+    """
     return None if value is None or not math.isfinite(value) else value
 
 

@@ -13,8 +13,8 @@ from deciban.evaluation.interval_words import corrected_detectors
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
 from deciban.report.class_pictures import class_pictures, with_pictures
-from deciban.report.live_classes import live_class_data
-from deciban.report.page import Named, filled
+from deciban.report.live_classes import class_condition_data, class_room, live_class_data
+from deciban.report.page import Named, filled, with_conditions
 from deciban.report.rendering import Page
 from deciban.report.scripts import Live
 from deciban.report.tables import Row, SideBySide, side_by_side
@@ -31,12 +31,15 @@ def multiclass_page(page: Page) -> str:
     sides = [("Test" if page.train else "", systems)]
     if page.train is not None:
         sides.append(("Training", _named(page.train, page.train_before)))
+    known = live_class_data(
+        results, () if page.before is None else page.before.systems, [color for _, color in systems]
+    )
     text = filled(
         "classes.html",
         page,
         systems,
         sides=sides,
-        live=Live.of(live_class_data([one for one, _ in systems], [color for _, color in systems])),
+        live=Live.of(known),
         subsets=[(one, color, _subsets(one)) for one, color in systems if one.subsets is not None],
         corrected=corrected_detectors(results.systems),
         first=first,
@@ -44,7 +47,9 @@ def multiclass_page(page: Page) -> str:
         costs=[(name, _side_by_side(shown, _costs)) for name, shown in sides] if len(first.points) > 1 else [],
         **_of_model(page, first.classes),
     )
-    return with_pictures(text, class_pictures(results, page.before))
+    reserved = class_room(results, len(first.classes)) if known else 0
+    text = with_pictures(text, class_pictures(results, page.before), reserved)
+    return with_conditions(text, results, known, lambda own, room: class_condition_data(results, own, room))
 
 
 def _named(results: ClassResults, before: ClassResults | None) -> Named:

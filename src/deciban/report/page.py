@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -52,6 +52,9 @@ MOST = 2_990_000
 Named: TypeAlias = Sequence[tuple[Any, str]]
 """Evaluations, each with the colour that it has in plots."""
 
+Found: TypeAlias = Callable[[dict[str, Any], int], dict[str, Any] | None]
+"""Finds the data of conditions."""
+
 Side: TypeAlias = tuple[str, Results, Results | None]
 """A set of trials: what it is called if there are two, its results, and those before calibration."""
 
@@ -90,7 +93,9 @@ def two_class_page(page: Page) -> str:
         if side == "training"
     ]
     text = with_room(text, of_training, MOST - (room_for(results) if known else 0))
-    return _with_conditions(text, page, colors, known)
+    return with_conditions(
+        text, results, known, lambda own, room: condition_data(results, colors, np.asarray(own["log_odds"]), room)
+    )
 
 
 def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
@@ -159,12 +164,23 @@ def _environment() -> Environment:
     return environment
 
 
-def _with_conditions(text: str, page: Page, colors: Sequence[str], known: dict[str, Any] | None) -> str:
-    """The page with the numbers of conditions among the data of its scripts, as many as there is room for."""
-    if known is None or not page.results.conditions:
+def with_conditions(text: str, results: Results[Any], known: dict[str, Any] | None, found_in: Found) -> str:
+    """The page with the numbers of conditions among the data of its scripts, as many as there is room for.
+
+    Parameters
+    ----------
+    text : str
+        The page.
+    results : Results
+        Maybe with conditions.
+    known : dict or None
+        Data of its scripts.
+    found_in : callable
+        Data of conditions, from these and the characters that they may take.
+    """
+    if known is None or not results.conditions:
         return text
-    room = MOST - len(text.encode("utf-8", "replace"))
-    found = condition_data(page.results, colors, np.asarray(known["log_odds"]), max(min(room, ROOM), 0))
+    found = found_in(known, max(min(MOST - len(text.encode("utf-8", "replace")), ROOM), 0))
     return text.replace(as_script_data(known), as_script_data(known | {"conditions": found}), 1)
 
 

@@ -15,6 +15,7 @@ from deciban.report.live import as_script_data
 _CHARTS = ("vendor", "uplot")
 _OWN = (
     "numbers.js",
+    "links.js",
     "point.js",
     "posteriors.js",
     "plots.js",
@@ -23,13 +24,15 @@ _OWN = (
     "compare.js",
     "page.js",
     "classes.js",
+    "class_page.js",
     "tables.js",
 )
 """In the order in which they run."""
 
-_OF_CLASSES = ("numbers.js", "classes.js", "tables.js")
+_OF_TWO, _OF_MANY = ("posteriors.js", "page.js"), ("classes.js", "class_page.js")
+"""What only pages of one kind have."""
 _ALWAYS = ("tables.js",)
-"""What pages of many classes have, and those that hold nothing but tables."""
+"""What pages have that hold nothing but tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ class Live:
     level : float or None
         Of intervals.
     is_of_classes : bool
-        Of many: there are no charts.
+        Of many.
     """
 
     data: str
@@ -130,11 +133,10 @@ class Live:
     @property
     def scripts(self) -> tuple[Script, ...]:
         """What runs, in order."""
-        everything = scripts()
-        own = _OF_CLASSES if self.is_of_classes else tuple(one.name for one in everything if one.name != "classes.js")
-        return tuple(one for one in everything if one.name in own)
+        others = _OF_TWO if self.is_of_classes else _OF_MANY
+        return tuple(one for one in scripts() if one.name not in others)
 
     @property
     def style(self) -> str:
         """Of the charts."""
-        return "" if self.is_of_classes else chart_style()
+        return chart_style()

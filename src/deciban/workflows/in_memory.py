@@ -91,7 +91,8 @@ def evaluate(
     Returns
     -------
     Evaluation
-        Of one system. A sequence of columns, whatever its length, gives `Results`.
+        Of one system. A sequence of columns, whatever its length, gives `Results`, and so do conditions (``by``,
+        ``equalize``), which stand there.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def evaluate(
     require_frame(tar, "non: none given. Pass the scores of targets and of non-targets")
     given = Given(score=score, label=label, sides=sides, labels=labels, options=options)
     results = _evaluated(two_class_files(tar, given), "two-class", given)
-    return results if _are_several(score) else results.systems[0]
+    return results if _are_several(score) or results.conditions else results.systems[0]
 
 
 @overload
@@ -178,7 +179,7 @@ def evaluate_classes(
     Returns
     -------
     ClassEvaluation
-        Of one system; with ``score``, `Results`.
+        Of one system; with ``score``, or with conditions (``by``, ``equalize``), `Results`.
 
     Raises
     ------
@@ -202,7 +203,7 @@ def evaluate_classes(
     require_frame(loglik, "label: none given. Pass log-likelihoods and true classes")
     given = Given(score=score, label=label, classes=classes, sides={"trial": trial}, options=options)
     results = _evaluated(class_files(loglik, given), "classes", given)
-    return results.systems[0] if score is None else results
+    return results.systems[0] if score is None and not results.conditions else results
 
 
 def _evaluated(files: ScoreFiles, kind: KindName, given: Given) -> Results[Any]:

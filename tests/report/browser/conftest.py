@@ -43,7 +43,12 @@ def systems(n, *, names="system {}", seed=1):
 
 
 def written(path, some, **how):
-    """The file of a page whose printed pictures are a dot each."""
+    """The file of a page of systems whose printed pictures are a dot each."""
+    return written_results(path, Results(some), **how)
+
+
+def written_results(path, results, **how):
+    """The same of results."""
     dot = "data:image/svg+xml;base64," + base64.b64encode(b'<svg xmlns="http://www.w3.org/2000/svg"/>').decode()
 
     def picture(_drawing, texts, side, about):
@@ -55,7 +60,9 @@ def written(path, some, **how):
         patch.setattr(page, "picture", picture)
         patch.setattr(multiclass, "class_pictures", lambda *_args: [])
         patch.setattr("deciban.report.live_pairs._MOST", 3)  # 45 pairs of ten systems take seconds
-        path.write_text(render(Results(some), **how), "utf-8")
+        patch.setattr("deciban.report.conditions._drawings", lambda *_: [])
+        patch.setattr("deciban.report.differences.Differences.drawings", lambda _: [])
+        path.write_text(render(results, **how), "utf-8")
     return path
 
 

@@ -5,10 +5,9 @@ import pytest
 
 import deciban
 from deciban.evaluation.at_priors import rate_intervals
-from deciban.report import page as pages
-from deciban.report import render
 from deciban.report import text as words
 
+from .conftest import written_results
 from .test_page_in_browser import at_point, fact, shown, until
 
 
@@ -27,21 +26,7 @@ def results():
 
 @pytest.fixture(scope="module")
 def path(results, tmp_path_factory):
-    """A page whose printed pictures are a dot each."""
-    file = tmp_path_factory.mktemp("pages") / "conditions.html"
-
-    def picture(_drawing, texts, *_):
-        dot = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
-        return {"title": texts[0], "caption": texts[1], "alt": texts[0], "source": dot}
-
-    with pytest.MonkeyPatch.context() as patch:
-        for kind in pages.plots.KINDS:
-            patch.setattr(pages.plots, kind, lambda *_args, **_how: None)
-        patch.setattr(pages, "picture", picture)
-        patch.setattr("deciban.report.conditions._drawings", lambda *_: [])
-        patch.setattr("deciban.report.differences.Differences.drawings", lambda _: [])
-        file.write_text(render(results), "utf-8")
-    return file
+    return written_results(tmp_path_factory.mktemp("pages") / "conditions.html", results)
 
 
 def found_in(results, name):

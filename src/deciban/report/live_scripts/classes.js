@@ -1,205 +1,104 @@
 // @ts-check
 "use strict";
-/** Decisions between many classes: the confusion matrix at a prior that the reader chooses, and what is known of a pair. */
-(() => {
-  const source = document.getElementById("page-data");
-  const section = document.getElementById("class-decisions");
-  if (!source || !section) return;
-  const data = JSON.parse(source.textContent ?? "");
-  const { count, number, percent, general } = Numbers;
-  const { classes, priors, systems } = data;
-  const n = classes.length;
-  const view = { system: 0, target: 0, at: /** @type {number | null} */ (null), pair: [0, 1] };
+/**
+ * Decisions between many classes at a prior that the reader chooses: counts, error rates and costs of a system.
+ *
+ * @typedef {{target: number, p: number | null}} ClassChoice The prior of a class; null for that of the evaluation
+ */
+const Classes = (() => {
+  const { number, percent } = Numbers;
+  const { logit } = OperatingPoints;
 
-  /** @param {string} name @returns {any} */
-  const input = (name) => section.querySelector(`[name="${name}"]`);
-  /** @param {string} name @returns {any} */
-  const place = (name) => section.querySelector(`[data-place="${name}"]`);
+  /** @param {number[]} priors @param {number} p */
+  const nearest = (priors, p) => OperatingPoints.nearest(priors.map(logit), logit(p));
 
-  /** Rates are rounded to what can be told apart. @param {number} p */
-  const prior = (p) => general(p, 4);
+  /** Counts from text between commas, in which zeros are counted behind a letter. @param {string} text @returns {number[]} */
+  const dense = (text) => text.split(",").flatMap((word) => (word.startsWith("z") ? new Array(Number(word.slice(1))).fill(0) : [Number(word)]));
 
-  /** Decisions at the chosen prior; those of the evaluation if none is chosen. @returns {number[][]} */
-  function confusion() {
-    const system = systems[view.system];
-    if (view.at === null || !system.decided) return system.confusion;
-    const [numbers, k] = [system.decided[view.target], view.target];
-    const found = classes.map(() => classes.map(() => 0));
-    for (let at = 0, i = 0; at <= priors.length; at += 1)
+  /** Decisions by class whose prior is chosen, as they were read. @type {WeakMap<any, Map<number, number[]>>} */
+  const read = new WeakMap();
+
+  /** @param {any} system @param {number} target @returns {number[]} */
+  function decidedOf(system, target) {
+    const known = read.get(system) ?? new Map();
+    read.set(system, known);
+    if (!known.has(target)) known.set(target, dense(system.decided[target]));
+    return known.get(target) ?? [];
+  }
+
+  /** The place of a choice among the priors of a system; null where it is at the prior of the evaluation. @param {any} system @param {ClassChoice} choice */
+  const placeOf = (system, { p }) => (p === null || !system.decided ? null : nearest(system.priors, p));
+
+  /** Decisions at a prior: rows are classes. @param {any} system @param {ClassChoice} choice @returns {number[][]} */
+  function confusion(system, choice) {
+    const chosen = placeOf(system, choice);
+    if (chosen === null) return system.confusion;
+    const [numbers, k, n] = [decidedOf(system, choice.target), choice.target, system.counts.length];
+    /** @type {number[][]} */
+    const found = system.counts.map(() => new Array(n).fill(0));
+    for (let at = 0, i = 0; at <= system.priors.length; at += 1)
       for (let c = 0; c < n; c += 1)
-        for (let j = 0; j < n - 1; j += 1, i += 1) found[c][at <= view.at ? k : j < k ? j : j + 1] += numbers[i];
+        for (let j = 0; j < n - 1; j += 1, i += 1) found[c][at <= chosen ? k : j < k ? j : j + 1] += numbers[i];
     return found;
   }
 
-  /** The prior of every class. @returns {number[]} */
-  function priorOfAll() {
-    const own = systems[view.system].prior;
-    if (view.at === null) return own;
-    const p = priors[view.at];
-    return own.map((/** @type {number} */ share, /** @type {number} */ k) => (k === view.target ? p : (share * (1 - p)) / (1 - own[view.target])));
+  /** The prior of every class. @param {any} system @param {ClassChoice} choice @returns {number[]} */
+  function priorOf(system, choice) {
+    const [own, chosen] = [system.prior, placeOf(system, choice)];
+    if (chosen === null) return own;
+    const p = system.priors[chosen];
+    return own.map((/** @type {number} */ share, /** @type {number} */ k) => (k === choice.target ? p : (share * (1 - p)) / (1 - own[choice.target])));
   }
 
-  /** Brier score, and C_avg with the prior of a target that it is at. @returns {[number | null, {p: number, value: number | null}]} */
-  function otherFigures() {
-    const { brier, c_avg } = systems[view.system];
-    if (view.at === null || !brier[1]) return [brier[0], { p: c_avg[0], value: c_avg[1] }];
-    const at = view.at;
-    return [brier[1][view.target][at], c_avg[2] ? { p: priors[at], value: c_avg[2][at] } : { p: c_avg[0], value: c_avg[1] }];
+  /**
+   * Figures at a prior; C_avg has every class in turn as the target, at a prior of its own.
+   * @param {any} system
+   * @param {ClassChoice} choice
+   * @returns {{error_rate: number, brier: number | null, c_avg: number | null, p_target: number}}
+   */
+  function figuresOf(system, choice) {
+    const { brier, c_avg } = system;
+    const [atEvaluation, chosen] = [{ c_avg: c_avg[1], p_target: c_avg[0] }, placeOf(system, choice)];
+    if (chosen === null) return { error_rate: system.error_rate, brier: brier[0], ...atEvaluation };
+    const cost = c_avg[2] ? { c_avg: c_avg[2][chosen], p_target: system.priors[chosen] } : atEvaluation;
+    const found = confusion(system, choice);
+    const rate = priorOf(system, choice).reduce((sum, share, c) => sum + share * (1 - found[c][c] / system.counts[c]), 0);
+    return { error_rate: rate, brier: brier[1] ? brier[1][choice.target][chosen] : brier[0], ...cost };
   }
 
-  /** @type {HTMLButtonElement[][]} */
-  const buttons = [];
-  const head = place("columns");
-  const rows = place("cells");
-  /** @param {string} tag @param {string} text @param {string} scope */
-  function heading(tag, text, scope) {
-    const one = document.createElement(tag);
-    one.textContent = text;
-    one.setAttribute("scope", scope);
-    return one;
-  }
-  head.append(heading("th", "class \u2193, taken for \u2192", "col"), ...classes.map((/** @type {string} */ name) => heading("th", name, "col")));
-  classes.forEach((/** @type {string} */ name, /** @type {number} */ c) => {
-    const row = rows.insertRow();
-    row.append(heading("th", name, "row"));
-    buttons.push(
-      classes.map((/** @type {string} */ other, /** @type {number} */ k) => {
-        const button = document.createElement("button");
-        button.type = "button";
-        row.insertCell().append(button);
-        button.addEventListener("click", () => choosePair(c, k));
-        button.addEventListener("keydown", (event) => {
-          const step = /** @type {Record<string, number[]>} */ ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] })[event.key];
-          const next = step && buttons[c + step[0]]?.[k + step[1]];
-          if (!next) return;
-          event.preventDefault();
-          button.tabIndex = -1;
-          next.tabIndex = 0;
-          next.focus();
-        });
-        return button;
+  /** @param {number | null} value */
+  const cost = (value) => number(value, 4);
+
+  /** The map of conditions. @type {ConditionKind} */
+  const KIND = {
+    everything: "all segments",
+    figures: {
+      cllr: { words: "Cllr (bits)", write: number },
+      min_cllr: { words: "min Cllr (bits)", write: number },
+      calibration_loss: { words: "calibration loss (bits)", write: number },
+      error_rate: { words: "error rate", write: percent },
+      c_avg: { words: "C_avg", write: cost },
+      brier: { words: "Brier", write: number },
+      error_rate_here: { words: "error rate at the prior that is chosen", write: percent, valueAt: (system, choice) => figuresOf(system, choice).error_rate },
+      c_avg_here: { words: "C_avg at the prior that is chosen", write: cost, valueAt: (system, choice) => figuresOf(system, choice).c_avg },
+    },
+    unpacked: (data, packed) =>
+      packed.map((one, k) => {
+        const { name, color } = data.sets[0].systems[k];
+        return { ...one, name, color, priors: data.conditions.kept.map((/** @type {number} */ at) => data.priors[at]) };
       }),
-    );
-  });
+  };
 
-  /** @param {number} c @param {number} k */
-  function choosePair(c, k) {
-    view.pair = [c, k];
-    for (const one of buttons.flat()) one.tabIndex = -1;
-    buttons[c][k].tabIndex = 0;
-    show();
-  }
+  /** Two systems at a prior. @type {ComparedFigures} */
+  const COMPARED = {
+    everything: "all segments",
+    figures: {
+      error_rate: { words: "error rate", write: percent, factor: 100, digits: 2 },
+      brier: { words: "Brier", write: number, factor: 1, digits: 3 },
+      c_avg: { words: "C_avg", write: cost, factor: 1, digits: 4 },
+    },
+    valuesOf: figuresOf,
+  };
 
-  /** What is known of the chosen cell. @param {number[][]} found @returns {string[]} */
-  function aboutPair(found) {
-    const system = systems[view.system];
-    const [c, k] = view.pair;
-    const of = (/** @type {number} */ a, /** @type {number} */ b) =>
-      `${count(found[a][b])} of ${count(system.counts[a])} segments of ${classes[a]} (${percent(found[a][b] / system.counts[a])}) are taken for ${classes[b]}.`;
-    if (c === k) return [of(c, c)];
-    const lines = [of(c, k), of(k, c)];
-    if (!system.pairs) return [...lines, "Pairs of classes were not analysed."];
-    const [actual, least] = [system.pairs.cllr[c][k], system.pairs.min_cllr[c][k]];
-    const loss = actual === null || least === null ? null : Math.max(actual - least, 0);
-    lines.push(
-      `If only these two were possible, at even odds: Cllr ${number(actual)} bits, of which discrimination costs ${number(least)} and calibration ${number(loss)}; 1 is as good as no scores.`,
-    );
-    return lines;
-  }
-
-  function show() {
-    const [found, shares, system] = [confusion(), priorOfAll(), systems[view.system]];
-    let wrong = 0;
-    found.forEach((row, c) => {
-      const total = system.counts[c];
-      wrong += shares[c] * (1 - row[c] / total);
-      row.forEach((value, k) => {
-        const button = buttons[c][k];
-        const share = total ? value / total : 0;
-        button.textContent = count(value);
-        button.dataset.value = String(value);
-        button.style.setProperty("--share", `${Math.round(100 * Math.sqrt(share))}%`);
-        button.classList.toggle("right", c === k);
-        button.setAttribute("aria-pressed", String(c === view.pair[0] && k === view.pair[1]));
-        button.setAttribute("aria-label", `${classes[c]} taken for ${classes[k]}: ${count(value)} of ${count(total)}`);
-      });
-    });
-    place("error_rate").textContent = percent(wrong);
-    place("error_rate").dataset.value = String(wrong);
-    const [brier, cost] = otherFigures();
-    place("brier").textContent = number(brier);
-    place("c_avg").textContent = number(cost.value, 4);
-    place("p_target").textContent = prior(cost.p);
-    place("shares").textContent = shares.map((p, k) => `${classes[k]} ${prior(p)}`).join(", ");
-    place("default").textContent = percent(1 - Math.max(...shares));
-    place("pair").replaceChildren(
-      ...aboutPair(found).map((text) => {
-        const line = document.createElement("p");
-        line.textContent = text;
-        return line;
-      }),
-    );
-    const p = shares[view.target];
-    if (document.activeElement !== input("class-prior")) input("class-prior").value = prior(p);
-    input("class-prior-slider").value = String(view.at ?? nearest(p));
-    input("class-prior-slider").setAttribute("aria-valuetext", prior(p));
-    const isKnown = Boolean(system.decided);
-    for (const name of ["class-prior", "class-prior-slider", "class-target"]) input(name).disabled = !isKnown;
-    place("class-moved").textContent = !isKnown
-      ? "Decisions were counted at the prior of the evaluation alone."
-      : view.at === null
-        ? "Shown at the prior of the evaluation."
-        : `Shown at prior ${prior(p)} of ${classes[view.target]}, one of ${priors.length} at which decisions were counted; the other classes keep their shares of the rest.`;
-  }
-
-  /** @param {number} p */
-  function nearest(p) {
-    const odds = (/** @type {number} */ x) => Math.log(x) - Math.log1p(-x);
-    const far = priors.map((/** @type {number} */ one) => Math.abs(odds(one) - odds(p)));
-    return far.indexOf(Math.min(...far));
-  }
-
-  /** @param {any} select @param {string[]} names */
-  function fill(select, names) {
-    names.forEach((name, k) => {
-      const option = document.createElement("option");
-      option.value = String(k);
-      option.textContent = name;
-      select.append(option);
-    });
-  }
-  fill(input("class-system"), systems.map((/** @type {any} */ one) => one.name));
-  fill(input("class-target"), classes);
-  input("class-prior-slider").max = String(priors.length - 1);
-  input("class-system").addEventListener("change", () => {
-    view.system = Number(input("class-system").value);
-    show();
-  });
-  input("class-target").addEventListener("change", () => {
-    view.target = Number(input("class-target").value);
-    show();
-  });
-  input("class-prior-slider").addEventListener("input", () => {
-    view.at = Number(input("class-prior-slider").value);
-    show();
-  });
-  input("class-prior").addEventListener("input", () => {
-    const p = Number(input("class-prior").value.trim().replace(",", ".") || NaN);
-    if (p > 0 && p < 1) {
-      view.at = nearest(p);
-      input("class-prior").removeAttribute("aria-invalid");
-      show();
-    } else input("class-prior").setAttribute("aria-invalid", "true");
-  });
-  input("class-prior").addEventListener("change", () => {
-    input("class-prior").blur();
-    input("class-prior").removeAttribute("aria-invalid");
-    show();
-  });
-  place("class-reset").addEventListener("click", () => {
-    view.at = null;
-    show();
-  });
-  choosePair(0, n > 1 ? 1 : 0);
-  section.hidden = false;
+  return { COMPARED, KIND, confusion, figuresOf, nearest, placeOf, priorOf };
 })();

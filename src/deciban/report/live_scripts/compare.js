@@ -1,11 +1,16 @@
 // @ts-check
 "use strict";
-/** Any two systems: at the operating point, by paired differences of figures, and by the difference of their Bayes error rates. */
+/**
+ * Any two systems: at the operating point, by paired differences of figures, and by the difference of curves.
+ *
+ * @typedef {{figures: Record<string, {words: string, write: (value: number | null) => string, factor: number, digits: number}>,
+ *   valuesOf: (system: any, point: any) => Record<string, number | null>, everything: string}} ComparedFigures
+ */
 const Compare = (() => {
   const { interval, number, percent } = Numbers;
   const { figuresOf } = OperatingPoints;
 
-  /** Figures at the operating point. @type {Record<string, {words: string, write: (value: number | null) => string, factor: number, digits: number}>} */
+  /** Figures at the operating point. @type {ComparedFigures["figures"]} */
   const AT_POINT = {
     p_miss: { words: "miss rate", write: percent, factor: 100, digits: 2 },
     p_fa: { words: "false-alarm rate", write: percent, factor: 100, digits: 2 },
@@ -14,14 +19,17 @@ const Compare = (() => {
     calibration_loss: { words: "calibration loss", write: number, factor: 1, digits: 3 },
   };
 
+  /** Of two classes. @type {ComparedFigures} */
+  const TWO_CLASSES = { everything: "all trials", figures: AT_POINT, valuesOf: (system, point) => figuresOf(system, point, 1) };
+
   /** @param {number} value @param {number} digits */
   const signed = (value, digits) => {
     const text = number(value, digits);
     return value > 0 && Number(text.replaceAll(",", "")) !== 0 ? `+${text}` : text;
   };
 
-  /** The difference of the normalized Bayes error rate with its band. @param {any} data @param {any} priors */
-  function plotOf(data, priors) {
+  /** Differences of curves over the prior with their bands. @param {{x: any, y: any}} priors */
+  function plotOf(priors) {
     const ends = (/** @type {any[]} */ curves) => curves.flatMap((one) => [...one.low, ...one.high, 0]).sort((one, other) => one - other);
     return {
       x: priors.x,
@@ -54,11 +62,13 @@ const Compare = (() => {
   class Compare {
     /**
      * @param {any} data
-     * @param {Record<string, any>} plots
+     * @param {ComparedFigures} how
+     * @param {{x: any, y: any}} axes
      * @param {() => void} onChoice
      */
-    constructor(data, plots, onChoice) {
+    constructor(data, how, axes, onChoice) {
       this.data = data;
+      this.how = how;
       this.section = /** @type {HTMLElement | null} */ (document.getElementById("compare"));
       this.names = data.sets[0].systems.map((/** @type {any} */ one) => one.name);
       this.first = 0;
@@ -77,7 +87,7 @@ const Compare = (() => {
         });
       });
       this.figure = /** @type {HTMLElement} */ (this.section.querySelector("figure"));
-      this.plot = plotOf(data, plots.bayes_error);
+      this.plot = plotOf(axes);
       this.chart = null;
       this.view = { shown: [true, true], lit: /** @type {number | null} */ (null), bands: true };
       this.figure.addEventListener("lit", (/** @type {any} */ event) => {
@@ -99,17 +109,15 @@ const Compare = (() => {
       return this.section?.querySelector(`[data-place="${name}"]`);
     }
 
-    /** Name of a system in a link: a short one that nobody else has, or else its number. @param {number} k */
-    linkName(k) {
-      const name = this.names[k];
-      const isPlain = name.length <= 60 && this.names.indexOf(name) === this.names.lastIndexOf(name) && !/^\d+$/.test(name);
-      return isPlain ? name : String(k + 1);
+    /** What an address says of the pair. @param {boolean} isChosen */
+    linked(isChosen) {
+      return { first: isChosen ? Links.nameOf(this.names, this.first) : null, second: isChosen ? Links.nameOf(this.names, this.second) : null };
     }
 
     /** @param {string | null} first @param {string | null} second */
     chooseNamed(first, second) {
       if (!this.isThere) return;
-      const found = [first, second].map((name) => this.names.findIndex((/** @type {string} */ _, /** @type {number} */ k) => this.linkName(k) === name));
+      const found = [first, second].map((name) => Links.placeOf(this.names, name));
       if (found.every((k) => k >= 0) && found[0] !== found[1]) this.choose(found[0], found[1]);
       else this.choose(0, 1);
     }
@@ -143,7 +151,7 @@ const Compare = (() => {
       const lines = pair ? pair.sentences : [why];
       this.place("words").replaceChildren(...lines.map((/** @type {string} */ one) => Charts.element("li", {}, one)));
       if (!pair) return;
-      this.place("caption").textContent = `${this.data.compared.caption} Of all trials.`;
+      this.place("caption").textContent = `${this.data.compared.caption} Of ${this.how.everything}.`;
       this.place("figures").querySelector("tbody").replaceChildren(
         ...pair.rows.map((/** @type {string[]} */ [figure, first, second, difference, bounds, p]) => {
           const row = Charts.element("tr", {});
@@ -172,8 +180,8 @@ const Compare = (() => {
       this.point = point;
       this.trials = trials;
       if (!this.isThere) return;
-      const found = [this.first, this.second].map((k) => figuresOf(systems[k], point, 1));
-      this.lines ??= Object.entries(AT_POINT).map(([name, how]) => {
+      const found = [this.first, this.second].map((k) => this.how.valuesOf(systems[k], point));
+      this.lines ??= Object.entries(this.how.figures).map(([name, how]) => {
         const row = this.place("at-point").insertRow();
         row.append(Charts.element("th", { scope: "row" }, how.words));
         return { name, how, cells: [0, 1, 2].map(() => row.insertCell()) };
@@ -207,5 +215,5 @@ const Compare = (() => {
     };
   }
 
-  return { Compare };
+  return { Compare, TWO_CLASSES };
 })();

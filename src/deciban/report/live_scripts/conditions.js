@@ -5,18 +5,21 @@
  *
  * @typedef {{name: string, by: string, trials: Record<string, number>, where: string[] | null, why_none: string,
  *   figures: Record<string, (number | null)[]>, set: number | null}} ConditionRow
+ * @typedef {{figures: Record<string, {words: string, write: (value: number | null) => string, valueAt?: (system: any, point: any) => number | null}>,
+ *   unpacked: (data: any, packed: any[]) => any[], everything: string}} ConditionKind What the map shows of a kind of results, and how numbers of conditions are read
  */
 const Conditions = (() => {
   const { count, number, percent, MISSING } = Numbers;
+  const MOST_CLASSES = 3;
   const NO_ROOM = "there was no room for its numbers on this page; its figures stand in the map and in the tables below";
 
-  /** Figures of the map: how they are written, and from which numbers they come. @type {Record<string, {words: string, write: (value: number | null) => string}>} */
+  /** Figures of the map; those of the operating point come from numbers of its place. @type {ConditionKind["figures"]} */
   const FIGURES = {
     eer: { words: "EER (ROCCH)", write: percent },
     min_cllr: { words: "min Cllr (bits)", write: number },
     cllr: { words: "Cllr (bits)", write: number },
-    act_dcf: { words: "actual cost at the operating point", write: number },
-    min_dcf: { words: "minimum cost at the operating point", write: number },
+    act_dcf: { words: "actual cost at the operating point", write: number, valueAt: (system, { place }) => system.act_dcf[place] },
+    min_dcf: { words: "minimum cost at the operating point", write: number, valueAt: (system, { place }) => system.min_dcf[place] },
   };
 
   /** Counts from their steps, which stand between commas. @param {string} steps */
@@ -66,19 +69,26 @@ const Conditions = (() => {
     });
   }
 
+  /** Of two classes. @type {ConditionKind} */
+  const TWO_CLASSES = { figures: FIGURES, unpacked, everything: "all trials" };
+
   /** How many trials of which class. @param {Record<string, number>} trials */
-  const trialsInWords = (trials) =>
-    Object.entries(trials)
-      .map(([name, n]) => `${count(n)} ${name}`)
-      .join(", ");
+  function trialsInWords(trials) {
+    const found = Object.entries(trials);
+    const all = count(found.reduce((sum, [, n]) => sum + n, 0));
+    // Segments of many classes: what a class has stands in the matrix.
+    return found.length > MOST_CLASSES ? `${all} segments of ${found.length} classes` : found.map(([name, n]) => `${count(n)} ${name}`).join(", ");
+  }
 
   class Conditions {
     /**
      * @param {any} data
+     * @param {ConditionKind} kind
      * @param {(at: number | null) => void} onChoice
      */
-    constructor(data, onChoice) {
+    constructor(data, kind, onChoice) {
       this.data = data;
+      this.kind = kind;
       this.onChoice = onChoice;
       /** @type {ConditionRow[]} */
       this.rows = data.conditions?.rows ?? [];
@@ -118,7 +128,7 @@ const Conditions = (() => {
 
     fillMap() {
       const figures = this.place("figure");
-      for (const [name, { words }] of Object.entries(FIGURES)) figures.append(Charts.element("option", { value: name }, words));
+      for (const [name, { words }] of Object.entries(this.kind.figures)) figures.append(Charts.element("option", { value: name }, words));
       figures.addEventListener("change", () => this.paint());
       for (const system of this.data.sets[0].systems) {
         const head = Charts.element("th", { scope: "col" });
@@ -135,7 +145,7 @@ const Conditions = (() => {
         const line = body.insertRow();
         const head = Charts.element("th", { scope: "row" });
         const canBeChosen = row === null || row.set !== null;
-        const button = Charts.element(canBeChosen ? "button" : "span", canBeChosen ? { type: "button" } : {}, row?.name ?? "all trials");
+        const button = Charts.element(canBeChosen ? "button" : "span", canBeChosen ? { type: "button" } : {}, row?.name ?? this.kind.everything);
         const more = row ? (row.why_none ? `no figures: ${row.why_none}` : trialsInWords(row.trials)) : "";
         head.append(button, Charts.element("small", {}, row && !row.why_none && row.set === null ? `${more}; ${NO_ROOM}` : more));
         line.append(head);
@@ -159,7 +169,7 @@ const Conditions = (() => {
       if (place === null) return this.data.sets[0].systems;
       let found = this.known.get(place);
       if (!found) {
-        found = unpacked(this.data, this.data.conditions.sets[place].systems);
+        found = this.kind.unpacked(this.data, this.data.conditions.sets[place].systems);
         this.known.set(place, found);
       }
       return found;
@@ -174,7 +184,7 @@ const Conditions = (() => {
     /** In words, which trials are shown. */
     get words() {
       const row = this.at === null ? null : this.rows[this.at];
-      return row ? `Only ${row.name}: ${trialsInWords(row.trials)}.` : "All trials.";
+      return row ? `Only ${row.name}: ${trialsInWords(row.trials)}.` : `A${this.kind.everything.slice(1)}.`;
     }
 
     /** Options of a command that choose these trials. */
@@ -203,10 +213,9 @@ const Conditions = (() => {
     }
 
     /** @param {string} figure @param {number | null} at @param {number} k @returns {number | null} */
-    valueOf(figure, at, k) {
-      if (figure === "act_dcf" || figure === "min_dcf") {
-        return at !== null && this.rows[at].set === null ? null : this.systemsAt(at)[k][figure][this.point.place];
-      }
+    valueAt(figure, at, k) {
+      const { valueAt } = this.kind.figures[figure];
+      if (valueAt) return at !== null && this.rows[at].set === null ? null : valueAt(this.systemsAt(at)[k], this.point);
       return at === null ? this.data.figures[figure][k] : this.rows[at].figures[figure][k];
     }
 
@@ -214,13 +223,13 @@ const Conditions = (() => {
     paint() {
       if (!this.lines || !this.point) return;
       const figure = this.place("figure").value;
-      const values = this.lines.map(({ at, cells }) => cells.map((/** @type {any} */ _, /** @type {number} */ k) => this.valueOf(figure, at, k)));
+      const values = this.lines.map(({ at, cells }) => cells.map((/** @type {any} */ _, /** @type {number} */ k) => this.valueAt(figure, at, k)));
       const all = values.flat().filter((one) => one !== null);
       const [low, high] = [Math.min(...all), Math.max(...all)];
       this.lines.forEach(({ cells }, row) => {
         cells.forEach((/** @type {HTMLElement} */ cell, /** @type {number} */ k) => {
           const value = values[row][k];
-          cell.textContent = value === null ? MISSING : FIGURES[figure].write(value);
+          cell.textContent = value === null ? MISSING : this.kind.figures[figure].write(value);
           const share = value === null || high === low ? 0 : (value - low) / (high - low);
           cell.style.setProperty("--heat", `${Math.round(50 * share)}%`);
         });
@@ -231,9 +240,9 @@ const Conditions = (() => {
     follow(point) {
       const isSame = this.point && this.point.place === point.place;
       this.point = point;
-      if (!isSame && this.lines && this.place("figure").value.endsWith("dcf")) this.paint();
+      if (!isSame && this.lines && this.kind.figures[this.place("figure").value].valueAt) this.paint();
     }
   }
 
-  return { Conditions, unpacked };
+  return { Conditions, TWO_CLASSES, trialsInWords, unpacked };
 })();

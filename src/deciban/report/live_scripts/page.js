@@ -8,16 +8,18 @@
   const data = JSON.parse(source.textContent ?? "");
   const { count, interval, number, percent, prior } = Numbers;
   const { asCommand, figuresOf, fromLink, isChoice, logit, nearest, pointOf, toLink, expit } = OperatingPoints;
+  /** Trials, if the reader says no other number. */
+  const EXPECTED = 1000;
   let systems = data.sets[0].systems;
   const plots = Plots.plotsOf(data);
   const view = { shown: systems.map(() => true), lit: /** @type {number | null} */ (null), bands: true };
   /** @type {Map<Element, any>} */
   const charts = new Map();
-  const conditions = new Conditions.Conditions(data, (at) => {
+  const conditions = new Conditions.Conditions(data, Conditions.TWO_CLASSES, (at) => {
     useCondition(at);
     keepInLink();
   });
-  const compare = new Compare.Compare(data, plots, () => keepInLink(true));
+  const compare = new Compare.Compare(data, Compare.TWO_CLASSES, plots.bayes_error, () => keepInLink(true));
   let isCompared = false;
 
   /** @param {string} name @returns {any} */
@@ -80,7 +82,7 @@
   /** @returns {number} */
   function nTrials() {
     const given = numberIn(input("trials"));
-    return given > 0 && given < 1e15 ? given : 1000;
+    return given > 0 && given < 1e15 ? given : EXPECTED;
   }
 
   /**
@@ -159,7 +161,9 @@
 
   /** What a link says beside the operating point. */
   function restore() {
-    const given = new URLSearchParams(location.hash.replace(/^#/, ""));
+    const given = Links.given();
+    const n = Number(given.get("n") ?? EXPECTED);
+    input("trials").value = String(n > 0 ? n : EXPECTED);
     isCompared = given.has("first") && compare.isThere;
     compare.chooseNamed(given.get("first"), given.get("second"));
     const wanted = given.get("condition");
@@ -169,7 +173,6 @@
     }
   }
 
-  let written = 0;
   /** @param {any} chosen @param {any} [except] */
   function choose(chosen, except = null) {
     choice = chosen;
@@ -181,13 +184,9 @@
   /** Write what was chosen into the address. @param {boolean} [compares] */
   function keepInLink(compares = isCompared) {
     isCompared = compares;
-    const [first, second] = isCompared ? [compare.first, compare.second].map((k) => compare.linkName(k)) : [null, null];
     const condition = conditions.at === null ? null : conditions.rows[conditions.at].name;
-    clearTimeout(written); // browsers refuse to change the address too often
-    written = setTimeout(() => {
-      // A page within a page, as notebooks show it, has no address of its own.
-      if (location.protocol !== "about:") history.replaceState(null, "", toLink(choice, { condition, first, second }));
-    }, 150);
+    const n = nTrials() === EXPECTED ? null : String(nTrials());
+    Links.keep(toLink(choice, { n, condition, ...compare.linked(isCompared) }));
   }
 
   /** @param {any} box @param {(value: number) => any} made */
@@ -214,6 +213,7 @@
   input("trials").addEventListener("input", () => {
     input("trials").setAttribute("aria-invalid", String(nTrials() !== numberIn(input("trials"))));
     show();
+    keepInLink();
   });
   data.points.forEach((/** @type {any} */ one, /** @type {number} */ k) => {
     const costs = one.c_miss === 1 && one.c_fa === 1 ? "" : `, costs ${one.c_miss}:${one.c_fa}`;
@@ -225,7 +225,7 @@
   });
   addEventListener("hashchange", () => {
     const linked = fromLink(location.hash);
-    if (!linked && !/[#&](condition|first)=/.test(location.hash)) return;
+    if (!linked && !/[#&](condition|first|n)=/.test(location.hash)) return;
     restore();
     choose(linked ?? choice);
   });

@@ -403,5 +403,5 @@ const Plots = (() => {
     };
   }
 
-  return { plotsOf, probit };
+  return { linear, plotsOf, probit };
 })();

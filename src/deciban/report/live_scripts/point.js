@@ -104,8 +104,7 @@ const OperatingPoints = (() => {
    * @param {Record<string, string | null>} [others]
    */
   function toLink({ p, cMiss, cFa }, others = {}) {
-    const more = Object.entries(others).map(([name, value]) => (value === null ? "" : `&${name}=${encodeURIComponent(value)}`));
-    return `#p=${p}${cMiss === 1 ? "" : `&cmiss=${cMiss}`}${cFa === 1 ? "" : `&cfa=${cFa}`}${more.join("")}`;
+    return Links.written({ p, cmiss: cMiss === 1 ? null : cMiss, cfa: cFa === 1 ? null : cFa, ...others });
   }
 
   /** Of costs that differ more, no prior that a page can write gives a place of the grid. */

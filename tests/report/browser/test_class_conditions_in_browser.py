@@ -1,0 +1,152 @@
+"""Conditions, pairs of systems and addresses of pages of many classes, in a real browser: what Python says of them."""
+
+import importlib.resources
+
+import numpy as np
+import pytest
+
+import deciban
+from deciban.analysis.comparison import compare_results
+from deciban.multiclass import brier, c_avg, confusion
+from deciban.report import text as words
+
+from .conftest import written_results
+from .test_page_in_browser import until
+
+NAMES = ["alpha", "beta", "<b>gamma"]
+N = 600
+
+
+@pytest.fixture(scope="module")
+def trials():
+    """Frame of two systems of three classes with a line and a speaker, and the scores of each."""
+    rng = np.random.default_rng(11)
+    label = np.arange(N) % 3
+    line = rng.choice(["mic", "tel <b>"], N)
+    line[1:5] = "sat"  # no gamma, or not enough
+    line[label == 2] = np.where(line[label == 2] == "sat", "mic", line[label == 2])
+    scores = {}
+    for k, name in enumerate(["one", "two"]):
+        gain = (1.0 + 0.6 * k) * np.where(line == "mic", 1.5, 0.8)
+        scores[name] = rng.normal(0, 1.2, (N, 3)) + gain[:, None] * np.eye(3)[label]
+    return {"label": label, "line": line, "speaker": rng.integers(0, 50, N), "scores": scores}
+
+
+@pytest.fixture(scope="module")
+def results(trials):
+    about = {"class": [NAMES[k] for k in trials["label"]], "line": trials["line"], "speaker": trials["speaker"]}
+    columns = {name: [f"{name} {k}" for k in range(3)] for name in trials["scores"]}
+    scores = {column: x[:, k] for name, x in trials["scores"].items() for k, column in enumerate(columns[name])}
+    return deciban.evaluate_classes(
+        about | scores, label="class", classes=NAMES, score=columns, by="line", units="speaker"
+    )
+
+
+@pytest.fixture(scope="module")
+def path(results, tmp_path_factory):
+    return written_results(tmp_path_factory.mktemp("pages") / "classes.html", results)
+
+
+def matrix(page):
+    found = page.locator(".cells button").evaluate_all("all => all.map(one => Number(one.dataset.value))")
+    return np.reshape(found, (3, 3)).tolist()
+
+
+def place(page, name):
+    return page.locator(f"#class-decisions [data-place={name}]").inner_text()
+
+
+def in_condition(trials, name, line):
+    rows = trials["line"] == line
+    return trials["scores"][name][rows], trials["label"][rows]
+
+
+def test_decisions_follow_the_condition_and_the_prior(visit, path, trials):
+    page = visit(path, "#system=two")
+    page.select_option("[name=condition]", label="line mic")
+    x, label = in_condition(trials, "two", "mic")
+    assert matrix(page) == confusion(x, label).tolist()
+    page.select_option("[name=class-target]", label="beta")
+    page.fill("[name=class-prior]", "0.5")
+    prior = [0.25, 0.5, 0.25]
+    wanted = confusion(x, label, prior=prior)
+    assert matrix(page) == wanted.tolist()
+    rate = sum(share * (1 - row[k] / row.sum()) for k, (share, row) in enumerate(zip(prior, wanted, strict=True)))
+    assert place(page, "error_rate") == words.percent(rate)
+    assert place(page, "brier") == words.number(brier(x, label, prior=prior))
+    assert place(page, "c_avg") == words.number(c_avg(x, label, p_target=0.5), 4)
+    assert place(page, "trials-shown").startswith("Only line mic: ")
+    page.select_option("[name=condition]", label="all segments")
+    assert matrix(page) == confusion(trials["scores"]["two"], trials["label"], prior=prior).tolist()
+
+
+def test_the_map_has_figures_of_python_and_leads_there(visit, path, results, trials):
+    page = visit(path)
+    for figure, write in (("cllr", words.number), ("error_rate", words.percent)):
+        page.select_option("#map-figure", figure)
+        for system, known in zip(("one", "two"), results.conditions, strict=True):
+            for one in known.partitions[0].conditions:
+                cell = page.locator(f"[data-condition='{one.name}'][data-mapped={system}]").inner_text()
+                assert cell == (words.MISSING if one.found is None else write(getattr(one.found, figure)))
+    page.select_option("#map-figure", "c_avg_here")
+    page.fill("[name=class-prior]", "0.2")
+    x, label = in_condition(trials, "one", "tel <b>")
+    shown = page.locator("[data-condition='line tel <b>'][data-mapped=one]")
+    assert shown.inner_text() == words.number(c_avg(x, label, p_target=0.2), 4)
+    shown.click()
+    assert page.locator("[name=condition] option:checked").inner_text() == "line tel <b>"
+    assert place(page, "c_avg") == shown.inner_text()
+    assert page.locator("option", has_text="line sat").get_attribute("disabled") is not None
+
+
+def test_two_systems_are_compared_at_the_prior_and_in_pairs(visit, path, results, trials):
+    page = visit(path, "#class=alpha&p=0.1&condition=line%20mic")
+    pair = [in_condition(trials, name, "mic") for name in ("one", "two")]
+    first, second = (c_avg(x, label, p_target=0.1) for x, label in pair)
+    row = page.locator("#compare [data-place=at-point] tr", has_text="C_avg").locator("td").all_inner_texts()
+    assert row[:2] == [words.number(first, 4), words.number(second, 4)]
+    found = compare_results(results)
+    cllr = page.locator("#compare [data-place=figures] tbody tr", has_text="Cllr").first.locator("td")
+    estimate = found.difference("cllr", "one", "two").estimate
+    assert cllr.nth(2).inner_text().split("\n")[0] == f"{estimate:+.3f}".replace("-", words.MINUS)
+    page.locator("#compare figure").scroll_into_view_if_needed()
+    page.wait_for_selector("#compare figure canvas")
+    page.locator("#compare .chart").focus()
+    page.keyboard.press("ArrowRight")
+    (curve,) = found.pairs[0].curves
+    said = page.locator("#compare .reading").inner_text()
+    k = int(np.argmin(np.abs(curve.log_odds)))
+    ends = f"[{curve.low[k]:.3f}, {curve.high[k]:.3f}]"
+    assert f"prior 0.5: difference {curve.difference[k]:+.3f} {ends}".replace("-", words.MINUS) in said
+
+
+def test_the_address_keeps_what_was_chosen(visit, path, trials):
+    page = visit(path)
+    page.select_option("[name=class-system]", label="two")
+    page.select_option("[name=class-target]", label="<b>gamma")
+    page.fill("[name=class-prior]", "0.1")
+    page.select_option("[name=condition]", label="line tel <b>")
+    page.locator(".cells button").nth(5).click()
+    page.select_option("[name=second]", label="one")
+    until(page, "location.hash.includes('first=two')")
+    link = page.evaluate("location.hash")
+    again = visit(path, link)
+    x, label = in_condition(trials, "two", "tel <b>")
+    assert matrix(again) == confusion(x, label, prior=[0.45, 0.45, 0.1]).tolist()
+    assert again.locator(".cells [aria-pressed=true]").get_attribute("aria-label").startswith("beta taken for <b>gamma")
+    assert again.locator("[name=first] option:checked").inner_text() == "two"
+    until(again, f"location.hash === {link!r}")
+    again.evaluate("location.hash = '#system=one&condition=elsewhere'")
+    until(again, "document.querySelector('[name=condition]').value === ''")
+    assert matrix(again) == confusion(trials["scores"]["one"], trials["label"]).tolist()
+    assert "is not available here" in place(again, "trials-shown")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_narrow_pages_and_axe(visit, path, scheme):
+    pytest.importorskip("axe_playwright_python", reason="axe_playwright_python, which holds axe-core, is not installed")
+    page = visit(path, "#condition=line%20mic", color_scheme=scheme, bypass_csp=True, width=360)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.evaluate(importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
+    found = page.evaluate("async () => (await axe.run()).violations.map(one => [one.id, one.impact])")
+    assert [one for one in found if one[1] in ("serious", "critical")] == []
