@@ -102,12 +102,15 @@ def fusion_section(page: Page) -> dict[str, Any]:
         standard errors; ``drawn``: pictures of its parameters; ``worth``, as in `worth_section`.
     """
     model: Any = page.model
-    kind = "quality" if model.takes_quality else "subset" if model.of_subsets else "linear"
-    caption = [_FUSION["weights"][kind], *_combined(model), _FUSION["standardized"]]
+    caption = [_FUSION["weights"][_form_of(model)], *_combined(model), _FUSION["standardized"]]
     caption += [_FUSION["standardized_quality"]] if model.takes_quality else []
     with_errors = any(row.standard_error is not None for row in model.parameter_rows())
     section = {"model": model, "selection": page.selection, "caption": " ".join(caption), "with_errors": with_errors}
     return section | {"drawn": parameter_pictures(model, page.level), "worth": worth_section(page)}
+
+
+def _form_of(model: ScoreModel) -> str:
+    return "quality" if model.takes_quality else "subset" if model.of_subsets else "linear"
 
 
 def worth_section(page: Page) -> dict[str, Any] | None:
@@ -122,8 +125,7 @@ def worth_section(page: Page) -> dict[str, Any] | None:
     found, model = page.figures, page.model
     if found is None or found.whole is None or not isinstance(model, ScoreModel):
         return None
-    kind = "classes" if model.scores_kind == "classes" else "quality" if model.takes_quality else "linear"
-    about = [_FUSION["training"], _FUSION["rows"]["subset" if model.of_subsets else kind]]
+    about = [_FUSION["training"], _FUSION["rows"][_form_of(model)]]
     about += [_FUSION["other_trials"]] if found.is_of_training is False else []
     about += [] if found.analysis is None else _objective_gain(found.analysis)
     about += [TWO_CLASS["weighted"]] if any(map(_is_weighted, (*found.dev, *found.eval))) else []

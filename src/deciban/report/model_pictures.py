@@ -45,13 +45,14 @@ def parameter_pictures(model: Model, level: float | None, classes: Sequence[str]
     if not isinstance(model, ClassModel):
         return found
     known = parameter_intervals(model, classes=classes, level=level)
-    each = "_of_each" if has_own_scales(model) else ""
+    each = has_own_scales(model)
+    texts = texts["of_each"] if each else texts
     for what in ("scale", "offset"):
         rows = [one for one in known if one.what == what]
-        is_told = bool(each) or any(one.low is not None if what == "scale" else one.value for one in rows)
+        is_told = each or any(one.low is not None if what == "scale" else one.value for one in rows)
         if is_told and len(rows) <= _MOST_ROWS:
             drawing = plots.class_parameters(model, what=what, classes=classes, level=level)
-            found.append(picture(drawing, texts[what + each], "", "of the model"))
+            found.append(picture(drawing, texts[what], "", "of the model"))
     return found
 
 
