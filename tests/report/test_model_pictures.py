@@ -1,10 +1,11 @@
 """Pages show the parameters of models as pictures, and what systems are worth, of two classes and of many alike."""
 
-from dataclasses import replace
+import re
 
 import numpy as np
 import pytest
 
+from deciban.analysis.losses_without import worth_of_systems
 from deciban.calibration import (
     DetectionAffineTransformation,
     MulticlassCalibrator,
@@ -15,6 +16,7 @@ from deciban.fusion import LinearFusion, MulticlassFusion
 from deciban.report import model_pictures
 from deciban.report.files import ReportRequest, write_report
 from deciban.report.model_pictures import parameter_pictures, worth_pictures
+from deciban.report.text import MINUS
 from deciban.workflows.options import Options
 from deciban.workflows.train import train_files
 from support.both_kinds import MADE, N
@@ -79,6 +81,9 @@ def test_what_systems_are_worth_is_drawn_where_one_was_left_out(both):
     shown = write_report(ReportRequest(both.paths, both.key, page, model=fusion, **files), Options())
     found = shown.figures
     assert [one.name for one in found.without] == ["b", "a"]
-    assert titles(worth_pictures(found, both.name, 0.9)) == ["What is lost without each system"]
-    assert worth_pictures(replace(found, without=()), both.name, None) == []
-    assert worth_pictures(None, both.name, None) == []
+    losses = worth_of_systems(found.names, found.whole, found.without)
+    assert titles(worth_pictures(losses, both.name, 0.9)) == ["What is lost without each system"]
+    assert worth_pictures([], both.name, None) == []
+    table = page.read_text("utf-8").partition('aria-label="What is lost without each system"')[2]
+    cell = re.search(r'<th scope="row">a</th>\n<td>([^<]+)<', table)[1]
+    assert float(cell.replace(MINUS, "-")) == pytest.approx(losses[0].dev.value, abs=6e-5)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from deciban import plots
-from deciban.analysis import FusionFigures
-from deciban.analysis.losses_without import worth_of_systems
+from deciban.analysis.losses_without import SystemWorth
 from deciban.core.resampling.intervals import LEVEL
 from deciban.models import Model
 from deciban.models.multiclass import ClassModel
@@ -68,22 +66,18 @@ def _has_weights(model: ScoreModel) -> bool:
     return isinstance(model, ClassModel) or any(row.standardized is not None for row in model.parameter_rows())
 
 
-def worth_pictures(found: FusionFigures | None, kind: str, level: float | None) -> list[dict[str, str]]:
-    """What a fusion loses without each of its systems; none where nothing was left out.
+def worth_pictures(losses: Sequence[SystemWorth], kind: str, level: float | None) -> list[dict[str, str]]:
+    """What a fusion loses without each of its systems; none where nothing is known of that.
 
     Parameters
     ----------
-    found : FusionFigures or None
+    losses : sequence of SystemWorth
     kind : str
         Of the results.
     level : float or None
         Of intervals.
     """
-    if found is None or found.whole is None or not 0 < len(found.names) <= _MOST_ROWS:
+    if not any(one.dev or one.eval for one in losses) or len(losses) > _MOST_ROWS:
         return []
-    level = LEVEL if level is None else level
-    losses: Any = worth_of_systems(found.names, found.whole, found.without, level=level)
-    if not any(one.dev or one.eval for one in losses):
-        return []
-    texts = TEXTS[kind]["system_worth"]
-    return [picture(plots.system_worth(losses, level=level), texts, "", "of the fusion")]
+    drawing = plots.system_worth(losses, level=LEVEL if level is None else level)
+    return [picture(drawing, TEXTS[kind]["system_worth"], "", "of the fusion")]
