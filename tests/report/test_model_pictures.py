@@ -8,6 +8,7 @@ import pytest
 from deciban.analysis.losses_without import worth_of_systems
 from deciban.calibration import (
     DetectionAffineTransformation,
+    DetectionPavTransformation,
     MulticlassCalibrator,
     MulticlassShiftCalibrator,
     PavCalibrator,
@@ -20,6 +21,7 @@ from deciban.report.text import MINUS
 from deciban.workflows.options import Options
 from deciban.workflows.train import train_files
 from support.both_kinds import MADE, N
+from support.class_files import CLASSES
 
 pytestmark = pytest.mark.usefixtures("sketches")
 UNITS = np.arange(N) // 3
@@ -47,17 +49,20 @@ def test_every_model_has_the_pictures_of_its_parameters(both):
     assert titles(parameter_pictures(calibrator, None)) == [SCALE, ADDED] * (both.name == "classes")
 
 
-def test_a_scale_of_each_class_is_drawn_without_units():
+def test_where_each_class_has_a_map_of_its_own_it_is_drawn(monkeypatch):
     label = np.arange(N) % 3
     loglik = np.random.default_rng(0).normal(size=(N, 3)) + np.eye(3)[label]
-    model = DetectionAffineTransformation().fit(loglik, label, classes=["cat", "dog", "eel"])
-    for one in (model, DetectionAffineTransformation().fit(loglik, label)):
+    named, plain = (DetectionAffineTransformation().fit(loglik, label, classes=some) for some in (CLASSES, None))
+    for one in (named, plain, DetectionPavTransformation().fit(loglik, label)):
+        assert titles(parameter_pictures(one, None, CLASSES)) == ["What the model makes of each class"]
+    names = [(what, whom) for what, whom, _ in named.parameter_numbers()]
+    assert names == [(what, whom) for what in ("scale", "offset") for whom in CLASSES]
+    monkeypatch.setattr(model_pictures, "_MOST_LINES", 2)
+    for one in (named, plain):
         assert titles(parameter_pictures(one, None)) == [
             "What the log-likelihood ratio of each class is multiplied by",
             "What is added to the log-likelihood ratio of each class",
         ]
-    names = [(what, whom) for what, whom, _ in model.parameter_numbers()]
-    assert names == [(what, whom) for what in ("scale", "offset") for whom in ("cat", "dog", "eel")]
 
 
 def test_there_is_no_picture_of_what_is_known_without_it(monkeypatch):

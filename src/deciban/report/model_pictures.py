@@ -18,8 +18,12 @@ _MOST_ROWS = 60
 """Classes or systems that a picture has rows for: of more there is the table alone."""
 
 
+_MOST_LINES = 10
+"""Classes whose maps are told apart in one picture."""
+
+
 def parameter_pictures(model: Model, level: float | None, classes: Sequence[str] = ()) -> list[dict[str, str]]:
-    """Weights of a fusion; of a map of many classes its scale and the offset of each class.
+    """Weights of a fusion; of a map of many classes its scale and the offset of each class, or the map of each class.
 
     Parameters
     ----------
@@ -42,6 +46,9 @@ def parameter_pictures(model: Model, level: float | None, classes: Sequence[str]
         found.append(picture(plots.fusion_weights(model, level=level), texts["fusion_weights"], "", "of the fusion"))
     if not isinstance(model, ClassModel):
         return found
+    maps = dict(zip(model.classes_ or tuple(classes) or model.counted, model.detector_maps.values(), strict=False))
+    if 0 < len(maps) <= _MOST_LINES:
+        return [*found, picture(plots.calibration_map(None, maps), texts["of_each"]["map"], "", "of the model")]
     known = parameter_intervals(model, classes=classes, level=level)
     each = has_own_scales(model)
     texts = texts["of_each"] if each else texts
