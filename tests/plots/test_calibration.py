@@ -39,6 +39,18 @@ def test_maps_are_drawn_over_the_scores():
     assert thresholds == sorted(point.threshold for point in RAW.operating_points)
 
 
+def test_without_trials_maps_are_drawn_over_what_they_know():
+    far = PavCalibrator().fit(4 * SCORES, TRUTH)
+    ax = plots.calibration_map(None, {"affine": AFFINE, "far": far})
+    low, high = ax.get_xlim()
+    assert (low, high) == (min(-8.0, far.low_.min()), max(8.0, far.high_.max()))
+    x, y = named(ax, "far").get_data()
+    assert set(far.low_) <= set(x)
+    np.testing.assert_array_equal(y, np.clip(far.transform(x), -3 * ax.get_ylim()[1], 3 * ax.get_ylim()[1]))
+    assert texts(ax) == ["affine", "far"]
+    assert plots.calibration_map(None, AFFINE).get_xlim() == (-8.0, 8.0)
+
+
 def test_steps_on_their_own_trials_are_the_reference():
     ax = plots.calibration_map(RAW, STEPS)
     x, y = named(ax, "PavCalibrator").get_data()

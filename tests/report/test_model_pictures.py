@@ -1,12 +1,14 @@
 """Pages show the parameters of models as pictures, and what systems are worth, of two classes and of many alike."""
 
-from dataclasses import replace
+import re
 
 import numpy as np
 import pytest
 
+from deciban.analysis.losses_without import worth_of_systems
 from deciban.calibration import (
     DetectionAffineTransformation,
+    DetectionPavTransformation,
     MulticlassCalibrator,
     MulticlassShiftCalibrator,
     PavCalibrator,
@@ -15,9 +17,11 @@ from deciban.fusion import LinearFusion, MulticlassFusion
 from deciban.report import model_pictures
 from deciban.report.files import ReportRequest, write_report
 from deciban.report.model_pictures import parameter_pictures, worth_pictures
+from deciban.report.text import MINUS
 from deciban.workflows.options import Options
 from deciban.workflows.train import train_files
 from support.both_kinds import MADE, N
+from support.class_files import CLASSES
 
 pytestmark = pytest.mark.usefixtures("sketches")
 UNITS = np.arange(N) // 3
@@ -45,17 +49,20 @@ def test_every_model_has_the_pictures_of_its_parameters(both):
     assert titles(parameter_pictures(calibrator, None)) == [SCALE, ADDED] * (both.name == "classes")
 
 
-def test_a_scale_of_each_class_is_drawn_without_units():
+def test_where_each_class_has_a_map_of_its_own_it_is_drawn(monkeypatch):
     label = np.arange(N) % 3
     loglik = np.random.default_rng(0).normal(size=(N, 3)) + np.eye(3)[label]
-    model = DetectionAffineTransformation().fit(loglik, label, classes=["cat", "dog", "eel"])
-    for one in (model, DetectionAffineTransformation().fit(loglik, label)):
+    named, plain = (DetectionAffineTransformation().fit(loglik, label, classes=some) for some in (CLASSES, None))
+    for one in (named, plain, DetectionPavTransformation().fit(loglik, label)):
+        assert titles(parameter_pictures(one, None, CLASSES)) == ["What the model makes of each class"]
+    names = [(what, whom) for what, whom, _ in named.parameter_numbers()]
+    assert names == [(what, whom) for what in ("scale", "offset") for whom in CLASSES]
+    monkeypatch.setattr(model_pictures, "_MOST_LINES", 2)
+    for one in (named, plain):
         assert titles(parameter_pictures(one, None)) == [
             "What the log-likelihood ratio of each class is multiplied by",
             "What is added to the log-likelihood ratio of each class",
         ]
-    names = [(what, whom) for what, whom, _ in model.parameter_numbers()]
-    assert names == [(what, whom) for what in ("scale", "offset") for whom in ("cat", "dog", "eel")]
 
 
 def test_there_is_no_picture_of_what_is_known_without_it(monkeypatch):
@@ -79,6 +86,9 @@ def test_what_systems_are_worth_is_drawn_where_one_was_left_out(both):
     shown = write_report(ReportRequest(both.paths, both.key, page, model=fusion, **files), Options())
     found = shown.figures
     assert [one.name for one in found.without] == ["b", "a"]
-    assert titles(worth_pictures(found, both.name, 0.9)) == ["What is lost without each system"]
-    assert worth_pictures(replace(found, without=()), both.name, None) == []
-    assert worth_pictures(None, both.name, None) == []
+    losses = worth_of_systems(found.names, found.whole, found.without)
+    assert titles(worth_pictures(losses, both.name, 0.9)) == ["What is lost without each system"]
+    assert worth_pictures([], both.name, None) == []
+    table = page.read_text("utf-8").partition('aria-label="What is lost without each system"')[2]
+    cell = re.search(r'<th scope="row">a</th>\n<td>([^<]+)<', table)[1]
+    assert float(cell.replace(MINUS, "-")) == pytest.approx(losses[0].dev.value, abs=6e-5)

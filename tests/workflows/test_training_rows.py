@@ -7,6 +7,9 @@ import pytest
 
 from deciban import train_files
 from deciban.fusion import MulticlassFusion
+from deciban.workflows.evaluate import evaluate_model
+from deciban.workflows.options import Options
+from deciban.workflows.training_rows import TrainingSets, rows_of_model
 from support.class_files import CLASSES, trials, write_key, write_table
 
 
@@ -97,3 +100,40 @@ def test_rows_on_other_trials_of_classes(tmp_path):
     assert done.rows[0].eval.cllr == pytest.approx(_cllr(new[:, 0], label), rel=1e-9)
     assert done.test.classes == CLASSES
     assert not any("flatters" in line for line in done.summary)
+
+
+def figures_of(folder, model, train):
+    """What is found of a fusion of three systems of classes on trials of training, and on others."""
+    test, every = (
+        evaluate_model(model, [folder / f"{name}.{system}.csv" for system in "abc"], folder / f"{name}.key", Options())
+        for name in ("eval", train)
+    )
+    return rows_of_model(model, TrainingSets(every.trials, test.trials, (0, 1, 2)), Options().figures)
+
+
+def test_systems_of_classes_alone_and_left_out_are_trained_anew(tmp_path):
+    values = {}
+    for first, name in enumerate(("dev", "eval")):
+        values[name] = np.stack([trials(3 * first + k, 60)[0] for k in range(3)], axis=1)
+        for k, system in enumerate("abc"):
+            write_table(tmp_path / f"{name}.{system}.csv", values[name][:, k])
+        write_key(tmp_path / f"{name}.key", trials(1, 60)[1])
+    label = trials(1, 60)[1]
+    model = MulticlassFusion(ridge=0.1, prior=[0.5, 0.3, 0.2]).fit(values["dev"], label, classes=CLASSES)
+    found = figures_of(tmp_path, model, "dev")
+    names = ["dev.a", "dev.b", "dev.c"]
+    assert [row.name for row in found.rows] == [*names, *(f"without {name}" for name in names), "fusion"]
+    assert [row.role for row in found.rows] == ["single"] * 3 + ["leave-one-out"] * 3 + ["fusion"]
+    assert (found.is_of_training, found.analysis, found.names) == (True, None, tuple(names))
+    assert found.whole.eval.cllr == pytest.approx(_cllr(model.transform(values["eval"]), label))
+    for k in range(3):
+        for row, some in ((found.rows[k], [k]), (found.without[k], [j for j in range(3) if j != k])):
+            own = MulticlassFusion(ridge=0.1, prior=[0.5, 0.3, 0.2]).fit(values["dev"][:, some], label)
+            assert row.dev.cllr == pytest.approx(_cllr(own.transform(values["dev"][:, some]), label))
+            assert row.eval.cllr == pytest.approx(_cllr(own.transform(values["eval"][:, some]), label))
+    other = figures_of(tmp_path, model, "eval")
+    assert [row.name for row in other.rows[-2:]] == ["fusion, trained on these trials", "fusion"]
+    assert (other.is_of_training, other.whole) == (False, other.rows[-2])
+    own = MulticlassFusion(ridge=0.1, prior=[0.5, 0.3, 0.2]).fit(values["eval"], label)
+    assert other.whole.dev.cllr == pytest.approx(_cllr(own.transform(values["eval"]), label))
+    assert other.rows[-1].dev.cllr == pytest.approx(_cllr(model.transform(values["eval"]), label))

@@ -9,7 +9,7 @@ from typing import Any
 
 from deciban.analysis.fused_systems import FigureRow
 from deciban.analysis.paired import PairedUnits
-from deciban.core.resampling.intervals import LEVEL, checked_level
+from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +20,22 @@ class Loss:
     ----------
     value : float
         In bits; below 0 if the fusion is better without the system.
-    low, high : float or None
-        The paired interval; None where units are not known.
+    interval : Interval or None
+        By the units that both fusions share; None where units are not known.
     """
 
     value: float
-    low: float | None = None
-    high: float | None = None
+    interval: Interval | None = None
+
+    @property
+    def low(self) -> float | None:
+        """Lower end of the interval."""
+        return None if self.interval is None else self.interval.low
+
+    @property
+    def high(self) -> float | None:
+        """Upper end of the interval."""
+        return None if self.interval is None else self.interval.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,4 +119,4 @@ def _loss(without: Any, fusion: Any, level: float) -> Loss | None:
     if known is None or other is None or not ("cllr" in known.influences and "cllr" in other.influences):
         return Loss(float(without.cllr - fusion.cllr))
     found = PairedUnits.of(known, other).difference("cllr", level)
-    return Loss(found.estimate, found.low, found.high)
+    return Loss(found.estimate, found)

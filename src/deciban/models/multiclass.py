@@ -239,6 +239,11 @@ class ClassModel(ScoreModel):
         """Names of the classes, or their numbers."""
         return self.classes_ or tuple(map(str, range(self.n_classes_)))
 
+    @property
+    def detector_maps(self) -> Mapping[str, Any]:
+        """Calibrators of each class against the rest, by its name; none of maps that take all classes together."""
+        return {}
+
     def seen(self, scores: AnyArray, quality: Sequence[AnyArray] = ()) -> AnyArray | list[AnyArray]:  # noqa: ARG002
         """All numbers of trials that the record of training has a fingerprint of."""
         found: AnyArray | list[AnyArray] = _columns(self.inputs(scores))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from deciban.calibration import Calibrator, RuleWeighting
+from deciban.calibration import Calibrator, PavCalibrator, RuleWeighting
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
 from deciban.plots.axes import GREY, Canvas, Ends, Style, System
-from deciban.plots.prior_curves import write_priors
+from deciban.plots.prior_curves import REFERENCE, write_priors
 from deciban.plots.score_plots import draw_blocks, pav_limits
 from deciban.types import FloatArray
 
@@ -23,6 +23,9 @@ _PAV: Style = {"color": "0.55", "linewidth": 1.2, "zorder": 2.2}
 _WIDEST = 20.0
 """Nats on both sides of 0 beyond which the axis goes only for the mode of a weighting."""
 
+_DECISIVE = 8.0
+"""Nats of evidence on both sides, beyond which hardly any prior asks."""
+
 _CURVE, _RANGE = "weighting", "central range"
 _ROW = 0.03
 _BAND = "band"
@@ -31,7 +34,7 @@ _BAR: Style = {"linewidth": 3.0, "solid_capstyle": "butt"}
 
 
 def calibration_map(
-    result: Evaluation,
+    result: Evaluation | None,
     calibrators: Calibrator | Mapping[str, Calibrator],
     ax: Axes | None = None,
     *,
@@ -42,8 +45,9 @@ def calibration_map(
 
     Parameters
     ----------
-    result : Evaluation
-        Of the scores as they come in, before calibration, on trials of one's choice: those of training, or others.
+    result : Evaluation or None
+        Of the scores as they come in, before calibration, on trials of one's choice: those of training, or others. None
+        where maps take log-likelihood ratios, as detectors of classes do, and no trials are at hand.
     calibrators : Calibrator or mapping of str to Calibrator
         Trained calibrators; several with their names.
     ax : matplotlib.axes.Axes, optional
@@ -65,7 +69,8 @@ def calibration_map(
     Notes
     -----
     Grey steps: the optimal log-likelihood ratios of these trials, as in `pav`. A calibrator is right where its line
-    goes through them. A band around it: where other training units would have put it (`Calibrator.interval`).
+    goes through them. Without trials the dotted line is what changes nothing. A band around a line: where other
+    training units would have put it (`Calibrator.interval`).
     Dash-dotted lines: Bayes thresholds of the operating points. To compare systems after calibration with their PAV
     reference on one axis (Bruemmer and Doddington 2013, figure 3) evaluate the llrs and use `pav`.
 
@@ -83,12 +88,13 @@ def calibration_map(
         raise InputError("calibrators: there is none to draw.")
     canvas = Canvas(list(named), ax, line_kw, size=_SIZE)
     ax = canvas.ax
-    reference = System(_PAV, result)
-    canvas.keep_limits(*pav_limits([result]))
+    canvas.keep_limits(*(_reach_of_maps(named.values()) if result is None else pav_limits([result])))
     x, y = ax.get_xlim(), ax.get_ylim()
-    if canvas.explain("PAV on these trials", **_PAV):
-        draw_blocks(canvas, reference, x, y)
-    scores = _scores(result, x)
+    if result is None:
+        ax.axline((0.0, 0.0), slope=1.0, **REFERENCE)
+    elif canvas.explain("PAV on these trials", **_PAV):
+        draw_blocks(canvas, System(_PAV, result), x, y)
+    scores = _scores(result, named.values(), x)
     height = y[1] - y[0]  # what is infinite leaves the frame, and is drawn no further than this away
     ends = y[0] - height, y[1] + height
     has_band = False
@@ -100,14 +106,27 @@ def calibration_map(
             has_band = True
     if has_band:
         canvas.explain(f"{100.0 * float(level or 0.0):g} % interval", color=GREY, linewidth=6.0, alpha=0.3)
-    canvas.mark_points({point.threshold for point in result.operating_points}, "Bayes threshold", across=True)
-    return canvas.finish("Score", "Log-likelihood ratio (nats)")
+    points = () if result is None else result.operating_points
+    canvas.mark_points({point.threshold for point in points}, "Bayes threshold", across=True)
+    label = "Log-likelihood ratio before (nats)" if result is None else "Score"
+    return canvas.finish(label, "Log-likelihood ratio (nats)")
 
 
-def _scores(result: Evaluation, x: Ends) -> FloatArray:
+def _reach_of_maps(calibrators: Iterable[Calibrator]) -> tuple[Ends, Ends]:
+    """Limits that hold all finite blocks of maps of steps; others are drawn as far as evidence is of interest."""
+    blocks = [(one.low_, one.high_, one.llr_) for one in calibrators if isinstance(one, PavCalibrator)]
+    low, high, llr = (np.concatenate([[-_DECISIVE, _DECISIVE], *(one[k] for one in blocks)]) for k in range(3))
+    ends = np.concatenate((low, high))
+    ends, llr = ends[np.isfinite(ends)], llr[np.isfinite(llr)]
+    reach = 1.05 * float(np.abs(llr).max())
+    return (float(ends.min()), float(ends.max())), (-reach, reach)
+
+
+def _scores(result: Evaluation | None, calibrators: Iterable[Calibrator], x: Ends) -> FloatArray:
     """Scores to draw at: evenly spaced, and at the ends of blocks, where maps of steps jump."""
-    blocks = result.curves.pav
-    ends = np.concatenate((blocks.low, blocks.high))
+    known = [] if result is None else [result.curves.pav.low, result.curves.pav.high]
+    own = [end for one in calibrators if isinstance(one, PavCalibrator) for end in (one.low_, one.high_)]
+    ends = np.concatenate([[], *(known or own)])
     inside = ends[(ends >= x[0]) & (ends <= x[1])]
     grid: FloatArray = np.union1d(np.linspace(*x, _GRID), inside)
     return grid

@@ -185,11 +185,11 @@ def system_worth(
     Examples
     --------
     >>> from deciban.analysis.losses_without import Loss, SystemWorth
-    >>> ax = system_worth([SystemWorth("A", Loss(0.2), Loss(0.1, 0.05, 0.15)), SystemWorth("B", Loss(0.0), None)])
+    >>> ax = system_worth([SystemWorth("A", Loss(0.2), Loss(0.1)), SystemWorth("B", Loss(0.0), None)])
     >>> [text.get_text() for text in ax.get_yticklabels()], ax.get_xlabel()
     (['without A', 'without B'], 'Rise of Cllr (bits)')
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['training', 'test', '95 % interval']
+    ['training', 'test']
     """
     sets = {"training": [one.dev for one in result], "test": [one.eval for one in result]}
     known = {name: losses for name, losses in sets.items() if any(losses)}

@@ -6,6 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from deciban.analysis import FusionAnalysis
+from deciban.analysis.losses_without import Loss, worth_of_systems
+from deciban.core.resampling.intervals import LEVEL
+from deciban.evaluation.figure_cells import WithInterval
+from deciban.evaluation.interval_words import bounds_in_words
 from deciban.fusion.quality_measures import sums_of_measures
 from deciban.models import Model
 from deciban.models.multiclass import ClassModel
@@ -14,7 +18,7 @@ from deciban.models.two_class import Fusion
 from deciban.report.model_pictures import parameter_pictures, worth_pictures
 from deciban.report.rendering import Page
 from deciban.report.tables import figures_of, points_of
-from deciban.report.text import TEXTS, TWO_CLASS, count, number, typeset
+from deciban.report.text import MISSING, TEXTS, TWO_CLASS, count, number, typeset
 
 _WORDS: dict[str, dict[str, str]] = TEXTS["model"]
 _COUNTS, _RESULTS, _OF_SUBSETS = (_WORDS[name] for name in ("counts", "results", "of_subsets"))
@@ -102,12 +106,15 @@ def fusion_section(page: Page) -> dict[str, Any]:
         standard errors; ``drawn``: pictures of its parameters; ``worth``, as in `worth_section`.
     """
     model: Any = page.model
-    kind = "quality" if model.takes_quality else "subset" if model.of_subsets else "linear"
-    caption = [_FUSION["weights"][kind], *_combined(model), _FUSION["standardized"]]
+    caption = [_FUSION["weights"][_form_of(model)], *_combined(model), _FUSION["standardized"]]
     caption += [_FUSION["standardized_quality"]] if model.takes_quality else []
     with_errors = any(row.standard_error is not None for row in model.parameter_rows())
     section = {"model": model, "selection": page.selection, "caption": " ".join(caption), "with_errors": with_errors}
     return section | {"drawn": parameter_pictures(model, page.level), "worth": worth_section(page)}
+
+
+def _form_of(model: ScoreModel) -> str:
+    return "quality" if model.takes_quality else "subset" if model.of_subsets else "linear"
 
 
 def worth_section(page: Page) -> dict[str, Any] | None:
@@ -117,25 +124,38 @@ def worth_section(page: Page) -> dict[str, Any] | None:
     -------
     dict or None
         The figures as ``found``, ``about`` them in words, their ``names``, and of ``sets`` of trials those that there
-        are; ``cells`` of an evaluation, None for none; ``drawn``: pictures.
+        are; ``cells`` of an evaluation, None for none; ``losses`` without each system on each set; ``drawn``: pictures.
     """
     found, model = page.figures, page.model
     if found is None or found.whole is None or not isinstance(model, ScoreModel):
         return None
-    kind = "classes" if model.scores_kind == "classes" else "quality" if model.takes_quality else "linear"
-    about = [_FUSION["training"], _FUSION["rows"]["subset" if model.of_subsets else kind]]
+    about = [_FUSION["training"], _FUSION["rows"][_form_of(model)]]
     about += [_FUSION["other_trials"]] if found.is_of_training is False else []
     about += [] if found.analysis is None else _objective_gain(found.analysis)
     about += [TWO_CLASS["weighted"]] if any(map(_is_weighted, (*found.dev, *found.eval))) else []
     first = _figures(found.dev[0])
 
     def cells(one: Any) -> list[str]:
-        return ["\N{EN DASH}"] * (len(first) + 1) if one is None else [_n_trials(one), *_figures(one).values()]
+        return [MISSING] * (len(first) + 1) if one is None else [_n_trials(one), *_figures(one).values()]
 
     sets = ("training", "test") if found.eval else ("training",)
-    drawn = worth_pictures(found, model.scores_kind, page.level)
+    losses = worth_of_systems(
+        found.names, found.whole, found.without, level=LEVEL if page.level is None else page.level
+    )
     section = {"found": found, "about": " ".join(filter(None, about)), "names": list(first), "sets": sets}
-    return section | {"cells": cells, "drawn": drawn}
+    section |= {"losses": [(one.name, [_loss_text(x) for x in (one.dev, one.eval)[: len(sets)]]) for one in losses]}
+    return section | {"cells": cells, "drawn": worth_pictures(losses, model.scores_kind, page.level)}
+
+
+def _loss_text(loss: Loss | None) -> str:
+    """A rise of Cllr with its interval."""
+    if loss is None:
+        return MISSING
+    text = number(loss.value, 4)
+    if loss.interval is None:
+        return text
+    low, high = map(typeset, bounds_in_words(loss.interval, beside=text))
+    return WithInterval(text, low, high)
 
 
 def _combined(model: Any) -> list[str]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from deciban import plots
-from deciban.analysis import FusionFigures
-from deciban.analysis.losses_without import worth_of_systems
+from deciban.analysis.losses_without import SystemWorth
 from deciban.core.resampling.intervals import LEVEL
 from deciban.models import Model
 from deciban.models.multiclass import ClassModel
@@ -20,8 +18,12 @@ _MOST_ROWS = 60
 """Classes or systems that a picture has rows for: of more there is the table alone."""
 
 
+_MOST_LINES = 10
+"""Classes whose maps are told apart in one picture."""
+
+
 def parameter_pictures(model: Model, level: float | None, classes: Sequence[str] = ()) -> list[dict[str, str]]:
-    """Weights of a fusion; of a map of many classes its scale and the offset of each class.
+    """Weights of a fusion; of a map of many classes its scale and the offset of each class, or the map of each class.
 
     Parameters
     ----------
@@ -44,14 +46,18 @@ def parameter_pictures(model: Model, level: float | None, classes: Sequence[str]
         found.append(picture(plots.fusion_weights(model, level=level), texts["fusion_weights"], "", "of the fusion"))
     if not isinstance(model, ClassModel):
         return found
+    maps = dict(zip(model.classes_ or tuple(classes) or model.counted, model.detector_maps.values(), strict=False))
+    if 0 < len(maps) <= _MOST_LINES:
+        return [*found, picture(plots.calibration_map(None, maps), texts["of_each"]["map"], "", "of the model")]
     known = parameter_intervals(model, classes=classes, level=level)
-    each = "_of_each" if has_own_scales(model) else ""
+    each = has_own_scales(model)
+    texts = texts["of_each"] if each else texts
     for what in ("scale", "offset"):
         rows = [one for one in known if one.what == what]
-        is_told = bool(each) or any(one.low is not None if what == "scale" else one.value for one in rows)
+        is_told = each or any(one.low is not None if what == "scale" else one.value for one in rows)
         if is_told and len(rows) <= _MOST_ROWS:
             drawing = plots.class_parameters(model, what=what, classes=classes, level=level)
-            found.append(picture(drawing, texts[what + each], "", "of the model"))
+            found.append(picture(drawing, texts[what], "", "of the model"))
     return found
 
 
@@ -67,22 +73,18 @@ def _has_weights(model: ScoreModel) -> bool:
     return isinstance(model, ClassModel) or any(row.standardized is not None for row in model.parameter_rows())
 
 
-def worth_pictures(found: FusionFigures | None, kind: str, level: float | None) -> list[dict[str, str]]:
-    """What a fusion loses without each of its systems; none where nothing was left out.
+def worth_pictures(losses: Sequence[SystemWorth], kind: str, level: float | None) -> list[dict[str, str]]:
+    """What a fusion loses without each of its systems; none where nothing is known of that.
 
     Parameters
     ----------
-    found : FusionFigures or None
+    losses : sequence of SystemWorth
     kind : str
         Of the results.
     level : float or None
         Of intervals.
     """
-    if found is None or found.whole is None or not 0 < len(found.names) <= _MOST_ROWS:
+    if not any(one.dev or one.eval for one in losses) or len(losses) > _MOST_ROWS:
         return []
-    level = LEVEL if level is None else level
-    losses: Any = worth_of_systems(found.names, found.whole, found.without, level=level)
-    if not any(one.dev or one.eval for one in losses):
-        return []
-    texts = TEXTS[kind]["system_worth"]
-    return [picture(plots.system_worth(losses, level=level), texts, "", "of the fusion")]
+    drawing = plots.system_worth(losses, level=LEVEL if level is None else level)
+    return [picture(drawing, TEXTS[kind]["system_worth"], "", "of the fusion")]

@@ -127,7 +127,7 @@ def _of_model(page: Page, classes: Sequence[str]) -> dict[str, Any]:
 
     each = isinstance(model, ClassModel) and has_own_scales(model)
     return {
-        "of_parameters": MULTICLASS["parameters_of_each" if each else "parameters"],
+        "of_parameters": (MULTICLASS["of_each"] if each else MULTICLASS)["parameters"],
         "parameters": _parameters(model, classes) if isinstance(model, ClassModel) else [],
         "model_figures": parameter_pictures(model, page.level, classes),
         "worth": worth_section(page),

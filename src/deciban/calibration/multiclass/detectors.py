@@ -100,6 +100,11 @@ class _Detectors(ClassMap):
         """How many classes it maps."""
         return len(self.detectors_)
 
+    @property
+    def detector_maps(self) -> dict[str, Calibrator]:
+        """The map of each class against the rest, by its name."""
+        return dict(zip(self.counted, self.detectors_, strict=True))
+
     def parameters(self) -> dict[str, Any]:
         """Names of the classes, and the parameters of each detector."""
         return {**super().parameters(), "detectors": [detector.parameters() for detector in self.detectors_]}
