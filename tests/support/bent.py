@@ -32,6 +32,8 @@ def bent(value):
 
 def bent_numbers(value):
     kind = np.asarray(value).dtype.kind
+    if kind == "b":
+        return ~value
     return value * 1.07 + 0.01 if kind == "f" else value + 1 if kind in "iu" else value
 
 
