@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,14 +11,11 @@ from scipy.special import expit
 
 from deciban.core.ranks.operating import detection_cost
 from deciban.evaluation import Evaluation
-from deciban.evaluation.conditions import Condition
 from deciban.evaluation.results import Results
 from deciban.report.live import coarse_curves, intervals_at, numbers_at
+from deciban.report.live_fitting import ROOM, Once, Packing, fitted, n_conditions
 from deciban.report.text import TEXTS
 from deciban.types import FloatArray, IntArray
-
-ROOM = 1_200_000
-"""Characters that the numbers of all conditions may take on a page."""
 
 _ROOM_OF_ONE = 12_500
 """Characters for a system in a condition, with bands at the fewest places."""
@@ -58,8 +53,6 @@ _DETAILS = (
     _Detail(13, has_bands=False),
     _Detail(13, has_bands=False, has_intervals=False),
 )
-"""The first one that leaves room for every condition is taken."""
-
 _DIGITS = 7
 
 _SMALL = 0.1
@@ -103,31 +96,42 @@ def condition_data(
     >>> [(row["name"], row["figures"]["eer"], row["set"]) for row in known["rows"]]
     [('sex f', [0.0], 0), ('sex m', [0.0], 1)]
     """
-    rows = list(_rows(results, grid))
-    if not rows:
-        return None
     heavy = np.exp(np.abs(grid)).tolist()
-    room -= len(json.dumps([[row for row, _ in rows], heavy]))
-    with_numbers = [(row, found) for row, found in rows if not row["why_none"]]
-    with_numbers.sort(key=lambda one: -sum(system.n_tar + system.n_non for system in one[1]))
-    counted = _Counted(colors, grid)
-    sets, detail = list[dict[str, Any]](), _DETAILS[0]
-    for detail in _DETAILS:
-        sets = _fitting([found for _, found in with_numbers], counted, detail, room)
-        if len(sets) == len(with_numbers):
-            break
-    for k, (row, _) in enumerate(with_numbers[: len(sets)]):
-        row["set"] = k
+    counted = Once(
+        lambda systems: [
+            (_packed(numbers_at(one, x, grid), one, grid), _packed_intervals(one, grid))
+            for one, x in zip(systems, colors, strict=True)
+        ]
+    )
+
+    def packed(at: int, systems: Sequence[Evaluation], detail: _Detail) -> list[dict[str, Any]]:
+        own = grid if detail.has_bands else None
+        return [
+            numbers
+            | {"interval": ends if detail.has_intervals else {}}
+            | {"curves": coarse_curves(one, detail.n_places, own, detail.places(grid))}
+            for one, (numbers, ends) in zip(systems, counted.of(at, systems), strict=True)
+        ]
+
+    found = fitted(results, Packing(_FIGURES, _DETAILS, packed, lambda one: _why_none(one, grid), heavy), room)
+    if found is None:
+        return None
     is_sure = any(one.uncertainty is not None for one in results.systems)
-    about = _about(detail) if is_sure else _WORDS["plain"]
-    places = detail.places(grid).tolist()
-    return {"rows": [row for row, _ in rows], "sets": sets, "heavy": heavy, "places": places, "about": about}
+    about = _about(found.detail) if is_sure else _WORDS["plain"]
+    places = found.detail.places(grid).tolist()
+    return {"rows": found.rows, "sets": found.sets, "heavy": heavy, "places": places, "about": about}
+
+
+def _why_none(one: Evaluation, grid: FloatArray) -> str:
+    """Why the page has no numbers of an evaluation; empty if it has."""
+    if one.at_priors is None or len(np.setdiff1d(grid, one.at_priors.log_odds)):
+        return "errors were not counted at the priors of this page"
+    return ""
 
 
 def room_for(results: Results[Any]) -> int:
     """Characters with which the numbers of all conditions have bands, nearly always."""
-    n_conditions = sum(len(part.conditions) for part in results.conditions[0].partitions) if results.conditions else 0
-    return min(_ROOM_OF_ONE * n_conditions * len(results.systems), ROOM)
+    return min(_ROOM_OF_ONE * n_conditions(results) * len(results.systems), ROOM)
 
 
 def _about(detail: _Detail) -> str:
@@ -135,45 +139,6 @@ def _about(detail: _Detail) -> str:
     if detail.has_bands:
         return _WORDS["plain"]
     return _WORDS["no_bands"] if detail.has_intervals else _WORDS["no_intervals"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """Numbers of systems in conditions, made once however many details are tried."""
-
-    colors: Sequence[str]
-    grid: FloatArray
-    known: dict[int, list[tuple[dict[str, Any], dict[str, list[str]]]]] = field(default_factory=dict)
-
-    def of(self, at: int, systems: Sequence[Evaluation]) -> list[tuple[dict[str, Any], dict[str, list[str]]]]:
-        """What is counted in all systems in a condition, and the intervals of their error rates."""
-        if at not in self.known:
-            self.known[at] = [
-                (_packed(numbers_at(one, x, self.grid), one, self.grid), _packed_intervals(one, self.grid))
-                for one, x in zip(systems, self.colors, strict=True)
-            ]
-        return self.known[at]
-
-
-def _fitting(
-    found: Sequence[Sequence[Evaluation]], counted: _Counted, detail: _Detail, room: int
-) -> list[dict[str, Any]]:
-    """Numbers of the first conditions, as many as there is room for."""
-    sets = list[dict[str, Any]]()
-    grid = counted.grid if detail.has_bands else None
-    places = detail.places(counted.grid)
-    for at, systems in enumerate(found):
-        made = [
-            numbers
-            | {"interval": ends if detail.has_intervals else {}}
-            | {"curves": coarse_curves(one, detail.n_places, grid, places)}
-            for one, (numbers, ends) in zip(systems, counted.of(at, systems), strict=True)
-        ]
-        room -= len(json.dumps(made, separators=(",", ":")))
-        if room < 0:
-            break
-        sets.append({"systems": made})
-    return sets
 
 
 def _packed_intervals(one: Evaluation, grid: FloatArray) -> dict[str, list[str]]:
@@ -190,47 +155,6 @@ def _held(rates: FloatArray) -> str:
     """
     shown = [f"{x:.2f}".rstrip("0").rstrip(".") if x >= _SMALL else f"{x:.4g}" for x in (100.0 * rates).tolist()]
     return ",".join("" if k and one == shown[k - 1] else one for k, one in enumerate(shown))
-
-
-def _rows(results: Results[Any], grid: FloatArray) -> Iterator[tuple[dict[str, Any], list[Evaluation]]]:
-    """Every condition with the evaluations of all systems there."""
-    systems = results.conditions
-    for k, part in enumerate(systems[0].partitions if systems else ()):
-        for same in zip(*(one.partitions[k].conditions for one in systems), strict=True):
-            found = [one.found for one in same]
-            row = {
-                "name": same[0].name,
-                "by": part.title,
-                "trials": dict(same[0].trials),
-                "where": _where(same[0], part.title, part.columns),
-                "why_none": _why_none(same, grid),
-                "figures": {name: [_finite(getattr(one, name, None)) for one in found] for name in _FIGURES},
-                "set": None,
-            }
-            yield row, found
-
-
-def _why_none(same: Sequence[Condition], grid: FloatArray) -> str:
-    """Why a condition cannot be chosen; empty if it can."""
-    for one in same:
-        if one.found is None:
-            return one.why_none
-        if one.found.at_priors is None or len(np.setdiff1d(grid, one.found.at_priors.log_odds)):
-            return "errors were not counted at the priors of this page"
-    return ""
-
-
-def _where(one: Condition, title: str, columns: Sequence[str]) -> list[str] | None:
-    """Options that choose these trials; None where no value stands for them, as for bins."""
-    values = list(one.values.items())
-    is_plain = title == " \N{MULTIPLICATION SIGN} ".join(columns)
-    if not is_plain or any(value is None or "|" in value or name not in columns for name, value in values):
-        return None
-    return [f"{name}={value}" for name, value in values]
-
-
-def _finite(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else value
 
 
 def _packed(data: dict[str, Any], one: Evaluation, grid: FloatArray) -> dict[str, Any]:

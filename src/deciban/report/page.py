@@ -21,7 +21,8 @@ from deciban.report import tables
 from deciban.report.answers import in_words
 from deciban.report.differences import Differences
 from deciban.report.live import as_script_data, live_data
-from deciban.report.live_conditions import ROOM, condition_data, room_for
+from deciban.report.live_conditions import condition_data, room_for
+from deciban.report.live_fitting import ROOM
 from deciban.report.packed_svg import packed
 from deciban.report.provenance import anchor, definition_of
 from deciban.report.rendering import Page
