@@ -290,7 +290,7 @@ def test_dr30_marks_where_errors_run_out(sets, n_errors):
     [(1, -LOG_5_2, LOG_4), (2, -LOG_5_2, 0), (4, 0, -LOG_5_2), (9, LOG_4, -np.inf), (13, np.inf, -np.inf)],
 )
 def test_dr30_is_where_one_line_of_the_hull_ends(n_errors, false_alarms, misses):
-    """The corners of the hull have 0, 1, 3 and 8 misses and 12, 6, 3 and 0 false alarms; ratios between are 1/4, 1, 5/2."""
+    """Corners of the hull have 0, 1, 3 and 8 misses, 12, 6, 3 and 0 false alarms; ratios between are 1/4, 1, 5/2."""
     tar, non = np.repeat([0, 1, 2], [1, 2, 5]), np.repeat([0, 1, 2], [6, 3, 3])
     found = metrics.dr30(tar, non, n_errors=n_errors)
     assert found == pytest.approx((false_alarms, misses), rel=1e-14)
