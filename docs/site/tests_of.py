@@ -8,7 +8,18 @@ from functools import cache
 from pathlib import Path
 
 TESTS = Path(__file__).parents[2] / "tests"
-FOLDERS = ("laws", "golden", "metrics", "multiclass", "rules", "decisions", "core", "evaluation", "calibration")
+FOLDERS = (
+    "laws",
+    "golden",
+    "metrics",
+    "multiclass",
+    "rules",
+    "decisions",
+    "core",
+    "evaluation",
+    "calibration",
+    "fusion",
+)
 """Where tests of figures are, those first that are named first."""
 
 

@@ -65,6 +65,9 @@ def test_detection_costs(name):
         actual = metrics.act_dcf(tar, non, p_target=prior, normalize=normalize)
         assert actual == pytest.approx(expect["act_dcf" + suffix], abs=1e-12)
         assert metrics.bayes_error(tar, non, p_target=prior, normalize=normalize) == pytest.approx(actual, abs=0)
+        loss = metrics.calibration_loss(tar, non, p_target=prior, normalize=normalize)
+        expected = np.array(expect["act_dcf" + suffix]) - expect["min_dcf" + suffix]
+        assert loss == pytest.approx(expected, abs=1e-12)
     points = evaluate(tar, non, operating_points=prior).operating_points
     assert [point.p_miss for point in points] == pytest.approx(expect["act_pmiss"], abs=1e-12)
     assert [point.p_fa for point in points] == pytest.approx(expect["act_pfa"], abs=1e-12)

@@ -46,6 +46,7 @@ def test_calibrated_scores_and_other_priors():
     assert found.total / found.reference == pytest.approx(expect["cllr_norm"], abs=1e-9)
     calibrated = found.scale * loglik + found.offset
     assert multiclass.c_avg(calibrated, label) == pytest.approx(expect["c_avg_after_affine"], abs=1e-12)
+    assert multiclass.recalibrated_c_avg(loglik, label) == pytest.approx(expect["c_avg_after_affine"], abs=1e-12)
     detectors = multiclass.detection_analysis(calibrated, label)
     assert detectors.mean_cllr == pytest.approx(expect["avg_det_cllr_after_affine"], abs=1e-7)
     other = expect["affine_prior_1toN"]

@@ -42,6 +42,7 @@ STEPS = {
 }
 """They jump where one figure passes another, which the rounding of fractional weights may do."""
 COUNTS = {"prbep": metrics.prbep, "dr30": lambda tar, non, **kw: metrics.dr30(tar, non, n_errors=3, **kw)}
+LOG_4, LOG_5_2 = np.log(4), np.log(2.5)
 LEVELS = {
     "cllr": metrics.cllr,
     "act_dcf": lambda tar, non, **kw: metrics.act_dcf(tar, non, p_target=0.02, c_fa=2, **kw),
@@ -282,3 +283,14 @@ def test_dr30_marks_where_errors_run_out(sets, n_errors):
         n_miss, n_fa = errors(x)
         assert (n_fa >= n_errors) == (x >= false_alarms)
         assert (n_miss >= n_errors) == (x < misses)
+
+
+@pytest.mark.parametrize(
+    ("n_errors", "false_alarms", "misses"),
+    [(1, -LOG_5_2, LOG_4), (2, -LOG_5_2, 0), (4, 0, -LOG_5_2), (9, LOG_4, -np.inf), (13, np.inf, -np.inf)],
+)
+def test_dr30_is_where_one_line_of_the_hull_ends(n_errors, false_alarms, misses):
+    """Corners of the hull have 0, 1, 3 and 8 misses, 12, 6, 3 and 0 false alarms; ratios between are 1/4, 1, 5/2."""
+    tar, non = np.repeat([0, 1, 2], [1, 2, 5]), np.repeat([0, 1, 2], [6, 3, 3])
+    found = metrics.dr30(tar, non, n_errors=n_errors)
+    assert found == pytest.approx((false_alarms, misses), rel=1e-14)

@@ -3,6 +3,7 @@
 ``BENT=metrics.cllr pytest -p support.bent``; `scripts/bent` does so for all.
 """
 
+import copy
 import dataclasses
 import functools
 import importlib
@@ -27,11 +28,22 @@ def bent(value):
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {one.name: bent(getattr(value, one.name)) for one in dataclasses.fields(value) if one.init}
         return dataclasses.replace(value, **fields)
-    return value
+    return bent_methods(value) if type(value).__module__.startswith("deciban.") else value
+
+
+def bent_methods(value):
+    """A copy whose public methods give wrong values."""
+    kind = type(value)
+    methods = {name: bending(own) for name, own in inspect.getmembers(kind, inspect.isfunction) if name[0] != "_"}
+    other = copy.copy(value)
+    other.__class__ = type(kind.__name__, (kind,), methods)
+    return other
 
 
 def bent_numbers(value):
     kind = np.asarray(value).dtype.kind
+    if kind == "b":
+        return ~value
     return value * 1.07 + 0.01 if kind == "f" else value + 1 if kind in "iu" else value
 
 
