@@ -8,6 +8,7 @@ import pytest
 
 import deciban
 from deciban.analysis.comparison import compare_results
+from deciban.analysis.comparison_words import rows_of
 from deciban.analysis.paired import holm
 from deciban.errors import InputError
 from deciban.evaluation import Results
@@ -250,3 +251,29 @@ def test_many_classes_are_compared_by_the_same_names_and_curves():
     error = found.difference("error_rate")
     assert error.estimate == pytest.approx(differs.mean())
     assert error.standard_error == pytest.approx(np.sqrt(60 / 59 * np.sum(by_unit**2)))
+
+
+def test_an_infinite_figure_leaves_out_its_pairs_alone():
+    """Cllr of one of three systems is infinite: the other two have their difference, as if compared alone."""
+    rng = np.random.default_rng(5)
+    unit = np.repeat(np.arange(30), 4)
+    made = {name: (rng.normal(d, 1, 120), rng.normal(-d, 1, 120)) for name, d in (("A", 1.0), ("B", 2.0), ("C", 1.5))}
+    made["A"][0][0] = -np.inf
+    how = {"tar_units": unit, "non_units": unit}
+    found = deciban.compare(*made.values(), names=[*made], **how)
+    alone = deciban.compare(made["B"], made["C"], names=["B", "C"], **how)
+    by_pair = {pair.names: {one.name: one for one in pair.figures} for pair in found.pairs}
+    for pair, known in by_pair.items():
+        assert ("cllr" in known) == ("calibration_loss" in known) == ("A" not in pair)
+        assert {"eer", "min_cllr"} <= {*known}
+    (expected,) = [one for one in alone.pairs[0].figures if one.name == "cllr"]
+    assert by_pair["B", "C"]["cllr"].interval == expected.interval
+    assert by_pair["B", "C"]["cllr"].holm == expected.interval.p_value
+    assert any("Cllr of A" in note and "infinite" in note for note in found.notes)
+    rows = [row[:3] for row in rows_of(found)]
+    assert ("Cllr", "B", "C") in rows
+    assert ("Cllr", "A", "B") not in rows
+    shown = deciban.plots.forest(found)
+    assert "Cllr" in [text.get_text() for text in shown.get_yticklabels()]
+    named = deciban.plots.forest(found, figure="cllr")
+    assert [text.get_text() for text in named.get_yticklabels()] == list(map(str, alone.pairs))

@@ -231,16 +231,16 @@ def compare_results(
         if one.uncertainty is None:
             raise no_units(one.name)
     flips = SignFlips(permutations, seed) if _replicates(permutations) else None
-    figures = figures_of(systems)
     for other in systems[1:]:
-        _require_same_meaning(systems[0], other, figures)
+        _require_same_meaning(systems[0], other, figures_of((systems[0], other)))
     chosen = _pairs(systems, against)
     paired = [PairedUnits.of(systems[i].uncertainty, systems[j].uncertainty) for i, j in chosen]
-    found = [[one.difference(figure, level, flips) for figure in figures] for one in paired]
-    adjusted = np.array([[one.p_value for one in row] for row in found], np.float64).reshape(len(chosen), len(figures))
-    adjusted = np.apply_along_axis(holm, 0, adjusted) if adjusted.size else adjusted
-    pairs = []
-    for (i, j), units, row, among in zip(chosen, paired, found, adjusted.tolist(), strict=True):
+    found = [
+        {figure: units.difference(figure, level, flips) for figure in figures_of((systems[i], systems[j]))}
+        for (i, j), units in zip(chosen, paired, strict=True)
+    ]
+    adjusted, pairs = _adjusted(found), []
+    for (i, j), units, row, among in zip(chosen, paired, found, adjusted, strict=True):
         one, other = systems[i], systems[j]
         rows = [
             FigureDifference(
@@ -248,13 +248,23 @@ def compare_results(
                 in_words(figure, one),
                 (estimates_of(one)[figure].value, estimates_of(other)[figure].value),
                 interval,
-                share,
+                among[figure],
             )
-            for figure, interval, share in zip(figures, row, among, strict=True)
+            for figure, interval in row.items()
         ]
         names = (one.name, other.name)
         pairs.append(Pair(names, tuple(rows), curve_differences(units, names, level), units.n_shared))
     return Comparison(results, tuple(pairs), level, flips, tuple(_notes(systems, pairs)))
+
+
+def _adjusted(found: Sequence[Mapping[Figure, Interval]]) -> list[dict[Figure, float]]:
+    """P-values corrected for all pairs that have the figure."""
+    adjusted: list[dict[Figure, float]] = [{} for _ in found]
+    for figure in dict.fromkeys(figure for row in found for figure in row):
+        having = [k for k, row in enumerate(found) if figure in row]
+        for k, share in zip(having, holm(np.array([found[k][figure].p_value for k in having])).tolist(), strict=True):
+            adjusted[k][figure] = share
+    return adjusted
 
 
 def _replicates(permutations: Any) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from deciban.analysis.compared_figures import shown, written
 from deciban.analysis.comparison import Comparison
-from deciban.analysis.pairs import FigureDifference
+from deciban.analysis.pairs import FigureDifference, figures_compared
 from deciban.evaluation.figure_cells import WithInterval
 from deciban.evaluation.interval_words import bounds_in_words
 
@@ -34,10 +34,11 @@ def headings_of(found: Comparison) -> list[str]:
 def rows_of(found: Comparison) -> list[Sequence[str]]:
     """A row for each figure and pair, p-values corrected for all of these."""
     rows = list[Sequence[str]]()
-    for same in zip(*(pair.figures for pair in found.pairs), strict=True):
-        for pair, one in zip(found.pairs, same, strict=True):
+    for figure in figures_compared(found.pairs):
+        for pair in found.pairs:
             names = pair.names if len(found.pairs) > 1 else ()
-            rows.append((label_of(one), *names, *cells_of(one), p_value_written(one.holm)))
+            same = [one for one in pair.figures if one.figure == figure]
+            rows += [(label_of(one), *names, *cells_of(one), p_value_written(one.holm)) for one in same]
     return rows
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,3 +126,9 @@ class Pair:
             "figures": [one.to_dict() for one in self.figures],
             "curves": [one.to_dict() for one in self.curves],
         }
+
+
+def figures_compared(pairs: Sequence[Pair]) -> list[Figure]:
+    """Figures of which some pair has the difference: all pairs but those with a system whose figure is infinite."""
+    most = max(pairs, key=lambda pair: len(pair.figures))
+    return list(dict.fromkeys(one.figure for pair in (most, *pairs) for one in pair.figures))

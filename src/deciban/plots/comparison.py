@@ -8,9 +8,9 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from deciban.analysis.comparison import Comparison
-from deciban.analysis.pairs import FigureDifference
+from deciban.analysis.pairs import FigureDifference, figures_compared
 from deciban.errors import InputError
-from deciban.plots.axes import Canvas, in_percent
+from deciban.plots.axes import Canvas, Style, in_percent
 from deciban.plots.files import families_for
 from deciban.plots.labels import readable
 from deciban.plots.many_pairs import (
@@ -82,50 +82,82 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
     >>> forest(found).get_xlabel()
     'Difference, share of the greater one (%)'
     """
-    rows = _rows_of(comparison, figure)
-    by_pair = figure is not None
-    if ax is None and not by_pair and len(rows) > _MOST_TOGETHER:
-        return forest_of_many([str(pair) for pair in comparison.pairs], rows, line_kw)
-    labels = [str(pair) for pair in comparison.pairs] if by_pair else [one.words for one in rows[0]]
-    names = [labels[0]] if by_pair else [str(pair) for pair in comparison.pairs]
+    if figure is not None:
+        return _of_one_figure(_named(comparison, figure), ax, line_kw)
+    rows = _shares(comparison)
+    names = [str(pair) for pair in comparison.pairs]
+    labels = [_words(column) for column in zip(*rows, strict=True)]
+    if ax is None and len(rows) > _MOST_TOGETHER:
+        return forest_of_many(names, labels, rows, line_kw)
     row = _ROW * min(max(1.0, len(names) / _TOGETHER), _HIGHEST)
-    size = (_WIDTH, _HEAD + row * max(len(labels), 2))
-    canvas = Canvas(names, ax, line_kw, size=size, by_rows=True, dots=DOTS)
+    canvas = _rows(names, labels, ax, line_kw, height=row)
+    for k, (mark, pair) in enumerate(zip(canvas.marks, rows, strict=True)):
+        is_first = True
+        for place, one in zip(_places(k, len(rows), len(labels)), pair, strict=True):
+            if one is not None:
+                draw_interval(canvas.ax, mark, place, one, own_unit=False, is_first=is_first)
+                is_first = False
+    canvas.ax.xaxis.set_major_formatter(in_percent)
+    return _finished(canvas, SHARE, "", with_legend=True)
+
+
+def _of_one_figure(found: Sequence[tuple[str, FigureDifference]], ax: Axes | None, line_kw: Style) -> Axes:
+    """A row for each pair, in the unit of the figure."""
+    labels = [name for name, _ in found]
+    canvas = _rows(labels[:1], labels, ax, line_kw, height=_ROW)
+    for place, (_, one) in enumerate(found):
+        draw_interval(canvas.ax, canvas.marks[0], float(place), one, own_unit=True, is_first=place == 0)
+    first = found[0][1]
+    label = f"Difference of {first.words}"
+    if _is_share(first):
+        canvas.ax.xaxis.set_major_formatter(in_percent)
+        label = f"{label} (%)"
+    return _finished(canvas, label, "", with_legend=False)
+
+
+def _rows(names: Sequence[str], labels: Sequence[str], ax: Axes | None, line_kw: Style, *, height: float) -> Canvas:
+    """An Axes with so many rows, and the line of no difference."""
+    canvas = Canvas(names, ax, line_kw, size=(_WIDTH, _HEAD + height * max(len(labels), 2)), by_rows=True, dots=DOTS)
     canvas.ax.axvline(0.0, **REFERENCE)
-    marks = canvas.marks * len(comparison.pairs) if by_pair else canvas.marks
-    for k, (mark, pair) in enumerate(zip(marks, rows, strict=True)):
-        places = [float(k)] if by_pair else _places(k, len(rows), len(labels))
-        for number, (place, one) in enumerate(zip(places, pair, strict=True)):
-            draw_interval(canvas.ax, mark, place, one, own_unit=by_pair, is_first=number == 0)
     canvas.ax.set_yticks(range(len(labels)), readable(labels, width=40))
     canvas.ax.set_ylim(len(labels) - 0.5, -0.5)
     canvas.ax.grid(visible=False, axis="y")
-    shown = rows[0][0]
-    if by_pair and not _is_share(shown):
-        label = f"Difference of {shown.words}"
-    else:
-        canvas.ax.xaxis.set_major_formatter(in_percent)
-        label = f"Difference of {shown.words} (%)" if by_pair else SHARE
-    return _finished(canvas, label, "", with_legend=not by_pair)
+    return canvas
 
 
-def _rows_of(comparison: Comparison, figure: str | None) -> list[list[FigureDifference]]:
-    """For each pair the figures that are shown."""
-    if figure is None:
-        known = [one.figure for one in comparison.pairs[0].figures]
-        shown = [f for f in known if all(_of(pair, f).relative is not None for pair in comparison.pairs)]
-    else:
-        named = [one for one in comparison.pairs[0].figures if figure in (one.name, one.name.removesuffix("@1"))]
-        shown = [one.figure for one in named]
-    if not shown:
-        names = ", ".join(one.name for one in comparison.pairs[0].figures)
-        raise InputError(f"figure: the comparison has no {figure or 'figure to draw'}. There are {names}.")
-    return [[_of(pair, one) for one in shown] for pair in comparison.pairs]
+def _words(column: Sequence[FigureDifference | None]) -> str:
+    return next(one.words for one in column if one is not None)
 
 
-def _of(pair: Any, figure: Any) -> FigureDifference:
-    found: FigureDifference = next(one for one in pair.figures if one.figure == figure)
+def _named(comparison: Comparison, figure: str) -> list[tuple[str, FigureDifference]]:
+    """The pairs that have a figure, and its differences: with an infinite one there is none."""
+    found = [
+        (str(pair), one)
+        for pair in comparison.pairs
+        for one in pair.figures
+        if figure in (one.name, one.name.removesuffix("@1"))
+    ]
+    if not found:
+        raise _no_figure(comparison, figure)
     return found
+
+
+def _shares(comparison: Comparison) -> list[list[FigureDifference | None]]:
+    """For each pair the figures that are shown as shares; None where it lacks one."""
+    by_pair = [{one.figure: one for one in pair.figures} for pair in comparison.pairs]
+    shown = [
+        figure
+        for figure in figures_compared(comparison.pairs)
+        if all(known[figure].relative is not None for known in by_pair if figure in known)
+    ]
+    if not shown:
+        raise _no_figure(comparison, "figure to draw")
+    return [[known.get(figure) for figure in shown] for known in by_pair]
+
+
+def _no_figure(comparison: Comparison, figure: str) -> InputError:
+    known = dict.fromkeys(one.name for pair in comparison.pairs for one in pair.figures)
+    return InputError(f"figure: the comparison has no {figure}. There are {', '.join(known)}.")
 
 
 def _is_share(one: FigureDifference) -> bool:

@@ -35,7 +35,9 @@ SHARE = "Difference, share of the greater one (%)"
 PRIORS = "Prior log odds (nats)"
 
 
-def forest_of_many(labels: Sequence[str], rows: Sequence[Sequence[FigureDifference]], line_kw: Style) -> Axes:
+def forest_of_many(
+    labels: Sequence[str], figures: Sequence[str], rows: Sequence[Sequence[FigureDifference | None]], line_kw: Style
+) -> Axes:
     """A row for each pair, and beside each other a panel for each figure."""
     names = readable(labels, width=40)
     n, beside = len(rows[0]), _LETTER * max(map(len, names))
@@ -50,13 +52,14 @@ def forest_of_many(labels: Sequence[str], rows: Sequence[Sequence[FigureDifferen
     for k, panel in enumerate(panels[:n]):
         canvas = Canvas([labels[0]], panel, line_kw, size=(_PANEL, height), dots={**DOTS, "markersize": 3.5})
         panel.axvline(0.0, **REFERENCE)
-        for place, pair in enumerate(rows):
-            draw_interval(panel, canvas.marks[0], place, pair[k], own_unit=False, is_first=False, tip=4.0)
+        for place, one in enumerate(pair[k] for pair in rows):
+            if one is not None:
+                draw_interval(panel, canvas.marks[0], place, one, own_unit=False, is_first=False, tip=4.0)
         panel.set_yticks(range(len(rows)), names)
         panel.set_ylim(len(rows) - 0.5, -0.5)
         panel.grid(visible=False, axis="y")
         panel.xaxis.set_major_formatter(in_percent)
-        panel.set_title(rows[0][k].words.replace(" at ", "\nat "), fontsize=letters(9))
+        panel.set_title(figures[k].replace(" at ", "\nat "), fontsize=letters(9))
         panel.tick_params(labelsize=letters(8))
         for text in panel.get_yticklabels():
             text.set_fontproperties(families_for([text.get_text()], letters(8)))

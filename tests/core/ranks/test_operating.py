@@ -58,3 +58,11 @@ def test_a_miss_that_is_dear_is_rarer():
 def test_what_is_no_point_is_refused(point):
     with pytest.raises(InputError, match="operating_points"):
         as_operating_point(point)
+
+
+@pytest.mark.parametrize("point", [1e-320, (0.5, 1e300, 1e-300), (0.5, 1e-200, 1e200)])
+def test_a_prior_that_no_number_tells_from_0_or_1_is_refused(point):
+    with pytest.raises(InputError, match="beyond 700 nats.*less extreme prior"):
+        as_operating_point(point)
+    for near in (1e-300, (0.5, 1e150, 1e-150)):
+        assert abs(as_operating_point(near).log_odds) <= 700

@@ -78,6 +78,9 @@ class OperatingPoint:
         return f"p_target {prior if float(prior) == self.p_target else repr(self.p_target)}{costs}"
 
 
+_FARTHEST = 700.0
+"""Prior log odds in nats up to which both priors are numbers above 0 with all their digits."""
+
 PointLike: TypeAlias = OperatingPoint | float | Sequence[float]
 """How users write operating points: see `as_operating_point`."""
 
@@ -93,7 +96,8 @@ def as_operating_point(point: Any) -> OperatingPoint:
     Raises
     ------
     InputError
-        If it is none of these, or has a prior or a cost that makes no sense there, such as 0.
+        If it is none of these, or has a prior or a cost that makes no sense there, such as 0, or an effective prior
+        that double precision cannot tell from 0 or 1.
     """
     if not isinstance(point, OperatingPoint):
         values = tuple(point) if isinstance(point, Sequence) or getattr(point, "ndim", 0) > 0 else (point,)
@@ -106,6 +110,12 @@ def as_operating_point(point: Any) -> OperatingPoint:
     checked: OperatingPoint = point
     if checked.c_miss == 0 or checked.c_fa == 0:
         raise InputError(f"operating_points: {checked} has a cost of 0: its default decision costs nothing.")
+    if abs(checked.log_odds) > _FARTHEST:
+        raise InputError(
+            f"operating_points: {checked} has effective prior log odds {checked.log_odds:.4g}, which is beyond "
+            f"{_FARTHEST:g} nats: double precision cannot tell its prior from 0 or 1. Name a less extreme prior, or "
+            "costs that differ less."
+        )
     return checked
 
 
