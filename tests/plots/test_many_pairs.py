@@ -1,5 +1,6 @@
 """Differences of many pairs: each is seen, where one plot for all would show a tangle."""
 
+import dataclasses
 from contextlib import nullcontext
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from matplotlib.collections import PolyCollection
 
 import deciban
+from deciban.plots.many_pairs import pair_label
 from support.compared import comparison, lines_of
 
 
@@ -57,3 +59,12 @@ def test_large_differences_are_in_sight(names):
     assert (
         ax.get_ylim()[1] > max(np.median(np.abs(one.difference)) for pair in found.pairs for one in pair.curves) > 0.6
     )
+
+
+def test_of_long_names_the_sign_between_them_is_seen():
+    names = [f"system of team {'x' * 60} {k}" for k in range(2)]
+    found = dataclasses.replace(comparison("AB").pairs[0], names=tuple(names))
+    first, sign, second = pair_label(found).partition(" \N{MINUS SIGN} ")
+    assert sign
+    assert max(len(first), len(second)) <= 13
+    assert (first[-1], second[-1]) == ("0", "1")

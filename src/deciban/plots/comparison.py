@@ -23,6 +23,7 @@ from deciban.plots.many_pairs import (
     draw_interval,
     forest_of_many,
     highest,
+    pair_label,
 )
 from deciban.plots.paper import letters
 from deciban.plots.prior_curves import REFERENCE, write_priors
@@ -85,7 +86,7 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
     if figure is not None:
         return _of_one_figure(_named(comparison, figure), ax, line_kw)
     rows = _shares(comparison)
-    names = [str(pair) for pair in comparison.pairs]
+    names = [pair_label(pair) for pair in comparison.pairs]
     labels = [_words(column) for column in zip(*rows, strict=True)]
     if ax is None and len(rows) > _MOST_TOGETHER:
         return forest_of_many(names, labels, rows, line_kw)
@@ -132,7 +133,7 @@ def _words(column: Sequence[FigureDifference | None]) -> str:
 def _named(comparison: Comparison, figure: str) -> list[tuple[str, FigureDifference]]:
     """The pairs that have a figure, and its differences: with an infinite one there is none."""
     found = [
-        (str(pair), one)
+        (pair_label(pair), one)
         for pair in comparison.pairs
         for one in pair.figures
         if figure in (one.name, one.name.removesuffix("@1"))
@@ -228,8 +229,8 @@ def difference_curve(
         known = dict.fromkeys(one.curve for pair in comparison.pairs for one in pair.curves)
         raise InputError(f"curves: the comparison has no such curve. There are {', '.join(known) or 'none'}.")
     if ax is None and len(wanted) > _MOST_CURVES:
-        return curves_of_many(list(map(str, comparison.pairs)), wanted, line_kw)
-    canvas = Canvas([str(pair) for pair in comparison.pairs], ax, line_kw, size=_SIZE)
+        return curves_of_many([pair_label(pair) for pair in comparison.pairs], wanted, line_kw)
+    canvas = Canvas([pair_label(pair) for pair in comparison.pairs], ax, line_kw, size=_SIZE)
     canvas.ax.axhline(0.0, **REFERENCE)
     for mark, pair in zip(canvas.marks, wanted, strict=True):
         for k, one in enumerate(pair):

@@ -42,14 +42,22 @@ def system_colors(n: int) -> list[str]:
     return shades
 
 
+def shortened(name: str, width: int) -> str:
+    """The beginning and the end of a name that is longer.
+
+    >>> shortened("a long name", 7), shortened("name", 7)
+    ('a …ame', 'name')
+    """
+    half = width // 2
+    return f"{name[: half - 1]}…{name[-half:]}" if len(name) > width else name
+
+
 def readable(names: Sequence[str], used: AbstractSet[str] = frozenset(), *, width: int = LABEL_WIDTH) -> list[str]:
     """Shorten names, number those that are used already, and guard them so that each character is drawn as it is."""
     labels: list[str] = []
     for name in names:
         short = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(name.split())) or "(unnamed)"
-        if len(short) > width:
-            half = width // 2
-            short = f"{short[: half - 1]}…{short[-half:]}"
+        short = shortened(short, width)
         # Dollars would begin a formula, and legends leave out what begins with an underscore: a hair space hides it.
         short = short.replace("$", r"\$")
         short = f"\u200a{short}" if short.startswith("_") else short

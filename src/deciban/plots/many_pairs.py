@@ -12,10 +12,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from deciban.analysis.curve_differences import CurveDifference
-from deciban.analysis.pairs import FigureDifference
+from deciban.analysis.pairs import FigureDifference, Pair
 from deciban.plots.axes import Canvas, Mark, Style, in_percent
 from deciban.plots.files import families_for
-from deciban.plots.labels import readable
+from deciban.plots.labels import readable, shortened
 from deciban.plots.panels import legend_above, panels_of
 from deciban.plots.paper import letters, line_width, size_for
 from deciban.plots.prior_curves import REFERENCE
@@ -24,6 +24,8 @@ _HEAD, _PANEL, _THIN_ROW, _LETTER = 1.0, 1.5, 0.19, 0.075
 """Inches: all but the rows; where each pair has a row, a panel of one figure, this row, and a letter beside it."""
 
 _NAME_SIZE = 8.0
+_LONGEST = 13
+"""Letters of each name of a pair, so that the sign between them is seen."""
 
 _MOST, _LEAST = 0.6, 0.001
 """Half the height of a plot of curves: so much is enough for noise at its ends, and so much there is."""
@@ -33,6 +35,11 @@ DOTS: Style = {"linestyle": "-", "marker": "o", "markersize": 5}
 
 SHARE = "Difference, share of the greater one (%)"
 PRIORS = "Prior log odds (nats)"
+
+
+def pair_label(pair: Pair) -> str:
+    """Which difference it is, of long names what is left of each."""
+    return " \N{MINUS SIGN} ".join(shortened(name, _LONGEST) for name in pair.names)
 
 
 def forest_of_many(

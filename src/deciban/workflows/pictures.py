@@ -32,8 +32,8 @@ def menageries_of(
     joined = _of_two_classes(files, options, progress)
     units, said = joined.units(options.how_sure)
     if units is None:
-        found = " ".join(one.text for one in said) or "none were looked for."
-        raise InputError(f"units: a zoo is of speakers, {found} Name what trials share (units=, --units).")
+        found = "; ".join(one.text for one in said).rstrip(".") or "none were looked for"
+        raise InputError(f"units: a zoo is of speakers, {found}. Name what trials share (units=, --units).")
     about = joined.truth, units
     systems = [
         menagerie(one.scores.score, *about, sample_weight=joined.weight, name=one.name) for one in joined.aligned

@@ -240,6 +240,10 @@ def test_numbers_are_written_as_python_writes_them(visit, of_three):
         -0.0004,
         -3.0625,
         12345.678,
+        1 / 1600,  # ties of two digits, and of three
+        3 / 1600,
+        1005000.0,
+        1015000.0,
     ]
     some += (10 ** rng.uniform(-8, 3, 300)).tolist()
     found = page.evaluate(

@@ -35,10 +35,14 @@ const Numbers = (() => {
    */
   function general(value, digits) {
     if (value === 0) return "0";
-    const [mantissa, power] = value.toExponential(digits - 1).split("e");
+    const [rounded, power] = value.toExponential(digits - 1).split("e");
     const exponent = Number(power);
     const trim = (/** @type {string} */ text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
-    if (exponent >= -4 && exponent < digits) return trim(value.toFixed(Math.max(digits - 1 - exponent, 0)));
+    if (exponent >= -4 && exponent < digits) return trim(fixed(value, Math.max(digits - 1 - exponent, 0)));
+    // Beyond, ties are whole numbers: what is smaller and lies between two has more digits than are ever shown.
+    const whole = Number.isInteger(value) && Math.abs(value) < 1e21 ? String(Math.abs(value)) : "";
+    const isTieBelow = /^50*$/.test(whole.slice(digits)) && Number(whole[digits - 1]) % 2 === 0;
+    const mantissa = isTieBelow ? `${value < 0 ? "-" : ""}${whole[0]}.${whole.slice(1, digits)}` : rounded;
     const sign = exponent < 0 ? "-" : "+";
     return `${trim(mantissa)}e${sign}${String(Math.abs(exponent)).padStart(2, "0")}`;
   }

@@ -126,7 +126,8 @@
       ? `Shown at prior ${prior(point.p)}, which is nearest to ${prior(choice.p)} among those at which errors were counted.`
       : "Shown at just this point.";
     place("command").textContent = asCommand({ ...data, command: data.command + conditions.options }, point);
-    place("command-lacks").textContent = conditions.hasOptions ? "" : "It is about all trials: no option chooses just these.";
+    place("command-lacks").textContent = conditions.hasOptions ? "" : "No option chooses just these trials: this is about all of them, and is not to be copied.";
+    place("copy").disabled = !conditions.hasOptions;
     conditions.follow(point);
     compare.follow(systems, point, conditions.words);
     const preset = data.points.findIndex((/** @type {any} */ one) => one.p === choice.p && one.c_miss === choice.cMiss && one.c_fa === choice.cFa);
@@ -203,6 +204,12 @@
   onTyping(input("prior"), (p) => ({ ...choice, p }));
   onTyping(input("c-miss"), (cMiss) => ({ ...choice, cMiss }));
   onTyping(input("c-fa"), (cFa) => ({ ...choice, cFa }));
+  // Sliders reach what was asked for.
+  const [lowest, highest] = [data.log_odds[0], data.log_odds[data.log_odds.length - 1]];
+  Object.assign(input("prior-slider"), { min: String(Math.floor(lowest)), max: String(Math.ceil(highest)) });
+  const powers = data.points.flatMap((/** @type {any} */ one) => [one.c_miss, one.c_fa]).map((/** @type {number} */ cost) => Math.abs(Math.log10(cost)));
+  const farthest = Math.ceil(Math.max(3, ...powers));
+  for (const name of ["c-miss-slider", "c-fa-slider"]) Object.assign(input(name), { min: String(-farthest), max: String(farthest) });
   input("prior-slider").addEventListener("input", (/** @type {any} */ event) => {
     const at = Number(event.target.value);
     const p = data.priors[nearest(data.log_odds, at)];
