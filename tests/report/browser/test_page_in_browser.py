@@ -503,3 +503,25 @@ def test_a_frame_of_a_notebook_is_as_alive(visit, of_three, three, tmp_path):
     frame.fill("[name=prior]", "0.2")
     assert shown(frame, "system 1") == at_point(three[1], 0.2)
     frame.page.wait_for_timeout(250)  # the address is written a little later, where there is one
+
+
+def test_sliders_reach_the_points_that_were_asked_for(visit, tmp_path):
+    one = evaluate([2.0, 1.0, 3.0], [-1.0, 0.0, -2.0], name="far", operating_points=[1e-6, (0.5, 1e5, 1)])
+    page = visit(written(tmp_path / "far.html", (one,)))
+    low, high = (float(page.get_attribute("[name=prior-slider]", end)) for end in ("min", "max"))
+    assert low <= np.log(1e-6) <= np.log(1e5) <= high
+    page.select_option("[name=preset]", index=2)
+    assert float(page.input_value("[name=c-miss-slider]")) == pytest.approx(5.0)
+    page.focus("[name=c-miss-slider]")
+    page.keyboard.press("ArrowLeft")
+    assert 5e4 < float(page.input_value("[name=c-miss]")) < 1e5
+
+
+def test_a_link_keeps_how_many_trials_are_expected(visit, of_three):
+    page = visit(of_three, "#p=0.01&n=50000")
+    assert page.input_value("[name=trials]") == "50000"
+    assert page.locator("[data-place=total]").first.inner_text() == "50,000"
+    page.fill("[name=trials]", "2000")
+    until(page, "location.hash === '#p=0.01&n=2000'")
+    page.fill("[name=trials]", "1000")
+    until(page, "location.hash === '#p=0.01'")
