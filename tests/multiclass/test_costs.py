@@ -176,4 +176,4 @@ def test_surprises_of_calibrated_trials_are_those_of_their_map(scale):
     if scale == 0.0:
         loglik = np.where(loglik > 1.0, np.inf, loglik)
     found = calibrated_surprises(ScoredClasses.of_metric(loglik, label, None, None), scale, offset)
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
