@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.equalizing import equalizing_weights, totals_by_condition
+from deciban.core.equalizing import equalizing_weights, sharing_factors, totals_by_condition
 
 
 @st.composite
@@ -47,3 +47,10 @@ def test_the_largest_condition_of_a_class_keeps_its_weights():
         np.array([0, 0, 0, 1, 1]), np.array([True, True, False, True, False]), n_conditions=3, n_classes=2
     )
     assert made.tolist() == [1.0, 1.0, 1.0, 2.0, 1.0]
+
+
+def test_conditions_have_their_shares_and_classes_without_any_keep_their_weights():
+    """Factors of a class make its totals those of its shares; NaN stands for none."""
+    totals = np.array([[4, 6], [2, 2], [0, 8]])
+    found = sharing_factors(totals, np.array([[np.nan, 0.5], [np.nan, 0.25], [np.nan, 0.25]]))
+    np.testing.assert_allclose(found * totals, [[4, 8], [2, 4], [0, 4]], rtol=1e-15)

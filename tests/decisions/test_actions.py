@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from deciban.decisions import bayes_decisions
+from deciban.decisions import bayes_decisions, error_costs
 
 
 def by_fractions(loglik, costs):
@@ -42,3 +42,10 @@ def test_an_action_that_is_never_worse_wins_at_any_distance():
     loglik = [[0.0, 800.0], [0.0, 1e300], [0.0, 700.0], [800.0, 0.0], [0.0, np.inf], [0.0, 0.0]]
     # Where one class is certain, and both actions cost the same there, it is a tie.
     assert bayes_decisions(loglik, costs=[[2.0, 0.0], [1.0, 0.0]]).tolist() == [1, 1, 1, 1, 0, 1]
+
+
+def test_where_all_errors_cost_the_same_scores_are_compared_as_they_are():
+    """Other costs, here of a third action, are compared up to the rounding of sums; the first of equals is taken."""
+    nearly_alike = [[0.0, 1e-15], [1e-15, 0.0]]
+    assert bayes_decisions(nearly_alike, costs=error_costs(2)).tolist() == [1, 0]
+    assert bayes_decisions(nearly_alike, costs=error_costs(2, reject=0.9)).tolist() == [0, 0]

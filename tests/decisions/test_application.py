@@ -95,6 +95,13 @@ def test_the_risk_of_a_combination_is_the_sum_of_risks(trials, data):
     )
 
 
+def test_as_many_compound_actions_as_are_allowed_are_written_out(monkeypatch):
+    monkeypatch.setattr("deciban.decisions.application._MOST_ACTIONS", 4)
+    assert combine_applications([Application(error_costs(2))] * 2).n_actions == 4
+    with pytest.raises(InputError, match="8 compound actions, more than 4"):
+        combine_applications([Application(error_costs(2))] * 3)
+
+
 def test_costs_of_compound_actions():
     one, two = Application([[0, 1], [2, 0]], [0.5, 0.5]), Application([[0, 3], [5, 0], [1, 1]], [0.25, 0.75])
     combined = combine_applications([one, two], weights=[1, 2])

@@ -29,6 +29,7 @@ def test_an_action_that_only_meets_the_others_has_no_region(miss, alarm):
     costs = np.array([[0, alarm], [miss, 0], [ask, ask]])
     for scale in (1.0, 1e-290, 1e300):
         assert [one.action for one in regions(Application(costs / alarm / miss * scale))] == [1, 0]
+        assert [one.action for one in regions(Application(costs[[2, 0, 1]] / alarm / miss * scale))] == [2, 1]
     assert ever_best(Application(costs)) == [True, True, False]
 
 

@@ -114,3 +114,11 @@ def test_several_priors_keep_their_shape():
 def test_refusals(how):
     with pytest.raises(InputError):
         metrics.score_parts([1.0], [0.0], **how)
+
+
+def test_parts_keep_their_digits_at_priors_of_almost_one():
+    """Of the odds e^300, targets cost e^-llr each and non-targets 300 + llr, by e^-300; what is less is rounded off."""
+    tar, non = np.array([1.0, 2.0, 0.0]), np.array([0.0, -1.0, 1.5])
+    found = metrics.score_parts(tar, non, rule="log", prior_log_odds=300.0)
+    assert found.total * math.exp(300) == pytest.approx(np.exp(-tar).mean() + (300 + non).mean(), rel=1e-12)
+    assert found.uncertainty * math.exp(300) == pytest.approx(301, rel=1e-12)

@@ -42,6 +42,22 @@ def test_calibrated_llrs_of_an_equal_error_rate(eer):
     assert 0.0 < scores.min_cllr() < 1.0
 
 
+@pytest.mark.parametrize(
+    ("separation", "min_cllr"),
+    [
+        (0.01, 0.9999819665374062),
+        (1.0, 0.8392527802035832),
+        (5.0, 0.024820995686755935),
+        (20.0, 3.4130038087835534e-23),
+        (30.0, 1.654890815376012e-50),
+        (1e9, 0.0),
+    ],
+)
+def test_min_cllr_has_its_digits_however_small_it_is(separation, min_cllr):
+    """The integral of the cost over targets by mpmath 1.3, with 30 digits, between points around its peak."""
+    assert GaussianScores(separation, 0.0).min_cllr() == pytest.approx(min_cllr, rel=1e-12, abs=0.0)
+
+
 def test_an_error_that_costs_nothing():
     scores = GaussianScores(5.0, 1.0, 2.0)
     assert scores.min_dcf(0.3, 0.0, 1.0, normalize=False) == 0.0

@@ -12,6 +12,8 @@ from scipy.optimize import brentq
 from sklearn.metrics import roc_curve
 
 from deciban import InputError, metrics
+from deciban.core.ranks.counts import CountTable, SortedClass
+from deciban.core.ranks.thresholds import ErrorsAt, limited
 from support import naive
 from support.strategies import classes, coarse
 
@@ -104,6 +106,23 @@ def test_rates_at_limits_keep_their_shape_and_are_not_interpolated():
     found = metrics.fnmr_at_fmr(tar, non, fmr=[[0.001], [0.0019]])
     np.testing.assert_array_equal(found, [[0.9], [0.9]])
     assert metrics.fnmr_at_fmr(tar, non, fmr=0.002) == 0.8
+
+
+@pytest.mark.parametrize(
+    ("which", "limit", "threshold", "n_miss", "n_fa"),
+    [
+        ("fa", 1.0, 1.0, 0, 1),
+        ("fa", 1 / 3, 1.0, 0, 1),
+        ("fa", 0.3, 3.0, 1, 0),
+        ("miss", 0.0, 1.0, 0, 1),
+        ("miss", 1 / 3, 3.0, 1, 0),
+        ("miss", 1.0, 3.0, 1, 0),
+    ],
+)
+def test_of_thresholds_with_the_least_errors_that_with_the_fewest_limited_ones(which, limit, threshold, n_miss, n_fa):
+    """Accepting from 0, 1, 2, 3 and never: 0, 0, 1, 1 and 3 misses, 3, 1, 1, 0 and 0 false alarms."""
+    table = CountTable.of(SortedClass.of(np.array([1.0, 3.0, 3.0])), SortedClass.of(np.array([0.0, 0.0, 2.0])))
+    assert limited(table, [limit], which) == (ErrorsAt(threshold, n_miss, n_fa, 3, 3),)
 
 
 @pytest.mark.parametrize("rate", [-0.1, 1.5, math.nan])

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import metrics, multiclass
+from deciban.multiclass.costs import calibrated_surprises
+from deciban.multiclass.tables import ScoredClasses
 from support.class_trials import class_mean, class_trials, finite, limited, priors, random_trials, surprise
 
 INF = math.inf
@@ -162,3 +164,16 @@ def test_blocks_do_not_show():
     whole = multiclass.cross_entropy(loglik, label, prior=None)
     assert whole == pytest.approx(class_mean(surprise(loglik, label, np.full(3, 1 / 3)), label, [1 / 3] * 3), rel=1e-13)
     assert min(map(len, parts)) > 5_000
+
+
+@pytest.mark.parametrize("scale", [0.0, 2.5])
+def test_surprises_of_calibrated_trials_are_those_of_their_map(scale):
+    """By class, as `trial_surprises`; a scale of 0 leaves offsets, of infinite scores as well."""
+    loglik, label = random_trials(3, 40)
+    offset = np.array([0.5, -0.2, -0.3])
+    in_order = np.argsort(label, kind="stable")
+    expected = surprise((scale * loglik + offset)[in_order], label[in_order], np.full(3, 1 / 3))
+    if scale == 0.0:
+        loglik = np.where(loglik > 1.0, np.inf, loglik)
+    found = calibrated_surprises(ScoredClasses.of_metric(loglik, label, None, None), scale, offset)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)

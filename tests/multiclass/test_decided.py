@@ -32,6 +32,13 @@ def test_calibration_undoes_what_a_scale_and_offsets_did_to_c_avg():
     assert found[1] < multiclass.c_avg(spoilt, label)
 
 
+def test_scores_that_are_infinitely_wrong_are_left_out_by_calibration():
+    """A scale of 0 takes nothing of them, and all are accepted where the prior is even."""
+    wrong = [[0.0, np.inf], [np.inf, 0.0]]
+    assert recalibrated_c_avg(wrong, [0, 1]) == 0.5
+    assert multiclass.c_avg(wrong, [0, 1]) == 1.0
+
+
 def test_weighted_error_rates_integrate_to_the_cross_entropy():
     """Thesis D.1: over a grid of log ratios of priors, for two and for three classes."""
     for n_classes, step, far in ((2, 0.01, 30.0), (3, 0.1, 22.0)):

@@ -106,6 +106,19 @@ def test_capacity_leaves_out_a_class_that_its_own_trial_excludes():
     assert certain.bits == pytest.approx(math.log2(3), rel=1e-12)
 
 
+def test_capacity_of_weighted_trials_is_that_of_the_channel():
+    """Z channel: one symbol of the second class is half lost, ``log2 5/4`` bits at a prior of 2/5 for it."""
+    loglik, label = np.log([[1.0, 0.5], [1.0, 0.5], [np.nextafter(0, 1), 0.5]]), [0, 1, 1]
+    never = [-np.inf, 0.0]  # a trial of weight 0 does not exist, and excludes no class
+    found = class_capacity([*loglik, never], [*label, 0], sample_weight=[4.0, 0.5, 0.5, 0.0])
+    assert found.bits == pytest.approx(math.log2(1.25), rel=1e-9)
+    assert found.prior == pytest.approx([0.6, 0.4], abs=1e-4)
+    llr = loglik[:, 0] - loglik[:, 1]
+    of_two = capacity(llr[:1], llr[1:], tar_weights=[7.0], non_weights=[3.0, 3.0], recalibrated=False)
+    assert of_two.bits == pytest.approx(math.log2(1.25), rel=1e-9)
+    assert of_two.prior == pytest.approx([0.6, 0.4], abs=1e-4)
+
+
 def test_slopes_of_what_is_told_are_its_derivatives():
     trials = ScoredClasses.of_metric(*random_trials(3, 50), None, None)
     at, every = np.array([0.3, -0.5, 0.1]), np.arange(3)

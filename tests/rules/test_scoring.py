@@ -156,6 +156,16 @@ def test_applications_at_their_priors_become_one_rule():
     np.testing.assert_allclose(rule.costs(posterior), expected, rtol=1e-12)
 
 
+def test_rules_say_in_what_they_count():
+    units = [Logarithmic(base).unit for base in (None, 2, 10, 3)]
+    assert units == ["nats", "bits", "bans", "logarithms to base 3"]
+    assert (Beta(1, 1).unit, Dirichlet([1, 1, 1]).unit) == ("nats", "nats")
+    assert {Beta(1, 2).unit, Dirichlet([1, 2, 1]).unit, Mixture([Logarithmic(2), Quadratic()]).unit} == {
+        Quadratic().unit
+    }
+    assert Mixture([Logarithmic(2), Logarithmic(2)]).unit == "bits"
+
+
 def test_all_actions_of_least_expected_cost():
     posterior = [[0.5, 0.5], [0.9, 0.1]]
     assert minimizing_actions(posterior, costs=[[0, 1], [1, 0], [0.5, 0.5]]).tolist() == [

@@ -12,12 +12,14 @@ from scipy.special import logit, ndtr, ndtri
 
 from deciban._validate import arrays as _validate
 from deciban.core.ranks.operating import OperatingPoint, detection_cost
-from deciban.core.rules.proper import softplus
 from deciban.errors import InputError
 from deciban.types import FloatArray
 
 _WIDEST = 12.0
 """Standard deviations that integrals reach to either side."""
+
+_FALLEN = 90.0
+"""Nats of llr at which costs have fallen by e^45, and integrals need not reach farther."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +143,18 @@ class GaussianScores:
         return float(ndtr(self.separation / math.sqrt(2)))
 
     def min_cllr(self) -> float:
-        """Cllr of the calibrated log-likelihood ratios, in bits, by numerical integration to 1e-10."""
+        """Cllr of the calibrated log-likelihood ratios, in bits, by numerical integration to a relative 1e-10."""
         d = self.separation
 
-        def cost(z: float) -> float:
-            llr = np.array([d * z + d * d / 2])
-            return float(softplus(-llr)[0]) * math.exp(-z * z / 2)
+        def cost(u: float) -> float:
+            # From where both densities agree, u standard deviations of the targets up: the cost by its size there.
+            half = math.exp(-abs(d * u) / 2)
+            far = math.log1p(half * half)
+            return (far / half if u > 0.0 else (far - d * u) * half) * math.exp(-u * u / 2)
 
-        found = quad(cost, -_WIDEST, _WIDEST, epsabs=1e-13, epsrel=1e-12, limit=200, points=[-min(d / 2, _WIDEST)])[0]
-        return float(found) / math.sqrt(2 * math.pi) / math.log(2)
+        reach = min(_WIDEST, _FALLEN / d)
+        found = quad(cost, -reach, reach, epsabs=0.0, epsrel=1e-12, limit=200, points=[0.0])[0]
+        return float(found) * math.exp(-d * d / 8) / math.sqrt(2 * math.pi) / math.log(2)
 
     def draw(self, n_tar: int, n_non: int, *, seed: int) -> tuple[FloatArray, FloatArray]:
         """Draw target and non-target scores.

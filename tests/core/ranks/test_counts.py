@@ -66,6 +66,22 @@ def test_auc_of_huge_counts_is_exact():
     assert (found.auc(), found.error_area()) == (5 / 8, 3 / 8)
 
 
+@pytest.mark.parametrize("many", [2**40, 0.1 * 2**40])
+def test_a_small_error_area_is_not_a_difference_to_one(many):
+    """One pair of weight 1 is wrong among (1 + many)^2; 1 less that share is 1 here."""
+    weights = np.array([1, many])
+    found = CountTable.of(SortedClass.of(np.array([0.0, 2.0]), weights), SortedClass.of(np.array([1.0, -1.0]), weights))
+    assert found.auc() == 1.0
+    assert found.error_area() == pytest.approx(1 / (1 + many) ** 2, rel=1e-14, abs=0)
+
+
+def test_infinite_trials_count_by_their_weight_and_one_finite_score_is_a_range():
+    scores = np.array([np.inf, -np.inf, 7.0])
+    some = SortedClass.of(scores, np.array([3, 2, 5]))
+    assert (some.infinite, some.total, some.finite_range) == (5, 10, (7.0, 7.0))
+    assert SortedClass.of(scores[:2]).finite_range is None
+
+
 def test_light_tails_of_fractional_weights_keep_their_digits():
     heavy = SortedClass.of(np.array([0.0, 1.0]), np.array([1e17, 1.5]))
     assert heavy.at_or_above(np.array([-1.0, 0.5, 1.0, 2.0])).tolist() == [1e17 + 1.5, 1.5, 1.5, 0.0]
@@ -142,6 +158,12 @@ def test_merged_classes_are_the_class_of_all(parts, with_empty):
     together = SortedClass.merged(weighted)
     for name in ("scores", "weights", "cumulated"):
         np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
+
+
+def test_merged_with_weighted_trials_others_count_one_each_and_numbers_stay_whole():
+    found = SortedClass.merged([SortedClass.of(np.array([1.0, 3.0])), SortedClass.of(np.array([2.0]), np.array([4]))])
+    assert (found.scores.tolist(), found.weights.tolist(), found.total) == ([1.0, 2.0, 3.0], [1, 4, 1], 6)
+    assert found.weights.dtype == found.cumulated.dtype == np.int64
 
 
 @pytest.mark.parametrize("weights", [None, np.zeros(0, np.int64), np.zeros(0)])

@@ -43,6 +43,7 @@ def test_points_say_from_where_to_accept(p, c_miss, c_fa):
     point = OperatingPoint(p, c_miss, c_fa)
     assert point.threshold == pytest.approx(math.log((1 - p) * c_fa) - math.log(p * c_miss), abs=1e-12)
     assert point.effective_prior == pytest.approx(p * c_miss / (p * c_miss + (1 - p) * c_fa), rel=1e-12)
+    assert point.default_cost == pytest.approx(min(p * c_miss, (1 - p) * c_fa), rel=1e-15)
     assert as_operating_point((p, c_miss, c_fa)) == point
 
 

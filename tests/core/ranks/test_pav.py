@@ -32,6 +32,9 @@ def test_products_beyond_int64_pool_like_small_ones(groups):
     tilted = hull.pool(np.array([2**55, 2**55 + 1]), np.array([2**55, 2**55]))
     np.testing.assert_array_equal(tilted, [0, 1])
     np.testing.assert_array_equal(hull.pool(np.array([2**55, 2**55]), np.array([2**55, 2**55])), [0])
+    # Rounded, (x + 2)^2 is x^2, less than (x + 4) x: the fractions fall, though floats say that they rise.
+    x = 2**54
+    np.testing.assert_array_equal(hull.pool(np.array([x + 2, x + 4]), np.array([x, x + 2])), [0])
 
 
 def by_definition(n_tar, n_non):

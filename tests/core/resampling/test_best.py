@@ -126,3 +126,12 @@ def test_a_bounded_block_stays_below_the_next_one():
     assert best.bounded().llr[0] == best.llr[1] == pytest.approx(math.log((1 / 5) / (5 / 6)))
     best = BestDecisions.of(np.array([0, 5, 1]), np.array([4, 1, 0]))
     assert best.bounded().llr[2] == best.llr[1]
+
+
+def test_a_cell_at_the_threshold_is_accepted():
+    """Two tables: llrs 0, 0 in one block, and -ln 3, ln 3; the prior log odds are those of these blocks, and less."""
+    best = BestDecisions.of(np.array([[1, 1], [1, 3]]), np.array([[1, 1], [3, 1]]))
+    own = best.llr[-2:]  # -ln 3, ln 3 as they were rounded
+    np.testing.assert_allclose(own, [-math.log(3), math.log(3)], rtol=1e-15)
+    found = best.positions(np.array([0.0, -1e-9, -own[0], -own[1], -own[1] - 1e-9]))
+    assert found.tolist() == [[0, 2, 0, 2, 2], [1, 1, 0, 1, 2]]

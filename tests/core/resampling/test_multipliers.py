@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, poisson
 
-from deciban.core.resampling.multipliers import MOST, checked_replicates, poisson_weights
+from deciban.core.resampling.multipliers import _BOUNDS, MOST, _poisson, checked_replicates, poisson_weights
 from deciban.core.resampling.units import keys_of
 from deciban.errors import InputError
 
@@ -25,6 +25,15 @@ def test_they_are_poisson_numbers_of_mean_and_variance_one():
 
 def test_what_is_cut_off_is_less_than_one_in_a_million_millions():
     assert poisson.sf(MOST, 1.0) < 1e-12
+
+
+def test_each_number_begins_where_the_distribution_function_says():
+    """Of 2^53 evenly spread numbers, those below ``F(k) 2^53`` give k at most, and that one itself gives more."""
+    first_above = [int(share * 2**53) for share in poisson.cdf(np.arange(8), 1.0)]
+    bits = np.array([[at - 2, at + 2] for at in first_above], np.uint64) << np.uint64(11)
+    np.testing.assert_array_equal(_poisson(bits), [[k, k + 1] for k in range(8)])
+    own = np.array([[at - np.uint64(1), at] for at in _BOUNDS], np.uint64) << np.uint64(11)
+    np.testing.assert_array_equal(_poisson(own), [[k, k + 1] for k in range(MOST)])
 
 
 def test_units_and_replicates_are_not_correlated():
