@@ -145,7 +145,10 @@ def tippett(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **l
         ax.plot(*_prolonged(system, curves.tar_above, low, high), **system.noted(_infinite(system)))
         ax.plot(*_prolonged(system, curves.non_above, low, high), **system.thin())
         for name in ("tar_above", "non_above") if bands else ():
-            drawing.shade(system, curves.levels, band_of(system.evaluation, name, getattr(curves, name)), system.known)
+            share = getattr(curves, name)
+            # Where no trial errs, or all do, the band is as wide as ever units allow: true, and no part of the curve.
+            seen = (share > 0.0) & (share < 1.0)
+            drawing.shade(system, curves.levels, band_of(system.evaluation, name, share), system.known, where=seen)
     drawing.explain("target")
     drawing.explain("non-target", linestyle="--")
     if drawing.explain("llr 0", color="black", linestyle=":"):

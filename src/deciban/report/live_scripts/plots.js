@@ -318,10 +318,13 @@ const Plots = (() => {
       threshold: true,
       range: (systems) => ({ x: around(systems.map(({ curves: { levels: { x } } }) => [x[0], x[x.length - 1]])), y: [-0.01, 1.01] }),
       lines: ({ n_tar: nTar, n_non: nNon, curves: { levels } }) => {
-        const band = (/** @type {number[][] | null} */ ends) => (ends ? { band: ends.map((end) => [levels.x, end]) } : {});
+        // Where no trial errs, or all do, readings have the interval; shaded, it would look like a part of the curve.
+        const band = (/** @type {number[][] | null} */ ends, /** @type {number[]} */ rates) =>
+          ends ? { band: ends.map((end) => [levels.x, end.map((one, k) => (rates[k] > 0 && rates[k] < 1 ? one : null))]) } : {};
+        const [misses, alarms] = [share(levels.n_miss, nTar), share(levels.n_fa, nNon)];
         return [
-          { x: levels.x, y: share(levels.n_miss, nTar).map((rate) => 1 - rate), ...band(levels.tar_band) },
-          { x: levels.x, y: share(levels.n_fa, nNon), dash: true, ...band(levels.non_band) },
+          { x: levels.x, y: misses.map((rate) => 1 - rate), ...band(levels.tar_band, misses) },
+          { x: levels.x, y: alarms, dash: true, ...band(levels.non_band, alarms) },
         ];
       },
       readings: (system) => levelsOf(system).map(({ threshold, pMiss, text }) => ({ x: threshold, y: 1 - pMiss, text })),
