@@ -125,7 +125,7 @@ def with_pictures(text: str, folder: Path) -> str:
 def home(parts: Sequence[Section]) -> str:
     """The first page of the site."""
     page = "docs/site/home.md"
-    found = moved((SITE / "home.md").read_text(), page, places(parts) | {page: "index.md"})
+    found = moved((SITE / "home.md").read_text(), page, {**places(parts), page: "index.md"})
     rows = "\n".join(f"- **[{part.title}]({part.folder}/index.md)**: {part.words}" for part in parts)
     rows += "\n- **[Gallery](gallery/index.md)**: every plot, with the lines that draw it."
     names = "\n".join([*(f"{part.folder}/index" for part in parts), "gallery/index"])
