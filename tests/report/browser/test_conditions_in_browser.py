@@ -15,7 +15,7 @@ from .test_page_in_browser import at_point, fact, shown, until
 def results():
     rng = np.random.default_rng(7)
     label = np.arange(900) % 5 == 0
-    line = rng.choice(["mic", "tel <b>"], 900)
+    line = rng.choice(["mic", "tel <b>|x"], 900)
     line[1:5] = "sat"
     frame = {"label": label, "line": line, "speaker": rng.integers(0, 40, 900)}
     for k, name in enumerate(["one", "two", "three"]):
@@ -48,6 +48,18 @@ def test_a_chosen_condition_shows_its_numbers(visit, path, results):
     assert shown(page, "three") == at_point(results.systems[2], 0.3137, 10)
 
 
+def test_a_command_that_cannot_choose_the_condition_is_not_copied(visit, path):
+    page = visit(path, "#p=0.1")
+    copy = page.locator("[data-place=copy]")
+    assert copy.is_enabled()
+    page.select_option("[name=condition]", label="line tel <b>|x")  # in --where, | stands between values
+    assert copy.is_disabled()
+    assert fact(page, "command-lacks").startswith("Not to copy: it is about all trials")
+    page.select_option("[name=condition]", label="line mic")
+    assert copy.is_enabled()
+    assert fact(page, "command-lacks") == ""
+
+
 def test_intervals_and_bands_follow_the_condition(visit, path, results):
     page = visit(path, "#p=0.1&condition=line%20mic")
     one = found_in(results, "line mic")[1]
@@ -72,10 +84,10 @@ def test_charts_follow_the_condition(visit, path, results):
     page = visit(path)
     page.locator("figure[data-plot=bayes_error]").scroll_into_view_if_needed()
     page.wait_for_selector("figure[data-plot=bayes_error] canvas")
-    page.select_option("[name=condition]", label="line tel <b>")
+    page.select_option("[name=condition]", label="line tel <b>|x")
     page.locator("figure[data-plot=bayes_error] .chart").focus()
     page.keyboard.press("ArrowRight")
-    at = found_in(results, "line tel <b>")[0].at_priors
+    at = found_in(results, "line tel <b>|x")[0].at_priors
     text = page.locator("[data-reading=bayes_error]").inner_text()
     assert f"actual cost {words.number(at.act_dcf[len(at.log_odds) // 2])}" in text
     for name in ("det", "ape", "ece", "histogram", "pav", "tippett", "roc"):

@@ -126,13 +126,20 @@
       ? `Shown at prior ${prior(point.p)}, which is nearest to ${prior(choice.p)} among those at which errors were counted.`
       : "Shown at just this point.";
     place("command").textContent = asCommand({ ...data, command: data.command + conditions.options }, point);
-    place("command-lacks").textContent = conditions.hasOptions ? "" : "No option chooses just these trials: this is about all of them, and is not to be copied.";
-    place("copy").disabled = !conditions.hasOptions;
+    place("command-lacks").textContent = conditions.hasOptions ? "" : "Not to copy: it is about all trials, and no option chooses just these.";
+    place("copy").disabled = !conditions.hasOptions; // what it evaluates would be other figures than those above
     conditions.follow(point);
     compare.follow(systems, point, conditions.words);
     const preset = data.points.findIndex((/** @type {any} */ one) => one.p === choice.p && one.c_miss === choice.cMiss && one.c_fa === choice.cFa);
     input("preset").value = String(preset);
     for (const chart of charts.values()) chart.follow(point);
+  }
+
+  /** Put a slider at a value, and its ends where they are drawn, or a little beyond the value if it is farther. @param {any} slider @param {number} value */
+  function slideTo(slider, value) {
+    slider.min = String(Math.min(Number(slider.getAttribute("data-min")), Math.floor(value - 0.05)));
+    slider.max = String(Math.max(Number(slider.getAttribute("data-max")), Math.ceil(value + 0.05)));
+    slider.value = String(value);
   }
 
   /** Write the choice into all inputs but that which made it. @param {any} except */
@@ -143,7 +150,7 @@
       input(name).removeAttribute("aria-invalid");
     }
     const sliders = { "prior-slider": logit(choice.p), "c-miss-slider": Math.log10(choice.cMiss), "c-fa-slider": Math.log10(choice.cFa) };
-    for (const [name, value] of Object.entries(sliders)) if (input(name) !== except) input(name).value = String(value);
+    for (const [name, value] of Object.entries(sliders)) if (input(name) !== except) slideTo(input(name), value);
     input("prior-slider").setAttribute("aria-valuetext", prior(choice.p));
     input("c-miss-slider").setAttribute("aria-valuetext", String(choice.cMiss));
     input("c-fa-slider").setAttribute("aria-valuetext", String(choice.cFa));
@@ -204,12 +211,6 @@
   onTyping(input("prior"), (p) => ({ ...choice, p }));
   onTyping(input("c-miss"), (cMiss) => ({ ...choice, cMiss }));
   onTyping(input("c-fa"), (cFa) => ({ ...choice, cFa }));
-  // Sliders reach what was asked for.
-  const [lowest, highest] = [data.log_odds[0], data.log_odds[data.log_odds.length - 1]];
-  Object.assign(input("prior-slider"), { min: String(Math.floor(lowest)), max: String(Math.ceil(highest)) });
-  const powers = data.points.flatMap((/** @type {any} */ one) => [one.c_miss, one.c_fa]).map((/** @type {number} */ cost) => Math.abs(Math.log10(cost)));
-  const farthest = Math.ceil(Math.max(3, ...powers));
-  for (const name of ["c-miss-slider", "c-fa-slider"]) Object.assign(input(name), { min: String(-farthest), max: String(farthest) });
   input("prior-slider").addEventListener("input", (/** @type {any} */ event) => {
     const at = Number(event.target.value);
     const p = data.priors[nearest(data.log_odds, at)];
