@@ -2,6 +2,7 @@
 
 import dataclasses
 import io
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -113,9 +114,10 @@ def test_panels_stand_below_each_other_where_there_is_no_room_beside():
     assert columns == {"2.2in": 1, "column": 2, "page": 3}
 
 
-def test_no_ink_touches_the_edge_of_small_triangles():
+@pytest.mark.parametrize("size", [None, "column"])
+def test_no_ink_touches_the_edge_of_triangles(size):
     """Axes with equally long units, which one round of laying out leaves too high."""
-    with plots.print_style("column"):
+    with plots.print_style(size) if size else nullcontext():
         page = io.BytesIO()
         plots.save(plots.simplex(recognizer(3, names=("Czech", "Hindi", "Urdu"))), page, "png")
     page.seek(0)

@@ -146,8 +146,9 @@ def _bytes(figure: Figure, file_format: Format) -> bytes:
         place = ax.get_subplotspec()
         if place is not None and isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
             ax.set_subplotspec(place)
-    # In print, small Axes with equally long units need the rounds of `lay_out` in all formats.
-    with _laid_out(figure) if file_format == "svg" or paper() is not None else nullcontext():
+    # Axes with equally long units, and small ones in print, need the rounds of `lay_out` in all formats.
+    has_rounds = paper() is not None or any(ax.get_aspect() != "auto" for ax in figure.axes)
+    with _laid_out(figure) if file_format == "svg" or has_rounds else nullcontext():
         figure.savefig(content, format=file_format, dpi=_DPI, metadata=_METADATA[file_format])
     return content.getvalue()
 

@@ -119,12 +119,12 @@ def _of_each(systems: Sequence[ClassEvaluation]) -> Iterator[ClassPicture]:
     darkest = max((pairs.largest_loss for pairs in map(drawn_pairs, paired) if pairs), default=0.0)
     each: list[tuple[str, Sequence[ClassEvaluation], dict[str, Any]]] = [("confusion", systems, {})]
     each.append(("pairwise_loss", paired, {"top": darkest or None}))
-    if systems[0].n_classes == 3:
-        each.append(("simplex", systems, {}))
+    each.append(("simplex", [one for one in systems if one.curves.sample is not None], {}))
     for kind, shown, how in each:
+        more = f" {MULTICLASS['most_confused']}" if kind == "simplex" and systems[0].n_classes > 3 else ""
         for one in shown:
             name = one.name if len(systems) > 1 else ""
-            yield ClassPicture(kind, name, partial(_drawn_of, kind, one, how))
+            yield ClassPicture(kind, name, partial(_drawn_of, kind, one, how), more)
 
 
 def _drawn_of(kind: str, one: ClassEvaluation, how: dict[str, Any]) -> Any:

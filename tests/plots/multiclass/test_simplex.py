@@ -11,6 +11,7 @@ from deciban import plots
 from deciban.decisions import Application, bayes_decisions, combine_applications, error_costs
 from deciban.errors import InputError
 from deciban.evaluation import evaluate_classes
+from deciban.plots.multiclass.simplex import triangle_of
 from support.evaluated import class_trials
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])
@@ -174,3 +175,35 @@ def test_names_are_drawn_as_they_are_at_corners_in_regions_and_in_the_legend():
     in_place, in_legend = ([text.strip("\u200a") for text, _ in some] for some in shown)
     assert in_legend == names
     assert sorted(in_place) == sorted(2 * names)
+
+
+def confused():
+    """Five classes of which b, d and e are alike, each as likely as its place says."""
+    rng = np.random.default_rng(2)
+    label = np.arange(2000) % 5
+    alike = np.eye(5)
+    alike[np.ix_([1, 3, 4], [1, 3, 4])] = 0.8
+    np.fill_diagonal(alike, 1.0)
+    loglik = rng.normal(size=(2000, 5)) + 3.0 * alike[label]
+    return evaluate_classes(loglik, label, classes=list("abcde"), prior=[0.1, 0.2, 0.3, 0.1, 0.3]), loglik, label
+
+
+def test_of_many_classes_the_three_that_are_confused_most_are_drawn():
+    one, loglik, label = confused()
+    assert triangle_of(one).classes == ("b", "d", "e")
+    ax = plots.simplex(one)
+    assert [text.get_text() for text in ax.get_legend().get_texts()][:3] == ["b", "d", "e"]
+    chosen = triangle_of(one, ["e", "a", "c"])
+    assert (chosen.at, chosen.classes) == ((4, 0, 2), ("e", "a", "c"))
+    np.testing.assert_allclose(chosen.prior, [3 / 7, 1 / 7, 3 / 7])
+    rows = {tuple(row) for row in loglik[np.isin(label, [4, 0, 2])][:, [4, 0, 2]]}
+    assert {tuple(row) for row in chosen.trials[0]} <= rows
+    assert len(chosen.trials[0]) == 1200  # all there are: up to 600 of each of five classes
+    truth = {tuple(row[[4, 0, 2]]): k for row, k in zip(loglik, label, strict=True)}
+    assert [chosen.at[k] for k in chosen.trials[1]] == [truth[tuple(row)] for row in chosen.trials[0]]
+
+
+@pytest.mark.parametrize("classes", [["a", "b"], ["a", "b", "b"], ["a", "b", "f"]])
+def test_three_of_the_classes_are_asked_for(classes):
+    with pytest.raises(InputError, match="classes: got a, b.*three of a, b, c, d, e"):
+        plots.simplex(confused()[0], classes=classes)

@@ -92,8 +92,9 @@ class ClassCurves(ByValue):
         not normalized.
     reliability : Reliability
         Posteriors of the recognized class against what PAV makes of them, at the prior.
-    sample : ((n, 3) array, (n,) array), optional
-        Log-likelihoods in nats and true classes of some trials, evenly chosen, where there are three classes.
+    sample : ((n, n_classes) array, (n,) array), optional
+        Log-likelihoods in nats and true classes of some trials, evenly chosen, of three classes to twelve;
+        in pieces, of three.
     c_avg_at : (n_priors,) array, optional
         ``c_avg`` at the priors of `deciban.evaluation.multiclass.decided_at`; None where decisions were counted at
         fewer places, or a class is out of set.

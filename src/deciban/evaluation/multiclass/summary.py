@@ -22,7 +22,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import MeanCost
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
-from deciban.evaluation.multiclass.decided_at import DecidedAt
+from deciban.evaluation.multiclass.decided_at import MOST_CLASSES, DecidedAt
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.posterior_odds import posterior_odds
 from deciban.evaluation.multiclass.problem_sums import CountedProblems
@@ -58,8 +58,8 @@ class WholeOnly:
         The optima of calibration analysis, which are trained; None where trials are read in pieces and none is best.
     subsets : SubsetCosts or None
         Costs of all subsets.
-    sample : ((n, 3) array, (n,) array) or None
-        Log-likelihoods and classes of trials to draw, where there are three classes.
+    sample : ((n, n_classes) array, (n,) array) or None
+        Log-likelihoods and classes of trials to draw, of three classes to twelve.
     capacity : Capacity or None
         The most that is told at any prior, where it was asked for.
     """
@@ -156,7 +156,7 @@ class ClassSummary:
             all_at_once = WholeOnly(
                 calibration,
                 None if lacking else subset_c_avg_of(trials, figures.p_target[0]),
-                drawn_of(trials) if len(classes) == 3 else None,
+                drawn_of(trials),
                 _capacity(trials, calibration) if figures.capacity else None,
             )
         in_turn = InTurn(trials, figures.rivals(len(classes)), not figures.why_no_pairs(len(classes)))
@@ -356,13 +356,18 @@ def _accepted(trials: ScoredClasses, figures: ClassFigures, p_out_of_set: float)
     return accepted_open_set(trials.loglik, trials.label, trials.weights, priors, p_out_of_set)
 
 
-def shown_of(trials: ScoredClasses) -> Shown:
-    """Trials of all kinds that a plot has room for, whatever the order in which they came; those of parts add up."""
+def shown_of(trials: ScoredClasses) -> Shown | None:
+    """Trials of all kinds that a plot has room for, whatever the order in which they came; those of parts add up.
+
+    None for two classes, and for more than `MOST_CLASSES`.
+    """
+    if not 3 <= trials.n_classes <= MOST_CLASSES:
+        return None
     rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
-    return Shown.of(trials.loglik[rows], trials.label[rows], DRAWN)
+    return Shown.of(trials.loglik[rows], trials.label[rows], 3 * DRAWN // trials.n_classes)
 
 
-def drawn_of(trials: ScoredClasses) -> tuple[ScoreArray, IntArray]:
+def drawn_of(trials: ScoredClasses) -> tuple[ScoreArray, IntArray] | None:
     """The same as log-likelihoods and classes."""
     shown = shown_of(trials)
-    return shown.loglik, shown.label
+    return None if shown is None else (shown.loglik, shown.label)

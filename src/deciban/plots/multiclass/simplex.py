@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from deciban.plots.files import families_for
 from deciban.plots.labels import NAME_WIDTH, readable, system_colors
 from deciban.plots.multiclass.cells import one_system
 from deciban.plots.paper import letters
-from deciban.types import FloatArray
+from deciban.types import FloatArray, IntArray, ScoreArray
 
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
 """Where the posterior is certain of class 0, 1, 2."""
@@ -62,8 +64,9 @@ def simplex(
     Parameters
     ----------
     application : Application, or ClassEvaluation
-        Costs of any number of actions for three classes, and the prior. Or one system of three classes: some of its
-        trials are drawn, and regions are those of its decisions, where all errors cost the same.
+        Costs of any number of actions for three classes, and the prior. Or one system: some of its trials are drawn,
+        and regions are those of its decisions, where all errors cost the same. Of more than three classes, three are
+        drawn as if there were no others.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     loglik : (n_trials, 3) array_like, optional
@@ -71,7 +74,8 @@ def simplex(
     label : (n_trials,) array_like, optional
         True classes of the trials: their colours. Positions from 0, or names among ``classes``.
     classes : sequence of str, optional
-        Names of the classes.
+        Names of the classes. Of a system of more than three, which ones; left out, those that are taken for each other
+        most.
     actions : sequence of str, optional
         Names of the actions; if there are as many as classes, by default those of the classes.
     **line_kw
@@ -84,7 +88,8 @@ def simplex(
     Raises
     ------
     InputError
-        If there are not three classes, several systems, or names, log-likelihoods and labels do not fit.
+        If there are not three classes, or no three of these names, several systems, or names, log-likelihoods and
+        labels do not fit.
 
     Notes
     -----
@@ -100,9 +105,8 @@ def simplex(
     ['class 0', 'class 2', 'prior']
     """
     if not isinstance(application, Application):
-        system = one_system(application, "application")
-        application, classes = Application(error_costs(system.n_classes), system.prior), system.classes
-        loglik, label = (None, None) if system.curves.sample is None else system.curves.sample
+        shown = triangle_of(one_system(application, "application"), classes)
+        application, classes, loglik, label = Application(error_costs(3), shown.prior), shown.classes, *shown.trials
     if application.n_classes != 3:
         raise InputError(
             f"application: {application.n_classes} classes, but a triangle has three corners. Draw three at a time, or "
@@ -126,6 +130,55 @@ def simplex(
     canvas.explain("prior", **{**_PRIOR, "clip_on": True})
     canvas.ax.plot(*_place(application.prior[None]), gid="prior", **_PRIOR)
     return canvas.finish("", "")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Triangle:
+    """Three classes of a system: their names and places, their shares of the prior, and trials of theirs to draw."""
+
+    classes: tuple[str, ...]
+    at: tuple[int, ...]
+    prior: FloatArray
+    trials: tuple[ScoreArray | None, IntArray | None]
+
+
+def triangle_of(system: ClassEvaluation, classes: Sequence[str] | None = None) -> Triangle:
+    """Three classes of a system, by default those that are taken for each other most.
+
+    Parameters
+    ----------
+    system : ClassEvaluation
+    classes : sequence of str, optional
+
+    Raises
+    ------
+    InputError
+        If the system has fewer classes, or these are not three of them.
+    """
+    if system.n_classes < 3:
+        raise InputError(f"application: {system.n_classes} classes, but a triangle has three corners.")
+    known = {name: k for k, name in enumerate(system.classes)}
+    if classes is not None and (len(set(classes)) != 3 or len(classes) != 3 or not {*classes} <= {*known}):
+        raise InputError(f"classes: got {', '.join(classes)}. A triangle needs three of {', '.join(known)}.")
+    at = _most_confused(system) if classes is None else tuple(known[name] for name in classes)
+    prior = system.prior[list(at)]
+    prior = prior / prior.sum() if prior.sum() > 0.0 else np.full(3, 1.0 / 3.0)
+    names = tuple(system.classes[k] for k in at)
+    if system.curves.sample is None:
+        return Triangle(names, at, prior, (None, None))
+    loglik, label = system.curves.sample
+    own = np.isin(label, at)
+    corner = np.zeros(system.n_classes, np.int64)
+    corner[list(at)] = range(3)
+    return Triangle(names, at, prior, (loglik[own][:, list(at)], corner[label[own]]))
+
+
+def _most_confused(system: ClassEvaluation) -> tuple[int, ...]:
+    """The three classes with the largest shares of trials that are taken for one of the others."""
+    shares = system.confusion / np.maximum(system.confusion.sum(axis=1, keepdims=True), 1)
+    np.fill_diagonal(shares, 0.0)
+    triples = itertools.combinations(range(system.n_classes), 3)
+    return max(triples, key=lambda at: float(shares[np.ix_(at, at)].sum()))
 
 
 def _place(probabilities: FloatArray) -> FloatArray:
