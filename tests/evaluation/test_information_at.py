@@ -28,6 +28,12 @@ def test_two_classes_are_told_what_the_rule_says(tar, non, p_target):
     assert found.capacity == rules.capacity(tar, non)
 
 
+def test_scores_of_nearly_0_tell_nothing_and_not_what_rounding_leaves():
+    rng = np.random.default_rng(3)
+    tar, non = 5e-324 * np.sign(rng.normal(1, 1, 61)), 5e-324 * np.sign(rng.normal(-1, 1, 187))
+    assert [one.delivered for one in evaluate(tar, non, operating_points=[0.01]).information_at] == [0.0, 0.0]
+
+
 def test_many_trials_are_told_nearly_what_the_rule_says():
     rng = np.random.default_rng(5)
     tar, non = rng.normal(2, 2, 2000), rng.normal(-2, 2, 9000)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
+from deciban.core.resampling.intervals import ROUNDING
 from deciban.core.rules.expected import cross_entropy_curve
 from deciban.types import FloatArray
 
@@ -87,6 +88,7 @@ def information_of(summary: Summary, thresholds: Sequence[float], trials: Scored
     actual[0], least[0] = summary.cllr, summary.recalibrated.cllr()
     available = np.maximum(entropy - least, 0.0)  # what rounding leaves below
     delivered = entropy - actual
+    delivered[np.abs(delivered) <= ROUNDING * entropy] = 0.0
     delivered[1:] = np.minimum(delivered, available)[1:]  # the same, of cells
     return tuple(
         InformationAt((float(expit(at)), float(expit(-at))), *numbers)
