@@ -48,7 +48,7 @@ class Condition:
         some = {name: n for name, n in self.trials.items() if n}
         if not some:
             return "no trials"
-        return f"no {_enumerated(self.lacking)} ({_enumerated([f'{n:,.6g} {name}' for name, n in some.items()])})"
+        return f"no {_enumerated(self.lacking)} ({_enumerated([_with_number(n, name) for name, n in some.items()])})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return an entry of ``conditions`` in JSON."""
@@ -112,6 +112,18 @@ def _enumerated(names: Sequence[str]) -> str:
     first, *others = names[:_MOST_NAMES]
     return ", ".join([first, *(_SAME.sub(r"\1of ", name) for name in others)]) + more
 
+
+def _with_number(n: float, name: str) -> str:
+    """How many there are of what is called by a plural.
+
+    >>> _with_number(1, "non-targets"), _with_number(1, "segments of class s"), _with_number(1200, "targets")
+    ('1 non-target', '1 segment of class s', '1,200 targets')
+    """
+    return f"{n:,.6g} {_PLURAL.sub('', name, count=1) if n == 1 else name}"
+
+
+_PLURAL = re.compile(r"s\b")
+"""Of the first word that ends so, which is the noun."""
 
 _MOST_NAMES = 3
 """Classes named in a sentence."""
