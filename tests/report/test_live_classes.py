@@ -7,6 +7,7 @@ import pytest
 
 from deciban.evaluation import ClassResults, evaluate_classes
 from deciban.multiclass import brier, c_avg
+from deciban.plots.multiclass.simplex import triangle_of
 from deciban.report.live import as_script_data
 from deciban.report.live_classes import live_class_data
 
@@ -65,6 +66,21 @@ def test_what_was_not_counted_is_not_there():
 def test_ten_systems_of_ten_classes_have_room():
     one = evaluated(10)
     assert len(as_script_data(known_of([one] * 10))) < 900_000
+
+
+def test_segments_to_draw_are_some_of_all_classes():
+    one = evaluated(6, n=6000)
+    data = known_of([one] * 10)
+    (loglik, label), drawn = one.curves.sample, data["sets"][0]["systems"][3]["sample"]
+    assert np.bincount(drawn["label"]).tolist() == pytest.approx([len(drawn["label"]) / 6] * 6, rel=0.1)
+    assert 400 < len(drawn["label"]) <= 30_000 // (10 * 6)
+    shown = np.reshape(drawn["loglik"], (-1, 6))
+    assert np.all(shown.max(axis=1) == 0.0)
+    known = loglik - loglik.max(axis=1, keepdims=True)
+    for row, k in zip(shown[::50], drawn["label"][::50], strict=True):
+        assert np.abs(known[label == k] - row).max(axis=1).min() < 0.0051
+    assert data["corners"] == list(triangle_of(one).at)
+    assert known_of([evaluated(13)])["corners"] is None
 
 
 def test_too_many_classes_have_no_matrix():

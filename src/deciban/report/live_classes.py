@@ -11,6 +11,7 @@ import numpy as np
 from deciban.evaluation import ClassEvaluation, ClassResults
 from deciban.evaluation.multiclass.class_bounds import drawn_pairs
 from deciban.evaluation.multiclass.decided_at import PRIORS, DecidedAt
+from deciban.plots.multiclass.simplex import triangle_of
 from deciban.report.live_fitting import ROOM, Packing, finite, fitted, n_conditions
 from deciban.report.live_pairs import pair_data
 from deciban.types import CountArray, IntArray
@@ -20,6 +21,9 @@ _MOST_NUMBERS = 250_000
 
 _MOST_CLASSES = 20
 """Classes up to which a matrix has cells that can be read and pointed at."""
+
+_MOST_DRAWN, _LOWEST = 30_000, -99.0
+"""Log-likelihoods that the segments of all systems may take, and the lowest that is told apart from others."""
 
 _ROOM_OF_ONE = 150
 """Characters for each pair of classes of a system in a condition: with decisions at some priors, mostly."""
@@ -70,11 +74,13 @@ def live_class_data(
         "priors": PRIORS[kept].tolist(),
         "level": levels[0] if levels else None,
         "n_before": len(before),
+        "corners": _corners(systems) if has_matrix else None,
         "sets": [
             {
                 "name": "",
                 "systems": [
-                    {"name": _text(one.name), "color": color} | (_system(one, kept) if has_matrix else _figures(one))
+                    {"name": _text(one.name), "color": color}
+                    | ({**_system(one, kept), "sample": _sample(one, len(systems))} if has_matrix else _figures(one))
                     for one, color in zip(systems, colors, strict=True)
                 ],
             }
@@ -167,6 +173,23 @@ def _decided(decided: DecidedAt, kept: IntArray) -> list[str]:
         at_places: CountArray = np.add.reduceat(counts, np.concatenate(([0], kept + 1)), axis=0)
         found.append(_sparse(np.delete(at_places, k, axis=2).ravel().tolist()))
     return found
+
+
+def _corners(systems: Sequence[ClassEvaluation]) -> list[int] | None:
+    """Three classes to begin with: those that one system takes for each other most; None where nothing is drawn."""
+    drawable = [one for one in systems if one.curves.sample is not None]
+    return list(triangle_of(drawable[0]).at) if drawable else None
+
+
+def _sample(one: ClassEvaluation, n_systems: int) -> dict[str, Any] | None:
+    """Log-likelihoods of some segments, below the largest of each, in a row after the other, and their classes."""
+    if one.curves.sample is None:
+        return None
+    loglik, label = one.curves.sample
+    most = max(_MOST_DRAWN // (n_systems * one.n_classes), 3 * one.n_classes)
+    rows = np.unique(np.linspace(0, len(label) - 1, min(most, len(label))).round().astype(np.int64))
+    below = np.maximum(loglik[rows] - loglik[rows].max(axis=1, keepdims=True), _LOWEST).astype(np.float64)
+    return {"loglik": [float(f"{x:.2f}") + 0.0 for x in below.ravel().tolist()], "label": label[rows].tolist()}
 
 
 def _sparse(counts: Sequence[Any]) -> str:

@@ -142,6 +142,29 @@ def test_the_address_keeps_what_was_chosen(visit, path, trials):
     assert "is not available here" in place(again, "trials-shown")
 
 
+def test_the_triangle_has_the_segments_of_three_classes_where_decisions_put_them(visit, path, trials):
+    """Of three classes in all, the regions hold what the matrix says."""
+    page = visit(path, "#system=two&class=beta&p=0.5&corners=3-1-2")
+    wanted = confusion(trials["scores"]["two"], trials["label"], prior=[0.25, 0.5, 0.25])
+    assert [page.input_value(f"[name=corner-{k}]") for k in range(3)] == ["2", "0", "1"]
+    lines = page.locator("[data-place=triangle-words] li").all_inner_texts()
+    assert lines[0] == (
+        f"Of 200 segments of <b>gamma, {wanted[2, 2]} lie in its region, {wanted[2, 0]} in that of alpha, "
+        f"{wanted[2, 1]} in that of beta."
+    )
+    assert page.locator("#class-triangle circle").count() == 600
+    page.select_option("[name=corner-0]", label="beta")
+    assert [page.input_value(f"[name=corner-{k}]") for k in range(3)] == ["1", "0", "2"]
+    until(page, "location.hash.includes('corners=2-1-3')")
+    dot = page.locator("#class-triangle circle[data-corner='1']").first  # alpha, on the right
+    row = trials["scores"]["two"][trials["label"] == 0]
+    odds = np.exp(row) * [0.25, 0.5, 0.25]
+    _beta, alpha, gamma = (odds / odds.sum(axis=1, keepdims=True))[:, [1, 0, 2]].T
+    x, y = alpha + gamma / 2, np.sqrt(3) / 2 * (1 - gamma)
+    at = [float(dot.get_attribute(name)) for name in ("cx", "cy")]
+    assert np.hypot(x - at[0], y - at[1]).min() < 0.005
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_narrow_pages_and_axe(visit, path, scheme):
     pytest.importorskip("axe_playwright_python", reason="axe_playwright_python, which holds axe-core, is not installed")

@@ -28,6 +28,8 @@
   const axes = { x: Plots.linear("Prior log odds (nats)"), y: Plots.linear("") };
   const compare = new Compare.Compare(shown, Classes.COMPARED, axes, () => keepInLink(true));
 
+  const triangle = new Triangle.Triangle(data, () => keepInLink());
+
   /** @param {string} name @returns {any} */
   const input = (name) => section.querySelector(`[name="${name}"]`);
   /** @param {string} name @returns {any} */
@@ -132,6 +134,7 @@
     if (!n) return;
     const system = current();
     const [shares, found] = [priorOf(system, choice), figuresOf(system, choice)];
+    triangle.follow(all[view.system], shares);
     showCells(confusion(system, choice), system);
     place("error_rate").textContent = percent(found.error_rate);
     place("error_rate").dataset.value = String(found.error_rate);
@@ -171,6 +174,7 @@
         p: choice.p,
         row: isFirstPair ? null : Links.nameOf(classes, view.pair[0]),
         column: isFirstPair ? null : Links.nameOf(classes, view.pair[1]),
+        corners: triangle.linked,
         condition: conditions.at === null ? null : conditions.rows[conditions.at].name,
         ...compare.linked(isCompared),
       }),
@@ -188,6 +192,7 @@
     const p = Number(given.get("p") ?? NaN);
     choice = { target: at(classes, "class", 0), p: p > 0 && p < 1 ? p : null };
     view.pair = [at(classes, "row", 0), at(classes, "column", n > 1 ? 1 : 0)];
+    triangle.choose(given.get("corners"));
     isCompared = given.has("first") && compare.isThere;
     compare.chooseNamed(given.get("first"), given.get("second"));
     const wanted = given.get("condition");
