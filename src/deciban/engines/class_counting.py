@@ -35,7 +35,7 @@ class ClassSums:
         Without detectors, pairs and posteriors.
     problems : ProblemSums
     shown : Shown or None
-        Trials to draw, where there are three classes.
+        Trials to draw, where there are three classes to twelve.
     subsets : SubsetCounts or None
     units : UnitSums or None
         Where intervals are asked for.

@@ -34,8 +34,8 @@ CLASS_KINDS: tuple[str, ...] = (
     "simplex",
     "reliability",
 )
-"""The same for results of many classes. Confusions, pairs, APE curves and the simplex show one system, the last one of
-three classes."""
+"""The same for results of many classes. Confusions, pairs, APE curves and the simplex show one system, the last one
+three of its classes."""
 
 COMPARISON_KINDS: tuple[str, ...] = ("forest", "difference_curve")
 """The same for comparisons of systems."""

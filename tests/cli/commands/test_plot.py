@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban import plots
-from deciban.cli.commands.plot import _CLASS_KINDS
+from deciban.cli.commands.plot import _CLASS_KINDS, _PLOTS
 
 
 @pytest.fixture
@@ -40,6 +40,30 @@ def test_plots_of_two_classes_are_not_for_many(run, scores, tmp_path):
     assert code == 2
     assert "'confusion' is none for scores of two classes" in " ".join(told.split())
     assert not (tmp_path / "plot.svg").exists()
+
+
+def test_the_help_names_every_plot_once(run):
+    words = run("plot", "--help")[1].partition("Options:")[0].partition("deciban plot det")[0].split()
+    assert sorted(word for word in words if word in _PLOTS) == sorted([*_PLOTS, "reliability"])  # of both kinds
+
+
+def test_corners_of_the_simplex_are_chosen_by_name(run, scores, tmp_path):
+    label = np.repeat(np.arange(4), 30)
+    np.save(tmp_path / "scores.npy", np.random.default_rng(0).normal(size=(120, 4)) + 2 * np.eye(4)[label])
+    np.save(tmp_path / "labels.npy", label)
+    command = ["plot", "simplex", *scores[:-1], "ant,bee,cat,dog", "-o", tmp_path / "plot.svg"]
+    assert run(*command, "--corners", "dog,ant,cat")[0] == 0
+    drawn = (tmp_path / "plot.svg").read_text()
+    assert all(f">{name}<" in drawn for name in ("dog", "ant", "cat"))
+    assert ">bee<" not in drawn
+    (tmp_path / "plot.svg").unlink()
+    code, _, told = run(*command, "--corners", "dog,ant")
+    assert code == 2
+    assert "got dog, ant. A triangle needs three of ant, bee, cat, dog" in " ".join(told.split())
+    assert not (tmp_path / "plot.svg").exists()
+    code, _, told = run("plot", "confusion", *command[2:], "--corners", "dog,ant,cat")
+    assert code == 2
+    assert "--corners: is about simplex" in " ".join(told.split())
 
 
 def test_subsets_of_many_classes_are_asked_for_by_an_option(run, tmp_path):

@@ -19,7 +19,7 @@ RULE_KINDS = ("scoring-rules", "rule-weights")
 SET_KINDS = ("dev-and-eval",)
 PICTURES = (*COMPARISON_KINDS, *CONDITION_KINDS, *TRIAL_KINDS, *MODEL_KINDS, *SET_KINDS, *RULE_KINDS)
 
-OWN_OPTIONS = ("model", "against", "figure", "dev", "dev_key", "rule")
+OWN_OPTIONS = ("model", "against", "figure", "dev", "dev_key", "rule", "corners")
 """Of these pictures alone; the others of the command are about figures."""
 
 _MEANT_FOR = {
@@ -29,6 +29,7 @@ _MEANT_FOR = {
     "dev": SET_KINDS,
     "dev_key": SET_KINDS,
     "rule": RULE_KINDS,
+    "corners": ("simplex",),
     "by": CONDITION_KINDS,
     "equalize": ("by-condition",),
     "posteriors_at": ("reliability",),

@@ -28,10 +28,11 @@ _CLASS_KINDS = (
     "reliability",
 )
 """Plots of scores of many classes."""
+_PLOTS = tuple(dict.fromkeys((*_KINDS, *_TEACHING_KINDS, *_CLASS_KINDS, *PICTURES)))
 
 
 @click.command("plot", cls=SectionedCommand)
-@click.argument("plot", type=click.Choice(tuple(dict.fromkeys((*_KINDS, *_TEACHING_KINDS, *_CLASS_KINDS, *PICTURES)))))
+@click.argument("plot", type=click.Choice(_PLOTS), metavar="PLOT")
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options(more=("units", "uncertainty", "conditions", "scale"))
 @options("plot", "pictures", "reliability", "axis", "json")
@@ -48,10 +49,18 @@ def plot_command(
 ) -> None:
     """Draw one plot of score files; all systems share it.
 
-    Scores of many classes have plots of their own, from confusion to simplex (of three classes); confusion,
-    pairwise-loss, class-ape and simplex show one system. Comparisons have forest and difference-curve; conditions
-    (--by) by-condition and condition-map; speakers zoo; two systems score-scatter; a development set (--dev)
-    dev-and-eval; a model file fusion-weights. Scoring rules, without scores, have scoring-rules and rule-weights.
+    \b
+    two classes        det bayes-error ape ece histogram pav tippett roc reliability
+                       rocch minimum-cost cllr-bars ape-bars error-contributions
+    many classes       class-losses c-avg-curve subset-c-avg reliability
+      of one system    confusion pairwise-loss class-ape simplex
+    comparisons        forest difference-curve
+    conditions (--by)  by-condition condition-map
+    two systems        score-scatter
+    speakers           zoo
+    two sets (--dev)   dev-and-eval
+    a model file       fusion-weights
+    no scores          scoring-rules rule-weights
 
     \b
     deciban plot det sysA.txt sysB.txt --key key.txt -o det.pdf
@@ -70,8 +79,9 @@ def plot_command(
         refuse_overwriting(picture.paths, read_by(scores, key, asked, figures))
         found = found_for(plot, scores, key, asked, figures, quiet=quiet)
     else:
+        more = {} if figures["corners"] is None else {"classes": figures["corners"]}
         figures = {name: value for name, value in figures.items() if name not in OWN_OPTIONS}
-        found = _found(plot, scores, key, asked, picture, figures, quiet=quiet)
+        found = _found(plot, scores, key, asked, picture, figures, more, quiet=quiet)
     picture.save(found.draw)
     if as_json:
         files = {**found.read, "output": picture.paths}
@@ -87,10 +97,11 @@ def _found(
     asked: Asked,
     picture: Picture,
     figures: Mapping[str, Any],
+    more: Mapping[str, Any],
     *,
     quiet: bool,
 ) -> Found:
-    """What a picture shows that needs nothing but results."""
+    """What a picture shows that needs nothing but results, ``more`` of how to draw it."""
     from deciban import plots
     from deciban.io.writing import refuse_overwriting
     from deciban.workflows.evaluate import evaluate_opened
@@ -108,4 +119,4 @@ def _found(
     tell([*results.messages, *results.note_lines], quiet=quiet)
     read: dict[str, list[Any]] = {"scores": list(score_paths(files)), "key": [key]}
     read["units"] = list(about.how_sure.files)
-    return Found(lambda: getattr(plots, plot.replace("-", "_"))(results), results.to_dict(), read)
+    return Found(lambda: getattr(plots, plot.replace("-", "_"))(results, **more), results.to_dict(), read)
