@@ -77,7 +77,8 @@ def without_plots(monkeypatch):
 
 
 def test_strings_of_the_user_are_escaped(page, reader):
-    assert [attrs.get("id") for attrs in reader.all("script")] == ["page-data", *[None] * (len(scripts()) - 2)]
+    own = {one.name for one in scripts()} - {"classes.js", "triangle.js", "class_page.js"}  # those are of many classes
+    assert [attrs.get("id") for attrs in reader.all("script")] == ["page-data", *[None] * len(own)]
     assert "b" in {tag for tag, _ in reader.tags}
     assert "<b>title</b>" not in page
     assert {image.get("src", "")[:5] for image in reader.all("img")} == {"data:"}

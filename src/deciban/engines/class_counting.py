@@ -110,7 +110,7 @@ class ClassSurvey(Locked, Work):
         return ClassSums(
             ClassSummary.of(trials, self.figures, whole=False, only_sums=True),
             ProblemSums.of(trials, self.asked),
-            shown_of(trials) if len(self.classes) == 3 else None,  # files of shards stay small
+            shown_of(trials),
             subset_counts_of(trials, self.figures.p_target[0]) if self.has_subsets else None,
             None if self.who is None else UnitSums.of(block, self.who),
         )

@@ -75,7 +75,7 @@ def forest(comparison: Comparison, ax: Axes | None = None, *, figure: str | None
 
     Examples
     --------
-    >>> import deciban
+    >>> import numpy as np, deciban
     >>> rng = np.random.default_rng(1)
     >>> unit = np.repeat(np.arange(40), 3)
     >>> pairs = [(rng.normal(2, 1, 120), rng.normal(-2, 1, 120)), (rng.normal(1, 1, 120), rng.normal(-1, 1, 120))]
@@ -217,7 +217,7 @@ def difference_curve(
 
     Examples
     --------
-    >>> import deciban
+    >>> import numpy as np, deciban
     >>> rng = np.random.default_rng(1)
     >>> unit = np.repeat(np.arange(40), 3)
     >>> pairs = [(rng.normal(2, 1, 120), rng.normal(-2, 1, 120)), (rng.normal(1, 1, 120), rng.normal(-1, 1, 120))]

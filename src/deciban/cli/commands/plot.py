@@ -79,9 +79,9 @@ def plot_command(
         refuse_overwriting(picture.paths, read_by(scores, key, asked, figures))
         found = found_for(plot, scores, key, asked, figures, quiet=quiet)
     else:
-        more = {} if figures["corners"] is None else {"classes": figures["corners"]}
+        style = {} if figures["corners"] is None else {"classes": figures["corners"]}
         figures = {name: value for name, value in figures.items() if name not in OWN_OPTIONS}
-        found = _found(plot, scores, key, asked, picture, figures, more, quiet=quiet)
+        found = _found(plot, scores, key, asked, picture, figures, style=style, quiet=quiet)
     picture.save(found.draw)
     if as_json:
         files = {**found.read, "output": picture.paths}
@@ -97,11 +97,11 @@ def _found(
     asked: Asked,
     picture: Picture,
     figures: Mapping[str, Any],
-    more: Mapping[str, Any],
     *,
+    style: Mapping[str, Any],
     quiet: bool,
 ) -> Found:
-    """What a picture shows that needs nothing but results, ``more`` of how to draw it."""
+    """What a picture shows that needs nothing but results, drawn with ``style``."""
     from deciban import plots
     from deciban.io.writing import refuse_overwriting
     from deciban.workflows.evaluate import evaluate_opened
@@ -119,4 +119,4 @@ def _found(
     tell([*results.messages, *results.note_lines], quiet=quiet)
     read: dict[str, list[Any]] = {"scores": list(score_paths(files)), "key": [key]}
     read["units"] = list(about.how_sure.files)
-    return Found(lambda: getattr(plots, plot.replace("-", "_"))(results, **more), results.to_dict(), read)
+    return Found(lambda: getattr(plots, plot.replace("-", "_"))(results, **style), results.to_dict(), read)
