@@ -49,8 +49,11 @@ CONDITION_KINDS: tuple[str, ...] = ("by_condition", "condition_map")
 TRIAL_KINDS: tuple[str, ...] = ("score_scatter", "zoo")
 """Of what no evaluation holds: `deciban.analysis.score_pairs`, `deciban.evaluation.menagerie`."""
 
-MODEL_KINDS: tuple[str, ...] = ("fusion_weights",)
+MODEL_KINDS: tuple[str, ...] = ("fusion_weights", "class_parameters")
 """Of trained models."""
+
+MAP_KINDS: tuple[str, ...] = ("calibration_map",)
+"""Of a calibrator, with the scores that it is meant for."""
 
 RULE_KINDS: tuple[str, ...] = ("scoring_rules", "rule_weights")
 """Of proper scoring rules, without scores."""

@@ -8,6 +8,7 @@ import pytest
 
 import deciban
 from deciban import plots
+from deciban.calibration import AffineCalibrator, MulticlassCalibrator
 from deciban.cli.commands import pictures
 from deciban.fusion import LinearFusion
 from deciban.io import write_demo
@@ -26,6 +27,10 @@ def demo(tmp_path_factory):
     rng, is_target = np.random.default_rng(1), np.arange(120) % 3 == 0
     scores = np.where(is_target, 1.0, -1.0)[:, None] * [1.0, 0.4] + rng.normal(size=(120, 2))
     LinearFusion().fit(scores, is_target, units=np.arange(120) // 4).save(folder / "fusion.json")
+    AffineCalibrator().fit(scores[:, 0], is_target, units=np.arange(120) // 4).save(folder / "affine.json")
+    label = np.arange(120) % 3
+    loglik = rng.normal(size=(120, 3)) + np.eye(3)[label]
+    MulticlassCalibrator().fit(loglik, label, classes=["ant", "bee", "cat"]).save(folder / "classes.json")
     return folder
 
 
@@ -34,7 +39,7 @@ def draw(demo, run):
     """Run a command of pictures with names of files in the folder."""
 
     def drawn(command):
-        names = ("sysA.txt", "sysB.txt", "key.txt", "by.csv", "fusion.json", "out.svg")
+        names = ("sysA.txt", "sysB.txt", "key.txt", "by.csv", "fusion.json", "affine.json", "classes.json", "out.svg")
         return run("plot", *(demo / word if word in names else word for word in command.split()))
 
     return drawn
@@ -49,6 +54,8 @@ COMMANDS = {
     "score-scatter": f"score-scatter {SYSTEMS} key.txt --model fusion.json --dcf 0.5",
     "zoo": f"zoo {SYSTEMS} key.txt",
     "fusion-weights": "fusion-weights fusion.json --level 0.9",
+    "class-parameters": "class-parameters classes.json --parameter scale",
+    "calibration-map": "calibration-map sysA.txt --key key.txt --model affine.json",
     "dev-and-eval": "dev-and-eval sysA.txt --key key.txt --dev sysB.txt --dev-key key.txt",
     "scoring-rules": "scoring-rules",
     "rule-weights": "rule-weights --rule 2,1 --rule 1,1",
@@ -56,7 +63,7 @@ COMMANDS = {
 
 
 def test_the_command_line_knows_every_picture():
-    for name in ("COMPARISON", "CONDITION", "TRIAL", "MODEL", "RULE", "SET"):
+    for name in ("COMPARISON", "CONDITION", "TRIAL", "MODEL", "MAP", "RULE", "SET"):
         kinds = getattr(pictures, f"{name}_KINDS")
         assert tuple(kind.replace("-", "_") for kind in kinds) == getattr(plots, f"{name}_KINDS")
     assert set(COMMANDS) == set(pictures.PICTURES)
@@ -87,6 +94,11 @@ def test_every_picture_is_written(draw, demo, plot):
         ("scoring-rules sysA.txt", "is about rules, not about scores"),
         ("rule-weights --rule 0,1", "alpha"),
         ("score-scatter sysA.txt --key key.txt", "1 systems. Two are drawn"),
+        ("calibration-map sysA.txt --key key.txt", "name its file, as in --model model.json"),
+        ("calibration-map sysA.txt --key key.txt --model fusion.json", "is of calibrators of targets and non-targets"),
+        ("calibration-map sysA.txt sysB.txt --key key.txt --model affine.json", "these are 2 systems"),
+        ("class-parameters affine.json", "is of models of many classes"),
+        ("fusion-weights fusion.json --parameter scale", "--parameter: is about class-parameters"),
     ],
 )
 def test_what_would_be_overlooked_is_refused(draw, demo, command, words):
@@ -128,6 +140,15 @@ def test_json_of_a_picture_holds_what_is_drawn(draw):
     (line,) = scatter["drawn"]["lines"]
     assert (line["point"], line["threshold"]) == ({"p_target": 0.5, "c_miss": 1.0, "c_fa": 1.0}, 0.0)
     np.testing.assert_allclose(brier["weight"], 6 * (p * (1 - p)) ** 2, atol=1e-12)
+
+
+def test_json_of_a_model_of_classes_holds_its_numbers(draw, demo):
+    found = json.loads(draw(f"{COMMANDS['class-parameters']} -o out.svg --json")[1])
+    jsonschema.Draft202012Validator(deciban.json_schemas()["plot"]).validate(found)
+    model = json.loads((demo / "classes.json").read_text())
+    numbers = {(one["what"], one["whom"]): one["value"] for one in found["drawn"]["parameters"]}
+    known = dict(zip((("offset", name) for name in ("ant", "bee", "cat")), model["parameters"]["offset"], strict=True))
+    assert numbers == {("scale", ""): model["parameters"]["scale"], **known}
 
 
 def test_trials_that_weigh_are_drawn_with_their_weights(draw, demo):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 import click
@@ -14,16 +15,18 @@ from deciban.cli.shared.progress import working
 COMPARISON_KINDS = ("forest", "difference-curve")
 CONDITION_KINDS = ("by-condition", "condition-map")
 TRIAL_KINDS = ("score-scatter", "zoo")
-MODEL_KINDS = ("fusion-weights",)
+MODEL_KINDS = ("fusion-weights", "class-parameters")
+MAP_KINDS = ("calibration-map",)
 RULE_KINDS = ("scoring-rules", "rule-weights")
 SET_KINDS = ("dev-and-eval",)
-PICTURES = (*COMPARISON_KINDS, *CONDITION_KINDS, *TRIAL_KINDS, *MODEL_KINDS, *SET_KINDS, *RULE_KINDS)
+PICTURES = (*COMPARISON_KINDS, *CONDITION_KINDS, *TRIAL_KINDS, *MODEL_KINDS, *MAP_KINDS, *SET_KINDS, *RULE_KINDS)
 
-OWN_OPTIONS = ("model", "against", "figure", "dev", "dev_key", "rule", "corners")
+OWN_OPTIONS = ("model", "against", "figure", "dev", "dev_key", "rule", "corners", "parameter")
 """Of these pictures alone; the others of the command are about figures."""
 
 _MEANT_FOR = {
-    "model": (*COMPARISON_KINDS, "score-scatter"),
+    "model": (*COMPARISON_KINDS, *MAP_KINDS, "score-scatter"),
+    "parameter": ("class-parameters",),
     "against": COMPARISON_KINDS,
     "figure": ("forest", *CONDITION_KINDS),
     "dev": SET_KINDS,
@@ -33,7 +36,7 @@ _MEANT_FOR = {
     "by": CONDITION_KINDS,
     "equalize": ("by-condition",),
     "posteriors_at": ("reliability",),
-    "key": (*COMPARISON_KINDS, *CONDITION_KINDS, *TRIAL_KINDS, *SET_KINDS),
+    "key": (*COMPARISON_KINDS, *CONDITION_KINDS, *TRIAL_KINDS, *MAP_KINDS, *SET_KINDS),
 }
 """Options, and the pictures that they are about; ``key`` is refused for the others of this module alone."""
 
@@ -75,6 +78,8 @@ def refuse_what_is_overlooked(plot: str, asked: Asked, given: Mapping[str, Any],
             raise click.UsageError(f"--{option}: is about {', '.join(plots)}, not about {plot}. Leave it out.")
     if plot in CONDITION_KINDS and not split.by:
         raise click.UsageError(f"{plot} shows conditions: name a column of the key, as in --by gender.")
+    if plot in MAP_KINDS and not given["model"]:
+        raise click.UsageError(f"{plot} shows what a calibrator does: name its file, as in --model model.json.")
     if plot in SET_KINDS and not given["dev"]:
         raise click.UsageError(f"{plot} shows two sets: name the scores of the other one, as in --dev dev.txt.")
 
@@ -104,11 +109,11 @@ def found_for(
     own = {name: given[name] for name in OWN_OPTIONS}
     more = {name: value for name, value in given.items() if name not in own}
     if plot in MODEL_KINDS:
-        return _of_model(plot, scores, asked.options.how_sure.level)
+        return _of_model(plot, scores, asked.options.how_sure.level, own["parameter"])
     if plot in RULE_KINDS:
         return _of_rules(plot, scores, own["rule"])
-    if plot in CONDITION_KINDS:
-        return _conditions(plot, scores, key, asked, own["figure"], more, quiet=quiet)
+    if plot in (*CONDITION_KINDS, *MAP_KINDS):
+        return _of_results(plot, scores, key, asked, own, more, quiet=quiet)
     if plot in SET_KINDS:
         return _two_sets(plot, scores, key, asked, own, more, quiet=quiet)
     files = asked.files(asked.inputs(scores, key), key)
@@ -123,17 +128,25 @@ def found_for(
     return _of_trials(plot, files, about, loaded, **how)
 
 
-def _of_model(plot: str, scores: tuple[str, ...], level: float) -> Found:
+def _of_model(plot: str, scores: tuple[str, ...], level: float, parameter: str | None) -> Found:
     from deciban import plots
-    from deciban.models.weight_intervals import weight_intervals
+    from deciban.models.multiclass import ClassModel
+    from deciban.models.weight_intervals import parameter_intervals, weight_intervals
     from deciban.workflows.model_files import trained_model
 
     if len(scores) != 1:
         raise click.UsageError(f"{plot} is about one model, got {len(scores)} files: see deciban plot --help.")
-    model = trained_model(scores[0])
-    weights = [asdict(one) for one in weight_intervals(model, level=level)]
-    said = {"kind": model.scores_kind, "drawn": {"level": level, "weights": weights}}
-    return Found(lambda: plots.fusion_weights(model, level=level), said, {"model": scores})
+    model, read = trained_model(scores[0]), {"model": scores}
+    if plot == "fusion-weights":
+        weights = [asdict(one) for one in weight_intervals(model, level=level)]
+        said = {"kind": model.scores_kind, "drawn": {"level": level, "weights": weights}}
+        return Found(lambda: plots.fusion_weights(model, level=level), said, read)
+    if not isinstance(model, ClassModel):
+        raise click.UsageError(f"{plot} is of models of many classes: {scores[0]} holds a {model.kind!r} of two.")
+    about: Any = model
+    numbers = [asdict(one) for one in parameter_intervals(about, level=level)]
+    said = {"kind": model.scores_kind, "drawn": {"level": level, "parameters": numbers}}
+    return Found(lambda: plots.class_parameters(about, what=parameter or "offset", level=level), said, read)
 
 
 def _of_rules(plot: str, scores: tuple[str, ...], given: Mapping[str, Any] | None) -> Found:
@@ -178,23 +191,46 @@ def _evaluated(
     return results, {"scores": list(score_paths(files)), "key": [key], "units": list(about.how_sure.files)}
 
 
-def _conditions(
+def _of_results(
     plot: str,
     scores: tuple[str, ...],
     key: str | None,
     asked: Asked,
-    figure: str | None,
+    own: Mapping[str, Any],
     more: Mapping[str, Any],
     *,
     quiet: bool,
 ) -> Found:
+    """Of conditions, and of a calibrator beside the scores that it takes."""
     from deciban import plots
 
+    calibrator = _calibrator(own["model"]) if plot in MAP_KINDS else None
     results, read = _evaluated(asked.inputs(scores, key), key, asked, more, quiet=quiet)
+    if calibrator is not None:
+        if results.kind != "two-class" or len(results.systems) != 1:
+            found = f"{len(results.systems)} systems" if results.kind == "two-class" else "scores of many classes"
+            raise click.UsageError(f"{plot} is of one system of targets and non-targets, and these are {found}.")
+        about = results.systems[0], {calibrator.kind: calibrator}
+        draw = partial(plots.calibration_map, *about, level=asked.options.how_sure.level)
+        return Found(draw, results.to_dict(), {**read, "model": [own["model"]]})
     if plot == "by-condition":
-        return Found(lambda: plots.by_condition(results, figure=figure), results.to_dict(), read)
-    figures = None if figure is None else figure.split(",")
+        return Found(lambda: plots.by_condition(results, figure=own["figure"]), results.to_dict(), read)
+    figures = None if own["figure"] is None else own["figure"].split(",")
     return Found(lambda: plots.condition_map(results, figures=figures), results.to_dict(), read)
+
+
+def _calibrator(path: str) -> Any:
+    """A calibrator of two classes from its file."""
+    from deciban.calibration import Calibrator
+    from deciban.workflows.model_files import trained_model
+
+    model = trained_model(path)
+    if not isinstance(model, Calibrator):
+        raise click.UsageError(
+            f"calibration-map is of calibrators of targets and non-targets: {path} holds a {model.kind!r}. deciban "
+            "report --model draws what other models do."
+        )
+    return model
 
 
 def _two_sets(

@@ -59,7 +59,8 @@ def plot_command(
     two systems        score-scatter
     speakers           zoo
     two sets (--dev)   dev-and-eval
-    a model file       fusion-weights
+    a model file       fusion-weights class-parameters
+    a model (--model)  calibration-map
     no scores          scoring-rules rule-weights
 
     \b
@@ -67,6 +68,7 @@ def plot_command(
     deciban plot forest sysA.txt sysB.txt --key key.txt -o forest.pdf
     deciban plot score-scatter sysA.txt sysB.txt --key key.txt --model fusion.json -o scatter.png
     deciban plot fusion-weights fusion.json -o weights.svg
+    deciban plot calibration-map sysA.txt --key key.txt --model model.json -o map.svg
     deciban plot dev-and-eval eval.txt --key eval.key --dev dev.txt --dev-key dev.key -o dev.svg
     deciban plot scoring-rules --rule 1,1 --rule 2,2 -o rules.svg
     deciban plot confusion languages.tsv --key languages.key -o confusion.svg
