@@ -8,8 +8,9 @@ import numpy as np
 
 from deciban.io import write_demo
 
-PAGE = (Path(__file__).parents[2] / "docs/fusion.md").read_text()
-TUTORIAL = PAGE[PAGE.index("## A tutorial") : PAGE.index("## Files and options")]
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "fusion.md").read_text()
+TUTORIAL = (DOCS / "tutorials/two-countermeasures.md").read_text()
 COMMANDS = re.findall(r"^deciban .*$", TUTORIAL, flags=re.MULTILINE)
 TABLES = re.findall(r"```\n((?:Trials of training|system ).*?)```", TUTORIAL, flags=re.DOTALL)
 (SPLIT,) = re.findall(r"```python\n(.*?)```", TUTORIAL, flags=re.DOTALL)
