@@ -9,7 +9,7 @@ FIGURES = READ | {"--kind", "--prior", "--p-target", "--out-of-set", "--subsets"
 OF_CLASSES = {
     "eval": FIGURES | {"--all-classes", "--capacity"},
     "report": FIGURES | {"--all-classes", "--capacity"},
-    "plot": FIGURES,
+    "plot": FIGURES | {"--corners", "--parameter"},
     "calibrate": READ | {"--kind", "--prior", "--toward-calibration", "--as"},
     "fuse": READ | {"--kind", "--prior", "--no-offsets", "--as"},
     "apply": READ | {"--as"},

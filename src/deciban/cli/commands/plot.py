@@ -81,9 +81,7 @@ def plot_command(
         refuse_overwriting(picture.paths, read_by(scores, key, asked, figures))
         found = found_for(plot, scores, key, asked, figures, quiet=quiet)
     else:
-        style = {} if figures["corners"] is None else {"classes": figures["corners"]}
-        figures = {name: value for name, value in figures.items() if name not in OWN_OPTIONS}
-        found = _found(plot, scores, key, asked, picture, figures, style=style, quiet=quiet)
+        found = _found(plot, scores, key, asked, picture, figures, quiet=quiet)
     picture.save(found.draw)
     if as_json:
         files = {**found.read, "output": picture.paths}
@@ -100,15 +98,16 @@ def _found(
     picture: Picture,
     figures: Mapping[str, Any],
     *,
-    style: Mapping[str, Any],
     quiet: bool,
 ) -> Found:
-    """What a picture shows that needs nothing but results, drawn with ``style``."""
+    """What a picture shows that needs nothing but results."""
     from deciban import plots
     from deciban.io.writing import refuse_overwriting
     from deciban.workflows.evaluate import evaluate_opened
     from deciban.workflows.streaming import score_paths
 
+    style = {} if figures["corners"] is None else {"classes": figures["corners"]}
+    figures = {name: value for name, value in figures.items() if name not in OWN_OPTIONS}
     files = asked.opened(asked.inputs(scores, key), key)
     refuse_overwriting(picture.paths, [*files.paths, *asked.options.files])
     about = asked.options_for(files).with_figures(**figures)
