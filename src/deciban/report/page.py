@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -151,7 +152,9 @@ def _macros() -> Any:
     return _environment().get_template("macros.html").module
 
 
+@cache
 def _environment() -> Environment:
+    """Templates; each is compiled once, which takes longer than to fill it."""
     environment = Environment(
         loader=PackageLoader("deciban.report"),
         autoescape=True,
