@@ -74,7 +74,9 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=1_000_000)
     parser.add_argument("--systems", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--browser", default=os.environ.get("DECIBAN_BROWSER") or shutil.which("chromium-headless-shell"))
+    parser.add_argument(
+        "--browser", default=os.environ.get("DECIBAN_BROWSER") or shutil.which("chromium-headless-shell")
+    )
     given = parser.parse_args()
     table = Table(title=f"{given.systems} systems of {given.trials:,} trials, {machine()}")
     for name in ("what", "found", "aim"):
