@@ -2,8 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import special, stats
+from scipy.optimize import linprog
 
 from deciban import InputError
 from deciban.core.resampling.intervals import Estimate, NothingSeen
@@ -115,3 +119,15 @@ def test_of_a_sum_what_weighs_most_for_its_units_may_rise():
     other = NothingSeen.of_sum([0.0, 0.1, 1.0], [0.9, 0.4, 0.1], [100, 20, 10])
     both = NothingSeen.mean([found, other])
     assert (both.above, both.below) == pytest.approx(((0.2 + 0.09) / 2, 0.05))
+
+
+@given(st.lists(st.tuples(st.sampled_from([0.0, 0.3, 1.0]), st.floats(0.0, 2.0), st.integers(5, 200)), min_size=1))
+def test_a_sum_moves_as_far_as_units_of_which_nothing_was_seen_allow(some):
+    """Shares p of units that would have shown something were all missed with probability prod (1 - p)^n = 0.05."""
+    rates, weights, n_units = zip(*some, strict=True)
+    found = NothingSeen.of_sum(rates, weights, n_units)
+    for moved, extreme in ((found.above, 0.0), (found.below, 1.0)):
+        gain = [weight if rate == extreme else 0.0 for rate, weight in zip(rates, weights, strict=True)]
+        # Of small shares the logarithm is linear: the most that can be gained is that of a linear program.
+        most = -linprog(-np.array(gain), A_ub=[n_units], b_ub=[1.0], bounds=(0, None)).fun
+        assert moved / min(n_units) == pytest.approx(most, abs=1e-12)

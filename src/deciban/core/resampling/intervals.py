@@ -93,7 +93,7 @@ class NothingSeen:
         """Of a weighted sum of error rates at fixed thresholds, some of which no unit moves.
 
         Of n units in all without an error, fewer than 3/n have one: the figure rises most if that is where one weighs
-        most.
+        most; where there are nothing but errors, it falls as far.
 
         Parameters
         ----------
@@ -153,8 +153,8 @@ def unseen_of_sum(rates: FloatArray, weights: FloatArray, n_units: FloatArray) -
         If the share of units that do is 1, of as few units as move any of the rates.
     """
     factors = (weights.T * n_units.min() / n_units).T
-    above = np.where(rates <= ROUNDING, factors, 0.0).max(axis=0)
-    return above, np.where(rates >= 1.0 - ROUNDING, factors, 0.0).sum(axis=0)
+    above, below = (np.where(at, factors, 0.0).max(axis=0) for at in (rates <= ROUNDING, rates >= 1.0 - ROUNDING))
+    return above, below
 
 
 @dataclass(frozen=True, slots=True)
