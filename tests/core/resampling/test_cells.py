@@ -132,6 +132,8 @@ def test_totals_of_parts_are_those_of_the_sorted_class(kind):
 def test_a_mean_of_a_cell_whose_sum_overflows_is_its_lowest_score():
     huge = np.array([1.5e308, 1.2e308])
     assert CellTotals.of(huge, np.zeros(2, np.int64), 1).means.tolist() == [1.2e308]
+    cells = Cells(np.array([-1.0, 1.0]))
+    assert in_cells(SortedClass.of(np.append(huge, -huge)), cells)[1].tolist() == [-1.5e308, 0.0, 1.2e308]
 
 
 def test_borders_along_classes_may_be_given():

@@ -52,6 +52,15 @@ def test_large_and_small_costs_do_not_eat_each_other():
     assert found.low != 0
 
 
+def test_what_rounding_took_from_each_part_comes_back_when_they_merge():
+    """2^53 + 1 is no double, 2^53 + 2 is one."""
+    parts = [MeanCost.of(np.array(costs), lambda x: x) for costs in ([2.0**53, 1.0], [1.0], [2.0**53, 2.0, 1.0, 1.0])]
+    first = parts[0] + parts[1]
+    assert first.high + first.low == 2.0**53 + 2
+    whole = first + parts[2]
+    assert int(whole.high) + int(whole.low) == 2**54 + 6
+
+
 def test_infinite_costs_make_infinite_sums_not_nan():
     found = MeanCost.of(np.array([1.0, np.inf, 2.0, np.inf]), lambda x: x)
     assert found.value == math.inf
