@@ -56,7 +56,8 @@ def test_what_rounding_took_from_each_part_comes_back_when_they_merge():
     """2^53 + 1 is no double, 2^53 + 2 is one."""
     parts = [MeanCost.of(np.array(costs), lambda x: x) for costs in ([2.0**53, 1.0], [1.0], [2.0**53, 2.0, 1.0, 1.0])]
     first = parts[0] + parts[1]
-    assert first.high + first.low == 2.0**53 + 2
+    other = parts[1] + parts[0]
+    assert first.high + first.low == other.high + other.low == 2.0**53 + 2
     whole = first + parts[2]
     assert int(whole.high) + int(whole.low) == 2**54 + 6
 
