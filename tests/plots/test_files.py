@@ -96,7 +96,7 @@ def test_letters_that_no_font_has():
 def test_other_warnings_are_passed_on(system, monkeypatch):
     ax = plots.roc(system)
     monkeypatch.setattr(ax.figure, "savefig", lambda *_, **__: warnings.warn("collapsed", UserWarning, stacklevel=2))
-    with pytest.raises(UserWarning, match="collapsed"):
+    with pytest.warns(UserWarning, match="collapsed"):
         saved(ax, "png")
 
 
