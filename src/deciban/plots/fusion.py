@@ -229,7 +229,7 @@ def _drawn_in_rows(
     if any(one.low is not None for own in marked for one in own):
         color = canvas.marks[0].color if len(marked) == 1 else GREY
         canvas.explain(f"{100 * level:.4g} % interval", color=color, marker="|", markersize=7)
-    canvas.ax.set_yticks(range(len(rows)), readable([one.name for one in rows], width=40))
+    canvas.ax.set_yticks(range(len(rows)), readable([one.name for one in rows], width=30))
     canvas.ax.set_ylim(len(rows) - 0.5, -0.5)
     canvas.ax.grid(visible=False, axis="y")
     canvas.finish(label, "")

@@ -59,7 +59,10 @@ def test_corners_of_the_simplex_are_chosen_by_name(run, scores, tmp_path):
     (tmp_path / "plot.svg").unlink()
     code, _, told = run(*command, "--corners", "dog,ant")
     assert code == 2
-    assert "got dog, ant. A triangle needs three of ant, bee, cat, dog" in " ".join(told.split())
+    assert "--corners): got dog, ant. A triangle needs three different ones of ant, bee, cat, dog" in " ".join(
+        told.split()
+    )
+    assert "'fox' is no class" in " ".join(run(*command, "--corners", "dog,ant,fox")[2].split())
     assert not (tmp_path / "plot.svg").exists()
     code, _, told = run("plot", "confusion", *command[2:], "--corners", "dog,ant,cat")
     assert code == 2

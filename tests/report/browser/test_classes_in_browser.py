@@ -12,7 +12,7 @@ from deciban.report import text as words
 
 from .conftest import written
 
-NAMES = ["<img src=x onerror=alert(1)>", "beta", "gamma"]
+NAMES = ["<img src=x onerror=alert(1)>", "beta", "gamma" + "x" * 295]
 RNG = np.random.default_rng(4)
 LABEL = np.repeat([0, 1, 2], [90, 80, 70])
 LOGLIK = RNG.normal(0, 1.2, (240, 3)) + 1.5 * np.eye(3)[LABEL]

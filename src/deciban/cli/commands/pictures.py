@@ -142,7 +142,10 @@ def _of_model(plot: str, scores: tuple[str, ...], level: float, parameter: str |
         said = {"kind": model.scores_kind, "drawn": {"level": level, "weights": weights}}
         return Found(lambda: plots.fusion_weights(model, level=level), said, read)
     if not isinstance(model, ClassModel):
-        raise click.UsageError(f"{plot} is of models of many classes: {scores[0]} holds a {model.kind!r} of two.")
+        raise click.UsageError(
+            f"{plot} is of models of many classes, and {scores[0]} holds {model.kind!r}, of targets and non-targets. "
+            "See fusion-weights and calibration-map."
+        )
     about: Any = model
     numbers = [asdict(one) for one in parameter_intervals(about, level=level)]
     said = {"kind": model.scores_kind, "drawn": {"level": level, "parameters": numbers}}

@@ -72,6 +72,8 @@ def plot_command(
     deciban plot dev-and-eval eval.txt --key eval.key --dev dev.txt --dev-key dev.key -o dev.svg
     deciban plot scoring-rules --rule 1,1 --rule 2,2 -o rules.svg
     deciban plot confusion languages.tsv --key languages.key -o confusion.svg
+    deciban plot simplex languages.tsv --key languages.key --corners ces,pol,slk -o simplex.svg
+    deciban plot class-parameters calibrator.json -o offsets.svg
     """
     from deciban.io.writing import refuse_overwriting
 

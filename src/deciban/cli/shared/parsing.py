@@ -155,11 +155,11 @@ def parse_names(given: Sequence[str]) -> list[str] | dict[str, str]:
     return named
 
 
-def parse_classes(text: str) -> list[str]:
+def parse_classes(text: str, *, wanted: str = "two distinct names or more") -> list[str]:
     """Turn ``NAME,NAME,...`` into names of classes."""
     names = [name.strip() for name in text.split(",")]
     if len(names) < 2 or len(set(names)) < len(names) or not all(names):
-        raise click.BadParameter(f"{text!r}: write two distinct names or more, eng,fra,deu.")
+        raise click.BadParameter(f"{text!r}: write {wanted}, eng,fra,deu.")
     return names
 
 
@@ -304,6 +304,7 @@ PARSERS: dict[str, Callable[[Any], Any]] = {
     "measures": parse_measures,
     "names": parse_names,
     "classes": parse_classes,
+    "corners": partial(parse_classes, wanted="three distinct names"),
     "groups": parse_groups,
     "prior": parse_prior,
     "held out": parse_cross_validation,

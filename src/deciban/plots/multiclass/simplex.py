@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
 from deciban.multiclass import posterior
 from deciban.plots.axes import GREY, HALO, Canvas, Style
 from deciban.plots.files import families_for
-from deciban.plots.labels import NAME_WIDTH, readable, system_colors
+from deciban.plots.labels import NAME_WIDTH, readable, shortened, system_colors
 from deciban.plots.multiclass.cells import one_system
 from deciban.plots.paper import letters
 from deciban.types import FloatArray, IntArray, ScoreArray
@@ -153,24 +153,41 @@ def triangle_of(system: ClassEvaluation, classes: Sequence[str] | None = None) -
     Raises
     ------
     InputError
-        If the system has fewer classes, or these are not three of them.
+        If the system has fewer than three classes or more than twelve, or these are not three of them.
     """
-    if system.n_classes < 3:
-        raise InputError(f"application: {system.n_classes} classes, but a triangle has three corners.")
+    if system.curves.sample is None:
+        raise InputError(_why_not(system))
     known = {name: k for k, name in enumerate(system.classes)}
     if classes is not None and (len(set(classes)) != 3 or len(classes) != 3 or not {*classes} <= {*known}):
-        raise InputError(f"classes: got {', '.join(classes)}. A triangle needs three of {', '.join(known)}.")
+        strange = [name for name in classes if name not in known]
+        got = f"{_listed(strange[:1])!r} is no class" if strange else f"got {_listed(classes)}"
+        raise InputError(f"classes (--corners): {got}. A triangle needs three different ones of {_listed(known)}.")
     at = _most_confused(system) if classes is None else tuple(known[name] for name in classes)
     prior = system.prior[list(at)]
     prior = prior / prior.sum() if prior.sum() > 0.0 else np.full(3, 1.0 / 3.0)
     names = tuple(system.classes[k] for k in at)
-    if system.curves.sample is None:
-        return Triangle(names, at, prior, (None, None))
     loglik, label = system.curves.sample
     own = np.isin(label, at)
     corner = np.zeros(system.n_classes, np.int64)
     corner[list(at)] = range(3)
     return Triangle(names, at, prior, (loglik[own][:, list(at)], corner[label[own]]))
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(shortened(name, NAME_WIDTH) for name in names)
+
+
+def _why_not(system: ClassEvaluation) -> str:
+    """Why there is nothing to draw."""
+    if system.n_classes < 3:
+        return (
+            f"{system.name}: {system.n_classes} classes, but a triangle has three corners. Two classes have confusion, "
+            "and as targets and non-targets (--kind two-class) histogram."
+        )
+    return (
+        f"{system.name}: {system.n_classes} classes, and trials to draw are kept of twelve at most. Evaluate groups of "
+        "classes (evaluate_groups, --group), or give log-likelihoods of three classes (loglik=) with an Application."
+    )
 
 
 def _most_confused(system: ClassEvaluation) -> tuple[int, ...]:
