@@ -2,12 +2,14 @@
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from support.class_files import names, write_table
+from deciban.calibration import AffineCalibrator, MulticlassCalibrator
+from support.class_files import CLASSES, names, trials, write_table
 
 pytestmark = pytest.mark.usefixtures("files")
 
@@ -93,12 +95,20 @@ BAD = {
 }
 
 
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """A folder with models of many classes and of two, which no case changes."""
+    folder = tmp_path_factory.mktemp("models")
+    MulticlassCalibrator().fit(*trials(), classes=CLASSES).save(folder / "model.json")
+    AffineCalibrator(ridge=1.0).fit([2.0, 1.0, 0.0, 0.5], [True, False, False, True]).save(folder / "two.json")
+    return folder
+
+
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_exits_with_2_and_writes_nothing(case, files, run):
+def test_bad_input_exits_with_2_and_writes_nothing(case, files, models, run):
     loglik, label = files
-    assert run("calibrate", "sysA.csv", "--key", "key.csv", "-o", "model.json")[0] == 0
+    shutil.copytree(models, ".", dirs_exist_ok=True)
     Path("two.csv").write_text("trial,score,label\na,2,target\nb,1,nontarget\nc,0,nontarget\nd,0.5,target\n")
-    assert run("calibrate", "two.csv", "-o", "two.json", "--ridge", "1")[0] == 0
     np.save("beyond.npy", np.where(np.arange(90) == 4, 7, label))
     np.save("negative.npy", label - 1)
     np.save("nan.npy", np.where(np.arange(90)[:, None] == 4, np.nan, loglik))
