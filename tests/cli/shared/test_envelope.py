@@ -1,8 +1,10 @@
 """Every command prints one JSON object with --json, as the schemas of the package say, and tables that fit."""
 
+import contextlib
 import hashlib
 import json
 import re
+import shutil
 from pathlib import Path
 
 import jsonschema
@@ -20,9 +22,23 @@ N = 240
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    """Two systems of two classes with their key, and two of four classes with theirs."""
+def here(made, tmp_path, monkeypatch):
+    """A folder of one's own with these files."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Two systems of two classes with their key, and two of four classes with theirs."""
+    folder = tmp_path_factory.mktemp("made")
+    with contextlib.chdir(folder):
+        _make()
+    return folder
+
+
+def _make():
     rng = np.random.default_rng(2)
     truth = np.arange(N) % 4 == 0
     Path("key.txt").write_text(
@@ -40,7 +56,6 @@ def here(tmp_path, monkeypatch):
     Path("costs.toml").write_text('actions = ["yes", "no"]\nclasses = ["t", "n"]\ncosts = [[0, 1], [5, 0]]')
     pq.write_table(pa.table({"score": rng.normal(2.0 * truth), "label": truth}), "trials.parquet")
     deciban.summarize_files("trials.parquet", "trials.summary")
-    return tmp_path
 
 
 LONG = "a_system_of_a_long_name_that_no_narrow_window_has_room_for.txt"
