@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from deciban.analysis.compared_figures import figures_of, in_words, shown, with_unit, written
-from deciban.analysis.paired import PairedUnits, holm, of_unseen, t_test
-from deciban.core.resampling.intervals import Estimate, Interval
+from deciban.analysis.paired import PairedUnits, fewest_degrees, holm, interval_of_difference
+from deciban.core.resampling.intervals import Estimate
 from deciban.evaluation.conditions import ByConditions, ConditionDifference
 from deciban.evaluation.interval_words import bounds_in_words
 from deciban.evaluation.uncertainty import Figure, Uncertainty
@@ -20,9 +20,6 @@ from deciban.messages import shortened
 
 MOST_PAIRED = 10
 """Conditions of which all pairs are compared; of more, each with the mean of the others alone."""
-
-MOST_BOUNDED = 50
-"""Conditions that are compared where one shows no error: each comparison searches through the bounds of all others."""
 
 _PAIRS_IN_WORDS = 3
 """Conditions of which pairs are told; of more, each against the mean of the others."""
@@ -52,8 +49,7 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
     Notes
     -----
     A unit with trials in two conditions acts on both figures, so that its influences subtract before they are squared,
-    as those of two systems do (see `deciban.compare`). Where a condition shows no error at all, bounds by the rule of
-    three take the place of its standard error (as in comparisons of systems).
+    as those of two systems do (see `deciban.compare`). Limits are those of comparisons of systems.
     """
     if len(evaluated) < 2:
         return (), "fewer than two conditions have figures"
@@ -69,8 +65,6 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
     paired = [PairedUnits.of(one.uncertainty, other.uncertainty) for one, other in pairs]
     together = _Together.of([one.uncertainty for one in sure]) if len(sure) > 2 else None
     for figure in kept:
-        if _is_one_sided(figure, [one.uncertainty.estimates[figure] for one in sure]):
-            continue
         of_pairs = [
             ConditionDifference(
                 one.name, other.name, figure, _values(figure, one, other), p.difference(figure, level), 1.0
@@ -129,54 +123,47 @@ class _Together:
             row[at] = one.influences[figure]
         estimates = [one.estimates[figure] for one in self.parts]
         n_units, n_others = min(one.n_units for one in self.parts), len(self.parts) - 1
-        is_unseen = any(one.nothing_seen is not None and one.standard_error == 0.0 for one in estimates)
-        if is_unseen and len(self.parts) > MOST_BOUNDED:
-            return []
         total, found = influences.sum(axis=0), []
         for k, one in enumerate(named):
-            others = _MeanOf([*estimates[:k], *estimates[k + 1 :]])
-            of_unit = influences[k] - (total - influences[k]) / n_others
-            error = math.sqrt(float(of_unit @ of_unit) * n_units / (n_units - 1))
+            others, rest = [*estimates[:k], *estimates[k + 1 :]], (total - influences[k]) / n_others
+            of_unit = influences[k] - rest
+            error, error_of_rest = (math.sqrt(float(x @ x) * n_units / (n_units - 1)) for x in (of_unit, rest))
+            mean = _MeanOf(others, error_of_rest)
             mine = estimates[k].value
-            plain = Estimate(mine - others.value, error, n_units, "identity")
-            if is_unseen:
-                interval = of_unseen(estimates[k], others, plain, level)
-            else:
-                interval = replace(plain.interval(level), p_value=t_test(plain.value, error, n_units))
-            found.append(ConditionDifference(one.name, None, figure, (mine, others.value), interval, 1.0))
+            plain = Estimate(mine - mean.value, error, n_units, "identity", degrees=fewest_degrees(estimates))
+            interval = interval_of_difference(estimates[k], mean, plain, level)
+            found.append(ConditionDifference(one.name, None, figure, (mine, mean.value), interval, 1.0))
         return found
 
 
-def _is_one_sided(figure: Figure, estimates: Sequence[Estimate]) -> bool:
-    """Whether a minimum has errors of one kind alone somewhere.
-
-    Its best threshold lies beyond all trials of a class then, and moves with the outermost of them. Bounds of such
-    figures reach to one side alone, and differences would be taken for much surer than they are.
-    """
-    name = figure if isinstance(figure, str) else figure[0]
-    return name in ("min_dcf", "mean_min_dcf") and any(one.nothing_seen is not None for one in estimates)
-
-
 class _MeanOf:
-    """The mean of a figure over several conditions.
+    """The mean of a metric over several conditions.
 
     Parameters
     ----------
     estimates : sequence of Estimate
+    standard_error : float
+        Of the mean.
     """
 
-    def __init__(self, estimates: Sequence[Estimate]) -> None:
-        self.estimates = estimates
+    def __init__(self, estimates: Sequence[Estimate], standard_error: float) -> None:
+        self.estimates, self.standard_error = estimates, standard_error
         self.value = math.fsum(one.value for one in estimates) / len(estimates)
 
-    def interval(self, level: float) -> Interval:
-        """Between bounds whose distances are added in squares, as if conditions shared no unit."""
-        each = [one.interval(level) for one in self.estimates]
-        pairs = list(zip(each, self.estimates, strict=True))
-        below = math.hypot(*(max(e.value - one.low, 0.0) for one, e in pairs)) / len(each)
-        above = math.hypot(*(max(one.high - e.value, 0.0) for one, e in pairs)) / len(each)
-        low, high = self.value - below, self.value + above
-        return replace(each[0], estimate=self.value, low=low, high=high, corrected=None)
+    def distances(self, level: float) -> tuple[float, float]:
+        """Return how far the mean may fall and rise."""
+        return self._shrunk([one.distances(level) for one in self.estimates])
+
+    def unseen(self, level: float) -> tuple[float, float]:
+        """Return how far the mean may fall and rise by errors that no unit shows."""
+        return self._shrunk([one.unseen(level) for one in self.estimates])
+
+    def _shrunk(self, each: Sequence[tuple[float, float]]) -> tuple[float, float]:
+        """Add squares of distances, with the correlation that the standard error of the mean has."""
+        spread = math.hypot(*(one.standard_error for one in self.estimates))
+        factor = self.standard_error * len(each) / spread if spread > 0.0 and self.standard_error > 0.0 else 1.0
+        below, above = (math.hypot(*(one[way] for one in each)) / len(each) for way in (0, 1))
+        return factor * below, factor * above
 
 
 def beyond_doubt(part: ByConditions, level: float) -> list[str]:
@@ -220,19 +207,11 @@ def beyond_doubt(part: ByConditions, level: float) -> list[str]:
 
 def _left_out(part: ByConditions) -> list[str]:
     """Conditions that are not compared, and figures: what has no interval has no differences."""
-    sure = [one for one in part.evaluated if one.uncertainty is not None]
     alone = [one.name for one in part.evaluated if one.uncertainty is None]
     endless = [one.name for one in part.evaluated if not math.isfinite(one.cllr)]
     found = [f"not compared, as all trials are of one unit: {shortened('; '.join(alone))}"] if alone else []
     if endless:
         found.append(f"no differences of Cllr, which is infinite in {shortened('; '.join(endless))}")
-    in_pairs = len(sure) <= _PAIRS_IN_WORDS
-    compared = {one.figure for one in part.differences if (one.second is not None) == in_pairs}
-    for figure in _figures(sure):
-        if figure not in compared:
-            is_one_sided = _is_one_sided(figure, [one.uncertainty.estimates[figure] for one in sure])
-            some = "has misses or false alarms alone" if is_one_sided else f"of more than {MOST_BOUNDED} shows no error"
-            found.append(f"no differences of {in_words(figure, sure[0])}: some condition {some}")
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -9,6 +11,7 @@ import numpy as np
 from scipy import special
 
 from deciban.core.resampling.intervals import LINEARISED, ROUNDING, Estimate, Interval
+from deciban.core.resampling.scales import t_quantile
 from deciban.core.resampling.units import Keys, mixed_bits
 from deciban.errors import InputError
 from deciban.evaluation.uncertainty import Figure, Uncertainty
@@ -21,15 +24,22 @@ _ALIKE = 1e-9
 """Statistics that differ by no more than this share of them are the same: rounding must not decide."""
 
 
-class Bounded(Protocol):
-    """A figure that has an interval at any level: an `Estimate`, or what was made of several."""
+class Uncertain(Protocol):
+    """A metric with its standard error and limits at any level: an `Estimate`, or the mean of several."""
 
     @property
     def value(self) -> float:
-        """The figure."""
+        """The metric."""
 
-    def interval(self, level: float) -> Interval:
-        """Its interval."""
+    @property
+    def standard_error(self) -> float:
+        """Its standard error."""
+
+    def distances(self, level: float) -> tuple[float, float]:
+        """How far it may fall and rise."""
+
+    def unseen(self, level: float) -> tuple[float, float]:
+        """How far it may fall and rise by errors that no unit shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,15 +199,14 @@ class PairedUnits:
         error = float(self.standard_error(influences))
         value = float(without_rounding(one.value, other.value))
         corrected = None if None in (one.corrected, other.corrected) else _less(one.corrected, other.corrected)
-        plain = Estimate(value, error, self.n_units, "identity")
+        plain = Estimate(value, error, self.n_units, "identity", degrees=fewest_degrees((one, other)))
         drawn = self._replicates(figure)
-        is_unseen = any(e.nothing_seen is not None and e.standard_error == 0.0 for e in (one, other))
-        if is_unseen and not self.are_same:  # whatever is drawn of these trials has no error either
-            found = of_unseen(one, other, plain, level)
+        if self.are_same:
+            found = replace(plain.interval(level), p_value=1.0)
         elif drawn is not None:
             found = _of_replicates(drawn, plain, level)
         else:
-            found = replace(plain.interval(level), p_value=t_test(value, error, self.n_units))
+            found = interval_of_difference(one, other, plain, level)
         if flips is not None:
             p_value = flips.p_value(value, influences, self.keys)
             found = replace(found, p_value=p_value, method=f"{found.method}; {flips.words}")
@@ -216,23 +225,13 @@ def without_rounding(first: float | FloatArray, second: float | FloatArray) -> F
     return np.where(np.abs(found) <= ROUNDING * np.maximum(np.abs(first), np.abs(second)), 0.0, found)
 
 
+def fewest_degrees(estimates: Sequence[Estimate]) -> float:
+    """Return the fewest degrees of freedom that any of several estimates has."""
+    return min(one.n_units - 1.0 if one.degrees is None else one.degrees for one in estimates)
+
+
 def _less(one: float | None, other: float | None) -> float:
     return (one or 0.0) - (other or 0.0)
-
-
-def t_test(value: float, standard_error: float, n_units: int) -> float:
-    """Two-sided p-value of no difference, with ``n_units - 1`` degrees of freedom.
-
-    Examples
-    --------
-    >>> round(t_test(2.0, 1.0, 31), 4), t_test(0.0, 0.0, 31)
-    (0.0546, 1.0)
-    """
-    if value == 0.0:
-        return 1.0
-    if standard_error == 0.0:
-        return 0.0
-    return float(2.0 * special.stdtr(n_units - 1, -abs(value) / standard_error))
 
 
 def _of_replicates(drawn: FloatArray, plain: Estimate, level: float) -> Interval:
@@ -244,37 +243,44 @@ def _of_replicates(drawn: FloatArray, plain: Estimate, level: float) -> Interval
     return Interval(plain.value, low, high, error, None, level, plain.n_units, method, p_value)
 
 
-def of_unseen(one: Bounded, other: Bounded, plain: Estimate, level: float) -> Interval:
-    """Where a system shows no errors: bounds of both figures by the rule of three, and what they leave of a difference.
+def interval_of_difference(one: Uncertain, other: Uncertain, plain: Estimate, level: float) -> Interval:
+    """Return the interval of a difference, from the distances of the limits of both metrics.
 
-    The distances of bounds from their figures are added in squares (Zou and Donner 2008, MOVER); the p-value is that
-    of the widest level at which no difference is outside.
+    Squares of distances add (MOVER, Zou and Donner 2008, Statistics in Medicine 27); where the same units move both
+    metrics, they shrink as the standard error of the difference does. Where no unit moves the difference, though units
+    move both metrics, the distances are those of errors that no unit shows. The p-value is that of t at which the limit
+    at this level leaves out no difference.
+
+    Parameters
+    ----------
+    one, other : Estimate, or what has the same properties
+    plain : Estimate
+        The difference with its standard error and degrees of freedom.
+    level : float
     """
-
-    def bounds(at: float) -> tuple[float, float]:
-        (low, high), (under, over) = ((e.low, e.high) for e in (one.interval(at), other.interval(at)))
-        below = np.hypot(_reach(one.value, low), _reach(over, other.value))
-        above = np.hypot(_reach(high, one.value), _reach(other.value, under))
-        return plain.value - float(below), plain.value + float(above)
-
-    def excess(at: float) -> float:
-        low, high = bounds(at)
-        return low if plain.value > 0 else -high
-
-    from scipy.optimize import brentq  # whose import takes as long as an evaluation of many trials
-
-    least, most = 1e-12, 1.0 - 1e-12
-    p_value = 1.0
-    if plain.value != 0.0 and excess(least) > 0.0:
-        p_value = 1.0 - (most if excess(most) > 0.0 else float(brentq(excess, least, most)))
-    low, high = bounds(level)
-    error, n_units = plain.standard_error, plain.n_units
-    method = f"{LINEARISED}, and the rule of three where no error was seen"
-    return Interval(plain.value, low, high, error, None, level, n_units, method, p_value)
-
-
-def _reach(high: float, low: float) -> float:
-    return max(high - low, 0.0)
+    spread = math.hypot(one.standard_error, other.standard_error)
+    is_seen = plain.standard_error > 0.0 or spread == 0.0
+    (fall, rise), (other_fall, other_rise) = (
+        (x.distances(level) if is_seen else x.unseen(level)) for x in (one, other)
+    )
+    factor = plain.standard_error / spread if plain.standard_error > 0.0 else 1.0
+    below, above = factor * math.hypot(fall, other_rise), factor * math.hypot(rise, other_fall)
+    degrees = plain.n_units - 1.0 if plain.degrees is None else plain.degrees
+    reach, p_value = below if plain.value > 0.0 else above, 1.0
+    if plain.value != 0.0:
+        statistic = abs(plain.value) / reach * t_quantile(level, degrees) if reach > 0.0 else math.inf
+        p_value = float(2.0 * special.stdtr(degrees, -statistic))
+    return Interval(
+        plain.value,
+        plain.value - below,
+        plain.value + above,
+        plain.standard_error,
+        None,
+        level,
+        plain.n_units,
+        LINEARISED,
+        p_value,
+    )
 
 
 def holm(p_values: FloatArray) -> FloatArray:

@@ -203,11 +203,11 @@ class InfluencesInPieces:
             Of this summary.
         """
         design = UnitDesign(self.who.home, len(summary.classes), sums.weights)
-        if design.seen.max() < 2:
+        if design.n_units < 2:
             return None
         assert isinstance(summary.problems, CountedProblems)  # noqa: S101  # they are read in pieces
         pavs = {pair: one for pair, one in summary.problems.pair_pavs.items() if one is not None}  # after all passes
-        portions = Portions.of(summary, found, design.seen, pavs)
+        portions = Portions.of(summary, found, np.maximum(design.clusters.seen, 1), pavs)
         gathered = _Gathered(design, Tallies())
         for names in self._together(portions):
             self._pass(names, portions, sums, gathered)
@@ -231,7 +231,7 @@ class InfluencesInPieces:
             curves={**curve.errors(summary.places, design.n_units), **bands.curves},
             level=self.resampling.level,
             bootstrap=replicates,
-            curve_influences=curve.influences(int(design.seen.min())),
+            curve_influences=curve.influences(max(int(design.clusters.seen.min()), 1)),
             unseen=bands.unseen,
         )
 
@@ -309,7 +309,8 @@ class _Gathered:
                 if figure.name == "calibration_loss" and lose_nothing(most[row], most[costs["cllr"]]):
                     one, error = NO_LOSS, 0.0
                     self.still.add(figure.name)
-                self.estimates[figure.name] = one.estimate(error, self.design.n_units)
+                if (estimate := one.estimate(error, self.design.clusters)) is not None:
+                    self.estimates[figure.name] = estimate
                 if own is not None and name[0] in (ALL, "detector"):
                     self.influences[figure.name] = own
 

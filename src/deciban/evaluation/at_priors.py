@@ -12,8 +12,6 @@ from scipy.special import expit, logit
 
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import detection_cost, effective_log_odds
-from deciban.core.resampling.intervals import ROUNDING, NothingSeen
-from deciban.core.resampling.scales import bounds_on_scale, t_quantile
 from deciban.types import CountArray, FloatArray
 
 if TYPE_CHECKING:
@@ -142,13 +140,11 @@ def rate_intervals(one: Evaluation) -> dict[str, tuple[FloatArray, FloatArray]]:
         return {}
     own = {-point.threshold: k for k, point in enumerate(one.operating_points)}
     for name in ("p_miss", "p_fa"):
-        first, spread, rates = known.estimates.get((name, 0)), known.curves.get(name), getattr(at, name)
-        if first is None or spread is None:
+        spread, rates = known.curves.get(name), getattr(at, name)
+        if known.size_of(name) is None or spread is None:
             continue
-        errors = np.interp(at.log_odds, one.curves.prior_log_odds, spread) * np.sqrt(
-            np.clip(rates * (1.0 - rates), 0.0, None)
-        )
-        low, high = rate_bounds(known, name, rates, t_quantile(known.level, first.n_units - 1) * errors)
+        effect = np.square(np.interp(at.log_odds, one.curves.prior_log_odds, spread))
+        low, high = rate_bounds(known, name, rates, effect * np.clip(rates * (1.0 - rates), 0.0, None))
         for k in np.flatnonzero(np.isin(at.log_odds, list(own))).tolist():
             figure = name, own[float(at.log_odds[k])]
             if figure in known.estimates:
@@ -159,15 +155,16 @@ def rate_intervals(one: Evaluation) -> dict[str, tuple[FloatArray, FloatArray]]:
 
 
 def rate_bounds(
-    known: Uncertainty, name: str, rates: FloatArray, half_widths: FloatArray
+    known: Uncertainty, name: str, rates: FloatArray, variances: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Bounds of many error rates of a class; where nobody errs, or all do, by the rule of three.
+    """Return Wilson limits of many error rates of a class; see `deciban.core.resampling.rates.ClassSize`.
 
     Parameters
     ----------
     known : Uncertainty
+        With intervals of this rate.
     name : {"p_miss", "p_fa"}
-    rates, half_widths : (n,) arrays
+    rates, variances : (n,) arrays
 
     Examples
     --------
@@ -178,12 +175,8 @@ def rate_bounds(
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.0, 0.401], [0.632, 0.599])
     """
-    is_end = (rates <= ROUNDING) | (rates >= 1.0 - ROUNDING)
-    low, high = bounds_on_scale(rates, rates, np.where(is_end, 0.0, half_widths), "logit")
-    seen = known.units_that_could_err(name)
-    unseen = 0.0 if seen is None else NothingSeen(seen).share(known.level)
-    low, high = np.where(rates >= 1.0 - ROUNDING, 1.0 - unseen, low), np.where(rates <= ROUNDING, unseen, high)
-    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    size = known.size_of(name)
+    return (np.zeros_like(rates), np.ones_like(rates)) if size is None else size.limits(rates, variances, known.level)
 
 
 def spread_of_rates(rates: FloatArray, errors: FloatArray) -> FloatArray:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.rates import RatePart, RateSum
 from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
+from deciban.core.resampling.variances import ClassSizes
 from deciban.evaluation.at_priors import spread_of_rates
 from deciban.evaluation.linear_figures import LARGEST
 from deciban.evaluation.uncertainty import CurveInfluences, Figure
@@ -33,7 +35,10 @@ class Bands:
     keep_every : int
         At which of these priors the influences on Bayes errors are kept, for comparisons; 0 for none.
     without : WithoutGroups, optional
-        Where minima are about decisions that were made without their units, least errors are, too.
+        Where minima are about decisions that were made without their units, kept influences on least errors are, too.
+    sizes : ClassSizes
+    factors : pair of (n_units,) arrays
+        Of influences through each class: `TrialsInCells.small_sample`.
     """
 
     STEP: ClassVar[int] = 7
@@ -50,7 +55,10 @@ class Bands:
         *,
         keep_every: int = 0,
         without: WithoutGroups | None = None,
+        sizes: ClassSizes,
+        factors: tuple[FloatArray, FloatArray],
     ) -> None:
+        self.sizes, self.factors = sizes, factors
         self.curves, self.costs, cells = curves, costs, costs.cells
         self.keep_every = keep_every
         self.kept: dict[str, list[FloatArray]] = {"act_error": [], "min_error": []} if keep_every else {}
@@ -83,6 +91,8 @@ class Bands:
         slope = np.exp(np.clip(_slopes(summary.pav.llr)[self.hull], -300.0, 300.0))
         self.support = slope / (1.0 + slope)  # weight of false alarms where the hull touches; of misses the rest
         self.squares: dict[str, FloatArray] = {}
+        self.sums = {name: np.zeros((3, len(self.at[name]))) for name in ("act_error", "min_error", "hull")}
+        """Of the miss rate, the false-alarm rate, and both: squares and products of influences."""
 
     @property
     def width(self) -> int:
@@ -101,7 +111,8 @@ class Bands:
         for name, parts in self.kept.items():
             rejected = cells < self.at[name]
             one, other = self.weights
-            own = tar.influence(one * rejected, of_tar) + non.influence(other * ~rejected, of_non)
+            own = tar.influence(one * rejected, of_tar) * self.factors[0][part, None]
+            own += non.influence(other * ~rejected, of_non) * self.factors[1][part, None]
             parts.append(self._held_out(name, own.T, part, _below((of_tar, of_non)))[:: self.keep_every].copy())
 
     def add(
@@ -114,14 +125,16 @@ class Bands:
         below = _below((of_tar, of_non))
         starts = np.append(self.starts, self.costs.cells.n_cells)
         of_miss, of_rejected = (_rates(*one, self.places) for one in ((tar, below[0]), (non, below[1])))
-        weights = {"act_error": self.weights, "min_error": self.weights, "hull": (1.0 - self.support, self.support)}
-        for name, (one, other) in weights.items():  # false alarms are what is not rejected
-            influences = of_miss[self.rows[name]]
-            influences *= one[:, None]
-            influences -= of_rejected[self.rows[name]] * other[:, None]
-            influences = self._held_out(name, influences, part, below)
-            self._add(name, influences)
-            if keep and name in self.kept:
+        if part is not None:
+            of_miss *= self.factors[0][part]
+            of_rejected *= self.factors[1][part]
+        for name in self.sums:
+            misses, rejected = of_miss[self.rows[name]], of_rejected[self.rows[name]]
+            pairs = (misses, misses), (rejected, rejected), (misses, rejected)
+            self.sums[name] += [np.einsum("gu,gu->g", one, other) for one, other in pairs]
+            if keep and name in self.kept:  # false alarms are what is not rejected
+                influences = misses * self.weights[0][:, None] - rejected * self.weights[1][:, None]
+                influences = self._held_out(name, influences, part, below)
                 self.kept[name].append(influences[:: self.keep_every].copy())
         self._add("p_miss", of_miss[self.rows["act_error"]])
         self._add("p_fa", of_rejected[self.rows["act_error"]])
@@ -159,6 +172,27 @@ class Bands:
             found[name] = CurveInfluences(self.log_odds[at], value, *kept, n_seen, ceiling)
         return found
 
+    def error_rates(self) -> dict[str, tuple[FloatArray, RateSum]]:
+        """Return the places of curves of costs, and the error rates there that costs add up, with their variances."""
+        found = dict[str, tuple[FloatArray, RateSum]]()
+        weights = {"act_error": self.weights, "min_error": self.weights, "hull": (1.0 - self.support, self.support)}
+        for name, (misses, rejected, both) in self.sums.items():
+            spread = np.sqrt(misses * rejected)
+            between = np.divide(-both, spread, out=np.zeros_like(both), where=spread > 0.0)
+            parts = [
+                (RatePart(weight, rate, squares * self._factor(size.n_units), size),)
+                for weight, rate, squares, size in zip(
+                    weights[name], self._error_rates(name).T, (misses, rejected), self.sizes.both, strict=True
+                )
+            ]
+            places = self.hull.astype(np.float64) if name == "hull" else self.log_odds
+            found[name] = places, RateSum((parts[0], parts[1]), between=np.clip(between, -1.0, 1.0))
+        return found
+
+    def _factor(self, n_units: int) -> float:
+        n = max(min(n_units, self.MOST_UNITS), 2)
+        return n / (n - 1)
+
     def _error_rates(self, name: str) -> FloatArray:
         """Misses and false alarms at all places, (n_places, 2)."""
         classes = self.costs.n_tar, self.costs.n_non
@@ -174,26 +208,17 @@ class Bands:
 
     def standard_errors(self, n_units: int) -> dict[Figure, FloatArray]:
         """At all places of the curves; between those that were computed on a straight line."""
-        n_units = min(n_units, self.MOST_UNITS)
-        curves, factor = self.curves, n_units / (n_units - 1)
+        curves, factor = self.curves, self._factor(n_units)
         found = {name: np.sqrt(factor * squares) for name, squares in self.squares.items()}
         places: dict[str, tuple[AnyArray, AnyArray]] = {
-            "act_error": (curves.prior_log_odds, self.log_odds),
-            "min_error": (curves.prior_log_odds, self.log_odds),
             "tar_above": (curves.levels, self.levels),
             "non_above": (curves.levels, self.levels),
             "act_cross_entropy": (curves.entropy_log_odds, self.entropy_log_odds),
             "min_cross_entropy": (curves.entropy_log_odds, self.entropy_log_odds),
-            "hull": (np.arange(len(curves.hull_p_fa)), self.hull),
         }
         wide: dict[Figure, FloatArray] = {
             name: np.interp(wanted, there, found[name]) for name, (wanted, there) in places.items() if name in found
         }
-        # On the hull: relative, of the cost that touches there, as both rates move with it.
-        p_fa, p_miss = curves.hull_p_fa[self.hull], curves.hull_p_miss[self.hull]
-        cost = (1.0 - self.support) * p_miss + self.support * p_fa
-        share = np.divide(found["hull"], cost, out=np.zeros(len(cost)), where=cost > 0.0)
-        wide["hull"] = np.interp(*places["hull"], share)
         for name, rates in zip(("p_miss", "p_fa"), self._error_rates("act_error").T, strict=True):
             spread = spread_of_rates(rates, found[name])
             wide[name] = np.interp(curves.prior_log_odds, self.log_odds, spread)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from scipy import special
@@ -27,11 +27,8 @@ _RATES = {"tar_above": "p_miss", "non_above": "p_fa"}
 
 
 def reach_of(known: Uncertainty, n_units: int | None = None) -> float:
-    """Standard errors on both sides: quantile of t with ``n_units - 1`` degrees of freedom at the level.
-
-    Units are all there are, or so many.
-    """
-    return t_quantile(known.level, (known.n_units if n_units is None else max(n_units, 2)) - 1)
+    """Return the standard errors on both sides: the t quantile at the level, for all units or so many."""
+    return t_quantile(known.level, known.degrees if n_units is None else max(n_units, 2) - 1)
 
 
 def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
@@ -58,16 +55,29 @@ def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
     >>> bool((low <= one.curves.tar_above).all() and (one.curves.tar_above <= high).all())
     True
     """
-    known = one.uncertainty
+    known, own = one.uncertainty, cast("Any", one)
+    if known is not None and known.sizes is not None and not all(size.is_enough for size in known.sizes.both):
+        return None
+    if known is not None and name in known.error_rates:
+        return _cost_band(known, name, own.curves.prior_log_odds, values)
     errors = None if known is None else known.curves.get(name)
     if known is None or errors is None or len(errors) != len(values):
         return None
     if name in _RATES:
-        return rate_bounds(known, _RATES[name], values, reach_of(known) * errors)
+        return rate_bounds(known, _RATES[name], values, np.square(errors))
     bounds = _bounds(values, reach_of(known) * errors, "identity" if name == "pav" else "log")
-    own: Any = one
     axis, curve = getattr(own.curves, "prior_log_odds", None), known.curve_influences.get(name)
     return bounds if curve is None or axis is None else _with_unseen(curve, axis, known.level, values, bounds)
+
+
+def _cost_band(known: Uncertainty, name: str, axis: FloatArray, values: FloatArray) -> Band | None:
+    """Return the band around a normalized Bayes error rate, from the error rates that it adds up."""
+    if len(axis) != len(values):
+        return None
+    places, rates = known.error_rates[name]
+    below, above = (np.interp(axis, places, way) for way in rates.distances(known.level))
+    most = 1.0 if name == "min_error" else math.inf
+    return np.maximum(values - below, 0.0), np.minimum(values + above, np.maximum(most, values))
 
 
 def _bounds(values: FloatArray, reach: FloatArray, scale: Scale) -> Band:
@@ -134,13 +144,20 @@ def hull_bands(one: Evaluation) -> tuple[Band, Band] | None:
         Of every vertex.
     """
     known = one.uncertainty
-    errors = None if known is None else known.curves.get("hull")
-    if known is None or errors is None:
+    if known is None or known.sizes is None or not all(size.is_enough for size in known.sizes.both):
         return None
-    step = reach_of(known) * errors
-    p_fa, p_miss = one.curves.hull_p_fa, one.curves.hull_p_miss
-    low, high = ((_moved(p_fa, by), _moved(p_miss, by)) for by in (-step, step))
+    places, rates = known.error_rates["hull"]
+    (tar,), (non,) = rates.parts
+    cost = np.maximum(tar.weight * tar.rate + non.weight * non.rate, np.finfo(np.float64).tiny)
+    below, above = rates.distances(known.level)
+    steps = np.log(np.maximum(1.0 - below / cost, _LEAST)), np.log1p(above / cost)
+    p_fa, p_miss, numbers = one.curves.hull_p_fa, one.curves.hull_p_miss, np.arange(len(one.curves.hull_p_fa))
+    low, high = ((_moved(p_fa, by), _moved(p_miss, by)) for by in (np.interp(numbers, places, one) for one in steps))
     return low, high
+
+
+_LEAST = 1e-6
+"""Of a cost, what is left at least."""
 
 
 def _moved(rate: FloatArray, log_factor: FloatArray) -> FloatArray:

@@ -218,7 +218,8 @@ def _uncertainty(
     means = ClassMeans.of(label, label, weights, own)
     if means.n_units < 2:
         return None
-    few = min(len(np.unique(np.concatenate([code[label == k] for code in own.codes]))) for k in range(shares.shape[1]))
+    design = means.design(label, shares.shape[1])
+    few = max(int(design.seen.min()), 1)
     replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
     collected = Collected(means, replicates)
     for name, costs in figures.items():
@@ -229,7 +230,7 @@ def _uncertainty(
             nothing = NothingSeen(few, above=float(costs.max()), ceiling=most)
             made = ClassFigure(name, value, costs[action, label], "log", nothing, (0.0, most))
         collected.add([made], keep=False)
-    estimates = collected.estimates(means.n_units)
+    estimates = collected.estimates(design)
     return Uncertainty(
         n_units=means.n_units,
         noun=own.noun,

@@ -11,13 +11,15 @@ from scipy.special import logit
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.cells import cells_of
+from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.unit_counts import in_blocks
+from deciban.core.resampling.variances import ClassVariances
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
 from deciban.evaluation.optimism import WithoutGroups
 from deciban.evaluation.replicates import with_bootstrap
-from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, InfluenceSquares, Uncertainty, looked_up
+from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty, looked_up
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import FloatArray
 
@@ -51,6 +53,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     n_units, seen = counted.n_seen
     if max(seen) < 2:
         return None
+    sizes, factors = counted.sizes, counted.small_sample
     figures = list(FiguresOfEvaluation(summary, found, costs, seen))
     stacked = np.stack([one.costs_by(costs.best) for one in figures], axis=-1)[:, 0]
     minima = _moving_minima(figures, stacked, costs)
@@ -59,21 +62,28 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs)
     keep = resampling.keep if counted.singles is None else False  # rows of tables are no units
     is_kept = about.n_units * len(figures) <= _KEPT if keep is None else keep
-    sums = InfluenceSquares([one.name for one in figures], about.n_units, keep=is_kept)
+    sums = ClassVariances([one.name for one in figures], sizes, n_units, about.n_units if is_kept else None)
     keep_every = _kept_places(found, about.n_units, keep)
-    bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without)
+    bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without, sizes=sizes, factors=factors)
     are_many = about.n_units > Bands.MOST_UNITS
     for part, (of_tar, of_non) in in_blocks((tar, non), stacked.shape[2] + (0 if are_many else bands.width)):
-        influences = tar.influence(stacked[0], of_tar) + non.influence(stacked[1], of_non)
+        through_tar, through_non = tar.influence(stacked[0], of_tar), non.influence(stacked[1], of_non)
+        through_tar *= factors[0][part, None]
+        through_non *= factors[1][part, None]
+        influences = through_tar + through_non
         if without is not None:
-            influences[:, minima] = without.influence(part, of_tar, of_non)
-        sums.add(part, influences)
+            influences[:, minima] = without.influence(part, of_tar, of_non, factors)
+        sums.add(part, through_tar, through_non, influences)
         (bands.keep if are_many else bands.add)(part, tar, of_tar, non, of_non)
     if are_many:
         bands.add_groups(tar, non)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
-    errors = sums.standard_errors(n_units).tolist()
-    estimates = {one.name: one.estimate(errors[k], n_units, shifts.get(k)) for k, one in enumerate(figures)}
+    estimates = dict[Figure, Estimate]()
+    for k, one in enumerate(figures):
+        if all(sizes.both[kind].is_enough for kind in one.classes):
+            found_one = one.estimate(sums, n_units, shifts.get(k))
+            if found_one.is_known:
+                estimates[one.name] = found_one
     known = Uncertainty(
         n_units=n_units,
         noun=about.noun,
@@ -81,9 +91,11 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         keys=about.keys,
         estimates=estimates,
         influences=sums.influences,
+        sizes=sizes,
         curves=bands.standard_errors(n_units),
         level=resampling.level,
-        curve_influences=bands.influences(seen),
+        curve_influences=bands.influences(tuple(max(int(one.n_clusters), 1) for one in sizes.both)),
+        error_rates=bands.error_rates(),
     )
     return with_bootstrap(known, summary.units, figures, counted, resampling)
 

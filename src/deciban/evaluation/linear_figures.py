@@ -16,6 +16,7 @@ from deciban.core.resampling.best import BestDecisions, dcf_weights
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.scales import Scale
+from deciban.core.resampling.variances import ClassRate, ClassVariances
 from deciban.evaluation.information_at import constant_costs
 from deciban.evaluation.own_rule import RuleFigures, actual_costs, cell_costs
 from deciban.evaluation.requested import PosteriorScores
@@ -55,6 +56,8 @@ class LinearFigure:
         What the figure cannot leave.
     rate : float
         Its optimism is taken to fall with the number of units n as ``n ** -rate``.
+    sums : tuple of ClassRate
+        The error rates that add up to the metric; empty if it is no such sum.
     """
 
     name: Figure
@@ -65,16 +68,25 @@ class LinearFigure:
     least: Least | None = None
     limits: tuple[float, float] = (0.0, math.inf)
     rate: float = OF_THRESHOLDS
+    sums: tuple[ClassRate, ...] = ()
+
+    @property
+    def classes(self) -> set[int]:
+        """Which classes the metric depends on: 0 for targets, 1 for non-targets."""
+        return {one.kind for one in self.sums if one.weight} if self.sums else {0, 1}
 
     def costs_by(self, best: BestDecisions) -> FloatArray:
         """Costs of cells, (2, n_tables, n_cells), if what is best is decided by the trials of each of some tables."""
         fixed = self.costs[:, None] if isinstance(self.costs, np.ndarray) else self.costs
         return np.asarray(fixed if self.least is None else fixed + self.least(best))
 
-    def estimate(self, error: float, n_units: int, shift: float | None) -> Estimate:
-        """The figure with its standard error, and with what to add for new units, if that is known."""
+    def estimate(self, variance: ClassVariances, n_units: int, shift: float | None) -> Estimate:
+        """Return the metric with its standard error, and with what to add for new units, if that is known."""
         corrected = None if shift is None else min(max(self.value + shift, self.limits[0]), self.limits[1])
-        return Estimate(self.value, error, n_units, self.scale, corrected, self.nothing_seen, self.limits)
+        error, degrees = variance.standard_error(self.name), variance.degrees(self.name)
+        rates = variance.sum_of_rates(self.name, self.sums) if self.sums else None
+        about = error, n_units, self.scale, corrected, self.nothing_seen, self.limits
+        return Estimate(self.value, *about, rates=rates, degrees=degrees)
 
 
 class FiguresOfEvaluation:
@@ -103,17 +115,24 @@ class FiguresOfEvaluation:
         return NothingSeen(min(self.n_units), above, ceiling=ceiling)
 
     def _rate(self, name: Figure, value: float, costs: FloatArray, kind: int) -> LinearFigure:
-        nothing = NothingSeen.of_rate(value, self.n_units[kind])
-        return LinearFigure(name, value, costs, "logit", nothing, limits=(0.0, 1.0))
+        return LinearFigure(name, value, costs, "logit", limits=(0.0, 1.0), sums=(ClassRate(kind, 1.0, value),))
 
     def _ranks(self) -> Iterator[LinearFigure]:
         found, total, half = self.found, float(self.summary.n_non), (0.0, 0.5)
         ratio = float(self.summary.n_tar) / total
-        yield LinearFigure("eer", found.eer, 0.0, "logit", self._none(1.0), lambda best: best.crossing(1.0), half)
-        area = NothingSeen(min(self.n_units), below=1.0)
+        least, sums = self._crossing(1.0)
+        yield LinearFigure("eer", found.eer, 0.0, "logit", None, least, half, sums=sums)
+        area = NothingSeen(min(self.n_units), below=float(found.auc >= 1.0 - ROUNDING))
         yield LinearFigure("auc", found.auc, self.costs.auc(), "logit", area, limits=(0.0, 1.0))
-        errors = self._none(max(total, total * ratio))
-        yield LinearFigure("prbep", found.prbep, 0.0, "log", errors, lambda best: total * best.crossing(ratio))
+        least, sums = self._crossing(ratio, total)
+        yield LinearFigure("prbep", found.prbep, 0.0, "log", None, least, sums=sums)
+
+    def _crossing(self, ratio: float, factor: float = 1.0) -> tuple[Least, tuple[ClassRate, ...]]:
+        """Return ``factor * p_fa`` where ``p_fa = ratio * p_miss``: as a minimum, and as a sum of both error rates."""
+        p_fa, down, up = self.costs.slopes(ratio, self.n_units)
+        scale = factor * ratio / (down + ratio * up)
+        sums = ClassRate(0, scale * down, p_fa / ratio), ClassRate(1, scale * up, p_fa)
+        return lambda best: factor * best.crossing(ratio, (down, up)), sums
 
     def _rules(self) -> Iterator[LinearFigure]:
         found, bits, infinite = self.found, self.costs.log_cost(0.0) / math.log(2), self._none(math.inf)
@@ -136,30 +155,29 @@ class FiguresOfEvaluation:
                 yield LinearFigure(("available", k), one.available, unknown, "identity", None, lost, limits, OF_MAPS)
 
     def _points(self) -> Iterator[LinearFigure]:
-        act, unseen, points = [], list[tuple[NothingSeen, NothingSeen]](), self.found.operating_points
+        act, points = [], self.found.operating_points
+        sums: dict[str, list[ClassRate]] = {"act_dcf": [], "min_dcf": []}
         all_odds = [-point.threshold for point in points]
         for k, (point, log_odds) in enumerate(zip(points, all_odds, strict=True)):
             act.append(self.costs.dcf(log_odds, point.threshold))
             weights = dcf_weights(log_odds)
-            fixed = self._of_rates(weights, point.p_miss, point.p_fa)
-            # The threshold of a minimum gives way to errors: beside others, unseen ones do not count in full.
-            nothing = self._of_rates(weights, point.min_p_miss, point.min_p_fa)
-            unseen.append((fixed, replace(nothing, ceiling=1.0, is_part=False)))
+            fixed = _rates(weights, point.p_miss, point.p_fa)
+            best = _rates(weights, point.min_p_miss, point.min_p_fa)
+            for name, rates in (("act_dcf", fixed), ("min_dcf", best)):
+                sums[name] += [
+                    replace(one, weight=one.weight / len(points), of=(name, k), own_weight=one.weight) for one in rates
+                ]
             least = partial(BestDecisions.dcf, log_odds=log_odds)
-            yield LinearFigure(("act_dcf", k), point.act_dcf, act[-1], "log", fixed)
-            yield LinearFigure(("min_dcf", k), point.min_dcf, 0.0, "logit", unseen[-1][1], least, (0.0, 1.0))
+            yield LinearFigure(("act_dcf", k), point.act_dcf, act[-1], "log", sums=fixed)
+            yield LinearFigure(("min_dcf", k), point.min_dcf, 0.0, "logit", None, least, (0.0, 1.0), sums=best)
             for name, threshold in (("", point.threshold), ("min_", point.min_threshold)):
                 p_miss, p_fa = getattr(point, f"{name}p_miss"), getattr(point, f"{name}p_fa")
                 yield self._rate((f"{name}p_miss", k), p_miss, self.costs.rates(threshold, 1.0, 0.0), 0)
                 yield self._rate((f"{name}p_fa", k), p_fa, self.costs.rates(threshold, 0.0, 1.0), 1)
-        fixed, nothing = (NothingSeen.mean(some) for some in zip(*unseen, strict=True))
-        yield LinearFigure("mean_act_dcf", self.found.mean_act_dcf, np.mean(act, axis=0), "log", fixed)
+        fixed, best = (tuple(sums[name]) for name in ("act_dcf", "min_dcf"))
+        yield LinearFigure("mean_act_dcf", self.found.mean_act_dcf, np.mean(act, axis=0), "log", sums=fixed)
         least = partial(_mean_dcf, all_odds)
-        yield LinearFigure("mean_min_dcf", self.found.mean_min_dcf, 0.0, "logit", nothing, least, (0.0, 1.0))
-
-    def _of_rates(self, weights: tuple[float, float], p_miss: float, p_fa: float) -> NothingSeen:
-        """What is known of a sum of error rates at a fixed threshold, of which some are 0 or 1."""
-        return NothingSeen.of_sum((p_miss, p_fa), weights, self.n_units)
+        yield LinearFigure("mean_min_dcf", self.found.mean_min_dcf, 0.0, "logit", None, least, (0.0, 1.0), sums=best)
 
     def _errors(self) -> Iterator[LinearFigure]:
         found, rates = self.found, self.costs.rates
@@ -172,29 +190,28 @@ class FiguresOfEvaluation:
 
     def _requested(self) -> Iterator[LinearFigure]:
         asked, costs = self.found.requested, self.costs
+        least, crossing = self._crossing(1.0)
         for name, value in asked.eer_conventions.items():
             # They differ by less than one trial, so their derivatives are the same.
-            crossing, nothing, at = costs.crossing(1.0), self._none(1.0), ("eer_conventions", name)
+            at, sums = ("eer_conventions", name), tuple(replace(one, rate=value) for one in crossing)
             yield (
-                LinearFigure(at, value, 0.0, "logit", nothing, lambda best: best.crossing(1.0), (0.0, 0.5))
+                LinearFigure(at, value, 0.0, "logit", None, least, (0.0, 0.5), sums=sums)
                 if name == "rocch"
-                else LinearFigure(at, value, crossing, "logit", nothing, limits=(0.0, 1.0))
+                else LinearFigure(at, value, least(costs.best)[:, 0], "logit", limits=(0.0, 1.0), sums=sums)
             )
         for k, limited in enumerate(asked.rates_at):
-            is_miss = limited.limited == "fmr"
-            other, n_units = (
-                (limited.errors.p_fa, self.n_units[1]) if is_miss else (limited.errors.p_miss, self.n_units[0])
-            )
-            spread = math.sqrt((other * (1.0 - other) + 1.0 / n_units) / n_units)
-            place = (costs.limited_miss if is_miss else costs.limited_false_alarm)(limited.errors.threshold, spread)
-            yield self._rate(("rates_at", k), limited.rate, place, 0 if is_miss else 1)
+            threshold, errors = limited.errors.threshold, limited.errors
+            find = costs.limited_miss if limited.limited == "fmr" else costs.limited_false_alarm
+            weights = find(threshold, self.n_units)
+            sums = _rates(weights, errors.p_miss, errors.p_fa)
+            place = costs.rates(threshold, *weights)
+            yield LinearFigure(("rates_at", k), limited.rate, place, "logit", limits=(0.0, 1.0), sums=sums)
         for k, at_threshold in enumerate(asked.at_thresholds):
             threshold, errors = at_threshold.errors.threshold, at_threshold.errors
             yield self._rate(("at_thresholds_p_miss", k), errors.p_miss, costs.rates(threshold, 1.0, 0.0), 0)
             yield self._rate(("at_thresholds_p_fa", k), errors.p_fa, costs.rates(threshold, 0.0, 1.0), 1)
-            halves = costs.rates(threshold, 0.5, 0.5)
-            nothing = self._of_rates((0.5, 0.5), errors.p_miss, errors.p_fa)
-            yield LinearFigure(("at_thresholds_hter", k), errors.hter, halves, "logit", nothing, limits=(0.0, 1.0))
+            halves, sums = costs.rates(threshold, 0.5, 0.5), _rates((0.5, 0.5), errors.p_miss, errors.p_fa)
+            yield LinearFigure(("at_thresholds_hter", k), errors.hter, halves, "logit", limits=(0.0, 1.0), sums=sums)
         for k, scores in enumerate(asked.posterior_scores):
             yield from self._posteriors(k, scores)
         for k, by_rule in enumerate(asked.rule_costs):
@@ -232,6 +249,11 @@ class FiguresOfEvaluation:
             yield LinearFigure(
                 (f"{name}_calibration_loss", k), loss, total, "identity", nothing, partial(_minus, least), rate=OF_MAPS
             )
+
+
+def _rates(weights: tuple[float, float], p_miss: float, p_fa: float) -> tuple[ClassRate, ...]:
+    """Return the miss rate and the false-alarm rate as summands."""
+    return ClassRate(0, weights[0], p_miss), ClassRate(1, weights[1], p_fa)
 
 
 def _least_bits(best: BestDecisions) -> FloatArray:

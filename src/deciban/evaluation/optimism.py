@@ -91,7 +91,9 @@ class WithoutGroups:
             totals=totals,
         )
 
-    def influence(self, part: slice, of_tar: Table, of_non: Table) -> FloatArray:
+    def influence(
+        self, part: slice, of_tar: Table, of_non: Table, factors: tuple[FloatArray, FloatArray]
+    ) -> FloatArray:
         """What units of a block do to each minimum, (n, n_figures), by decisions that were made without them.
 
         Parameters
@@ -100,13 +102,15 @@ class WithoutGroups:
             Which units.
         of_tar, of_non : (n, n_cells) arrays or sparse matrices
             Their trials.
+        factors : pair of (n_units,) arrays
+            Of influences through each class: `TrialsInCells.small_sample`.
         """
         group = self.group[part]
         found = np.zeros((len(group), len(self.shifts)))
         for number in np.unique(group):
             rows = np.flatnonzero(group == number)
             for k, table in enumerate((of_tar, of_non)):
-                found[rows] += table[rows] @ self.costs[k][number]
+                found[rows] += factors[k][part][rows, None] * (table[rows] @ self.costs[k][number])
         return found
 
     def thresholds(self, log_odds: FloatArray) -> ThresholdsWithoutGroups:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
 from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, NothingSeen, checked_level
+from deciban.core.resampling.rates import ClassSize, RateSum
 from deciban.core.resampling.units import FEW_UNITS, Keys
+from deciban.core.resampling.variances import ClassSizes
 from deciban.errors import InputError
 from deciban.messages import counted
 from deciban.types import FloatArray
@@ -114,6 +116,11 @@ class Uncertainty:
         Of curves that comparisons show; empty where units are too many to be kept.
     unseen : mapping of ("detectors", class, str) to UnseenErrors
         Of the curves of each class against the rest.
+    sizes : ClassSizes or None
+        Of targets and non-targets; None of many classes.
+    error_rates : mapping of str to ((n_places,) array, RateSum)
+        Of the curves ``"act_error"`` and ``"min_error"`` over prior log odds, and of vertices of the hull by number:
+        places, and the error rates there with their variances.
     """
 
     n_units: int
@@ -127,6 +134,8 @@ class Uncertainty:
     bootstrap: Bootstrap | None = None
     curve_influences: Mapping[str, CurveInfluences] = field(default_factory=dict)
     unseen: Mapping[Figure, UnseenErrors] = field(default_factory=dict)
+    sizes: ClassSizes | None = None
+    error_rates: Mapping[str, tuple[FloatArray, RateSum]] = field(default_factory=dict)
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
         """Return the interval of a figure: by the bootstrap where there is one with the figure, or linearised.
@@ -158,12 +167,15 @@ class Uncertainty:
         found = looked_up(self.estimates, figure)
         return found.interval(self.level if level is None else checked_level(level))
 
-    def units_that_could_err(self, rate: str) -> int | None:
-        """Units of the class of an error rate, ``"p_miss"`` or ``"p_fa"``; None if nothing is known of it."""
-        found = self.estimates.get((rate, 0))
-        if found is None:
-            return None
-        return found.nothing_seen.n_units if found.nothing_seen else found.n_units
+    def size_of(self, rate: str) -> ClassSize | None:
+        """Return the size of the class of an error rate, ``"p_miss"`` or ``"p_fa"``; None if it has no intervals."""
+        found = None if self.sizes is None else self.sizes.both[rate == "p_fa"]
+        return found if found is not None and found.is_enough else None
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of curves: the effective number of clusters minus 1."""
+        return self.n_units - 1.0 if self.sizes is None else self.sizes.degrees(1.0, 1.0)
 
     @property
     def units_in_words(self) -> str:
@@ -197,38 +209,6 @@ def looked_up(known: Mapping[Figure, Known], figure: Figure) -> Known:
         names = ", ".join(dict.fromkeys(one if isinstance(one, str) else one[0] for one in known))
         raise InputError(f"figure: no interval of {figure!r}. There are {names}; infinite figures have none.")
     return found
-
-
-class InfluenceSquares:
-    """Adds up squares of influences, unit by unit, and keeps influences of some figures.
-
-    Parameters
-    ----------
-    figures : sequence of figures
-    n_units : int
-    keep : bool
-        Whether influences are kept.
-    """
-
-    def __init__(self, figures: Sequence[Figure], n_units: int, *, keep: bool) -> None:
-        self.figures = list(figures)
-        self.squares = np.zeros(len(self.figures))
-        self.kept = np.empty((len(self.figures), n_units)) if keep else None
-
-    def add(self, part: slice, influences: FloatArray) -> None:
-        """Add the influences of a block of units, (n, n_figures)."""
-        self.squares += np.einsum("uf,uf->f", influences, influences)
-        if self.kept is not None:
-            self.kept[:, part] = influences.T
-
-    def standard_errors(self, n_units: int) -> FloatArray:
-        """Infinitesimal jackknife: ``n / (n - 1)`` times the sum of squares, and its root; of units with trials."""
-        return np.asarray(np.sqrt(self.squares * n_units / (n_units - 1)))
-
-    @property
-    def influences(self) -> dict[Figure, FloatArray]:
-        """Those that were kept."""
-        return {} if self.kept is None else dict(zip(self.figures, self.kept, strict=True))
 
 
 def no_units(name: str) -> InputError:

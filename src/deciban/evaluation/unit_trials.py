@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.intervals import LEVEL, checked_level
+from deciban.core.resampling.rates import ClassSize
 from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, joined_units, merged_units
 from deciban.core.resampling.units import Keys, TrialUnits, together
+from deciban.core.resampling.variances import ClassSizes
 from deciban.errors import InputError
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray, Units, Weights
 
@@ -104,6 +106,32 @@ class TrialsInCells:
             return sum(self.singles), self.singles
         of_tar, of_non = (one.totals > 0 for one in (self.tar, self.non))
         return int((of_tar | of_non).sum()), (int(of_tar.sum()), int(of_non.sum()))
+
+    @property
+    def sizes(self) -> ClassSizes:
+        """Effective sizes of both classes."""
+        if self.singles is not None:
+            tar, non = (ClassSize(float(n), float(n), n) for n in self.singles)
+            return ClassSizes(tar, non)
+        n_tar, n_non = (own.total / one for own, one in zip((self.tar, self.non), self.costs.one_trial, strict=True))
+        return ClassSizes.of((self.tar.totals, self.non.totals), (n_tar, n_non))
+
+    @property
+    def small_sample(self) -> tuple[FloatArray, FloatArray]:
+        """Factors of the influences of units through each class that make squares those of a jackknife (CR3).
+
+        A unit that has a share h of the trials of its class moves the mean by ``1 / (1 - h)`` times its influence when
+        it is left out. Units of equal size have the factor 1.
+        """
+        found = list[FloatArray]()
+        for own in (self.tar, self.non):
+            if self.singles is not None:
+                found.append(np.ones(own.n_units))
+                continue
+            share, n = own.totals / own.total, max(int(np.count_nonzero(own.totals > 0.0)), 1)
+            rest = 1.0 - share
+            found.append(np.divide(1.0 - 1.0 / n, rest, out=np.zeros_like(rest), where=rest > 1e-12))
+        return found[0], found[1]
 
 
 class TrialsByUnit(ABC):

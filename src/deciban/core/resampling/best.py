@@ -119,10 +119,16 @@ class BestDecisions:
         miss, false_alarm = dcf_weights(log_odds)
         return np.stack((miss * rejected, false_alarm * ~rejected))
 
-    def crossing(self, ratio: float) -> FloatArray:
+    def crossing(self, ratio: float, slopes: tuple[float, float] | None = None) -> FloatArray:
         """``p_fa`` where ``p_fa = ratio * p_miss`` on the hull: the edge that meets this line, held fixed.
 
         The costs of both ends of the edge are the same; they are mixed so that the rates meet the line.
+
+        Parameters
+        ----------
+        ratio : float
+        slopes : (float, float), optional
+            How much ``p_fa`` falls where ``p_miss`` rises by how much; that of the edge when left out.
         """
         tar, non = self._of_table(self.n_tar), self._of_table(self.n_non)
         p_miss = self._before(self.n_tar) / tar[self.table]
@@ -131,6 +137,8 @@ class BestDecisions:
         at = self.first + np.add.reduceat(is_before, self.first) - 1
         down, up = self.n_non[at] / non, self.n_tar[at] / tar
         share = (p_fa[at] - ratio * p_miss[at]) / (down + ratio * up)
+        if slopes is not None:
+            down, up = (np.full(len(self.first), slope) for slope in slopes)
         scale = ratio / (down + ratio * up)
         rejected = (self.block < at[:, None]) + share[:, None] * (self.block == at[:, None])
         return np.stack(((scale * down)[:, None] * rejected, (scale * up)[:, None] * (1.0 - rejected)))

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from deciban.core.resampling.rates import ClusterDesign, effective_numbers
 from deciban.core.resampling.units import TrialUnits
 from deciban.types import CountArray, FloatArray, IntArray
 
@@ -147,6 +148,20 @@ class ClassMeans:
         at, codes = self._entries
         pairs = np.unique((problem if at is None else problem[at]).astype(np.int64) * self.units.n_units + codes)
         return np.bincount(pairs // max(self.units.n_units, 1), minlength=n_problems)
+
+    def design(self, problem: IntArray, n_problems: int) -> ClusterDesign:
+        """Return effective numbers of units of each class, (n_problems,), and of all."""
+        at, codes = self._entries
+        if self.are_single:
+            counts = self.units_in(problem, n_problems)
+            return ClusterDesign.of(self.n_units, counts.astype(np.float64), float(self.n_units))
+        own, share = (problem, self.share) if at is None else (problem[at], self.share[at])
+        pairs, place = np.unique(own.astype(np.int64) * self.units.n_units + codes, return_inverse=True)
+        sums, of_class = np.bincount(place, share), pairs // self.units.n_units
+        by_class, squares = (np.bincount(of_class, one, minlength=n_problems) for one in (sums, sums * sums))
+        by_unit = np.bincount(codes, share)
+        overall = float(effective_numbers(by_unit.sum(), by_unit @ by_unit))
+        return ClusterDesign.of(self.n_units, effective_numbers(by_class, squares), overall)
 
 
 def centred(costs: FloatArray, share: FloatArray, begins: IntArray) -> FloatArray:

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from deciban.core.classes.counts import tally
+from deciban.core.resampling.rates import ClusterDesign, effective_numbers
 from deciban.core.resampling.units import TrialUnits
 from deciban.types import CountArray, FloatArray, IntArray
 
@@ -100,6 +101,19 @@ class UnitDesign:
             return np.asarray(tally(self.home, self.n_classes, self.weights.n_trials))
         own = [by_unit[self.home == k].any(axis=0) for k in range(self.n_classes)]
         return np.array([np.count_nonzero(one) for one in own])
+
+    @cached_property
+    def clusters(self) -> ClusterDesign:
+        """Effective numbers of units of each class, and of all."""
+        by_unit = self.weights.by_unit
+        if by_unit is None:
+            return ClusterDesign.of(self.n_units, self.seen.astype(np.float64), float(self.n_units))
+        of_class = np.stack([by_unit[self.home == k].sum(axis=0) for k in range(self.n_classes)])
+        shares = of_class / np.maximum(of_class.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        own = shares.sum(axis=0)
+        overall = float(effective_numbers(own.sum(), own @ own))
+        numbers = effective_numbers(shares.sum(axis=1), np.einsum("cu,cu->c", shares, shares))
+        return ClusterDesign.of(self.n_units, numbers, overall)
 
     @cached_property
     def factor(self) -> FloatArray:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import special
 
 from deciban._validate import arrays as _validate
+from deciban.core.resampling.rates import RateSum
 from deciban.core.resampling.scales import Scale, bounds_on_scale, t_quantile, with_unseen
 from deciban.types import FloatArray
 
@@ -20,6 +21,7 @@ LEVEL = 0.95
 """Share of draws in which an interval should hold the true value."""
 
 LINEARISED = "linearised by unit"
+RATES = "Wilson limits by unit"
 RULE_OF_THREE = "rule of three"
 
 
@@ -176,6 +178,10 @@ class Estimate:
     n_candidates : int
         So many figures were there, of which this one was picked for its value. The interval holds the true value of
         what was picked: bounds are so wide that those of all candidates would hold at once (Bonferroni).
+    rates : RateSum or None
+        The error rates that add up to the metric, if it is such a sum.
+    degrees : float or None
+        Degrees of freedom of the standard error; ``n_units - 1`` if None.
     """
 
     value: float
@@ -186,6 +192,8 @@ class Estimate:
     nothing_seen: NothingSeen | None = None
     limits: tuple[float, float] = (-math.inf, math.inf)
     n_candidates: int = 1
+    rates: RateSum | None = None
+    degrees: float | None = None
 
     def __post_init__(self) -> None:
         """Leave nothing of a standard error that is only rounding, as that of fractional weights may be."""
@@ -193,7 +201,7 @@ class Estimate:
             object.__setattr__(self, "standard_error", 0.0)
 
     def interval(self, level: float = LEVEL, *, method: str = LINEARISED) -> Interval:
-        """With the t quantile of ``n_units - 1`` degrees of freedom, around the corrected value where there is one.
+        """Return the interval at a level: around the corrected value, if there is one, and holding the metric itself.
 
         Raises
         ------
@@ -210,15 +218,42 @@ class Estimate:
         """
         level = checked_level(level)
         of_each = 1.0 - (1.0 - level) / self.n_candidates if self.n_candidates > 1 else level
-        if self.nothing_seen is not None and self.standard_error == 0.0:
+        if self.rates is not None:
+            below, above = (float(one) for one in self.rates.distances(of_each))
+            ends = self.value, self.value if self.corrected is None else self.corrected
+            bounds = min(ends) - below, max(ends) + above
+            method = RATES if method == LINEARISED else method
+        elif self.nothing_seen is not None and self.standard_error == 0.0:
             bounds, method = self.nothing_seen.bounds(self.value, of_each), RULE_OF_THREE
         else:
-            bounds = self._bounds(t_quantile(of_each, self.n_units - 1) * self.standard_error)
+            degrees = self.n_units - 1 if self.degrees is None else self.degrees
+            bounds = self._bounds(t_quantile(of_each, degrees) * self.standard_error)
             if self.nothing_seen is not None and self.nothing_seen.is_part:
                 low, high = with_unseen(self.value, bounds, self.nothing_seen.bounds(self.value, of_each))
                 bounds = float(low), float(high)
-        lowest, highest = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
-        return Interval(self.value, lowest, highest, self.standard_error, self.corrected, level, self.n_units, method)
+        low, high = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
+        low, high = min(low, self.value), max(high, self.value)
+        return Interval(self.value, low, high, self.standard_error, self.corrected, level, self.n_units, method)
+
+    def distances(self, level: float) -> tuple[float, float]:
+        """Return how far the metric may fall and rise, without a correction for optimism."""
+        found = replace(self, corrected=None).interval(level)
+        return self.value - found.low, found.high - self.value
+
+    def unseen(self, level: float) -> tuple[float, float]:
+        """Return how far the metric may fall and rise by errors that no unit shows: as if there were none."""
+        if self.rates is None:
+            return self.distances(level)
+        below, above = (float(one) for one in self.rates.unseen(level))
+        return below, above
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is an interval: finite, and not a point."""
+        if self.rates is None and self.standard_error > 0.0:
+            return True
+        found = self.interval()
+        return math.isfinite(found.high - found.low) and found.low < found.high
 
     def _bounds(self, half_width: float) -> tuple[float, float]:
         middle = self.value if self.corrected is None else self.corrected

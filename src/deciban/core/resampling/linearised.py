@@ -7,6 +7,7 @@ that of two means.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Self
@@ -67,10 +68,6 @@ class LinearCosts:
         """Normalized detection cost at a threshold, with the prior log odds of unit costs."""
         return self.rates(threshold, *dcf_weights(log_odds))
 
-    def crossing(self, ratio: float) -> FloatArray:
-        """``p_fa`` where ``p_fa = ratio * p_miss`` on the hull: the edge that meets this line, held fixed."""
-        return np.asarray(self.best.crossing(ratio)[:, 0])
-
     def auc(self) -> FloatArray:
         """Area under the ROC: each trial against all of the other class."""
         below = np.cumsum(self.n_non) - self.n_non / 2
@@ -78,29 +75,48 @@ class LinearCosts:
         # The figure is bilinear: either class alone gives all of it, and the derivatives of both add up.
         return np.stack((below / self.n_non.sum(), above / self.n_tar.sum()))
 
-    def limited_miss(self, threshold: float, spread: float) -> FloatArray:
-        """The miss rate where the false-alarm rate is limited: the threshold moves with the latter along the hull.
+    def slopes(self, ratio: float, n_units: tuple[int, int]) -> tuple[float, float, float]:
+        """Return ``p_fa = ratio * p_miss`` on the hull, and how much ``p_fa`` falls and ``p_miss`` rises around it.
 
-        How much the miss rate grows for what the false-alarm rate falls is taken from a chord, as between two
-        neighbours it is mostly chance (Woodruff 1952, Journal of the American Statistical Association 47).
+        Slopes are those of a chord, as between two neighbours on the hull they are mostly chance.
+
+        Parameters
+        ----------
+        ratio : float
+        n_units : (int, int)
+            Units with trials of each class: the chord reaches a standard error to each side of the crossing.
+        """
+        gap = self.rocch.p_fa - ratio * self.rocch.p_miss
+        p_fa = float(np.interp(0.0, gap[::-1], self.rocch.p_fa[::-1]))
+        spread = math.hypot(ratio * _spread(p_fa / ratio, n_units[0]), _spread(p_fa, n_units[1]))
+        ends = np.clip([spread, -spread], gap[-1], gap[0])
+        fall, rise = (np.interp(ends, gap[::-1], rate[::-1]) for rate in (self.rocch.p_fa, self.rocch.p_miss))
+        return p_fa, float(fall[0] - fall[1]), float(rise[1] - rise[0])
+
+    def limited_miss(self, threshold: float, n_units: tuple[int, int]) -> tuple[float, float]:
+        """Return what both error rates at a threshold add to the miss rate where the false-alarm rate is limited.
+
+        The threshold moves with the false-alarm rate along the hull. How much the miss rate grows is taken from a
+        chord, as between two neighbours it is mostly chance (Woodruff 1952, Journal of the American Statistical
+        Association 47).
 
         Parameters
         ----------
         threshold : float
-        spread : float
-            How far the chord reaches, by a standard error of the false-alarm rate at the threshold.
+        n_units : (int, int)
+            Units with trials of each class: the chord reaches a standard error of the limited rate to each side.
         """
         at = 1.0 - self.n_non[: self.cells.below(threshold)].sum() / self.n_non.sum()
-        ends = _around(at, spread)
+        ends = _around(at, _spread(at, n_units[1]))
         p_miss = np.interp(ends, self.rocch.p_fa[::-1], self.rocch.p_miss[::-1])
-        return self.rates(threshold, 1.0, float((p_miss[0] - p_miss[1]) / (ends[1] - ends[0])))
+        return 1.0, float((p_miss[0] - p_miss[1]) / (ends[1] - ends[0]))
 
-    def limited_false_alarm(self, threshold: float, spread: float) -> FloatArray:
-        """The false-alarm rate where the miss rate is limited; ``spread`` is one of miss rates."""
+    def limited_false_alarm(self, threshold: float, n_units: tuple[int, int]) -> tuple[float, float]:
+        """Return what both error rates add to the false-alarm rate where the miss rate is limited."""
         at = self.n_tar[: self.cells.below(threshold)].sum() / self.n_tar.sum()
-        ends = _around(at, spread)
+        ends = _around(at, _spread(at, n_units[0]))
         p_fa = np.interp(ends, self.rocch.p_miss, self.rocch.p_fa)
-        return self.rates(threshold, float((p_fa[0] - p_fa[1]) / (ends[1] - ends[0])), 1.0)
+        return float((p_fa[0] - p_fa[1]) / (ends[1] - ends[0])), 1.0
 
     def log_cost(self, log_odds: float, *, best: bool = False) -> FloatArray:
         """Cross-entropy at prior log odds, in nats; of the scores, or of the llrs of PAV."""
@@ -126,6 +142,11 @@ class LinearCosts:
 
     def _seen(self, costs: FloatArray) -> FloatArray:
         return np.where(self.best.seen[:, 0], costs, 0.0)
+
+
+def _spread(rate: float, n: int) -> float:
+    """Return a standard error of a rate of n units, which is not 0 where none errs."""
+    return math.sqrt((max(rate * (1.0 - rate), 0.0) + 1.0 / n) / n)
 
 
 def _around(rate: float, spread: float) -> tuple[float, float]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from deciban.core.resampling.class_means import ClassMeans
 from deciban.core.resampling.intervals import Estimate, NothingSeen
+from deciban.core.resampling.rates import ClassSize, ClusterDesign, RatePart, RateSum
 from deciban.core.resampling.scales import Scale
 from deciban.evaluation.uncertainty import Figure
 from deciban.types import FloatArray
@@ -46,6 +47,8 @@ class ClassFigure:
         Units of the class, or of the class of a detector or a pair that has fewest, if not all count.
     n_candidates : int
         So many were there, of which this one was picked.
+    n_trials : float or None
+        Of an error rate of a class: its trials.
     """
 
     name: Figure
@@ -57,14 +60,22 @@ class ClassFigure:
     shift: float | None = None
     n_units: int | None = None
     n_candidates: int = 1
+    n_trials: float | None = None
 
-    def estimate(self, error: float, n_units: int) -> Estimate:
-        """The figure with its standard error."""
+    def estimate(self, error: float, design: ClusterDesign) -> Estimate | None:
+        """Return the metric with its standard error; None if there is no interval."""
+        if not design.is_enough(self.n_units):
+            return None
         corrected = None if self.shift is None else min(max(self.value + self.shift, self.limits[0]), self.limits[1])
-        n_units = n_units if self.n_units is None else max(self.n_units, 2)
-        return Estimate(
-            self.value, error, n_units, self.scale, corrected, self.nothing_seen, self.limits, self.n_candidates
-        )
+        n_units, degrees, rates = design.n_units, design.degrees, None
+        if self.n_units is not None:
+            n_units, degrees = self.n_units, self.n_units - 1.0
+        if self.n_trials is not None:
+            size = ClassSize(self.n_trials, degrees + 1.0, n_units)
+            rates = RateSum(((RatePart(1.0, self.value, error * error, size),), ()))
+        about = error, n_units, self.scale, corrected, self.nothing_seen, self.limits, self.n_candidates
+        found = Estimate(self.value, *about, rates=rates, degrees=degrees)
+        return found if found.is_known else None
 
 
 class Collected:
@@ -116,7 +127,8 @@ class Collected:
                 self.figures.append(replace(one, costs=NO_COSTS))
                 self.squares.append(square)
 
-    def estimates(self, n_units: int) -> dict[Figure, Estimate]:
-        """Infinitesimal jackknife: ``n / (n - 1)`` times the sum of squares."""
-        errors = np.sqrt(np.array(self.squares) * n_units / (n_units - 1)).tolist()
-        return {one.name: one.estimate(error, n_units) for one, error in zip(self.figures, errors, strict=True)}
+    def estimates(self, design: ClusterDesign) -> dict[Figure, Estimate]:
+        """Return all metrics that have an interval: ``n / (n - 1)`` times the sum of squares is the variance."""
+        errors = np.sqrt(np.array(self.squares) * design.n_units / (design.n_units - 1)).tolist()
+        found = ((one.name, one.estimate(error, design)) for one, error in zip(self.figures, errors, strict=True))
+        return {name: one for name, one in found if one is not None}

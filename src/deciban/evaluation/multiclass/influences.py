@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -144,8 +144,8 @@ class ClassFigureCosts:
             yield [self._rate(name, k, float(confused[k, j])) for k, name in enumerate(names)]
 
     def _rate(self, name: Figure, k: int, value: float) -> ClassFigure:
-        nothing = NothingSeen.of_rate(value, int(self.seen[k]))
-        return ClassFigure(name, value, NO_COSTS, "logit", nothing, (0.0, 1.0), n_units=int(self.seen[k]))
+        of_class: Any = {"n_units": int(self.seen[k]), "n_trials": float(self.found.confusion[k].sum())}
+        return ClassFigure(name, value, NO_COSTS, "logit", limits=(0.0, 1.0), **of_class)
 
 
 def rows_of_rates(n_classes: int) -> int:
@@ -168,8 +168,9 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     if trials is None:
         return None
     means = trials.means()
-    n_units, seen = means.n_units, means.units_in(trials.costs.label, found.n_classes)
-    if max(seen) < 2:
+    design = means.design(trials.costs.label, found.n_classes)
+    n_units, seen = design.n_units, np.maximum(design.seen, 1)
+    if n_units < 2:
         return None
     replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
     left_out = LeftOut(means, N_GROUPS) if resampling.optimism else None  # unasked not: it takes longer than the rest
@@ -197,7 +198,7 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
         for names, of_names in pair_squares(summary, found.pairwise, means, seen, left_out):
             collected.add_squares(names, of_names)
     known = SureCurve(axis, np.asarray(found.curves.c_avg[::STEP]), curve.squares, curve.unseen, curve.kept)
-    estimates = collected.estimates(n_units)
+    estimates = collected.estimates(design)
     return Uncertainty(
         n_units=n_units,
         noun=trials.units.noun,
