@@ -1,0 +1,239 @@
+"""Confidence intervals for error rates and weighted sums of them, from few errors and clusters of unequal size.
+
+Each rate has Wilson limits at its effective number of trials: the number of trials divided by the design effect, which
+is the cluster-robust variance over the binomial one, and at least 1. Distances of the limits of several rates are
+combined by MOVER (Zou and Donner 2008, Statistics in Medicine 27): squares add, with the correlation of the rates.
+Quantiles are those of t with the effective number of clusters minus 1 (Carter, Schnepel and Steigerwald 2017, Review of
+Economics and Statistics 99).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban.core.resampling.scales import t_quantile
+from deciban.types import FloatArray, IntArray
+
+FEWEST_CLUSTERS = 5.0
+"""Effective clusters of a class below which there are no intervals."""
+
+_ROUNDING = 1e-13
+"""Rates this close to 0 or 1 are 0 or 1."""
+
+
+def effective_numbers(sums: ArrayLike, squares: ArrayLike) -> FloatArray:
+    """Return effective numbers of clusters, ``(sum m)^2 / sum m^2``; 0 where there is none.
+
+    Examples
+    --------
+    >>> effective_numbers([8.0, 0.0], [32.0, 0.0]).tolist()
+    [2.0, 0.0]
+    """
+    total, own = np.asarray(sums, np.float64), np.asarray(squares, np.float64)
+    return np.divide(total * total, own, out=np.zeros(np.broadcast(total, own).shape), where=own > 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterDesign:
+    """Effective numbers of clusters of many classes.
+
+    Attributes
+    ----------
+    n_units : int
+        Clusters with trials of any class.
+    seen : (n_classes,) int array
+        Effective clusters of each class, rounded down.
+    degrees : float
+        Effective clusters of means over all classes, minus 1.
+    """
+
+    n_units: int
+    seen: IntArray
+    degrees: float
+
+    @classmethod
+    def of(cls, n_units: int, of_classes: FloatArray, overall: float) -> ClusterDesign:
+        """Return the design from effective numbers of clusters of each class, and of all."""
+        return cls(n_units, np.floor(of_classes * (1.0 + 1e-9)).astype(np.int64), max(overall - 1.0, 1.0))
+
+    def is_enough(self, n_clusters: int | None) -> bool:
+        """Whether there are enough clusters of a class, or of each class if None, for an interval."""
+        return (int(self.seen.min()) if n_clusters is None else n_clusters) >= FEWEST_CLUSTERS
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSize:
+    """Number of trials of one class, and the number of equal independent clusters that they amount to.
+
+    Attributes
+    ----------
+    n_trials : float
+    n_clusters : float
+        ``(sum m)^2 / sum m^2`` for clusters of m trials.
+    n_units : int
+        Clusters with trials of the class.
+    """
+
+    n_trials: float
+    n_clusters: float
+    n_units: int
+
+    @classmethod
+    def of(cls, totals: FloatArray, n_trials: float) -> ClassSize:
+        """Return the size of a class from the trials of each cluster.
+
+        Examples
+        --------
+        >>> ClassSize.of(np.array([4.0, 4.0, 0.0]), 8.0)
+        ClassSize(n_trials=8.0, n_clusters=2.0, n_units=2)
+        """
+        n_clusters = float(effective_numbers(totals.sum(), totals @ totals))
+        return cls(n_trials, n_clusters, int(np.count_nonzero(totals > 0.0)))
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether intervals are possible: at least five effective clusters."""
+        return self.n_clusters >= FEWEST_CLUSTERS * (1.0 - 1e-9)
+
+    def quantile(self, level: float) -> float:
+        """Return the t quantile at a level, with the effective number of clusters minus 1 as degrees of freedom."""
+        return t_quantile(level, max(self.n_clusters - 1.0, 1.0))
+
+    def effective(self, rate: ArrayLike, variance: ArrayLike) -> FloatArray:
+        """Return effective numbers of trials of rates with these cluster-robust variances.
+
+        Where no trial, or every trial, is an error, each cluster counts as one observation.
+
+        Examples
+        --------
+        >>> size = ClassSize(100.0, 20.0, 20)
+        >>> size.effective([0.0, 0.5, 0.5], [0.0, 0.0001, 0.01]).tolist()
+        [20.0, 100.0, 25.0]
+        """
+        p, squared = np.asarray(rate, np.float64), np.asarray(variance, np.float64)
+        binomial = p * (1.0 - p)
+        moved = (p > _ROUNDING) & (p < 1.0 - _ROUNDING) & (squared > 0.0)
+        found = np.full(np.broadcast(p, squared).shape, self.n_clusters)
+        np.divide(binomial, squared, out=found, where=moved)
+        return np.minimum(found, self.n_trials)
+
+    def limits(self, rate: ArrayLike, variance: ArrayLike, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return Wilson limits of rates at their effective numbers of trials.
+
+        Examples
+        --------
+        >>> low, high = ClassSize(200.0, 50.0, 50).limits([0.0, 0.1], [0.0, 0.0009], 0.95)
+        >>> low.round(3).tolist(), high.round(3).tolist()
+        ([0.0, 0.055], [0.075, 0.175])
+        """
+        p = np.clip(np.asarray(rate, np.float64), 0.0, 1.0)
+        return wilson(p, self.effective(p, variance), self.quantile(level))
+
+
+def wilson(rate: ArrayLike, n: ArrayLike, quantile: float) -> tuple[FloatArray, FloatArray]:
+    """Return Wilson limits of rates from n trials each.
+
+    Examples
+    --------
+    >>> [round(float(limit), 4) for limit in wilson(0.1, 100, 1.96)]
+    [0.0552, 0.1744]
+    """
+    p, size = np.asarray(rate, np.float64), np.asarray(n, np.float64)
+    extra = quantile * quantile / size
+    centre = (p + extra / 2.0) / (1.0 + extra)
+    reach = np.sqrt(extra * (p * (1.0 - p) + extra / 4.0)) / (1.0 + extra)
+    low = np.where(p <= _ROUNDING, 0.0, np.maximum(centre - reach, 0.0))
+    return np.minimum(low, p), np.maximum(np.where(p >= 1.0 - _ROUNDING, 1.0, np.minimum(centre + reach, 1.0)), p)
+
+
+Numbers: TypeAlias = float | FloatArray
+"""One number, or one for each place of a curve."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatePart:
+    """One of the rates that a metric, or a curve, adds up.
+
+    Attributes
+    ----------
+    weight, rate : float or array
+    variance : float or array
+        Cluster-robust, of the rate.
+    size : ClassSize
+        Of the class of the rate.
+    """
+
+    weight: Numbers
+    rate: Numbers
+    variance: Numbers
+    size: ClassSize
+
+    def distances(self, level: float) -> FloatArray:
+        """Return how far the metric may fall, and rise, by this rate alone: (2, ...)."""
+        low, high = self.size.limits(self.rate, self.variance, level)
+        ways = np.stack((self.rate - low, high - self.rate))
+        return np.asarray(np.where(np.asarray(self.weight) >= 0.0, ways, ways[::-1]) * np.abs(self.weight))
+
+
+@dataclass(frozen=True, slots=True)
+class RateSum:
+    """A weighted sum of error rates of two classes, or such a sum at each place of a curve.
+
+    Attributes
+    ----------
+    parts : pair of tuples of RatePart
+        Of targets, and of non-targets.
+    within : (float, float)
+        Correlation of the rates of the same class.
+    between : float or array
+        Correlation of the sums of both classes.
+    """
+
+    parts: tuple[tuple[RatePart, ...], tuple[RatePart, ...]]
+    within: tuple[float, float] = (1.0, 1.0)
+    between: Numbers = 0.0
+
+    def distances(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return how far the sum may fall, and rise.
+
+        Examples
+        --------
+        >>> size = ClassSize(100.0, 100.0, 100)
+        >>> one = RatePart(1.0, 0.1, 0.0009, size)
+        >>> [round(float(x), 4) for x in RateSum(((one,), ())).distances(0.95)]
+        [0.0453, 0.0757]
+        >>> [round(float(x), 4) for x in RateSum(((one,), (one,))).distances(0.95)]
+        [0.0641, 0.107]
+        """
+        tar, non = (
+            combined([part.distances(level) for part in own], rho)
+            for own, rho in zip(self.parts, self.within, strict=True)
+        )
+        below, above = np.sqrt(np.maximum(tar**2 + non**2 + 2.0 * self.between * tar * non, 0.0))
+        return below, above
+
+    def unseen(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return how far a sum may fall and rise in which no error was seen."""
+        tar, non = (tuple(replace(part, rate=0.0, variance=0.0) for part in own) for own in self.parts)
+        rise = replace(self, parts=(tar, non)).distances(level)[1]
+        return rise, rise
+
+
+def combined(distances: Sequence[FloatArray], correlation: float) -> FloatArray:
+    """Return the distances of a sum, (2, ...), from those of its parts, which have one correlation.
+
+    Examples
+    --------
+    >>> parts = np.array([3.0, 3.0]), np.array([4.0, 4.0])
+    >>> combined(parts, 0.0).tolist(), combined(parts, 1.0).tolist()
+    ([5.0, 5.0], [7.0, 7.0])
+    """
+    if not distances:
+        return np.zeros(2)
+    squares, total = sum(one * one for one in distances), sum(distances)
+    return np.asarray(np.sqrt(squares + correlation * (total * total - squares)))

@@ -1,0 +1,163 @@
+"""Cluster-robust variances of metrics, by the class of the trials that they come from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from deciban.core.resampling.rates import ClassSize, RatePart, RateSum
+from deciban.types import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRate:
+    """An error rate as a summand of a metric.
+
+    Attributes
+    ----------
+    kind : int
+        0 for a rate of targets, 1 for one of non-targets.
+    weight, rate : float
+    of : hashable or None
+        The metric whose influences of this class are ``own_weight`` times those of the rate; None: the metric itself.
+    own_weight : float or None
+        None if it is ``weight``.
+    """
+
+    kind: int
+    weight: float
+    rate: float
+    of: Hashable | None = None
+    own_weight: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSizes:
+    """Sizes of both classes, and how far they have the same clusters.
+
+    Attributes
+    ----------
+    tar, non : ClassSize
+    overlap : float
+        Sum over clusters of the product of their shares of both classes.
+    """
+
+    tar: ClassSize
+    non: ClassSize
+    overlap: float = 0.0
+
+    @classmethod
+    def of(cls, totals: tuple[FloatArray, FloatArray], n_trials: tuple[float, float]) -> ClassSizes:
+        """Return the sizes from the trials of each cluster, for targets and for non-targets."""
+        sizes = [ClassSize.of(own, n) for own, n in zip(totals, n_trials, strict=True)]
+        sums = [float(own.sum()) for own in totals]
+        overlap = float(totals[0] @ totals[1]) / (sums[0] * sums[1]) if min(sums) > 0.0 else 0.0
+        return cls(sizes[0], sizes[1], overlap)
+
+    @property
+    def both(self) -> tuple[ClassSize, ClassSize]:
+        """Of targets, then of non-targets."""
+        return self.tar, self.non
+
+    def degrees(self, tar: float, non: float) -> float:
+        """Return degrees of freedom of the sum of variances that come from both classes.
+
+        The effective number of clusters minus 1, with clusters in proportion to what they contribute.
+
+        Examples
+        --------
+        >>> size = ClassSize(100.0, 20.0, 20)
+        >>> ClassSizes(size, size).degrees(1.0, 1.0), round(ClassSizes(size, size, 1 / 20).degrees(1.0, 1.0), 6)
+        (39.0, 19.0)
+        """
+        if tar + non == 0.0:
+            return max(min(self.tar.n_clusters, self.non.n_clusters) - 1.0, 1.0)
+        squares = 2.0 * tar * non * self.overlap
+        for variance, size in ((tar, self.tar), (non, self.non)):
+            squares += variance * variance / size.n_clusters if variance else 0.0
+        return max((tar + non) ** 2 / squares - 1.0, 1.0)
+
+
+class ClassVariances:
+    """Adds up squares of influences, block by block of clusters, and keeps the influences of some metrics.
+
+    Parameters
+    ----------
+    names : sequence of hashable
+        Of the metrics.
+    sizes : ClassSizes
+    n_units : int
+        Clusters with trials of any class.
+    n_kept : int, optional
+        Clusters whose influences are kept; none are when left out.
+    """
+
+    def __init__(self, names: Sequence[Hashable], sizes: ClassSizes, n_units: int, n_kept: int | None = None) -> None:
+        self.sizes, self.n_units, self.place = sizes, n_units, {name: k for k, name in enumerate(names)}
+        self.tar, self.non, self.cross, self.total = np.zeros((4, len(names)))
+        self.kept = None if n_kept is None else np.empty((len(names), n_kept))
+
+    def add(self, part: slice, tar: FloatArray, non: FloatArray, influences: FloatArray) -> None:
+        """Add a block of clusters.
+
+        Parameters
+        ----------
+        part : slice
+            Which clusters.
+        tar, non : (n, n_metrics) arrays
+            Influences through targets and through non-targets, with thresholds and maps held fixed.
+        influences : (n, n_metrics) array
+            Influences that intervals and differences rest on: of minima, by decisions made without the cluster.
+        """
+        self.tar += np.einsum("uf,uf->f", tar, tar)
+        self.non += np.einsum("uf,uf->f", non, non)
+        self.cross += np.einsum("uf,uf->f", tar, non)
+        self.total += np.einsum("uf,uf->f", influences, influences)
+        if self.kept is not None:
+            self.kept[:, part] = influences.T
+
+    @property
+    def influences(self) -> dict[Hashable, FloatArray]:
+        """Those that were kept."""
+        return {} if self.kept is None else dict(zip(self.place, self.kept, strict=True))
+
+    def standard_error(self, name: Hashable) -> float:
+        """Return the standard error of a metric."""
+        return math.sqrt(float(self.total[self.place[name]]) * self.n_units / (self.n_units - 1))
+
+    def degrees(self, name: Hashable) -> float:
+        """Return degrees of freedom of the standard error; see `ClassSizes.degrees`."""
+        at = self.place[name]
+        return self.sizes.degrees(float(self.tar[at]), float(self.non[at]))
+
+    def sum_of_rates(self, name: Hashable, rates: Sequence[ClassRate]) -> RateSum:
+        """Return the rates that a metric adds up, with their variances and correlations."""
+        parts, within = list[tuple[RatePart, ...]](), list[float]()
+        for kind, size in enumerate(self.sizes.both):
+            own = [one for one in rates if one.kind == kind and one.weight != 0.0]
+            parts.append(tuple(RatePart(one.weight, one.rate, self._variance(name, one), size) for one in own))
+            within.append(_correlation(parts[-1], self._of_class(name, kind)))
+        at = self.place[name]
+        spread = math.sqrt(float(self.tar[at] * self.non[at]))
+        between = float(self.cross[at]) / spread if spread > 0.0 else 0.0
+        return RateSum((parts[0], parts[1]), (within[0], within[1]), min(max(between, -1.0), 1.0))
+
+    def _of_class(self, name: Hashable, kind: int) -> float:
+        """Return the variance of a metric that comes from one class."""
+        n = self.sizes.both[kind].n_units
+        return float((self.tar, self.non)[kind][self.place[name]]) * n / max(n - 1, 1)
+
+    def _variance(self, name: Hashable, one: ClassRate) -> float:
+        weight = one.weight if one.own_weight is None else one.own_weight
+        return self._of_class(name if one.of is None else one.of, one.kind) / (weight * weight)
+
+
+def _correlation(parts: Sequence[RatePart], variance: float) -> float:
+    """Return the correlation of all rates with which their weighted sum has a variance; 1 if that cannot be seen."""
+    spreads = [float(part.weight * np.sqrt(part.variance)) for part in parts]
+    squares, total = math.fsum(one * one for one in spreads), math.fsum(spreads)
+    products = total * total - squares
+    return min(max((variance - squares) / products, 0.0), 1.0) if products > 0.0 else 1.0
