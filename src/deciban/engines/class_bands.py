@@ -194,11 +194,8 @@ class BandsInPieces:
         found, design = self.portions.found, self.design
         are_single = len(units.codes) < 2 and design.n_units == design.weights.n_trials.sum()
         parts = None if are_single else self._parts(units.keys)
-        bands = BandErrors(
-            found,
-            np.maximum(design.clusters.seen, 1),
-            design.n_units if parts is None else min(design.n_units, parts.shape[1]),
-        )
+        n_units = design.n_units if parts is None else min(design.n_units, parts.shape[1])
+        bands = BandErrors(found, np.maximum(design.clusters.seen, 1), n_units)
         about = self.system, self.source.classes, self.source.has_weights
         rivals, bests = summary.figures.rivals(len(design.seen))[0], self.portions.bests[0]
         detectors = list(zip(range(len(bests)), summary.problems.detectors(0), strict=False))

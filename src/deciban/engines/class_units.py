@@ -233,6 +233,7 @@ class InfluencesInPieces:
             bootstrap=replicates,
             curve_influences=curve.influences(max(int(design.clusters.seen.min()), 1)),
             unseen=bands.unseen,
+            too_few=design.clusters.too_few(found.classes),
         )
 
     def _together(self, portions: Portions) -> Iterator[list[Portion]]:

@@ -92,6 +92,11 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         estimates=estimates,
         influences=sums.influences,
         sizes=sizes,
+        too_few={
+            name: one.n_clusters
+            for name, one in zip(("targets", "non-targets"), sizes.both, strict=True)
+            if not one.is_enough
+        },
         curves=bands.standard_errors(n_units),
         level=resampling.level,
         curve_influences=bands.influences(tuple(max(int(one.n_clusters), 1) for one in sizes.both)),

@@ -129,10 +129,10 @@ class FiguresOfEvaluation:
 
     def _crossing(self, ratio: float, factor: float = 1.0) -> tuple[Least, tuple[ClassRate, ...]]:
         """Return ``factor * p_fa`` where ``p_fa = ratio * p_miss``: as a minimum, and as a sum of both error rates."""
-        p_fa, down, up = self.costs.slopes(ratio, self.n_units)
-        scale = factor * ratio / (down + ratio * up)
-        sums = ClassRate(0, scale * down, p_fa / ratio), ClassRate(1, scale * up, p_fa)
-        return lambda best: factor * best.crossing(ratio, (down, up)), sums
+        p_fa, *slopes = self.costs.slopes(ratio, self.n_units)
+        of_tar, of_non = (factor * one for one in self.costs.crossing_weights(ratio, self.n_units))
+        sums = ClassRate(0, of_tar, p_fa / ratio), ClassRate(1, of_non, p_fa)
+        return lambda best: factor * best.crossing(ratio, (slopes[0], slopes[1])), sums
 
     def _rules(self) -> Iterator[LinearFigure]:
         found, bits, infinite = self.found, self.costs.log_cost(0.0) / math.log(2), self._none(math.inf)

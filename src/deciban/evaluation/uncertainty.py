@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import numpy as np
 
 from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, NothingSeen, checked_level
-from deciban.core.resampling.rates import ClassSize, RateSum
+from deciban.core.resampling.rates import FEWEST_CLUSTERS, ClassSize, RateSum
 from deciban.core.resampling.units import FEW_UNITS, Keys
 from deciban.core.resampling.variances import ClassSizes
 from deciban.errors import InputError
@@ -121,6 +121,8 @@ class Uncertainty:
     error_rates : mapping of str to ((n_places,) array, RateSum)
         Of the curves ``"act_error"`` and ``"min_error"`` over prior log odds, and of vertices of the hull by number:
         places, and the error rates there with their variances.
+    too_few : mapping of str to float
+        Effective units of classes that have fewer than five: what needs these has no interval.
     """
 
     n_units: int
@@ -136,6 +138,7 @@ class Uncertainty:
     unseen: Mapping[Figure, UnseenErrors] = field(default_factory=dict)
     sizes: ClassSizes | None = None
     error_rates: Mapping[str, tuple[FloatArray, RateSum]] = field(default_factory=dict)
+    too_few: Mapping[str, float] = field(default_factory=dict)
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
         """Return the interval of a figure: by the bootstrap where there is one with the figure, or linearised.
@@ -191,7 +194,8 @@ class Uncertainty:
                 "Intervals take every trial for independent of all others, as was asked for: where trials share "
                 "speakers, they are too narrow."
             )
-        if self.n_units < FEW_UNITS:
+        found += [too_few_in_words(name, n, self.noun) for name, n in self.too_few.items()]
+        if self.n_units < FEW_UNITS and self.estimates:
             found.append(f"Intervals rest on {self.units_in_words}: with fewer than {FEW_UNITS} they are rough.")
         return (*found, *(() if self.bootstrap is None else self.bootstrap.notes))
 
@@ -207,8 +211,27 @@ def looked_up(known: Mapping[Figure, Known], figure: Figure) -> Known:
     found = known.get(figure, known.get((figure, 0)) if isinstance(figure, str) else None)
     if found is None:
         names = ", ".join(dict.fromkeys(one if isinstance(one, str) else one[0] for one in known))
-        raise InputError(f"figure: no interval of {figure!r}. There are {names}; infinite figures have none.")
+        raise InputError(
+            f"figure: no interval of {figure!r}. There are those of {names or 'nothing'}. Metrics that are infinite "
+            f"or constant, or rest on fewer than {FEWEST_CLUSTERS:g} effective units of a class have none."
+        )
     return found
+
+
+def too_few_in_words(name: str, n: float, noun: str) -> str:
+    """Return the sentence on a class with too few effective units for intervals.
+
+    Examples
+    --------
+    >>> too_few_in_words("targets", 2.25, "speaker")[:79]
+    'No confidence intervals for metrics that need targets: they come from 2.2 effec'
+    """
+    number = f"{n:.1f}".removesuffix(".0")
+    units = f"{number} effective {noun}{'' if number == '1' else 's'}"
+    return (
+        f"No confidence intervals for metrics that need {name}: they come from {units}; at least "
+        f"{FEWEST_CLUSTERS:g} are needed."
+    )
 
 
 def no_units(name: str) -> InputError:

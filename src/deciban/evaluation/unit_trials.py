@@ -118,20 +118,10 @@ class TrialsInCells:
 
     @property
     def small_sample(self) -> tuple[FloatArray, FloatArray]:
-        """Factors of the influences of units through each class that make squares those of a jackknife (CR3).
-
-        A unit that has a share h of the trials of its class moves the mean by ``1 / (1 - h)`` times its influence when
-        it is left out. Units of equal size have the factor 1.
-        """
-        found = list[FloatArray]()
-        for own in (self.tar, self.non):
-            if self.singles is not None:
-                found.append(np.ones(own.n_units))
-                continue
-            share, n = own.totals / own.total, max(int(np.count_nonzero(own.totals > 0.0)), 1)
-            rest = 1.0 - share
-            found.append(np.divide(1.0 - 1.0 / n, rest, out=np.zeros_like(rest), where=rest > 1e-12))
-        return found[0], found[1]
+        """Factors of the influences of units through each class; see `UnitCounts.small_sample`."""
+        if self.singles is not None:
+            return np.ones(self.tar.n_units), np.ones(self.non.n_units)
+        return self.tar.small_sample, self.non.small_sample
 
 
 class TrialsByUnit(ABC):

@@ -13,12 +13,15 @@ from numpy.typing import ArrayLike
 from scipy.special import logit
 
 from deciban.core.ranks.operating import effective_log_odds
-from deciban.core.resampling.cells import cells_of
+from deciban.core.resampling.best import dcf_weights
+from deciban.core.resampling.cells import Cells, cells_of
 from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, checked_level
 from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.rates import FEWEST_CLUSTERS
 from deciban.core.resampling.scales import Scale
 from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
 from deciban.core.resampling.units import TrialUnits, together
+from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances
 from deciban.errors import InputError
 from deciban.metrics.costs import act_dcf, min_dcf
 from deciban.metrics.ranks import auc, eer, uer
@@ -42,6 +45,8 @@ class _Figure:
     costs: Callable[..., FloatArray]
     scale: Scale = "log"
     limits: tuple[float, float] = (0.0, math.inf)
+    weights: Callable[..., tuple[float, float]] | None = None
+    """What a miss rate and a false-alarm rate of 1 add to the metric, if it is a sum of both."""
 
 
 def _odds(p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> float:
@@ -65,12 +70,24 @@ def _min_dcf(of: LinearCosts, p_target: float, c_miss: float = 1.0, c_fa: float 
     return np.asarray(of.best.dcf(_odds(p_target, c_miss, c_fa))[:, 0])
 
 
+def _dcf_weights(_: Any, p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> tuple[float, float]:
+    return dcf_weights(_odds(p_target, c_miss, c_fa))
+
+
+def _crossing(of: LinearCosts, ratio: float = 1.0) -> FloatArray:
+    return np.asarray(of.best.crossing(ratio)[:, 0])
+
+
+def _crossing_weights(trials: _Trials, ratio: float = 1.0) -> tuple[float, float]:
+    return trials.costs.crossing_weights(ratio, (trials.sizes.tar.n_units, trials.sizes.non.n_units))
+
+
 _FIGURES: Mapping[str, _Figure] = {
-    "eer": _Figure(eer, lambda of: of.crossing(1.0), "logit", (0.0, 0.5)),
-    "uer": _Figure(uer, lambda of, ratio: of.crossing(ratio), "logit", (0.0, 1.0)),
+    "eer": _Figure(eer, _crossing, "logit", (0.0, 0.5), _crossing_weights),
+    "uer": _Figure(uer, _crossing, "logit", (0.0, 1.0), _crossing_weights),
     "auc": _Figure(auc, lambda of: of.auc(), "logit", (0.0, 1.0)),
-    "act_dcf": _Figure(act_dcf, _act_dcf),
-    "min_dcf": _Figure(min_dcf, _min_dcf, "logit", (0.0, 1.0)),
+    "act_dcf": _Figure(act_dcf, _act_dcf, weights=_dcf_weights),
+    "min_dcf": _Figure(min_dcf, _min_dcf, "logit", (0.0, 1.0), _dcf_weights),
     "cllr": _Figure(cllr, lambda of: of.log_cost(0.0) / math.log(2)),
     "min_cllr": _Figure(min_cllr, lambda of: of.log_cost(0.0, best=True) / math.log(2), limits=(0.0, 1.0)),
     "cross_entropy": _Figure(cross_entropy, lambda of, p_target: _entropy(of, p_target, best=False)),
@@ -131,7 +148,8 @@ def influences(
     >>> found.round(4).tolist()
     [-0.2222, 0.1111, 0.1111]
     """
-    return _linearised(figure, tar, non, (tar_units, non_units), (tar_weights, non_weights), at)[1]
+    of_tar, of_non = _Trials.of(figure, tar, non, (tar_units, non_units), (tar_weights, non_weights), at).influences()
+    return of_tar + of_non
 
 
 def interval(
@@ -148,8 +166,9 @@ def interval(
 ) -> Interval:
     """Interval of a figure by the units that trials share; see `influences` for the arguments.
 
-    Its bounds are ``t`` quantiles of ``n - 1`` degrees of freedom for n units, on the scale of log odds for shares and
-    of logarithms for costs. Minima are not corrected for optimism here: `deciban.evaluate` does.
+    Error rates and their sums have Wilson limits at their effective numbers of trials. Other metrics have ``t``
+    quantiles on the scale of log odds (areas) or logarithms (costs), with the jackknife variance. Degrees of freedom
+    are the effective number of units minus 1. Minima are not corrected for optimism here: `deciban.evaluate` does.
 
     Parameters
     ----------
@@ -168,58 +187,102 @@ def interval(
     Raises
     ------
     InputError
-        As `influences`, or if the level is not inside (0, 1).
+        As `influences`, if there are fewer than five effective units of a class, or if the level is not inside (0, 1).
 
     Examples
     --------
-    >>> tar, non = [1.0, 2.0, -1.0, 3.0], [-2.0, 1.0, -1.0, -3.0]
-    >>> found = interval("uer", tar, non, tar_units=[1, 2, 3, 4], non_units=[1, 2, 3, 4], ratio=2.0)
-    >>> round(found.estimate, 4), round(found.standard_error, 4), found.n_units
-    (0.3333, 0.1434, 4)
+    >>> tar, non = [1.0, 2.0, -1.0, 3.0, 0.5], [-2.0, 1.0, -1.0, -3.0, -0.5]
+    >>> found = interval("act_dcf", tar, non, tar_units=range(5), non_units=range(5), p_target=0.5)
+    >>> round(found.estimate, 4), round(found.low, 4), round(found.high, 4)
+    (0.4, 0.1, 1.0)
     """
-    level = checked_level(level)
-    value, found = _linearised(figure, tar, non, (tar_units, non_units), (tar_weights, non_weights), at)
-    n_units, known = len(found), _FIGURES[figure]
-    error = math.sqrt(n_units / (n_units - 1) * float(found @ found))
-    return Estimate(value, error, n_units, known.scale, limits=known.limits).interval(level)
+    level, known = checked_level(level), _known(figure, at)
+    trials = _Trials.of(figure, tar, non, (tar_units, non_units), (tar_weights, non_weights), at)
+    for name, size in zip(("tar_units", "non_units"), trials.sizes.both, strict=True):
+        if not size.is_enough:
+            raise InputError(
+                f"{name}: {size.n_clusters:.3g} effective units. An interval needs at least {FEWEST_CLUSTERS:g} of "
+                "each class."
+            )
+    of_tar, of_non = (one * own.small_sample for one, own in zip(trials.influences(), trials.counts, strict=True))
+    variances = ClassVariances([figure], trials.sizes, trials.n_units)
+    variances.add(slice(None), of_tar[:, None], of_non[:, None], (of_tar + of_non)[:, None])
+    rates = None
+    if known.weights is not None:
+        rates = variances.sum_of_rates(figure, trials.rates(known.weights(trials, **at)))
+    error, degrees = variances.standard_error(figure), variances.degrees(figure)
+    about = error, trials.n_units, known.scale, None, None, known.limits
+    return Estimate(trials.value, *about, rates=rates, degrees=degrees).interval(level)
 
 
-def _linearised(
-    figure: str,
-    tar: ArrayLike,
-    non: ArrayLike,
-    units: tuple[Units, Units],
-    weights: tuple[Weights, Weights],
-    at: Mapping[str, float],
-) -> tuple[float, FloatArray]:
-    """The figure, and the influences of its units."""
-    known = _known(figure, at)
-    of_weights: Any = {"tar_weights": weights[0], "non_weights": weights[1]}
-    value = float(known.metric(tar, non, **of_weights, **at))
-    if not math.isfinite(value):
-        raise InputError(f"figure: {figure} is {value}; no weight of a unit changes that.")
-    ranks = SortedScores(tar, non, **of_weights)
-    of_units = together([(units[0], "tar_units"), (units[1], "non_units")])
-    of_point = {name: at[name] for name in ("p_target", "c_miss", "c_fa") if name in at}
-    wanted = [-_odds(**of_point)] if "p_target" in at else []
-    cells = cells_of(ranks.table, ranks.pav, np.array(wanted, np.float64), of_units[0].n_units)
-    costs = known.costs(LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells), **at)
-    found = np.zeros(of_units[0].n_units)
-    for k, (scores, own, weight) in enumerate(zip((tar, non), of_units, weights, strict=True)):
-        found += _of_class(np.asarray(scores, np.float64), own, weight, cells, costs[k], ("tar_units", "non_units")[k])
-    if len(found) < 2:
-        raise InputError("tar_units, non_units: all trials are of one unit. An interval needs at least two.")
-    return value, found
+@dataclass(frozen=True, slots=True, eq=False)
+class _Trials:
+    """A metric of two classes, its costs of cells, and the trials of both by unit and cell."""
+
+    value: float
+    costs: LinearCosts
+    of_cells: FloatArray
+    counts: tuple[UnitCounts, UnitCounts]
+
+    @classmethod
+    def of(
+        cls,
+        figure: str,
+        tar: ArrayLike,
+        non: ArrayLike,
+        units: tuple[Units, Units],
+        weights: tuple[Weights, Weights],
+        at: Mapping[str, float],
+    ) -> _Trials:
+        known = _known(figure, at)
+        of_weights: Any = {"tar_weights": weights[0], "non_weights": weights[1]}
+        value = float(known.metric(tar, non, **of_weights, **at))
+        if not math.isfinite(value):
+            raise InputError(f"figure: {figure} is {value}; no weight of a unit changes that.")
+        ranks = SortedScores(tar, non, **of_weights)
+        of_units = together([(units[0], "tar_units"), (units[1], "non_units")])
+        of_point = {name: at[name] for name in ("p_target", "c_miss", "c_fa") if name in at}
+        wanted = [-_odds(**of_point)] if "p_target" in at else []
+        cells = cells_of(ranks.table, ranks.pav, np.array(wanted, np.float64), of_units[0].n_units)
+        costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
+        if of_units[0].n_units < 2:
+            raise InputError("tar_units, non_units: all trials are of one unit. An interval needs at least two.")
+        counts = [
+            _counts_of(np.asarray(scores, np.float64), own, weight, cells, name)
+            for scores, own, weight, name in zip((tar, non), of_units, weights, ("tar_units", "non_units"), strict=True)
+        ]
+        return cls(value, costs, known.costs(costs, **at), (counts[0], counts[1]))
+
+    @property
+    def n_units(self) -> int:
+        return self.counts[0].n_units
+
+    @property
+    def sizes(self) -> ClassSizes:
+        tar, non = self.counts
+        n_tar, n_non = (own.total / one for own, one in zip(self.counts, self.costs.one_trial, strict=True))
+        return ClassSizes.of((tar.totals, non.totals), (n_tar, n_non))
+
+    def rates(self, weights: tuple[float, float]) -> list[ClassRate]:
+        """Return the error rates that add up to the metric with these weights."""
+        means = [float(own.mean(one)) for own, one in zip(self.counts, self.of_cells, strict=True)]
+        pairs = enumerate(zip(weights, means, strict=True))
+        return [ClassRate(kind, weight, min(mean / weight, 1.0) if weight else 0.0) for kind, (weight, mean) in pairs]
+
+    def influences(self) -> tuple[FloatArray, FloatArray]:
+        """Return those through targets, and through non-targets."""
+        tar, non = (
+            np.concatenate([own.influence(one[:, None], part)[:, 0] for _, (part,) in in_blocks([own], 1)])
+            for own, one in zip(self.counts, self.of_cells, strict=True)
+        )
+        return tar, non
 
 
-def _of_class(
-    scores: FloatArray, units: TrialUnits, weights: Weights, cells: Any, costs: FloatArray, name: str
-) -> FloatArray:
+def _counts_of(scores: FloatArray, units: TrialUnits, weights: Weights, cells: Cells, name: str) -> UnitCounts:
     if units.n_trials != len(scores):
         raise InputError(f"{name}: units of {units.n_trials} trials for {len(scores)} scores. Give one for each trial.")
     own = None if weights is None else np.asarray(weights)
-    counts = UnitCounts.of(scores, units, cells, np.zeros(units.n_units, np.int64), own)
-    return np.concatenate([counts.influence(costs[:, None], part)[:, 0] for _, (part,) in in_blocks([counts], 1)])
+    return UnitCounts.of(scores, units, cells, np.zeros(units.n_units, np.int64), own)
 
 
 def _known(figure: str, at: Mapping[str, float]) -> _Figure:

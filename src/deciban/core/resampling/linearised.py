@@ -93,6 +93,12 @@ class LinearCosts:
         fall, rise = (np.interp(ends, gap[::-1], rate[::-1]) for rate in (self.rocch.p_fa, self.rocch.p_miss))
         return p_fa, float(fall[0] - fall[1]), float(rise[1] - rise[0])
 
+    def crossing_weights(self, ratio: float, n_units: tuple[int, int]) -> tuple[float, float]:
+        """Return what both error rates add to ``p_fa`` where ``p_fa = ratio * p_miss``; see `slopes`."""
+        _, down, up = self.slopes(ratio, n_units)
+        scale = ratio / (down + ratio * up)
+        return scale * down, scale * up
+
     def limited_miss(self, threshold: float, n_units: tuple[int, int]) -> tuple[float, float]:
         """Return what both error rates at a threshold add to the miss rate where the false-alarm rate is limited.
 

@@ -61,6 +61,11 @@ class ClusterDesign:
         """Return the design from effective numbers of clusters of each class, and of all."""
         return cls(n_units, np.floor(of_classes * (1.0 + 1e-9)).astype(np.int64), max(overall - 1.0, 1.0))
 
+    def too_few(self, names: Sequence[str]) -> dict[str, float]:
+        """Return the effective numbers of clusters of classes that have too few for intervals."""
+        pairs = zip(names, self.seen.tolist(), strict=True)
+        return {name: float(n) for name, n in pairs if n < FEWEST_CLUSTERS}
+
     def is_enough(self, n_clusters: int | None) -> bool:
         """Whether there are enough clusters of a class, or of each class if None, for an interval."""
         return (int(self.seen.min()) if n_clusters is None else n_clusters) >= FEWEST_CLUSTERS

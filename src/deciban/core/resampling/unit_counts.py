@@ -132,6 +132,17 @@ class UnitCounts:
         """Trials of each unit."""
         return sums_of_rows(self.counts)
 
+    @property
+    def small_sample(self) -> FloatArray:
+        """Factors of the influences of units whose squares are then those of a jackknife (CR3).
+
+        A unit that has a share h of the trials of the class moves the mean by ``1 / (1 - h)`` times its influence when
+        it is left out. Units of equal size have the factor 1.
+        """
+        share = self.totals / self.total
+        n, rest = max(int(np.count_nonzero(share > 0.0)), 1), 1.0 - share
+        return np.divide(1.0 - 1.0 / n, rest, out=np.zeros_like(rest), where=rest > 1e-12)
+
     def mean(self, costs: FloatArray) -> FloatArray:
         """Mean of costs of cells, (n_cells,) or (n_cells, n_figures), over the trials."""
         return np.asarray(self.in_cells @ costs / self.total)

@@ -211,4 +211,5 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
         bootstrap=None if replicates is None else replicates.bootstrap(estimates),
         curve_influences=known.influences(int(seen.min())),
         unseen=bands.unseen,
+        too_few=design.too_few(found.classes),
     )
