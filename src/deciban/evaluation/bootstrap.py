@@ -83,6 +83,8 @@ class Bootstrap:
         numbers = np.flatnonzero(has_figures)
         values = dict[Figure, FloatArray]()
         for name, (drawn, whole) in replicates.items() if len(numbers) > 1 else ():
+            if name not in estimates:
+                continue
             exact = estimates[name].value
             shift = exact - whole
             values[name] = drawn[numbers] + (shift if abs(shift) > _ROUNDING * abs(exact) else 0.0)
@@ -132,7 +134,7 @@ class Bootstrap:
         level = self.level if level is None else checked_level(level)
         if kind not in get_args(BootstrapKind):
             raise InputError(f"kind: got {kind!r}. It is 'percentile' or 'basic'.")
-        if estimate.nothing_seen is not None and float(np.ptp(values)) <= _ROUNDING * abs(estimate.value):
+        if float(np.ptp(values)) <= _ROUNDING * abs(estimate.value):
             return estimate.interval(level)
         bounds = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
         if kind == "basic":
