@@ -140,8 +140,7 @@ class UnitCounts:
         it is left out. Units of equal size have the factor 1.
         """
         share = self.totals / self.total
-        n, rest = max(int(np.count_nonzero(share > 0.0)), 1), 1.0 - share
-        return np.divide(1.0 - 1.0 / n, rest, out=np.zeros_like(rest), where=rest > 1e-12)
+        return small_sample(share, int(np.count_nonzero(share > 0.0)))
 
     def mean(self, costs: FloatArray) -> FloatArray:
         """Mean of costs of cells, (n_cells,) or (n_cells, n_figures), over the trials."""
@@ -329,3 +328,15 @@ def joined_units(parts: Sequence[TrialUnits]) -> TrialUnits:
     n_sides = max(len(one.codes) for one in parts)
     sides = [[one.codes[min(at, len(one.codes) - 1)] for one in parts] for at in range(n_sides)]
     return replace(parts[0], codes=tuple(map(np.concatenate, sides)))
+
+
+def small_sample(share: FloatArray, n_units: int) -> FloatArray:
+    """Return the factors of influences of units with these shares of a class; see `UnitCounts.small_sample`.
+
+    Examples
+    --------
+    >>> small_sample(np.array([0.5, 0.25, 0.25]), 3).round(3).tolist()
+    [1.333, 0.889, 0.889]
+    """
+    rest = 1.0 - share
+    return np.divide(1.0 - 1.0 / max(n_units, 1), rest, out=np.zeros_like(rest), where=rest > 1e-12)
