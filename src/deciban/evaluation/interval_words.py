@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
-from deciban.core.resampling.intervals import LINEARISED, RULE_OF_THREE, Interval
+from deciban.core.resampling.intervals import LINEARISED, RATES, RULE_OF_THREE, Interval
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.messages import counted
 
@@ -121,9 +121,9 @@ def _counts(numbers: Sequence[int], noun: str) -> str:
 
 
 def _method(known: Uncertainty) -> str:
-    """How intervals were found, but for those of figures that no unit moves; of a bootstrap not of which kind."""
+    """Return how intervals were found, if not all without replicates; of a bootstrap not of which kind."""
     each = (known.interval(figure).method for figure in known.estimates)
-    found = next((method for method in each if method != RULE_OF_THREE), LINEARISED)
+    found = next((method for method in each if method not in (RATES, RULE_OF_THREE)), LINEARISED)
     return found.partition(",")[0]
 
 
