@@ -80,12 +80,12 @@ class LinearFigure:
         fixed = self.costs[:, None] if isinstance(self.costs, np.ndarray) else self.costs
         return np.asarray(fixed if self.least is None else fixed + self.least(best))
 
-    def estimate(self, variance: ClassVariances, n_units: int, shift: float | None) -> Estimate:
+    def estimate(self, variance: ClassVariances[Figure], shift: float | None) -> Estimate:
         """Return the metric with its standard error, and with what to add for new units, if that is known."""
         corrected = None if shift is None else min(max(self.value + shift, self.limits[0]), self.limits[1])
         error, degrees = variance.standard_error(self.name), variance.degrees(self.name)
         rates = variance.sum_of_rates(self.name, self.sums) if self.sums else None
-        about = error, n_units, self.scale, corrected, self.nothing_seen, self.limits
+        about = error, variance.n_units, self.scale, corrected, self.nothing_seen, self.limits
         return Estimate(self.value, *about, rates=rates, degrees=degrees)
 
 
