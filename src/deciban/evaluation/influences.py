@@ -54,7 +54,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     if max(seen) < 2:
         return None
     sizes, factors = counted.sizes, counted.small_sample
-    figures = list(FiguresOfEvaluation(summary, found, costs, seen))
+    figures = list(FiguresOfEvaluation(summary, found, costs, sizes.effective))
     stacked = np.stack([one.costs_by(costs.best) for one in figures], axis=-1)[:, 0]
     minima = _moving_minima(figures, stacked, costs)
     without = None
@@ -89,7 +89,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         too_few=sizes.too_few,
         curves=bands.standard_errors(n_units),
         level=resampling.level,
-        curve_influences=bands.influences((max(int(sizes.tar.n_clusters), 1), max(int(sizes.non.n_clusters), 1))),
+        curve_influences=bands.influences(sizes.effective),
         error_rates=bands.error_rates(),
     )
     return with_bootstrap(known, summary.units, figures, counted, resampling)

@@ -14,7 +14,7 @@ from scipy.special import logit
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.best import BestDecisions, dcf_weights
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
-from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.linearised import LinearCosts, crossing_slopes
 from deciban.core.resampling.scales import Scale
 from deciban.core.resampling.variances import ClassRate, ClassVariances
 from deciban.evaluation.information_at import constant_costs
@@ -129,7 +129,7 @@ class FiguresOfEvaluation:
 
     def _crossing(self, ratio: float, factor: float = 1.0) -> tuple[Least, tuple[ClassRate, ...]]:
         """Return ``factor * p_fa`` where ``p_fa = ratio * p_miss``: as a minimum, and as a sum of both error rates."""
-        p_fa, *slopes = self.costs.slopes(ratio, self.n_units)
+        p_fa, *slopes = crossing_slopes(self.costs.rocch, ratio, self.n_units)
         of_tar, of_non = (factor * one for one in self.costs.crossing_weights(ratio, self.n_units))
         sums = ClassRate(0, of_tar, p_fa / ratio), ClassRate(1, of_non, p_fa)
         return lambda best: factor * best.crossing(ratio, (slopes[0], slopes[1])), sums
