@@ -82,9 +82,8 @@ class Bootstrap:
         """
         numbers = np.flatnonzero(has_figures)
         values = dict[Figure, FloatArray]()
-        for name, (drawn, whole) in replicates.items() if len(numbers) > 1 else ():
-            if name not in estimates:
-                continue
+        known = {name: one for name, one in replicates.items() if name in estimates}
+        for name, (drawn, whole) in known.items() if len(numbers) > 1 else ():
             exact = estimates[name].value
             shift = exact - whole
             values[name] = drawn[numbers] + (shift if abs(shift) > _ROUNDING * abs(exact) else 0.0)
@@ -140,6 +139,7 @@ class Bootstrap:
         if kind == "basic":
             bounds = 2.0 * estimate.value - bounds[::-1]
         low, high = np.clip(bounds, *estimate.limits).tolist()
+        low, high = min(low, estimate.value), max(high, estimate.value)
         error, method = float(np.std(values, ddof=1)), f"bootstrap, {kind}"
         return Interval(estimate.value, low, high, error, estimate.corrected, level, estimate.n_units, method)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,7 +54,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     if max(seen) < 2:
         return None
     sizes, factors = counted.sizes, counted.small_sample
-    figures = list(FiguresOfEvaluation(summary, found, costs, seen))
+    figures = list(FiguresOfEvaluation(summary, found, costs, sizes.effective))
     stacked = np.stack([one.costs_by(costs.best) for one in figures], axis=-1)[:, 0]
     minima = _moving_minima(figures, stacked, costs)
     without = None
@@ -78,31 +78,30 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     if are_many:
         bands.add_groups(tar, non)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
-    estimates = dict[Figure, Estimate]()
-    for k, one in enumerate(figures):
-        if all(sizes.both[kind].is_enough for kind in one.classes):
-            found_one = one.estimate(sums, n_units, shifts.get(k))
-            if found_one.is_known:
-                estimates[one.name] = found_one
     known = Uncertainty(
         n_units=n_units,
         noun=about.noun,
         source=about.source,
         keys=about.keys,
-        estimates=estimates,
+        estimates=_estimates(figures, sums, shifts),
         influences=sums.influences,
         sizes=sizes,
-        too_few={
-            name: one.n_clusters
-            for name, one in zip(("targets", "non-targets"), sizes.both, strict=True)
-            if not one.is_enough
-        },
+        too_few=sizes.too_few,
         curves=bands.standard_errors(n_units),
         level=resampling.level,
-        curve_influences=bands.influences(tuple(max(int(one.n_clusters), 1) for one in sizes.both)),
+        curve_influences=bands.influences(sizes.effective),
         error_rates=bands.error_rates(),
     )
     return with_bootstrap(known, summary.units, figures, counted, resampling)
+
+
+def _estimates(
+    figures: Sequence[LinearFigure], sums: ClassVariances[Figure], shifts: Mapping[int, float]
+) -> dict[Figure, Estimate]:
+    """Return the metrics that have an interval, with what is to be added to minima for new units."""
+    known = [all(sums.sizes.both[kind].is_enough for kind in one.classes) for one in figures]
+    found = ((one, one.estimate(sums, shifts.get(k))) for k, one in enumerate(figures) if known[k])
+    return {one.name: estimate for one, estimate in found if estimate.is_known}
 
 
 def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it

@@ -167,8 +167,9 @@ class Estimate:
     ----------
     value, standard_error : float
     n_units : int
-    scale : {"log", "logit", "identity"}
-        On which it is nearly normal: logit for shares, log for costs, itself for differences.
+    scale : {"log", "logit", "identity", "complement"}
+        On which it is nearly normal: logit for shares, log for costs, itself for differences; complement is the log of
+        what the metric lacks to its upper limit, for information.
     corrected : float or None
         Without optimism; the middle of the interval where it is known.
     nothing_seen : NothingSeen or None
@@ -219,9 +220,9 @@ class Estimate:
         level = checked_level(level)
         of_each = 1.0 - (1.0 - level) / self.n_candidates if self.n_candidates > 1 else level
         if self.rates is not None:
-            below, above = (float(one) for one in self.rates.distances(of_each))
-            ends = self.value, self.value if self.corrected is None else self.corrected
-            bounds = min(ends) - below, max(ends) + above
+            below, above = self._of_rates(self.rates.distances(of_each))
+            middle = self.value if self.corrected is None else self.corrected
+            bounds = min(self.value, middle) - below, max(self.value, middle) + above
             method = RATES if method == LINEARISED else method
         elif self.nothing_seen is not None and self.standard_error == 0.0:
             bounds, method = self.nothing_seen.bounds(self.value, of_each), RULE_OF_THREE
@@ -231,9 +232,9 @@ class Estimate:
             if self.nothing_seen is not None and self.nothing_seen.is_part:
                 low, high = with_unseen(self.value, bounds, self.nothing_seen.bounds(self.value, of_each))
                 bounds = float(low), float(high)
-        low, high = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
-        low, high = min(low, self.value), max(high, self.value)
-        return Interval(self.value, low, high, self.standard_error, self.corrected, level, self.n_units, method)
+        lowest, highest = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
+        ends = min(lowest, self.value), max(highest, self.value)
+        return Interval(self.value, *ends, self.standard_error, self.corrected, level, self.n_units, method)
 
     def distances(self, level: float) -> tuple[float, float]:
         """Return how far the metric may fall and rise, without a correction for optimism."""
@@ -244,8 +245,12 @@ class Estimate:
         """Return how far the metric may fall and rise by errors that no unit shows: as if there were none."""
         if self.rates is None:
             return self.distances(level)
-        below, above = (float(one) for one in self.rates.unseen(level))
-        return below, above
+        return self._of_rates(self.rates.unseen(level))
+
+    @staticmethod
+    def _of_rates(distances: tuple[FloatArray, FloatArray]) -> tuple[float, float]:
+        below, above = distances
+        return float(below), float(above)
 
     @property
     def is_known(self) -> bool:
@@ -259,6 +264,10 @@ class Estimate:
         middle = self.value if self.corrected is None else self.corrected
         if half_width == 0.0:
             return middle, middle
+        if self.scale == "complement":
+            top = self.limits[1]
+            low, high = bounds_on_scale(top - middle, top - middle, half_width, "log")
+            return top - float(high), top - float(low)
         low, high = bounds_on_scale(middle, middle, half_width, self.scale)
         return float(low), float(high)
 

@@ -125,7 +125,7 @@ class ClassSize:
         moved = (p > _ROUNDING) & (p < 1.0 - _ROUNDING) & (squared > 0.0)
         found = np.full(np.broadcast(p, squared).shape, self.n_clusters)
         np.divide(binomial, squared, out=found, where=moved)
-        return np.minimum(found, self.n_trials)
+        return np.asarray(np.minimum(found, self.n_trials))
 
     def limits(self, rate: ArrayLike, variance: ArrayLike, level: float) -> tuple[FloatArray, FloatArray]:
         """Return Wilson limits of rates at their effective numbers of trials.

@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from deciban.core.resampling.rates import ClassSize, RatePart, RateSum
 from deciban.types import FloatArray
+
+Name = TypeVar("Name", bound=Hashable)
+
+_NAMES = ("targets", "non-targets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,16 @@ class ClassSizes:
         """Of targets, then of non-targets."""
         return self.tar, self.non
 
+    @property
+    def effective(self) -> tuple[int, int]:
+        """Effective numbers of clusters of both classes, rounded down."""
+        return max(math.floor(self.tar.n_clusters + 1e-9), 1), max(math.floor(self.non.n_clusters + 1e-9), 1)
+
+    @property
+    def too_few(self) -> dict[str, float]:
+        """Effective numbers of clusters of classes that have too few for intervals."""
+        return {name: one.n_clusters for name, one in zip(_NAMES, self.both, strict=True) if not one.is_enough}
+
     def degrees(self, tar: float, non: float) -> float:
         """Return degrees of freedom of the sum of variances that come from both classes.
 
@@ -81,7 +96,7 @@ class ClassSizes:
         return max((tar + non) ** 2 / squares - 1.0, 1.0)
 
 
-class ClassVariances:
+class ClassVariances(Generic[Name]):
     """Adds up squares of influences, block by block of clusters, and keeps the influences of some metrics.
 
     Parameters
@@ -95,8 +110,9 @@ class ClassVariances:
         Clusters whose influences are kept; none are when left out.
     """
 
-    def __init__(self, names: Sequence[Hashable], sizes: ClassSizes, n_units: int, n_kept: int | None = None) -> None:
-        self.sizes, self.n_units, self.place = sizes, n_units, {name: k for k, name in enumerate(names)}
+    def __init__(self, names: Sequence[Name], sizes: ClassSizes, n_units: int, n_kept: int | None = None) -> None:
+        self.names, self.sizes, self.n_units = list(names), sizes, n_units
+        self.place: dict[Hashable, int] = {name: k for k, name in enumerate(names)}
         self.tar, self.non, self.cross, self.total = np.zeros((4, len(names)))
         self.kept = None if n_kept is None else np.empty((len(names), n_kept))
 
@@ -120,20 +136,20 @@ class ClassVariances:
             self.kept[:, part] = influences.T
 
     @property
-    def influences(self) -> dict[Hashable, FloatArray]:
+    def influences(self) -> dict[Name, FloatArray]:
         """Those that were kept."""
-        return {} if self.kept is None else dict(zip(self.place, self.kept, strict=True))
+        return {} if self.kept is None else dict(zip(self.names, self.kept, strict=True))
 
-    def standard_error(self, name: Hashable) -> float:
+    def standard_error(self, name: Name) -> float:
         """Return the standard error of a metric."""
         return math.sqrt(float(self.total[self.place[name]]) * self.n_units / (self.n_units - 1))
 
-    def degrees(self, name: Hashable) -> float:
+    def degrees(self, name: Name) -> float:
         """Return degrees of freedom of the standard error; see `ClassSizes.degrees`."""
         at = self.place[name]
         return self.sizes.degrees(float(self.tar[at]), float(self.non[at]))
 
-    def sum_of_rates(self, name: Hashable, rates: Sequence[ClassRate]) -> RateSum:
+    def sum_of_rates(self, name: Name, rates: Sequence[ClassRate]) -> RateSum:
         """Return the rates that a metric adds up, with their variances and correlations."""
         parts, within = list[tuple[RatePart, ...]](), list[float]()
         for kind, size in enumerate(self.sizes.both):
@@ -150,7 +166,7 @@ class ClassVariances:
         n = self.sizes.both[kind].n_units
         return float((self.tar, self.non)[kind][self.place[name]]) * n / max(n - 1, 1)
 
-    def _variance(self, name: Hashable, one: ClassRate) -> float:
+    def _variance(self, name: Name, one: ClassRate) -> float:
         weight = one.weight if one.own_weight is None else one.own_weight
         return self._of_class(name if one.of is None else one.of, one.kind) / (weight * weight)
 

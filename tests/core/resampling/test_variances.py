@@ -1,0 +1,67 @@
+"""Variances by class: degrees of freedom, sums of rates, and correlations."""
+
+import math
+
+import numpy as np
+import pytest
+
+from deciban.core.resampling.rates import ClassSize
+from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances
+
+
+def sizes(n=20):
+    totals = np.full(n, 4.0), np.full(n, 10.0)
+    return ClassSizes.of(totals, (4.0 * n, 10.0 * n))
+
+
+def test_the_same_clusters_in_both_classes_count_once():
+    assert sizes().overlap == pytest.approx(1 / 20)
+    assert sizes().degrees(1.0, 3.0) == pytest.approx(19.0)
+    assert sizes().degrees(0.0, 3.0) == pytest.approx(19.0)
+
+
+def test_other_clusters_have_the_degrees_of_welch():
+    size = ClassSize(100.0, 10.0, 10), ClassSize(100.0, 30.0, 30)
+    expected = (1.0 + 2.0) ** 2 / (1.0 / 10 + 4.0 / 30) - 1.0
+    assert ClassSizes(*size).degrees(1.0, 2.0) == pytest.approx(expected)
+
+
+def test_classes_with_too_few_are_named():
+    few = ClassSizes.of((np.array([3.0, 1.0, 0.0]), np.ones(3)), (4.0, 3.0))
+    assert few.too_few == {"targets": 1.6, "non-targets": 3.0}
+
+
+def variances(rng, names=("sum", "one", "other")):
+    found = ClassVariances(list(names), sizes(), 20, 20)
+    tar, non = rng.normal(size=(2, 20, len(names)))
+    for part in (slice(0, 7), slice(7, 20)):
+        found.add(part, tar[part], non[part], tar[part] + non[part])
+    return found, tar, non
+
+
+def test_squares_add_up_over_blocks():
+    found, tar, non = variances(np.random.default_rng(1))
+    total = tar[:, 0] + non[:, 0]
+    assert found.standard_error("sum") == pytest.approx(math.sqrt(total @ total * 20 / 19))
+    np.testing.assert_array_equal(found.influences["other"], tar[:, 2] + non[:, 2])
+
+
+def test_rates_have_the_variance_of_their_metric_and_their_correlation():
+    found, tar, non = variances(np.random.default_rng(2))
+    rates = found.sum_of_rates("one", [ClassRate(0, 2.0, 0.1), ClassRate(1, 5.0, 0.2), ClassRate(1, 0.0, 0.3)])
+    (miss,), (alarm,) = rates.parts
+    assert miss.variance == pytest.approx(tar[:, 1] @ tar[:, 1] * 20 / 19 / 4)
+    assert alarm.variance == pytest.approx(non[:, 1] @ non[:, 1] * 20 / 19 / 25)
+    expected = tar[:, 1] @ non[:, 1] / math.sqrt((tar[:, 1] @ tar[:, 1]) * (non[:, 1] @ non[:, 1]))
+    assert rates.between == pytest.approx(expected)
+
+
+def test_rates_of_several_metrics_are_as_correlated_as_their_sum_says():
+    rng = np.random.default_rng(3)
+    own = rng.normal(size=(20, 2)) + rng.normal(size=(20, 1))
+    tar = np.column_stack((own.sum(axis=1), own))
+    found = ClassVariances(["sum", "one", "other"], sizes(), 20)
+    found.add(slice(None), tar, np.zeros_like(tar), tar)
+    parts = [ClassRate(0, 1.0, 0.1, of=name, own_weight=1.0) for name in ("one", "other")]
+    expected = float(own[:, 0] @ own[:, 1] / np.linalg.norm(own[:, 0]) / np.linalg.norm(own[:, 1]))
+    assert found.sum_of_rates("sum", parts).within[0] == pytest.approx(expected)
