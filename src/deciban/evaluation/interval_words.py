@@ -99,11 +99,12 @@ def caption_of(systems: Sequence[OneSystem]) -> str:
     Examples
     --------
     >>> from deciban import evaluate
-    >>> units = {"tar_units": ["ann", "bob"], "non_units": [["ann", "bob"], ["bob", "ann"]]}
-    >>> caption_of([evaluate([1.0, 2.0], [0.0, 1.5], **units)])
-    '95 % intervals by unit, 2 units'
+    >>> units = {"tar_units": list("abcde"), "non_units": list("abcde")}
+    >>> caption_of([evaluate([1.0, 2.0, 3.0, 2.0, 1.0], [0.0, 1.5, 0.5, -1.0, -2.0], **units)])
+    '95 % intervals by unit, 5 units'
     """
-    known = [one.uncertainty for one in systems if one.uncertainty is not None]
+    all_known = [one.uncertainty for one in systems if one.uncertainty is not None and one.uncertainty.estimates]
+    known = [one for one in all_known if not one.too_few] or (all_known if systems[0].kind == "classes" else [])
     certain = "certain bounds" if any(one.bounds for one in systems) else ""
     if not known:
         return certain
