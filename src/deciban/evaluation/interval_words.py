@@ -93,8 +93,14 @@ def rounded_outwards(low: float, high: float, *, in_percent: bool = False) -> tu
     return f"{ends[0].quantize(step, ROUND_FLOOR):zf}", f"{ends[1].quantize(step, ROUND_CEILING):zf}"
 
 
-def caption_of(systems: Sequence[OneSystem]) -> str:
+def caption_of(systems: Sequence[OneSystem], *, with_rates: bool = False) -> str:
     """Say what stands in brackets: intervals by their level and their units, or bounds; empty if nothing does.
+
+    Parameters
+    ----------
+    systems : sequence of OneSystem
+    with_rates : bool
+        Whether error rates of one class are shown, too: they may have intervals where other metrics have none.
 
     Examples
     --------
@@ -104,7 +110,9 @@ def caption_of(systems: Sequence[OneSystem]) -> str:
     '95 % intervals by unit, 5 units'
     """
     all_known = [one.uncertainty for one in systems if one.uncertainty is not None and one.uncertainty.estimates]
-    known = [one for one in all_known if not one.too_few] or (all_known if systems[0].kind == "classes" else [])
+    known = [one for one in all_known if not one.too_few] or (
+        all_known if with_rates or systems[0].kind == "classes" else []
+    )
     certain = "certain bounds" if any(one.bounds for one in systems) else ""
     if not known:
         return certain

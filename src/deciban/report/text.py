@@ -62,7 +62,7 @@ def sure(text: str, one: Any, figure: Any) -> str:
 
 def about_intervals(systems: Sequence[Any]) -> str:
     """Say what stands below figures; empty where no figure has an interval."""
-    words = caption_of(systems)
+    words = caption_of(systems, with_rates=True)
     return f"In brackets: {words}." if words else ""
 
 
