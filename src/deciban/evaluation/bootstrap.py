@@ -83,6 +83,8 @@ class Bootstrap:
         numbers = np.flatnonzero(has_figures)
         values = dict[Figure, FloatArray]()
         for name, (drawn, whole) in replicates.items() if len(numbers) > 1 else ():
+            if name not in estimates:
+                continue
             exact = estimates[name].value
             shift = exact - whole
             values[name] = drawn[numbers] + (shift if abs(shift) > _ROUNDING * abs(exact) else 0.0)
@@ -105,7 +107,8 @@ class Bootstrap:
             Between quantiles of the replicates (Efron 1979), or these mirrored at the estimate, ``2 estimate - q``: as
             far below it as replicates lie above. Left out, minima have basic intervals, as they are lower still in
             replicates than they are here, and all else has percentile intervals. No bound leaves the range of the
-            figure. Where all replicates are alike, as without any error, the linearised interval stands.
+            figure, and the interval contains the figure. Where all replicates are alike, as without any error, the
+            interval without replicates stands.
         level : float, optional
             That of this object when left out.
 
@@ -132,12 +135,13 @@ class Bootstrap:
         level = self.level if level is None else checked_level(level)
         if kind not in get_args(BootstrapKind):
             raise InputError(f"kind: got {kind!r}. It is 'percentile' or 'basic'.")
-        if estimate.nothing_seen is not None and float(np.ptp(values)) <= _ROUNDING * abs(estimate.value):
+        if float(np.ptp(values)) <= _ROUNDING * abs(estimate.value):
             return estimate.interval(level)
         bounds = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
         if kind == "basic":
             bounds = 2.0 * estimate.value - bounds[::-1]
         low, high = np.clip(bounds, *estimate.limits).tolist()
+        low, high = min(low, estimate.value), max(high, estimate.value)
         error, method = float(np.std(values, ddof=1)), f"bootstrap, {kind}"
         return Interval(estimate.value, low, high, error, estimate.corrected, level, estimate.n_units, method)
 

@@ -134,7 +134,7 @@ class ClassSize:
         --------
         >>> low, high = ClassSize(200.0, 50.0, 50).limits([0.0, 0.1], [0.0, 0.0009], 0.95)
         >>> low.round(3).tolist(), high.round(3).tolist()
-        ([0.0, 0.055], [0.075, 0.175])
+        ([0.0, 0.054], [0.075, 0.177])
         """
         p = np.clip(np.asarray(rate, np.float64), 0.0, 1.0)
         return wilson(p, self.effective(p, variance), self.quantile(level))
@@ -211,9 +211,9 @@ class RateSum:
         >>> size = ClassSize(100.0, 100.0, 100)
         >>> one = RatePart(1.0, 0.1, 0.0009, size)
         >>> [round(float(x), 4) for x in RateSum(((one,), ())).distances(0.95)]
-        [0.0453, 0.0757]
+        [0.0452, 0.0755]
         >>> [round(float(x), 4) for x in RateSum(((one,), (one,))).distances(0.95)]
-        [0.0641, 0.107]
+        [0.0639, 0.1067]
         """
         tar, non = (
             combined([part.distances(level) for part in own], rho)

@@ -137,7 +137,7 @@ class UnitCounts:
         """Factors of the influences of units whose squares are then those of a jackknife (CR3).
 
         A unit that has a share h of the trials of the class moves the mean by ``1 / (1 - h)`` times its influence when
-        it is left out. Units of equal size have the factor 1.
+        it is left out. Units of equal size have the factor 1, if each trial is of one unit.
         """
         share = self.totals / self.total
         n, rest = max(int(np.count_nonzero(share > 0.0)), 1), 1.0 - share
