@@ -39,7 +39,7 @@ def test_a_band_is_the_interval_of_the_cost_at_an_operating_point(prior):
     at = int(np.argmin(np.abs(one.curves.entropy_log_odds)))
     low, high = band_of(one, "act_cross_entropy", one.curves.act_cross_entropy)
     found = one.interval("cllr")
-    assert (low[at], high[at]) == (pytest.approx(found.low, rel=2e-2), pytest.approx(found.high, rel=2e-2))
+    assert (low[at], high[at]) == (pytest.approx(found.low, rel=1e-3), pytest.approx(found.high, rel=1e-3))
 
 
 @pytest.mark.parametrize("name", ["act_error", "min_error", "tar_above", "non_above", "act_cross_entropy"])
