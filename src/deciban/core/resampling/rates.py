@@ -38,6 +38,26 @@ def effective_numbers(sums: ArrayLike, squares: ArrayLike) -> FloatArray:
     return np.divide(total * total, own, out=np.zeros(np.broadcast(total, own).shape), where=own > 0.0)
 
 
+def small_sample_factors(share: FloatArray) -> FloatArray:
+    """Return factors of the influences of clusters whose squares are then those of a jackknife (CR3).
+
+    A cluster that has a share h of the trials of a class moves the mean by ``1 / (1 - h)`` times its influence when it
+    is left out. Clusters of equal size have the factor 1, if each trial is of one cluster.
+
+    Parameters
+    ----------
+    share : (n_units,) array
+        Trials of each cluster, as a share of all trials of the class.
+
+    Examples
+    --------
+    >>> small_sample_factors(np.array([0.5, 0.5, 0.0])).tolist()
+    [1.0, 1.0, 0.5]
+    """
+    n, rest = max(int(np.count_nonzero(share > 0.0)), 1), 1.0 - share
+    return np.divide(1.0 - 1.0 / n, rest, out=np.zeros_like(rest), where=rest > 1e-12)
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterDesign:
     """Effective numbers of clusters of many classes.
