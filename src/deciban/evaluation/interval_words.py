@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
-from deciban.core.resampling.intervals import LINEARISED, RULE_OF_THREE, Interval
+from deciban.core.resampling.intervals import LINEARISED, RATES, RULE_OF_THREE, Interval
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.messages import counted
 
@@ -99,11 +99,11 @@ def caption_of(systems: Sequence[OneSystem]) -> str:
     Examples
     --------
     >>> from deciban import evaluate
-    >>> units = {"tar_units": ["ann", "bob"], "non_units": [["ann", "bob"], ["bob", "ann"]]}
-    >>> caption_of([evaluate([1.0, 2.0], [0.0, 1.5], **units)])
-    '95 % intervals by unit, 2 units'
+    >>> units = {"tar_units": range(5), "non_units": range(5)}
+    >>> caption_of([evaluate([1.0, 2.0, 3.0, 1.5, 0.5], [0.0, 1.5, -1.0, -2.0, -3.0], **units)])
+    '95 % intervals by unit, 5 units'
     """
-    known = [one.uncertainty for one in systems if one.uncertainty is not None]
+    known = [one.uncertainty for one in systems if one.uncertainty is not None and one.uncertainty.estimates]
     certain = "certain bounds" if any(one.bounds for one in systems) else ""
     if not known:
         return certain
@@ -121,9 +121,9 @@ def _counts(numbers: Sequence[int], noun: str) -> str:
 
 
 def _method(known: Uncertainty) -> str:
-    """How intervals were found, but for those of figures that no unit moves; of a bootstrap not of which kind."""
+    """Return how intervals were found if not by the default of their metric; of a bootstrap not of which kind."""
     each = (known.interval(figure).method for figure in known.estimates)
-    found = next((method for method in each if method != RULE_OF_THREE), LINEARISED)
+    found = next((method for method in each if method not in (RATES, RULE_OF_THREE)), LINEARISED)
     return found.partition(",")[0]
 
 
