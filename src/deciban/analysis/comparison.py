@@ -29,7 +29,7 @@ from deciban.evaluation.as_json import plain
 from deciban.evaluation.interval_words import bounds_in_words
 from deciban.evaluation.one_system import OneSystem, Shown
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import Figure, no_units
+from deciban.evaluation.uncertainty import Figure, no_units, too_few_in_words
 
 Against: TypeAlias = Literal["all", "first"]
 """Which pairs are compared: all, or every system with the first one."""
@@ -222,7 +222,8 @@ def compare_results(
     Raises
     ------
     InputError
-        If there are fewer than two systems, one has no units or other operating points, or an argument is out of range.
+        If there are fewer than two systems, one has no units or other operating points, two have no metric with
+        confidence intervals, or an argument is out of range.
     """
     systems, level = results.systems, checked_level(level)
     if len(systems) < 2:
@@ -234,6 +235,8 @@ def compare_results(
     for other in systems[1:]:
         _require_same_meaning(systems[0], other, figures_of((systems[0], other)))
     chosen = _pairs(systems, against)
+    for i, j in chosen:
+        _require_intervals(systems[i], systems[j])
     paired = [PairedUnits.of(systems[i].uncertainty, systems[j].uncertainty) for i, j in chosen]
     found = [
         {figure: units.difference(figure, level, flips) for figure in figures_of((systems[i], systems[j]))}
@@ -255,6 +258,15 @@ def compare_results(
         names = (one.name, other.name)
         pairs.append(Pair(names, tuple(rows), curve_differences(units, names, level), units.n_shared))
     return Comparison(results, tuple(pairs), level, flips, tuple(_notes(systems, pairs)))
+
+
+def _require_intervals(one: OneSystem, other: OneSystem) -> None:
+    if figures_of((one, other)):
+        return
+    known = (one.uncertainty, other.uncertainty)
+    reasons = " ".join(dict.fromkeys(too_few_in_words(*few, x.noun) for x in known for few in x.too_few.items()))
+    words = f"{one.name}, {other.name}: no metric of both has a confidence interval, so that no difference has one. "
+    raise InputError(f"{words}{reasons}".rstrip())
 
 
 def _adjusted(found: Sequence[Mapping[Figure, Interval]]) -> list[dict[Figure, float]]:

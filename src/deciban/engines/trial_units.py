@@ -14,8 +14,10 @@ import numpy as np
 
 from deciban.core.resampling.cells import Cells, CellTotals
 from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.rates import ClassSize, effective_numbers, small_sample_factors
 from deciban.core.resampling.unit_counts import MOST_DEALT, UnitCounts, groups_of_keys
 from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits
+from deciban.core.resampling.variances import ClassSizes
 from deciban.engines.speakers import counting
 from deciban.engines.units import UnitsInPieces, trials_of
 from deciban.engines.work import Engine, Locked, Work
@@ -28,7 +30,7 @@ from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 
 class TrialSurvey(Locked, Work):
-    """How many trials of each class count, and their keys, if these are few enough to be dealt out to groups."""
+    """How many trials of each class count, their weights, and their keys, if few enough to be dealt out to groups."""
 
     words = "looking at units"
 
@@ -36,6 +38,8 @@ class TrialSurvey(Locked, Work):
         super().__init__()
         self.n = [0, 0]
         """Non-targets and targets."""
+        self.weights: FloatArray = np.zeros((2, 2))
+        """Their weights, and squares of these, added up."""
         self.keys: list[Keys] | None = []
 
     def empty(self) -> Self:
@@ -48,11 +52,17 @@ class TrialSurvey(Locked, Work):
             chunk = counting(piece.read(Wanted((), truth=True, units=self.keys is not None, weight=True)))
             assert chunk.truth is not None  # noqa: S101  # it was asked for
             n_tar = int(np.count_nonzero(chunk.truth))
+            n = len(chunk.truth) - n_tar, n_tar
+            weights = np.repeat(np.array([n], np.float64).T, 2, axis=1)
+            if chunk.weight is not None:
+                own = [chunk.weight[chunk.truth == is_tar].astype(np.float64) for is_tar in (False, True)]
+                weights = np.array([(one.sum(), one @ one) for one in own])
             with self.lock:
-                self._add((len(chunk.truth) - n_tar, n_tar), None if chunk.units is None else [_keys(chunk.units)])
+                self._add(n, weights, None if chunk.units is None else [_keys(chunk.units)])
 
-    def _add(self, n: Sequence[int], keys: list[Keys] | None) -> None:
+    def _add(self, n: Sequence[int], weights: FloatArray, keys: list[Keys] | None) -> None:
         self.n = [a + b for a, b in zip(self.n, n, strict=True)]
+        self.weights = self.weights + weights
         is_few = sum(self.n) <= MOST_DEALT
         self.keys = [*self.keys, *keys] if is_few and self.keys is not None and keys is not None else None
 
@@ -60,7 +70,7 @@ class TrialSurvey(Locked, Work):
         """See `Work.__add__`."""
         found = self.empty()
         for one in (self, other):
-            found._add(one.n, one.keys)
+            found._add(one.n, one.weights, one.keys)
         return found
 
     @property
@@ -117,14 +127,18 @@ class SingleTally(Locked, Work):
         Those of all trials, ascending, where there are few enough.
     n_many : int
         Groups that bands of curves rest on; 0 where they rest on all trials.
+    classes : pair of (float, int)
+        Weight and number of targets, and of non-targets.
     """
 
     words = "counting by unit"
 
-    def __init__(self, system: int, cells: Cells, keys: Keys | None, n_many: int) -> None:
+    def __init__(
+        self, system: int, cells: Cells, keys: Keys | None, n_many: int, classes: Sequence[tuple[float, int]]
+    ) -> None:
         super().__init__()
-        self._given = system, cells, keys, n_many
-        self.system, self.cells, self.keys, self.n_many = self._given
+        self._given = system, cells, keys, n_many, classes
+        self.system, self.cells, self.keys, self.n_many, self.classes = self._given
         self.totals: tuple[CellTotals, CellTotals] | None = None
         self.own, self.squares, self.many = self._tables(N_GROUPS), self._tables(N_GROUPS), self._tables(n_many)
         self.n_bytes = 2 * self.many[0].nbytes
@@ -160,12 +174,18 @@ class SingleTally(Locked, Work):
                 totals.append(CellTotals.of(scores, cell, n_cells, weights))
                 place = self._groups(keys, N_GROUPS) * n_cells + cell
                 self._add(self.own, c, place, weights)
-                self._add(self.squares, c, place, None if weights is None else np.square(weights, dtype=np.float64))
+                self._add(self.squares, c, place, None if weights is None else self._squares(c, weights))
                 if self.n_many:
                     self._add(self.many, c, self._groups(keys, self.n_many) * n_cells + cell, weights)
             with self.lock:
                 mine = self.totals
                 self.totals = (totals[0], totals[1]) if mine is None else (mine[0] + totals[0], mine[1] + totals[1])
+
+    def _squares(self, c: int, weights: CountArray) -> FloatArray:
+        """Squares of weights, with the factors of a jackknife: see `UnitCounts.small_sample`."""
+        total, n = self.classes[c]
+        own = np.asarray(weights, np.float64)
+        return np.square(own * small_sample_factors(own / total, n))
 
     def _add(self, tables: list[CountArray], c: int, place: IntArray, weights: CountArray | None) -> None:
         """Add trials at places of a table."""
@@ -214,10 +234,13 @@ class SinglesInPieces(UnitsInPieces):
         Keys of all trials, ascending; None of very many.
     n_seen : (int, int)
         Targets and non-targets that count.
+    weights : (2, 2) array
+        Of targets and of non-targets: their weights, and squares of these, added up.
     """
 
     dealt: Keys | None = None
     n_seen: tuple[int, int] = (0, 0)
+    weights: FloatArray = field(default_factory=lambda: np.zeros((2, 2)))
 
     @classmethod
     def of_survey(
@@ -225,7 +248,10 @@ class SinglesInPieces(UnitsInPieces):
     ) -> Self:
         """From what one pass has found."""
         seen = survey.n[1], survey.n[0]
-        return cls(source, engine, system, survey.units, None, memory, dealt=survey.dealt(), n_seen=seen)
+        weights = survey.weights[::-1]
+        return cls(
+            source, engine, system, survey.units, None, memory, dealt=survey.dealt(), n_seen=seen, weights=weights
+        )
 
     @property
     def _table_is_enough(self) -> bool:
@@ -235,7 +261,12 @@ class SinglesInPieces(UnitsInPieces):
         """See `TrialsByUnit.counted`."""
         cells = self.cells(ranks, wanted)
         n_many = Bands.MOST_UNITS if self.about.n_units > Bands.MOST_UNITS else 0
-        work = self.engine.run(SingleTally(self.system, cells, self.dealt, n_many), self.source.pieces)
+        classes = list(zip(self.weights[:, 0].tolist(), self.n_seen, strict=True))
+        work = self.engine.run(SingleTally(self.system, cells, self.dealt, n_many, classes), self.source.pieces)
         assert work.totals is not None  # noqa: S101  # there are pieces
         costs = LinearCosts.of_totals(*work.totals, ranks.pav, ranks.rocch, cells)
-        return TrialsInCells(costs, *work.counts(), singles=self.n_seen)
+        tar, non = (
+            ClassSize(float(total) / one, float(effective_numbers(total, squares)), n)
+            for (total, squares), one, n in zip(self.weights, costs.one_trial, self.n_seen, strict=True)
+        )
+        return TrialsInCells(costs, *work.counts(), singles=ClassSizes(tar, non))

@@ -99,11 +99,12 @@ def caption_of(systems: Sequence[OneSystem]) -> str:
     Examples
     --------
     >>> from deciban import evaluate
-    >>> units = {"tar_units": range(5), "non_units": range(5)}
-    >>> caption_of([evaluate([1.0, 2.0, 3.0, 1.5, 0.5], [0.0, 1.5, -1.0, -2.0, -3.0], **units)])
+    >>> units = {"tar_units": list("abcde"), "non_units": list("abcde")}
+    >>> caption_of([evaluate([1.0, 2.0, 3.0, 2.0, 1.0], [0.0, 1.5, 0.5, -1.0, -2.0], **units)])
     '95 % intervals by unit, 5 units'
     """
-    known = [one.uncertainty for one in systems if one.uncertainty is not None and one.uncertainty.estimates]
+    all_known = [one.uncertainty for one in systems if one.uncertainty is not None and one.uncertainty.estimates]
+    known = [one for one in all_known if not one.too_few] or (all_known if systems[0].kind == "classes" else [])
     certain = "certain bounds" if any(one.bounds for one in systems) else ""
     if not known:
         return certain
@@ -121,7 +122,7 @@ def _counts(numbers: Sequence[int], noun: str) -> str:
 
 
 def _method(known: Uncertainty) -> str:
-    """Return how intervals were found if not by the default of their metric; of a bootstrap not of which kind."""
+    """Return how intervals were found, if not all without replicates; of a bootstrap not of which kind."""
     each = (known.interval(figure).method for figure in known.estimates)
     found = next((method for method in each if method not in (RATES, RULE_OF_THREE)), LINEARISED)
     return found.partition(",")[0]

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.core.resampling.rates import ClassSize
 from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, joined_units, merged_units
 from deciban.core.resampling.units import Keys, TrialUnits, together
 from deciban.core.resampling.variances import ClassSizes
@@ -85,14 +84,14 @@ class TrialsInCells:
     costs : LinearCosts
         Of cells with borders at all thresholds that were wanted.
     tar, non : UnitCounts
-    singles : (int, int), optional
-        How many of each class there are, where every trial is a unit and rows of the counts stand for many of them.
+    singles : ClassSizes, optional
+        Of trials, where every trial is a unit and rows of the counts stand for many of them.
     """
 
     costs: LinearCosts
     tar: UnitCounts
     non: UnitCounts
-    singles: tuple[int, int] | None = None
+    singles: ClassSizes | None = None
 
     @property
     def cells(self) -> Cells:
@@ -103,7 +102,8 @@ class TrialsInCells:
     def n_seen(self) -> tuple[int, tuple[int, int]]:
         """Units with trials of any class, and of each."""
         if self.singles is not None:
-            return sum(self.singles), self.singles
+            tar, non = (size.n_units for size in self.singles.both)
+            return tar + non, (tar, non)
         of_tar, of_non = (one.totals > 0 for one in (self.tar, self.non))
         return int((of_tar | of_non).sum()), (int(of_tar.sum()), int(of_non.sum()))
 
@@ -111,15 +111,14 @@ class TrialsInCells:
     def sizes(self) -> ClassSizes:
         """Effective sizes of both classes."""
         if self.singles is not None:
-            tar, non = (ClassSize(float(n), float(n), n) for n in self.singles)
-            return ClassSizes(tar, non)
+            return self.singles
         n_tar, n_non = (own.total / one for own, one in zip((self.tar, self.non), self.costs.one_trial, strict=True))
         return ClassSizes.of((self.tar.totals, self.non.totals), (n_tar, n_non))
 
     @property
     def small_sample(self) -> tuple[FloatArray, FloatArray]:
         """Factors of the influences of units through each class; see `UnitCounts.small_sample`."""
-        if self.singles is not None:
+        if self.singles is not None:  # the rows have them
             return np.ones(self.tar.n_units), np.ones(self.non.n_units)
         return self.tar.small_sample, self.non.small_sample
 
