@@ -260,7 +260,7 @@ def _train(model: ScoreModel, dev: SystemTrials, options: Options) -> None:
     assert training is not None  # noqa: S101  # it has just been trained
     weights = options.reading.weights
     more = {} if weights is None else {"weights_from": weights}
-    more |= dev.kind.record(model, options.reading, dev.classes)
+    more |= dev.kind.record(options.reading, dev.classes, dev.units_of_scores)
     model.training_ = replace(training, systems=dev.systems, results={**training.results, **more})
 
 

@@ -118,13 +118,13 @@ def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> None
     need = _need(found, how, of_key=of_key)
     asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
     if asked or not found.is_big:
-        contents = read_input(Recognized(found.source.path, (found,)), need=need, log10=how.log10).contents
+        contents = read_input(Recognized(found.source.path, (found,)), need=need, unit=how.unit).contents
         table = table_of(contents)
         write_batches(target, table.schema, [table])
         return
     layout = found.layout(need)
-    log10 = how.log10 or layout.format.log10
-    tables = _tables(found, layout, replace(found.options, need=need or layout.holds, log10=log10))
+    options = layout.declared(replace(found.options, need=need or layout.holds, unit=how.unit), found.source.name)
+    tables = _tables(found, layout, options)
     first = next(tables)
     write_batches(target, first.schema, chain([first], tables))
 

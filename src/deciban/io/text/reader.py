@@ -52,6 +52,16 @@ class Layout:
         """The columns that identify a trial; none where only its row does."""
         return identity_of(self.roles)
 
+    def declared(self, options: Options, name: str) -> Options:
+        """Return the options with the unit that the format declares.
+
+        Raises
+        ------
+        FormatError
+            If the user declared another unit.
+        """
+        return options.declaring("log10", f"{name} (format {self.format.name})") if self.format.log10 else options
+
     def __str__(self) -> str:
         separated = "" if self.delimiter == " " else f", {DELIMITERS[self.delimiter]}"
         unit = ", log10" if self.format.log10 else ""

@@ -80,7 +80,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     name = "two-class"
     noun = "trial"
     need = "scores"
-    log10_of_files = True
+    units_of_files = True
     need_of_key = "key"
     has_ties = compares_systems = has_thresholds = has_trial_costs = True
     output = "llrs"
@@ -98,7 +98,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         if reading.from_classes and file.sides is not None:
             refuse_two_columns(file)
         elif reading.from_classes and need in (None, "scores"):
-            found = read_two_columns(file, log10=reading.log10, prior=reading.probabilities)
+            found = read_two_columns(file, unit=reading.unit, prior=reading.probabilities)
         elif reading.from_classes and need == "key":
             found = read_two_classes(file)
         return super().read(file, reading, say, need) if found is None else found
