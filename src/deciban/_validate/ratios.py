@@ -96,21 +96,3 @@ def like_ratios(low: float, high: float, n_trials: float, share_below_1: float, 
     (True, False)
     """
     return n_trials >= FEWEST and 0.0 < low < 1.0 < high and high >= SPREAD * low and share_below_1 >= least_share
-
-
-def note_on_ratios(scores: AnyArray) -> str:
-    """Return the note on scores of unlabelled trials that look like likelihood ratios; empty if they do not.
-
-    Examples
-    --------
-    >>> note_on_ratios(np.geomspace(0.001, 1000.0, 20))[:26]
-    'All scores are positive, f'
-    """
-    if not len(scores) or scores.min() < 0.0:
-        return ""
-    positive = scores[(scores > 0.0) & np.isfinite(scores)]
-    if not len(positive):
-        return ""
-    low, high, share = float(positive.min()), float(positive.max()), float(np.mean(scores < 1.0))
-    is_like = like_ratios(low, high, len(scores), share, SHARE_BELOW_1)
-    return LIKE_RATIOS.format(low=low, high=high) if is_like else ""

@@ -11,7 +11,7 @@ import numpy as np
 from deciban._validate.classes import Prior
 from deciban._validate.ratios import unit_of
 from deciban.errors import FormatError, KeyMismatchError
-from deciban.io.columns.headers import Columns
+from deciban.io.columns.headers import Columns, unit_in_words
 from deciban.io.contents import ContentKind, Contents, Written, field_of
 from deciban.io.formats import Format, formats
 from deciban.io.memory import memory_for_trials, memory_of
@@ -127,7 +127,9 @@ def convert(
 
 def read_message(kind: str, contents: Contents, counts: str) -> Message:
     """Say how something was read."""
-    return Message(kind, contents.origin.name, f"{contents.origin.reading}   {counts}")
+    reading = contents.origin.reading
+    unit = unit_in_words(one.unit for one in contents.systems)
+    return Message(kind, contents.origin.name, f"{reading}{'' if unit in reading else unit}   {counts}")
 
 
 def _notes(contents: Contents) -> list[Message]:

@@ -19,6 +19,7 @@ from deciban.metrics import SortedScores
 from deciban.trials import ClassScores, Key, Scores, SegmentQuality, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import ScoreArray
+from deciban.workflows.kinds.looks import Looks
 from deciban.workflows.model_inspection import Inspection, Properties, inspected_model, is_model_file
 from deciban.workflows.summary_inspection import inspected_summary
 
@@ -119,6 +120,8 @@ def _describe_scores(scores: Scores, contents: Contents, properties: Properties,
     if n_infinite:
         properties.append(("infinite scores", f"{start}{n_infinite:,}"))
     remarks.extend(start + remark for remark in _score_remarks(score, different))
+    looks = Looks.of(scores)
+    remarks.extend([start + looks.note_on_ratios] if looks.like == "ratios" else [])
     if contents.key is not None and contents.key.n_tar and contents.key.n_non:
         remarks.extend(start + remark for remark in _truth_remarks(scores, contents.key))
 

@@ -100,7 +100,7 @@ def test_probabilities_of_two_columns_are_exact_where_one_alone_is_not(tmp_path)
     """A posterior that rounds to 1 says nothing by itself; that of the other class does."""
     posterior = np.array([[1e-20, 1.0], [0.75, 0.25], [1.0, 0.0]])
     np.save(tmp_path / "p.npy", posterior)
-    found = read_two_columns(recognize(tmp_path / "p.npy"), log10=False, prior=0.2).contents
+    found = read_two_columns(recognize(tmp_path / "p.npy"), unit=None, prior=0.2).contents
     assert found.from_probabilities
     assert len(found.notes) == 1
     expected = [20 * np.log(10) - np.log(0.25), np.log(1 / 3) - np.log(0.25), -np.inf]

@@ -38,6 +38,7 @@ from deciban.io.columns.headers import (
     parse_columns,
     roles_of,
     some_of,
+    unit_in_words,
 )
 from deciban.io.contents import ContentKind, Contents, Written, assemble
 from deciban.io.formats import Options
@@ -117,6 +118,9 @@ def contents_of(
         raise FormatError(f"{name}: holds no trial, only the names of columns.")
     columns = [_prepared(table.column(column), column, role, size, name) for column, role in plain.items()]
     reading = some_of([f"{role}={column!r}" for column, role in plain.items()], most=MOST_SHOWN)
+    if options.need != "class-scores" and described.get("class_scores") is not True:
+        declared = declared_by_metadata(options, schema, name)
+        reading += unit_in_words(declared.unit_of(column) for column, role in plain.items() if role == "score")
     origin = replace(origin, reading=f"{origin.reading} {reading}")
     if described.get("class_scores") is True and options.need is None:
         options = replace(options, need="class-scores")

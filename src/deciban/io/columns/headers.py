@@ -17,6 +17,9 @@ IGNORED = "-"
 CONDITION = "="
 """A role that begins with this sign is a condition column of the name that follows."""
 
+UNIT_WORDS: Mapping[ScoreUnit, str] = {"nats": "", "log10": ", log10", "lr": ", likelihood ratios (not logarithms)"}
+"""The end of the message on how a file was read, by the unit of its scores."""
+
 _SHOWN = 10
 
 MOST_SHOWN = 12
@@ -71,6 +74,17 @@ def declared_unit(header: str) -> ScoreUnit | None:
     if _NATURAL_HEADER.fullmatch(name):
         return "nats"
     return "lr" if _RATIO_HEADER.fullmatch(name) else None
+
+
+def unit_in_words(units: Iterable[ScoreUnit | None]) -> str:
+    """Return the end of the message on how a file was read, by the units of its columns of scores.
+
+    Examples
+    --------
+    >>> unit_in_words(["lr"]), unit_in_words([None, "nats"])
+    (', likelihood ratios (not logarithms)', '')
+    """
+    return "".join(UNIT_WORDS[unit] for unit in dict.fromkeys(units) if unit is not None)
 
 
 def roles_of(headers: Sequence[str], name: str) -> tuple[str, ...]:

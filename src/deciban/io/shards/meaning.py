@@ -10,7 +10,16 @@ import pyarrow as pa
 
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.columnar import compared_columns, declared_by_metadata, kinds_of, schema_roles
-from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, MOST_SHOWN, Vocabulary, identity_of, some_of
+from deciban.io.columns.headers import (
+    CONDITION,
+    IDENTITY,
+    IGNORED,
+    MOST_SHOWN,
+    Vocabulary,
+    identity_of,
+    some_of,
+    unit_in_words,
+)
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options
 from deciban.io.shards.how import HowToRead
@@ -90,7 +99,10 @@ class Roles:
         """How the table was understood."""
         shown = [f"{role}={name!r}" for name, role in self.by_column.items() if role != IGNORED]
         label = "" if self.pair is None else f", target if {self.pair[0]!r} is {self.pair[1]!r}"
-        return f"{self.table.reading} {some_of(shown, most=MOST_SHOWN)}{label}   {self.table.n_rows:,} rows"
+        columns = "" if self.table.told else f" {some_of(shown, most=MOST_SHOWN)}"  # what was parsed names its columns
+        unit = unit_in_words(self.units.values())
+        unit = "" if unit in self.table.reading else unit
+        return f"{self.table.reading}{columns}{label}{unit}   {self.table.n_rows:,} rows"
 
 
 def _free(table: RowTable) -> pa.Schema:

@@ -236,6 +236,11 @@ class ShardSource:
     names: tuple[str, ...] = ()
     incomplete: bool = False
 
+    @property
+    def log10(self) -> bool:
+        """Whether the scores of all systems were common logarithms; pieces have natural ones."""
+        return bool(self.units) and set(self.units) == {"log10"}
+
     def of_system(self, system: int) -> ShardSource:
         """The trials with the scores of one system alone, by its position."""
         if len(self.systems) == 1:

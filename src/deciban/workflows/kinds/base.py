@@ -242,24 +242,6 @@ class Kind(ABC, Generic[S, K, A]):
             return []
         return of_probabilities(systems, self.prior_of_probabilities(reading, self.classes_of(systems[0])), self.noun)
 
-    @abstractmethod
-    def look_like_probabilities(self, scores: S) -> bool:
-        """Whether scores that nobody said are probabilities look like some."""
-
-    def messages_of_application(self, systems: Sequence[S]) -> list[Message]:
-        """Say which scores, to which a model is applied, look like probabilities that nobody spoke of."""
-        return self.probabilities_messages(
-            [one.trials.origin.name for one in systems if self.look_like_probabilities(one)]
-        )
-
-    def probabilities_messages(self, files: Sequence[str]) -> list[Message]:
-        """The same of files that are known to look like that."""
-        words = (
-            "look like probabilities, and the model takes them as they are: right if it was trained on such. "
-            "--probabilities PRIOR in training and here makes logarithms of them"
-        )
-        return [Message("note", ", ".join(dict.fromkeys(files)), words)] if files else []
-
     def key_messages(self, key: K, reading: Reading) -> list[Message]:  # noqa: ARG002
         """Which trials of a key were chosen."""
         if not reading.where:

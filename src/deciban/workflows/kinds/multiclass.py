@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deciban._validate.probabilities import like_posteriors
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine
 from deciban.errors import FormatError, InputError, KeyMismatchError
@@ -112,10 +111,6 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
         """The prior of the classes, by their names."""
         return named_prior(prior_of_classes(reading), classes, order) or "flat"
-
-    def look_like_probabilities(self, scores: ClassScores) -> bool:
-        """Whether all lie in [0, 1] and sum to 1."""
-        return like_posteriors(scores.score)
 
     def in_class_order(self, systems: list[ClassScores], order: Sequence[str]) -> list[ClassScores]:
         """Scores of the same classes with these in another order; those of other classes are left as they are."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from deciban.errors import InputError
+from deciban.io.columns.headers import UNIT_WORDS
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Scores
 
@@ -18,9 +19,6 @@ PROBABILITIES = "probabilities"
 
 UNIT = "unit"
 """The key of the unit of the training scores in the record of training."""
-
-_READ_AS = {"log10": ", log10", "lr": ", likelihood ratios (not logarithms)"}
-"""The end of the message on what was read, by the unit of scores."""
 
 _UNDECLARED = "undeclared"
 
@@ -74,7 +72,7 @@ def units_of(systems: Iterable[Any]) -> list[str]:
 
 def read_as(scores: Any) -> str:
     """Return the end of the message on what was read: the unit of the scores, unless the rest of it has it."""
-    words = "" if not isinstance(scores, Scores) else _READ_AS.get(scores.unit, "")
+    words = UNIT_WORDS[scores.unit] if isinstance(scores, Scores) else ""
     return "" if words in scores.trials.origin.reading else words
 
 
@@ -110,9 +108,7 @@ def require_same_unit(model: ScoreModel, reading: Reading, units: Sequence[str])
         way = f"Leave {_OPTIONS[given]} out if these scores are like those of training"
     else:
         way = f"Declare the unit of training ({_OPTIONS.get(trained, trained)})"
-    raise InputError(
-        f"unit: the model was trained on {own}, and these are {others}. {way}, or train on scores like these."
-    )
+    raise InputError(f"The model was trained on {own}, but these are {others}. {way}, or train on scores like these.")
 
 
 def require_same(model: ScoreModel, given: str | None) -> None:
