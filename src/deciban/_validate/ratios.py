@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from deciban._validate import arrays as _validate
 from deciban.errors import InputError, TrialError
 from deciban.types import AnyArray, ScoreUnit
 
@@ -71,10 +73,30 @@ def logarithms_of_ratios(values: AnyArray, name: str = "lr") -> Any:
         raise TrialError(
             f"{name}: {n_wrong:,} of {values.size:,} scores are negative or NaN, the first ",
             row,
-            f": {first:.6g}. A likelihood ratio is at least 0: leave lr out (--lr) if these are logarithms.",
+            f": {first:.6g}. A likelihood ratio is at least 0. If these are logarithms, leave lr out (--lr), or "
+            "rename a column that is called lr.",
         )
     with np.errstate(divide="ignore"):
         return np.log(values)
+
+
+def llrs_of_ratios(values: ArrayLike, name: str) -> Any:
+    """Return the natural logarithms of an argument that holds likelihood ratios or likelihoods.
+
+    Raises
+    ------
+    InputError
+        If a value is negative or NaN, or no number.
+
+    Examples
+    --------
+    >>> llrs_of_ratios([1, 0], "tar")
+    array([  0., -inf])
+    """
+    given = _validate.array(values, name)
+    if given.dtype.kind not in "iuf":
+        raise InputError(f"{name}: expected numbers, got values of type {given.dtype}.")
+    return logarithms_of_ratios(given if given.dtype == np.float32 else given.astype(np.float64), name)
 
 
 def like_ratios(low: float, high: float, n_trials: float, share_below_1: float, least_share: float) -> bool:

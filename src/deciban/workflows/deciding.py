@@ -253,8 +253,8 @@ class _Deciding:
             return []
         action = self.table.actions[int(taken[0])]
         words = (
-            f"all {counted(tally.n_trials, self.kind.noun)} are decided alike ({action}): the scores change no decision. "
-            "Check that they are log-likelihood ratios (deciban calibrate), and check the prior and the costs"
+            f"all {counted(tally.n_trials, self.kind.noun)} are decided alike ({action}): the scores change "
+            "no decision. Check that they are log-likelihood ratios (deciban calibrate), and check prior and costs"
         )
         return [Message("note", name, words)]
 
