@@ -85,8 +85,8 @@ def evaluate(
     labels : mapping, optional
         Other words in the column of the truth: ``{"target": "bonafide", "nontarget": "spoof"}``.
     **options
-        ``name`` (of the system), ``operating_points``; ``lr=True`` if the scores are likelihood ratios and no logarithms
-        (a column called ``lr`` declares it, too); of arrays ``tar_weights`` and ``non_weights``, as in
+        ``name`` (of the system), ``operating_points``; ``lr=True`` if the scores are likelihood ratios rather than
+        logarithms (a column called ``lr`` declares it, too); of arrays ``tar_weights`` and ``non_weights``, as in
         `deciban.evaluation.evaluate`; of data frames ``weights`` (a column), ``where`` (``{"gender": "f"}``: only such
         rows), ``duplicates``, ``log10``, and what is about uncertainty (``units="speaker"``, or a column for each side,
         or a mapping of names to units), as in `deciban.evaluate_files`.
