@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.analysis.data import SystemsData
-from deciban.decisions import Application, DecisionTally, bayes_decisions
+from deciban.decisions import Application, DecisionTally
 from deciban.decisions.deciding import Decisions, decided
 from deciban.decisions.risks import checked_loglik, counts_and_risk
 from deciban.errors import InputError
@@ -329,8 +329,8 @@ class _Deciding:
             scores = self.kind.with_values(scores, self._mapped([matched]), scores.name)
         truth, classes = joined.truth, self.kind.classes_of(scores)
         label = np.where(truth, 0, 1) if not classes else self._label(truth, classes)
-        action = bayes_decisions(self._scores(scores), costs=self.application.costs, prior=self.application.prior)
-        counts, risk = counts_and_risk(action, label, self.application, joined.weight)
+        found = decided(checked_loglik(self._scores(scores), self.application, tell=False), self.application)
+        counts, risk = counts_and_risk(found.action, label, self.application, joined.weight)
         if self.model is None and not self.is_checked and not classes:
             said = remark_on_llrs(summarize(one.score[truth], one.score[~truth]))
             notes += [Message("note", joined.names[0], f"{said} {_NO_DECISIONS}")] if said else []
