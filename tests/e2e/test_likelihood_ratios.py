@@ -12,6 +12,9 @@ from pyarrow import feather
 import deciban
 from deciban import InputError, metrics
 from deciban.calibration import AffineCalibrator
+from deciban.workflows import Options
+from deciban.workflows.sources import open_source
+from deciban.workflows.streaming import evaluate_in_pieces
 from support.commands import terminal
 
 N_TAR, N_NON = 80, 200
@@ -286,3 +289,61 @@ def test_a_fusion_remembers_the_unit_of_each_system(run, files):
     code, _, err = run("apply f.json log.txt log.csv -o out.txt")
     assert code == 2
     assert "scores without a declared unit and likelihood ratios" in err
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "unit"),
+    [
+        ("all.txt", {"lr": True}, "lr"),
+        ("named.csv", {}, "lr"),
+        ("named.parquet", {}, "lr"),
+        ("all.parquet", {"lr": True}, "lr"),
+        ("all.parquet", {}, "nats"),
+        ("log.txt", {"log10": True}, "log10"),
+    ],
+)
+def test_batches_hold_the_same_logarithms(files, path, options, unit):
+    every, _ = files
+    names = [f"t{k}" for k in range(len(every))]
+    lines("named.csv", ["trial,LR", *(f"t{k},{value!r}" for k, value in enumerate(every))])
+    pq.write_table(pa.table({"trial": names, "LR": every}), "named.parquet", row_group_size=50)
+    pq.write_table(pa.table({"trial": names, "score": every}), "all.parquet", row_group_size=50)
+    asked = Options.of("evaluate_files", options)
+    source = open_source([path], "key.txt", asked)
+    assert source.units == (unit,)
+    found, whole = evaluate_in_pieces(source, asked), deciban.evaluate_files(path, "key.txt", **options)
+    assert found.systems[0].cllr == pytest.approx(whole.systems[0].cllr, rel=1e-13)
+    assert found.systems[0].notes == whole.systems[0].notes
+    assert any(one.startswith(NOTE) for one in found.systems[0].notes) == (unit == "nats")
+
+
+def test_a_model_is_applied_to_a_folder_as_to_a_file(run, files):
+    every, _ = files
+    names = [f"t{k}" for k in range(len(every))]
+    table = pa.table({"trial": names, "LR": every})
+    Path("in").mkdir()
+    for at, part in enumerate((table.slice(0, 100), table.slice(100))):
+        pq.write_table(part, f"in/{at}.parquet", row_group_size=30)
+    deciban.train_files("all.txt", "key.txt", AffineCalibrator(), lr=True).model.save("m.json")
+    code, _, err = run("apply m.json in -o out/")
+    assert code == 0, err
+    expected = deciban.load_model("m.json").transform(np.log(every))
+    found = deciban.read_scores("out")
+    np.testing.assert_allclose(found.score, expected, rtol=1e-14)
+    assert found.unit == "nats"
+    deciban.train_files("all.txt", "key.txt", AffineCalibrator()).model.save("raw.json")
+    code, _, err = run("apply raw.json in -o other/")
+    assert code == 2
+    assert "was trained on scores without a declared unit, but these are likelihood ratios" in err
+    pq.write_table(table.rename_columns(["trial", "score"]), "in/0.parquet", row_group_size=30)
+    Path("in/1.parquet").unlink()
+    code, _, err = run("apply raw.json in -o third/")
+    assert code == 0
+    assert NOTE in err
+
+
+def test_a_bad_ratio_of_a_batch_is_named(files):
+    every, _ = files
+    pq.write_table(pa.table({"trial": [f"t{k}" for k in range(280)], "lr": [*every[:-1], -2.0]}), "bad.parquet")
+    with pytest.raises(deciban.FormatError, match=r"bad.parquet.*row.*279.*negative or NaN, the first here: -2"):
+        open_source(["bad.parquet"], "key.txt", Options.of("evaluate_files", {}))

@@ -20,7 +20,8 @@ PROBABILITIES = "probabilities"
 UNIT = "unit"
 """The key of the unit of the training scores in the record of training."""
 
-_UNDECLARED = "undeclared"
+UNDECLARED = "undeclared"
+"""The unit of scores of which the user and the files declared none: natural logarithms, or any scores."""
 
 _WORDS = {
     "lr": "likelihood ratios (--lr, lr=True, or a column called lr)",
@@ -28,7 +29,7 @@ _WORDS = {
     "detection-llr": "detection llrs (--detection-llr, detection_llr=True)",
     "probabilities": "probabilities (--probabilities PRIOR)",
     "log-posteriors": "log posteriors (--posterior-prior PRIOR)",
-    _UNDECLARED: "scores without a declared unit",
+    UNDECLARED: "scores without a declared unit",
 }
 
 _OPTIONS = {"lr": "--lr (lr=True)", "log10": "--log10 (log10=True)", "detection-llr": "--detection-llr"}
@@ -61,7 +62,7 @@ def unit_in_words(reading: Reading, units: Sequence[str]) -> str:
         return "log-posteriors"
     if reading.detection_llr:
         return "detection-llr"
-    found = [_UNDECLARED if one == "nats" else one for one in units or (reading.unit or "nats",)]
+    found = [UNDECLARED if one == "nats" else one for one in units or (reading.unit or "nats",)]
     return found[0] if len(set(found)) == 1 else ",".join(found)
 
 
@@ -102,9 +103,9 @@ def require_same_unit(model: ScoreModel, reading: Reading, units: Sequence[str])
     if not isinstance(trained, str) or trained == given:
         return
     own, others = (" and ".join(_WORDS.get(one, one) for one in names.split(",")) for names in (trained, given))
-    if trained in _OPTIONS and given == _UNDECLARED:
+    if trained in _OPTIONS and given == UNDECLARED:
         way = f"Add {_OPTIONS[trained]} if these scores are such, too"
-    elif given in _OPTIONS and trained == _UNDECLARED:
+    elif given in _OPTIONS and trained == UNDECLARED:
         way = f"Leave {_OPTIONS[given]} out if these scores are like those of training"
     else:
         way = f"Declare the unit of training ({_OPTIONS.get(trained, trained)})"
