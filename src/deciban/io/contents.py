@@ -300,9 +300,9 @@ def assemble(
     if are_classes := options.need == "class-scores" and len(found) > 1:
         systems = tuple(Scores(trials, scores_of(columns[i]), name) for i, name in zip(found, names, strict=True))
     else:
-        headed = [None if headers is None else headers[i] for i in found]
-        columned = zip(found, names, headed, strict=True)
-        systems = tuple(options.system(trials, scores_of(columns[i]), *called) for i, *called in columned)
+        titles = [None if headers is None else headers[i] for i in found]
+        called = zip(found, names, titles, strict=True)
+        systems = tuple(options.system(trials, scores_of(columns[i]), name, title) for i, name, title in called)
     key, words = None, dict[str, bool]()
     if "label" in by_role:
         is_target, words = truth_of(by_role["label"], options.vocabulary)

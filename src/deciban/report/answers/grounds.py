@@ -18,7 +18,7 @@ from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import Figure
 from deciban.report.text import count, number, percent, sure
 
-_NO_LLRS = ("These are no log-likelihood", LIKE_RATIOS.partition(" from ")[0], LIKE_PROBABILITIES, LIKE_POSTERIORS)
+_NO_LLRS = ("These are no log-likelihood", LIKE_RATIOS.partition("{")[0], LIKE_PROBABILITIES, LIKE_POSTERIORS)
 """How notes on scores begin that are none."""
 
 _SHOWN = 3

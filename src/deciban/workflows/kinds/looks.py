@@ -113,7 +113,16 @@ def application_messages(looks: Mapping[str, Looks]) -> list[Message]:
     """Return what to tell about scores to which a model is applied, by the names of their files."""
     files = [name for name, one in looks.items() if one.like == "probabilities"]
     found = [Message("note", ", ".join(files), _APPLIED)] if files else []
-    return found + [Message("note", name, one.note_on_ratios) for name, one in looks.items() if one.like == "ratios"]
+    return found + _on_ratios(looks)
+
+
+def messages_on_ratios(systems: Iterable[Scores | ClassScores]) -> list[Message]:
+    """Return what to tell about the scores of systems that look like likelihood ratios."""
+    return _on_ratios({one.name: Looks.of(one) for one in systems})
+
+
+def _on_ratios(looks: Mapping[str, Looks]) -> list[Message]:
+    return [Message("note", name, one.note_on_ratios) for name, one in looks.items() if one.like == "ratios"]
 
 
 def messages_of_application(systems: Iterable[Scores | ClassScores]) -> list[Message]:
