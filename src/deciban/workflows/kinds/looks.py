@@ -90,7 +90,7 @@ class Looks:
 
     @property
     def like(self) -> Literal["", "probabilities", "ratios", "cosines"]:
-        """What the scores look like; empty if they may be log-likelihoods or their ratios."""
+        """The name of what the scores look like; empty if they may be log-likelihoods or their ratios."""
         if self.are_posteriors is not None:
             return "probabilities" if self.are_posteriors else ""
         if not np.isfinite([self.low, self.high]).all():
