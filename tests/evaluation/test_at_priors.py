@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from deciban.evaluation import evaluate, evaluation_of, merged, presets, summarize
 from deciban.evaluation.at_priors import priors_of, rate_intervals
+from support.limits import wilson
 
 LEVELS = st.sampled_from([-np.inf, -5.0, -2.0, 0.0, 0.5, 2.0, 4.0, np.inf])
 SOME = st.lists(LEVELS, min_size=1, max_size=30)
@@ -70,9 +71,9 @@ def test_intervals_are_those_of_an_evaluation_at_the_prior():
     assert rate_intervals(dataclasses.replace(one, uncertainty=None)) == {}
 
 
-def test_rates_without_an_error_have_the_rule_of_three():
+def test_rates_without_an_error_have_wilson_limits_of_as_many_trials_as_units():
     units = {"tar_units": np.arange(30), "non_units": np.arange(30)}
     one = evaluate(np.full(30, 20.0), np.full(30, -20.0), **units)
     low, high = rate_intervals(one)["p_miss"]
     assert set(low.tolist()) == {0.0}
-    assert high == pytest.approx(1 - 0.05 ** (1 / 30))
+    assert high == pytest.approx(wilson(0.0, 30, 30)[1])

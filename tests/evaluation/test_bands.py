@@ -7,6 +7,7 @@ from scipy.special import expit
 from deciban import metrics
 from deciban.evaluation import evaluate
 from deciban.evaluation.bands import Bands
+from support.limits import mover, wilson
 from support.speakers import crossed, one_sided
 
 
@@ -18,8 +19,15 @@ def test_bayes_errors_vary_as_normalized_costs_do(trials, place):
     prior = float(expit(plain.curves.prior_log_odds[place]))
     found = evaluate(trials.tar, trials.non, operating_points=[prior], optimism=False, **trials.arguments)
     for curve, figure in (("act_error", "act_dcf"), ("min_error", "min_dcf")):
-        expected = found.interval(figure).standard_error
-        assert found.uncertainty.curves[curve][place] == pytest.approx(expected, rel=1e-6, abs=1e-12)
+        places, rates = found.uncertainty.error_rates[curve]
+        at = np.flatnonzero(places == plain.curves.prior_log_odds[place])[0]
+        ways = np.stack(rates.distances(0.95))[:, at]
+        estimate = found.uncertainty.estimates[figure, 0]
+        assert ways == pytest.approx(estimate.distances(0.95), rel=1e-6, abs=1e-12) or estimate.interval().high == 1.0
+        (tar,), (non,) = rates.parts
+        errors = [one.weight[at] * np.sqrt(one.variance[at]) for one in (tar, non)]
+        variance = errors[0] ** 2 + errors[1] ** 2 + 2 * rates.between[at] * errors[0] * errors[1]
+        assert np.sqrt(variance) == pytest.approx(estimate.standard_error, rel=1e-6, abs=1e-12)
 
 
 @pytest.mark.parametrize("place", [210, 280, 350])
@@ -29,13 +37,12 @@ def test_least_errors_are_about_thresholds_that_were_chosen_without_the_unit(pla
     plain = evaluate(trials.tar, trials.non)
     prior = float(expit(plain.curves.prior_log_odds[place]))
     found = evaluate(trials.tar, trials.non, operating_points=[prior], optimism=True, **trials.arguments)
-    wanted = found.interval("min_dcf").standard_error
-    assert found.uncertainty.curves["min_error"][place] == pytest.approx(wanted, rel=1e-6)
     kept = found.uncertainty.curve_influences["min_error"]
     at = np.argmin(np.abs(kept.log_odds - plain.curves.prior_log_odds[place]))
-    np.testing.assert_allclose(kept.influences[at], found.uncertainty.influences["min_dcf", 0], atol=1e-12)
+    expected = found.uncertainty.influences["min_dcf", 0]
+    np.testing.assert_allclose(kept.influences[at], expected, atol=1e-12)
     alike = evaluate(trials.tar, trials.non, operating_points=[prior], optimism=False, **trials.arguments)
-    assert wanted > 1.02 * alike.interval("min_dcf").standard_error
+    assert found.interval("min_dcf").standard_error > 1.02 * alike.interval("min_dcf").standard_error
 
 
 @pytest.mark.parametrize("place", [20, 50, 80])
@@ -44,7 +51,16 @@ def test_cross_entropy_varies_as_the_metric_does(place):
     found = evaluate(trials.tar, trials.non, **trials.arguments)
     prior = float(expit(found.curves.entropy_log_odds[place]))
     for curve, figure in (("act_cross_entropy", "cross_entropy"), ("min_cross_entropy", "min_cross_entropy")):
-        by_unit = metrics.influences(figure, trials.tar, trials.non, p_target=prior, **trials.arguments)
+        how = {"tar_weights": np.ones(len(trials.tar)), "non_weights": np.ones(len(trials.non))}
+        step, by_unit = 1e-5, np.zeros(25)
+        for kind, name in enumerate(how):
+            units = list(trials.arguments.values())[kind]
+            for unit in range(25):
+                sides = []
+                for weight in (1 + step, 1 - step):
+                    own = {**how, name: np.where(units == unit, weight, 1.0)}
+                    sides.append(getattr(metrics, figure)(trials.tar, trials.non, p_target=prior, **own))
+                by_unit[unit] += (24 / 25) / (1 - np.mean(units == unit)) * (sides[0] - sides[1]) / 2 / step
         expected = np.sqrt(25 / 24 * by_unit @ by_unit) / np.log(2)
         assert found.uncertainty.curves[curve][place] == pytest.approx(expected, rel=1e-6)
 
@@ -90,19 +106,26 @@ def test_blocks_of_little_weight_keep_their_digits():
         for k in range(len(squares)):
             inside = np.where(block == k, own, 0.0)
             shares = (inside / inside.sum() if inside.any() else inside) - own / own.sum()
-            squares[k] += np.sum(np.bincount(units, shares) ** 2)
+            less = np.bincount(units, own) / own.sum()  # what a deleted unit takes away
+            squares[k] += np.sum((np.bincount(units, shares) * (19 / 20) / (1 - less)) ** 2)
     np.testing.assert_allclose(found.uncertainty.curves["pav"], np.sqrt(squares * 40 / 39), rtol=1e-9)
 
 
 def test_arrays_are_as_long_as_their_curves():
     trials = crossed(12)
     found = evaluate(trials.tar, trials.non, **trials.arguments)
-    curves, errors = found.curves, found.uncertainty.curves
-    assert len(errors["hull"]) == len(curves.hull_p_fa)
+    curves, errors, rates = found.curves, found.uncertainty.curves, found.uncertainty.error_rates
     assert len(errors["tar_above"]) == len(curves.levels)
-    assert len(errors["act_error"]) == len(curves.prior_log_odds)
+    assert len(errors["p_miss"]) == len(errors["p_fa"]) == len(curves.prior_log_odds)
     assert len(errors["min_cross_entropy"]) == len(curves.entropy_log_odds)
     assert all(np.all(np.isfinite(one)) and np.all(one >= 0) for one in errors.values())
+    assert rates["hull"][0].tolist() == list(range(len(curves.hull_p_fa)))
+    for name in ("act_error", "min_error"):
+        places, sums = rates[name]
+        assert places.tolist() == curves.prior_log_odds[:: Bands.STEP].tolist()
+        ways = np.stack(sums.distances(0.95))
+        assert ways.shape == (2, len(places))
+        assert np.all(np.isfinite(ways) & (ways >= 0))
 
 
 def test_the_hull_varies_as_the_cost_that_touches_it():
@@ -110,13 +133,23 @@ def test_the_hull_varies_as_the_cost_that_touches_it():
     tar, non = rng.integers(0, 5, 400) * 1.0, rng.integers(-2, 3, 400) * 1.0
     found = evaluate(tar, non, tar_units=np.arange(400), non_units=400 + np.arange(400))
     hull = metrics.rocch(tar, non)
+    _, rates = found.uncertainty.error_rates["hull"]
+    (miss,), (alarm,) = rates.parts
     inner = [k for k in range(1, len(hull.llr)) if np.isfinite(hull.llr[k - 1 : k + 1]).all()]
     assert inner
+    assert not rates.between.any()  # no unit is in both classes
     for k in inner:
         odds = np.exp((hull.llr[k - 1] + hull.llr[k]) / 2)
-        weights, rates = np.array([1, odds]) / (1 + odds), np.array([hull.p_miss[k], hull.p_fa[k]])
-        expected = np.sqrt(np.sum(weights**2 * rates * (1 - rates)) / 400 * 800 / 799) / (weights @ rates)
-        assert found.uncertainty.curves["hull"][k] == pytest.approx(expected, rel=1e-9)
+        for part, weight, rate in ((miss, 1 / (1 + odds), hull.p_miss[k]), (alarm, odds / (1 + odds), hull.p_fa[k])):
+            assert (part.weight[k], part.rate[k]) == pytest.approx((weight, rate))
+            assert part.variance[k] == pytest.approx(rate * (1 - rate) / 399)
+        below, above = (way[k] for way in rates.distances(0.95))
+        parts = [
+            (1 / (1 + odds), hull.p_miss[k], wilson(hull.p_miss[k], 399, 400)),
+            (odds / (1 + odds), hull.p_fa[k], wilson(hull.p_fa[k], 399, 400)),
+        ]
+        cost, (low, high) = sum(weight * rate for weight, rate, _ in parts), mover(parts)
+        assert (below, above) == pytest.approx((cost - low, high - cost))
 
 
 @pytest.mark.parametrize("sides", [1, 2])
@@ -140,7 +173,7 @@ def test_influences_on_curves_are_those_of_each_unit_also_where_bands_rest_on_gr
     expected = evaluate(trials.tar, trials.non, **trials.arguments).uncertainty
     monkeypatch.setattr(Bands, "MOST_UNITS", 12)
     found = evaluate(trials.tar, trials.non, **trials.arguments).uncertainty
-    assert found.curves["act_error"] != pytest.approx(expected.curves["act_error"])
+    assert found.curves["tar_above"] != pytest.approx(expected.curves["tar_above"])
     for name, one in expected.curve_influences.items():
         assert one.influences.shape[1] == 25
         np.testing.assert_allclose(found.curve_influences[name].influences, one.influences, atol=1e-12)

@@ -67,8 +67,8 @@ def test_replicates_are_evaluations_with_these_weights(sides):
         known = evaluate(
             *scores, tar_weights=of_tar, non_weights=of_non, operating_points=figures, **units_of(made)
         ).uncertainty.estimates
-        for name, values in values_of(found).items():
-            if (name if isinstance(name, str) else name[0]) not in HELD:
+        for name, values in values_of(found).items():  # the weights of a replicate may leave too few units
+            if (name if isinstance(name, str) else name[0]) not in HELD and name in known:
                 assert values[at] == pytest.approx(known[name].value, abs=1e-11), (name, replicate)
         assert values_of(found)["eer"][at] == pytest.approx(single.eer, abs=1e-11)
         at += 1
@@ -212,20 +212,22 @@ def test_intervals_hold_the_least_cost_of_the_population():
 
 def test_replicates_without_a_class_are_left_out_and_counted():
     made = drawn(12, 30, 200)
-    made["tar_units"][:] = np.where(np.arange(30) < 15, "one", "two")  # no target with a probability of exp(-2)
+    made["tar_units"][:] = np.resize(["one", "two", "three", "four", "five"], 30)
+    none = np.exp(-5)  # the probability that none of the five is drawn
     known = evaluate(**made, bootstrap=1000, seed=1).uncertainty
-    assert known.bootstrap.left_out == pytest.approx(1000 * np.exp(-2), abs=4 * np.sqrt(1000 * np.exp(-2)))
+    assert 0 < known.bootstrap.left_out
+    assert known.bootstrap.left_out == pytest.approx(1000 * none, abs=4 * np.sqrt(1000 * none))
     assert all(len(values) == 1000 - known.bootstrap.left_out for values in known.bootstrap.values.values())
     assert any("no trial of some class and are left out" in note for note in known.notes)
 
 
-def test_where_no_replicate_has_both_classes_intervals_stay_linearised():
+def test_where_fewer_than_two_replicates_have_both_classes_intervals_stay_linearised():
     made = drawn(12, 30, 200)
-    made["tar_units"][:] = "one"
-    names = np.unique(made["tar_units"])
-    seed = next(k for k in range(1000) if poisson_weights(keys_of(names), k, np.arange(3)).sum() == 0)
-    found = evaluate(**made, bootstrap=3, seed=seed)
-    assert found.uncertainty.bootstrap.left_out == 3
+    made["tar_units"][:] = np.resize(["one", "two", "three", "four", "five"], 30)
+    keys = keys_of(np.unique(made["tar_units"]))
+    seed = next(k for k in range(5000) if not poisson_weights(keys, k, np.arange(2)).any(axis=0).all())
+    found = evaluate(**made, bootstrap=2, seed=seed)
+    assert found.uncertainty.bootstrap.left_out >= 1
     assert not found.uncertainty.bootstrap.values
     assert found.interval("cllr") == found.uncertainty.linearised("cllr")
     assert any("intervals are linearised" in note for note in found.uncertainty.notes)
@@ -236,9 +238,26 @@ def test_errors_that_nobody_made_leave_the_linearised_interval():
     made["tar"] += 100.0
     found = evaluate(**made, bootstrap=100, seed=1)
     assert found.interval("auc").method == "rule of three"
+    assert found.interval("eer").method == "Wilson limits by unit"
     for name in ("eer", "auc", "min_cllr", "min_dcf"):
         assert found.interval(name) == found.uncertainty.linearised(name)
         assert found.interval(name).low < found.interval(name).high
+
+
+@pytest.mark.parametrize("kind", ["percentile", "basic"])
+def test_an_interval_of_few_replicates_contains_its_metric(kind):
+    found = evaluate(**drawn(20, 60, 200), bootstrap=2, seed=3).uncertainty.bootstrap
+    for name in found.values:
+        interval = found.interval(name, kind=kind)
+        assert interval.low <= interval.estimate <= interval.high, name
+
+
+def test_metrics_without_an_interval_have_no_replicates():
+    made = drawn(12, 30, 200)
+    made["tar_units"][:] = "one"
+    known = evaluate(**made, bootstrap=20, seed=1).uncertainty
+    assert known.bootstrap.values.keys() == known.estimates.keys()
+    assert "eer" not in known.estimates
 
 
 def test_few_replicates_are_called_rough():

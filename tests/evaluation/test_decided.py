@@ -12,6 +12,7 @@ from deciban.decisions import Application, decision_risk
 from deciban.evaluation import evaluate
 from deciban.evaluation.decided import DecisionProblem, detection, evaluate_decisions
 from deciban.evaluation.unit_trials import Resampling
+from support.limits import wilson
 
 TWO = {"problem": DecisionProblem(("accept", "reject"), ("target", "nontarget"), "two-class")}
 POINT = OperatingPoint(0.1, 2.0, 3.0)
@@ -44,27 +45,44 @@ def test_decisions_of_many_classes_have_the_c_avg_of_submitted_ones(trials, p_ta
     assert found.costs[0].cost == pytest.approx(decision_risk(said, label, costs=costs, prior=own.prior), rel=1e-12)
 
 
-def test_intervals_are_those_of_scores_that_decide_the_same():
+@pytest.mark.parametrize("n_sides", [1, 2])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_intervals_are_those_of_scores_that_decide_the_same(n_sides, is_weighted):
     rng = np.random.default_rng(2)
     truth = np.arange(400) % 4 == 0
+    weights = rng.integers(1, 4, 400) if is_weighted else None
+    heavy = {"tar_weights": weights[truth], "non_weights": weights[~truth]} if is_weighted else {}
     scores = rng.normal(np.where(truth, 1.5, -1.5), 1.5)
-    units = rng.integers(0, 40, (400, 2))
+    units = rng.integers(0, 40, (400, 2))[:, :n_sides]
     sides = {"tar_units": units[truth], "non_units": units[~truth]}
-    expected = evaluate(scores[truth], scores[~truth], operating_points=[POINT], **sides)
+    expected = evaluate(scores[truth], scores[~truth], operating_points=[POINT], **sides, **heavy)
     asked = Resampling(TrialUnits.of(units))
     accepted = scores >= expected.operating_points[0].threshold
-    found = evaluate_decisions(
-        np.where(accepted, 0, 1), np.where(truth, 0, 1), applications={"p": detection(POINT)}, resampling=asked, **TWO
-    ).uncertainty
+    how = {"applications": {"p": detection(POINT)}, "resampling": asked, "weights": weights}
+    found = evaluate_decisions(np.where(accepted, 0, 1), np.where(truth, 0, 1), **how, **TWO).uncertainty
     for name in ("p_miss", "p_fa"):
         one, other = found.interval(name), expected.interval(name)
         assert (one.estimate, one.low, one.high) == pytest.approx((other.estimate, other.low, other.high), rel=1e-9)
     scale = detection(POINT).default_risk
-    assert found.interval(("cost", 0)).low / scale == pytest.approx(expected.interval("act_dcf").low, rel=1e-9)
+    one, other = found.interval(("cost", 0)), expected.interval("act_dcf")
+    assert (one.low / scale, one.high / scale) == pytest.approx((other.low, other.high), rel=1e-9)
+    assert one.standard_error / scale == pytest.approx(other.standard_error, rel=1e-9)
 
 
-def test_without_errors_the_rule_of_three_bounds_a_rate():
+def test_too_few_units_of_a_class_give_no_interval_and_a_note():
+    label = np.arange(60) % 2
+    units = Resampling(TrialUnits.of(np.where(label == 0, np.arange(60) % 8, 100 + np.arange(60))))
+    found = evaluate_decisions(
+        1 - label, label, applications={"p": detection(POINT)}, resampling=units, **TWO
+    ).uncertainty
+    assert found.estimates.keys() == {"p_fa"}
+    assert found.notes[0].startswith(
+        "No confidence intervals for metrics that need targets: they come from 4 effective"
+    )
+
+
+def test_without_errors_a_rate_has_wilson_limits_of_as_many_trials_as_units():
     units = Resampling(TrialUnits.of(np.arange(60)))
     label = np.arange(60) % 2
     found = evaluate_decisions(label, label, applications={}, resampling=units, **TWO)
-    assert found.uncertainty.interval("p_miss").high == pytest.approx(1 - 0.05 ** (1 / 30))
+    assert found.uncertainty.interval("p_miss").high == pytest.approx(wilson(0.0, 30, 30)[1])

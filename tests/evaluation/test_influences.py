@@ -11,13 +11,17 @@ from scipy import stats
 from deciban import InputError, metrics
 from deciban.evaluation import TwoClassFigures, evaluate, evaluation_of, summarize
 from deciban.evaluation.unit_trials import Resampling
+from support.limits import mover, wilson
 from support.speakers import crossed, one_sided
 
 FIGURES = TwoClassFigures(
     [0.01, (0.3, 1, 2)], posteriors_at=[0.2], at_thresholds={"agreed": 0.3}, eer_conventions=True, fmr_at=[0.1]
 )
-STEPS = ("eer_conventions", "rates_at")
-"""They jump where a trial crosses, and have no derivative of their own."""
+STEPS = ("eer", "prbep", "eer_conventions", "rates_at")
+"""They move along a chord of the hull, or jump where a trial crosses: influences are no derivatives of the numbers."""
+
+MEANS = ("p_", "min_p", "eer_p", "act", "cllr", "information", "misleading", "at_thresholds", "mean_act")
+"""Means of costs at thresholds that a unit does not move."""
 
 
 def value(found, figure):
@@ -43,36 +47,86 @@ def weighted(trials, by_unit, base=(1.0, 1.0)):
     return evaluate(trials.tar, trials.non, operating_points=FIGURES, tar_weights=tar, non_weights=non)
 
 
+def factors(trials, n_units):
+    """What makes squares of influences those of a jackknife: (1 - 1/n) / (1 - share of the trials), for each class."""
+    found = []
+    for units in (trials.tar_units, trials.non_units):
+        touched = np.array([(units.reshape(len(units), -1) == unit).any(axis=1).mean() for unit in range(n_units)])
+        found.append((1 - 1 / np.count_nonzero(touched)) / (1 - touched))
+    return found
+
+
 @pytest.mark.parametrize("trials", [crossed(12), crossed(10, digits=0), one_sided(15)], ids=["crossed", "ties", "one"])
-def test_influences_are_derivatives_in_the_weight_of_a_unit(trials):
+def test_influences_are_derivatives_through_each_class_times_a_factor(trials):
     found = evaluate(trials.tar, trials.non, operating_points=FIGURES, optimism=False, **trials.arguments).uncertainty
-    step = 1e-5
+    step, of_class = 1e-5, factors(trials, found.n_units)
     for unit in (0, 4, 9):
-        sides = []
-        for weight in (1 + step, 1 - step):
-            by_unit = np.ones(found.n_units)
-            by_unit[unit] = weight
-            sides.append(weighted(trials, by_unit))
+        expected = dict.fromkeys(found.influences, 0.0)
+        for kind in (0, 1):
+            sides = []
+            for weight in (1 + step, 1 - step):
+                by_unit = np.ones(found.n_units)
+                by_unit[unit] = weight
+                tar, non = trials.weights(by_unit)
+                own = (tar, np.ones_like(non)) if kind == 0 else (np.ones_like(tar), non)
+                sides.append(
+                    evaluate(trials.tar, trials.non, operating_points=FIGURES, tar_weights=own[0], non_weights=own[1])
+                )
+            for figure in expected:
+                if figure not in STEPS and figure[0] not in STEPS:
+                    rise = value(sides[0], figure) - value(sides[1], figure)
+                    expected[figure] += of_class[kind][unit] * rise / 2 / step
         for figure, influences in found.influences.items():
-            if figure[0] in STEPS:
-                continue
-            if figure == "prbep":  # a number of errors, of as many trials as there are
-                continue
-            rise = value(sides[0], figure) - value(sides[1], figure)
-            assert influences[unit] == pytest.approx(rise / 2 / step, abs=2e-6), figure
+            if figure not in STEPS and figure[0] not in STEPS:
+                assert influences[unit] == pytest.approx(expected[figure], abs=2e-6), figure
 
 
-def test_a_number_of_errors_is_one_among_as_many_trials():
-    trials = crossed(13, seed=3)  # no vertex of the hull has as many misses as false alarms: there is no derivative
-    found = evaluate(trials.tar, trials.non, optimism=False, **trials.arguments).uncertainty
-    step, ratio, sides = 1e-5, len(trials.tar) / len(trials.non), []
-    for weight in (1 + step, 1 - step):
-        by_unit = np.ones(13)
-        by_unit[5] = weight
-        tar, non = trials.weights(by_unit)
-        sides.append(metrics.uer(trials.tar, trials.non, ratio=ratio, tar_weights=tar, non_weights=non))
-    expected = len(trials.non) * (sides[0] - sides[1]) / 2 / step
-    assert found.influences["prbep"][5] == pytest.approx(expected, abs=1e-4)
+@pytest.mark.parametrize("trials", [crossed(9, 2), one_sided(15)], ids=["crossed", "one"])
+def test_squared_influences_on_means_are_the_jackknife_variance(trials):
+    """Every unit is really deleted: ``(n - 1)/n`` times the squares of what that changes."""
+    figures = TwoClassFigures([0.01, (0.3, 1, 2)], at_thresholds={"agreed": 0.3}, posteriors_at=[0.2])
+    found = evaluate(trials.tar, trials.non, operating_points=figures, optimism=False, **trials.arguments)
+    known, changes = found.uncertainty, {}
+    for unit in range(known.n_units):
+        keep = [~(one.reshape(len(one), -1) == unit).any(axis=1) for one in (trials.tar_units, trials.non_units)]
+        less = evaluate(trials.tar[keep[0]], trials.non[keep[1]], operating_points=figures)
+        for figure in known.estimates:
+            name = figure if isinstance(figure, str) else figure[0]
+            if name in ("log_loss", "brier") or (name.startswith(MEANS) and "min" not in name and "eer" not in name):
+                changes.setdefault(figure, []).append(value(less, figure) - value(found, figure))
+    assert len(changes) >= 14
+    n = known.n_units
+    for figure, change in changes.items():
+        expected = math.sqrt((n - 1) / n * np.sum(np.square(change)))
+        assert known.estimates[figure].standard_error == pytest.approx(expected, rel=1e-9), figure
+
+
+def test_the_equal_error_rate_moves_with_both_rates_at_its_edge():
+    """The chord that gives the slopes lies on the edge."""
+    rng = np.random.default_rng(4)
+    units = np.arange(600) % 60
+    tar, non = (rng.random(600) < 0.95) * 1.0, (rng.random(600) < 0.4) * 1.0
+    found = evaluate(tar, non, tar_units=units, non_units=units, optimism=False)
+    p_miss, p_fa = np.mean(tar == 0), np.mean(non == 1)
+    assert p_fa - p_miss > 0.2  # the hull meets the diagonal well inside its edge to a miss rate of 1
+    up, down = 1 - p_miss, p_fa
+    share = (p_fa - p_miss) / (up + down)
+    scale = (1 - share) / (down + up)
+    expected = sum(
+        weight * np.bincount(units, wrong - wrong.mean()) / 600
+        for weight, wrong in ((scale * down, tar == 0), (scale * up, non == 1))
+    )
+    np.testing.assert_allclose(found.uncertainty.influences["eer"], expected, rtol=1e-9)
+
+
+def test_a_number_of_errors_is_a_rate_among_as_many_trials():
+    trials = one_sided(40)
+    known = evaluate(trials.tar, trials.non, optimism=False, **trials.arguments)
+    ratio = len(trials.tar) / len(trials.non)
+    rate = metrics.interval("uer", trials.tar, trials.non, ratio=ratio, **trials.arguments)
+    found = known.interval("prbep")
+    wanted = [len(trials.non) * one for one in (rate.estimate, rate.low, rate.high, rate.standard_error)]
+    assert (found.estimate, found.low, found.high, found.standard_error) == pytest.approx(wanted)
 
 
 def test_every_figure_that_results_show_has_an_interval():
@@ -112,7 +166,8 @@ def test_a_rate_in_a_crossed_design_has_the_two_way_error():
     found = evaluate(rng.normal(2, 1, 30), non, operating_points=[0.5], tar_units=tar_units, non_units=units)
     wrong = (non >= 0).reshape(30, 20) - np.mean(non >= 0)
     rows, columns = (np.sum(wrong.sum(axis=axis) ** 2) / 600**2 for axis in (1, 0))
-    expected = math.sqrt((rows + columns) * 50 / 49)
+    # Without a row 29/30 of the trials are left, without a column 19/20.
+    expected = math.sqrt((rows * (30 / 29) ** 2 + columns * (20 / 19) ** 2) * 49 / 50)
     assert found.interval(("p_fa", 0)).standard_error == pytest.approx(expected, rel=1e-9)
 
 
@@ -144,34 +199,41 @@ def test_one_way_errors_are_those_of_the_bootstrap_of_scipy(figure):
 
 @pytest.mark.parametrize("copies", [2, 5])
 def test_copies_of_every_unit_shrink_variances(copies):
-    trials = one_sided(20)
-    once = evaluate(trials.tar, trials.non, operating_points=FIGURES, optimism=False, **trials.arguments)
-    units = [np.concatenate([1000 * k + one for k in range(copies)]) for one in (trials.tar_units, trials.non_units)]
+    """Of units of equal size: each of n units of another design has another share of the trials."""
+    rng, units = np.random.default_rng(1), np.arange(80) % 20
+    level = rng.normal(0, 1, 20)[units]
+    tar, non = rng.normal(1.5, 1, 80) + level, rng.normal(-1.5, 1, 80) + level
+    once = evaluate(tar, non, operating_points=FIGURES, optimism=False, tar_units=units, non_units=units)
+    all_units = np.concatenate([1000 * k + units for k in range(copies)])
     many = evaluate(
-        np.tile(trials.tar, copies),
-        np.tile(trials.non, copies),
+        np.tile(tar, copies),
+        np.tile(non, copies),
         operating_points=FIGURES,
-        tar_units=units[0],
-        non_units=units[1],
+        tar_units=all_units,
+        non_units=all_units,
         optimism=False,
     )
     for figure, estimate in once.uncertainty.estimates.items():
-        if figure == "prbep" or figure[0] == "rates_at":  # more trials have more errors; a chord is shorter
+        if figure in STEPS or figure[0] in STEPS:  # more trials have more errors; a chord is shorter
             continue
-        n, all_units = 20, 20 * copies
-        expected = estimate.standard_error**2 / copies * (all_units / (all_units - 1)) / (n / (n - 1))
+        n, n_all = 20, 20 * copies
+        expected = estimate.standard_error**2 / copies * (n_all / (n_all - 1)) / (n / (n - 1))
         assert many.uncertainty.estimates[figure].standard_error ** 2 == pytest.approx(expected, rel=1e-9, abs=1e-20)
 
 
 def test_a_unit_that_does_as_all_do_adds_nothing():
-    tar, non = np.array([-1.0, 1.0, 1.0, 1.0] * 2), np.array([1.0, -1.0, -1.0, -1.0] * 2)
-    units = np.array([0] * 4 + [1] * 4)
+    tar, non = np.array([-1.0, 1.0, 1.0, 1.0] * 6), np.array([1.0, -1.0, -1.0, -1.0] * 6)
+    units = np.repeat(np.arange(6), 4)
     found = evaluate(tar, non, operating_points=[0.5], tar_units=units, non_units=units).uncertainty
     for figure, influences in found.influences.items():
-        assert influences == pytest.approx([0.0, 0.0], abs=1e-12), figure
-    right = evaluate([*tar, 1.0], [*non, -1.0], tar_units=[*units, 2], non_units=[*units, 2], operating_points=[0.5])
-    mean = 2 / 9
-    expected = np.array([1 - 4 * mean, 1 - 4 * mean, 0 - mean]) / 9
+        assert influences == pytest.approx(np.zeros(6), abs=1e-12), figure
+    # Nothing moves the areas and costs of maps, and no rate varies more than a binomial one does.
+    assert not {"cllr", "min_cllr", "auc"} & found.estimates.keys()
+    rate = found.interval(("p_miss", 0))
+    assert (rate.low, rate.high) == pytest.approx(wilson(0.25, 6, 6))
+    right = evaluate([*tar, 1.0], [*non, -1.0], tar_units=[*units, 6], non_units=[*units, 6], operating_points=[0.5])
+    mean = 6 / 25
+    expected = np.array([1 - 4 * mean] * 6 + [-mean]) / 25 * (6 / 7) / (1 - np.array([4] * 6 + [1]) / 25)
     assert right.uncertainty.influences[("p_miss", 0)] == pytest.approx(expected)
 
 
@@ -216,7 +278,7 @@ def test_order_changes_nothing_of_weights_whose_sums_round(seed):
     ]
     for figure in (("p_miss", 0), "act_dcf"):
         one, other = (found.interval(figure) for found in known)
-        assert one.method == other.method == "rule of three"
+        assert one.method == other.method == "Wilson limits by unit"
         assert (other.low, other.high) == pytest.approx((one.low, one.high), rel=1e-12)
 
 
@@ -252,15 +314,15 @@ def test_many_trials_are_as_exact_as_few():
     """With a hundred thousand trials figures come from cells: the same numbers as trial by trial."""
     trials = crossed(120, 8)
     found = evaluate(trials.tar, trials.non, operating_points=[0.05], optimism=False, **trials.arguments).uncertainty
-    cost = np.logaddexp(0, trials.non) / math.log(2) / 2
-    of_tar = np.logaddexp(0, -trials.tar) / math.log(2) / 2
+    of_tar, cost = np.logaddexp(0, -trials.tar) / math.log(2) / 2, np.logaddexp(0, trials.non) / math.log(2) / 2
+    factor = (1 - 1 / 120) / (1 - 2 / 120)  # a speaker is in two of 120 parts of the non-targets
     expected = np.bincount(trials.tar_units, of_tar - of_tar.mean(), 120) / len(of_tar)
     for side in trials.non_units.T:
-        expected += np.bincount(side, cost - cost.mean(), 120) / len(cost)
+        expected += factor * np.bincount(side, cost - cost.mean(), 120) / len(cost)
     np.testing.assert_allclose(found.influences["cllr"], expected, atol=2e-3 * np.abs(expected).max())
     threshold = math.log(19)
     wrong = (trials.non >= threshold) - np.mean(trials.non >= threshold)
-    expected = sum(np.bincount(side, wrong, 120) for side in trials.non_units.T) / len(wrong)
+    expected = factor * sum(np.bincount(side, wrong, 120) for side in trials.non_units.T) / len(wrong)
     np.testing.assert_allclose(found.influences[("p_fa", 0)], expected, atol=1e-12)
 
 
@@ -272,10 +334,82 @@ def test_one_unit_has_no_intervals():
 
 
 def test_all_trials_of_a_class_may_be_of_one_unit():
-    found = evaluate([1.0, 2.0, -1.0], [0.0, 1.5], tar_units=[1, 1, 1], non_units=[2, 3])
-    assert found.interval(("p_miss", 0)).standard_error == 0.0
-    assert found.interval("eer").corrected is None  # nothing can be left out
-    assert math.isfinite(found.interval("cllr").high)
+    non = np.linspace(-3, 1.5, 8)
+    found = evaluate([1.0, 2.0, -1.0], non, operating_points=[0.5], tar_units=[9, 9, 9], non_units=range(8))
+    known = found.uncertainty
+    assert known.estimates.keys() <= {
+        ("p_fa", 0),
+        ("min_p_fa", 0),
+        "eer_p_fa",
+        *(("misleading_non", k) for k in range(9)),
+    }
+    assert known.too_few == {"targets": 1.0}
+    assert known.notes[0] == (
+        "No confidence intervals for metrics that need targets: they come from 1 effective unit; at least 5 are needed."
+    )
+    rate = np.mean(non >= 0)
+    interval = found.interval(("p_fa", 0))
+    assert (interval.low, interval.high) == pytest.approx(wilson(rate, 7, 8))
+    with pytest.raises(InputError, match="no interval of 'eer'"):
+        found.interval("eer")
+
+
+@pytest.mark.parametrize(("n_units", "sizes"), [(4, (4, 4)), (8, (8, 1)), (8, (1, 8))])
+def test_fewer_than_five_effective_units_of_a_class_give_no_interval_and_a_note(n_units, sizes):
+    """Eight units of which one has nearly all trials amount to little more than one."""
+    rng = np.random.default_rng(1)
+    units = [
+        np.arange(80) % n_units if size == n_units else np.where(np.arange(80) < 73, 0, np.arange(80) % n_units)
+        for size in sizes
+    ]
+    found = evaluate(rng.normal(1, 1, 80), rng.normal(-1, 1, 80), tar_units=units[0], non_units=units[1])
+    known = found.uncertainty
+    few = [name for name, size in zip(("targets", "non-targets"), sizes, strict=True) if size < 5]
+    assert list(known.too_few) == few
+    assert sum("No confidence intervals for metrics that need" in note for note in known.notes) == len(few)
+    enough = {name for name, size in zip(("p_miss", "p_fa"), sizes, strict=True) if size >= 5}
+    assert {figure[0] for figure in known.estimates if figure[0] in ("p_miss", "p_fa")} == enough
+    assert not {"eer", "cllr", "auc", ("act_dcf", 0), ("min_dcf", 0)} & known.estimates.keys()
+
+
+def test_metrics_that_no_unit_moves_have_no_interval():
+    """All scores alike: all ranks are chance, and no unit changes that."""
+    units = {"tar_units": range(12), "non_units": range(12)}
+    found = evaluate(np.zeros(12), np.zeros(12), operating_points=[0.5], **units).uncertainty
+    assert not {"cllr", "min_cllr", "auc", "calibration_loss"} & found.estimates.keys()
+    assert all(one.interval().low < one.interval().high for one in found.estimates.values())
+
+
+@given(st.integers(0, 10_000), st.floats(0.0, 4.0), st.sampled_from([5, 9, 30]), st.booleans())
+def test_an_interval_contains_its_metric_and_stays_within_its_range(seed, shift, n_units, is_corrected):
+    trials = one_sided(n_units, seed, most=2)
+    found = evaluate(
+        trials.tar + shift, trials.non, operating_points=FIGURES, optimism=is_corrected, **trials.arguments
+    )
+    for figure, known in found.uncertainty.estimates.items():
+        for level in (0.5, 0.95):
+            interval = found.interval(figure, level=level)
+            assert interval.low <= interval.estimate <= interval.high, figure
+            assert known.limits[0] <= interval.low <= interval.high <= known.limits[1], figure
+            assert interval.corrected is None or interval.low <= interval.corrected <= interval.high, figure
+
+
+def test_of_many_errors_limits_are_those_of_the_normal_distribution():
+    """With many independent trials Wilson limits and their sums are estimates plus and minus standard errors."""
+    rng, n = np.random.default_rng(3), 5000
+    tar, non = rng.normal(1, 1.2, n), rng.normal(-1, 1.2, n)
+    found = evaluate(
+        tar, non, operating_points=[0.5, 0.2], tar_units=range(n), non_units=range(n, 2 * n), optimism=False
+    )
+    p_miss, p_fa = np.mean(tar < 0), np.mean(non >= 0)
+    error = math.sqrt((p_miss * (1 - p_miss) + p_fa * (1 - p_fa)) / n)
+    for figure, expected in ((("p_miss", 0), math.sqrt(p_miss * (1 - p_miss) / n)), (("act_dcf", 0), error)):
+        interval = found.interval(figure)
+        assert interval.estimate - interval.low == pytest.approx(1.96 * expected, rel=0.04)
+        assert interval.high - interval.estimate == pytest.approx(1.96 * expected, rel=0.04)
+    for figure in ("eer", ("min_dcf", 1), ("act_dcf", 1), "prbep", "mean_act_dcf"):
+        interval = found.interval(figure)
+        assert interval.high - interval.low == pytest.approx(2 * 1.96 * interval.standard_error, rel=0.05), figure
 
 
 def test_a_unit_in_every_trial_adds_only_what_it_does():
@@ -288,28 +422,25 @@ def test_a_unit_in_every_trial_adds_only_what_it_does():
     assert found.uncertainty.influences[("p_fa", 0)][:20] == pytest.approx(expected)
 
 
-def test_without_errors_there_is_the_rule_of_three():
-    found = evaluate(
-        np.arange(3.0, 43.0),
-        -np.arange(3.0, 43.0),
-        operating_points=[0.5, 0.01],
-        tar_units=range(40),
-        non_units=range(40),
-    )
-    share = 1 - 0.05 ** (1 / 40)
-    for figure in ("eer", ("p_miss", 0), ("p_fa", 0), "min_dcf", "min_cllr"):
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_without_errors_rates_have_wilson_limits_of_as_many_trials_as_units(level):
+    scores, units = np.arange(3.0, 83.0), np.arange(80) % 40
+    found = evaluate(scores, -scores, operating_points=[0.5, 0.01], tar_units=units, non_units=units, level=level)
+    high = wilson(0.0, 40, 40, level)[1]
+    for figure in (("p_miss", 0), ("p_fa", 0), "eer_p_miss", ("misleading_non", 0)):
         interval = found.interval(figure)
-        assert (interval.low, interval.method) == (0.0, "rule of three")
-    assert found.interval("eer").high == pytest.approx(share)
-    assert found.interval(("p_miss", 0)).high == pytest.approx(share)
-    assert found.interval("auc").low == pytest.approx(1 - share)
+        assert (interval.low, interval.high, interval.method) == (0.0, pytest.approx(high), "Wilson limits by unit")
+    parts = [(1.0, 0.0, (0.0, high))] * 2
+    assert found.interval(("act_dcf", 0)).high == pytest.approx(mover(parts)[1])
+    assert found.interval("auc").low == pytest.approx(1 - (1 - (1 - level) ** (1 / 40)))
+    assert found.interval("min_cllr").method == "rule of three"
     assert found.interval(("min_dcf", 1)).high == 1.0  # 99 times what is not known
     assert found.interval("cllr").standard_error > 0
 
 
 @pytest.mark.parametrize(("prior", "shift"), [(0.01, 5.0), (0.5, 2.0), (0.99, 6.5)])
 def test_an_error_rate_of_0_beside_another_one_is_not_taken_for_sure(prior, shift):
-    """Distances of both rates from their bounds add in squares, as weighted: that of the unseen one is 3 in n."""
+    """Distances of both rates from their limits add in squares, as weighted."""
     n = 60
     tar, non = np.tile([-3.0, *[1.0] * 9], 12) + shift, np.full(n, -4.0) + shift  # one target in ten is far too low
     tar, non = (-non, -tar) if prior == 0.99 else (tar, non)
@@ -318,13 +449,15 @@ def test_an_error_rate_of_0_beside_another_one_is_not_taken_for_sure(prior, shif
     point, (unseen, seen) = found.operating_points[0], ("p_miss", "p_fa") if prior == 0.99 else ("p_fa", "p_miss")
     assert getattr(point, unseen) == 0.0
     assert 0.0 < getattr(point, seen) < 1.0
-    heavy, known = max(prior, 1 - prior) / min(prior, 1 - prior), found.interval("act_dcf")
-    error = found.interval(seen).standard_error
-    assert known.standard_error == pytest.approx(error)
-    above = point.act_dcf * math.expm1(stats.t.ppf(0.975, n - 1) * error / point.act_dcf)
-    assert known.high == pytest.approx(point.act_dcf + math.hypot(above, heavy * (1 - 0.05 ** (1 / n))))
-    assert known.low == pytest.approx(point.act_dcf**2 / (point.act_dcf + above))
-    assert found.interval("mean_act_dcf").high > found.mean_act_dcf + heavy * (1 - 0.05 ** (1 / n)) / 2
+    rate, heavy, known = getattr(point, seen), max(prior, 1 - prior) / min(prior, 1 - prior), found.interval("act_dcf")
+    wrong, own = (non >= point.threshold, units[1]) if prior == 0.99 else (tar < point.threshold, units[0])
+    by_unit = np.bincount(own, wrong - wrong.mean()) / len(wrong)
+    variance = by_unit @ by_unit * n / (n - 1)
+    assert known.standard_error == pytest.approx(math.sqrt(variance))
+    n_effective = min(rate * (1 - rate) / variance, len(wrong))
+    parts = [(1.0, rate, wilson(rate, n_effective, n)), (heavy, 0.0, wilson(0.0, n, n))]
+    assert (known.low, known.high) == pytest.approx(mover(parts))
+    assert found.interval("mean_act_dcf").high > found.mean_act_dcf + heavy * parts[1][2][1] / 2
 
 
 @pytest.mark.filterwarnings("error")

@@ -36,7 +36,8 @@ def same(shown, interval):
     ("place", "figure"),
     [
         (("intervals", "eer"), "eer"),
-        (("rule_costs", 1, "intervals", "cost"), ("rule_cost", 1)),
+        (("rule_costs", 0, "intervals", "cost"), ("rule_cost", 0)),
+        (("rule_costs", 1, "intervals", "minimum"), ("rule_minimum", 1)),
         (("rule_costs", 0, "intervals", "information"), ("rule_information", 0)),
         (("intervals", "mean_min_dcf"), "mean_min_dcf"),
         (("intervals", "eer_conventions", "rocch"), ("eer_conventions", "rocch")),
@@ -85,7 +86,8 @@ def test_units_are_told_or_null():
 
 def test_what_is_given_is_not_changed():
     given = {"operating_points": [{"p_target": 0.5}, {"p_target": 0.01}]}
-    fewer = deciban.evaluate([1.0, 2.0], [0.0, 1.5], tar_units=[0, 1], non_units=[0, 1], operating_points=[0.5, 0.01])
+    scores, units = ([1.0, 2.0, 3.0, 0.5, 1.0], [0.0, 1.5, -1.0, -2.0, -1.5]), range(5)
+    fewer = deciban.evaluate(*scores, tar_units=units, non_units=units, operating_points=[0.5, 0.01])
     point = {"operating_points": given["operating_points"], "misleading_evidence": [{} for _ in fewer.misleading]}
     point["information_at"] = [{} for _ in fewer.information_at]
     assert "intervals" in with_intervals(point, fewer.uncertainty)["operating_points"][0]
@@ -95,14 +97,16 @@ def test_what_is_given_is_not_changed():
 def test_results_fit_their_schema_and_infinite_bounds_are_words():
     scores = RNG.normal(0, 1, (60, 3))
     classes = evaluate_classes(scores, np.arange(60) % 3, units=np.arange(60) // 2)
-    drawn = deciban.evaluate([2.0, 1.0, 3.0], [0.0, 1.5, -1.0], tar_units=[0, 1, 2], non_units=[0, 1, 2], bootstrap=30)
+    units = {"tar_units": range(6), "non_units": range(6)}
+    drawn = deciban.evaluate([2.0, 1.0, 3.0, 4.0, 0.5, 2.5], [0.0, 1.5, -1.0, -2.0, -1.5, -3.0], **units, bootstrap=30)
     for one in (ONE, classes, drawn):
         jsonschema.validate(deciban.Results((one,)).to_dict(), deciban.json_schemas()["results"])
     assert (
         classes.to_dict()["detectors"][1]["intervals"]["eer"]["low"] == classes.interval(("detectors", "1", "eer")).low
     )
     assert drawn.to_dict()["bootstrap"]["n_replicates"] == 30
-    separable = deciban.evaluate([2.0, 3.0], [0.0, 1.0], tar_units=[0, 1], non_units=[0, 1]).to_dict()
+    separable = deciban.evaluate([2.0, 3.0] * 3, [0.0, 1.0] * 3, **units).to_dict()
+    assert "eer" in separable["intervals"]
     words = [v for one in separable["intervals"].values() for v in one.values() if isinstance(v, float)]
     assert not any(map(math.isinf, words))
 

@@ -74,8 +74,16 @@ def test_captions_name_level_unit_and_number():
     assert caption_of([other]) == "90 % intervals by speaker, 1,200 speakers"
     both = [other, replace(ONE, uncertainty=replace(known, n_units=1100))]
     assert caption_of([*both, evaluate([1.0], [0.0])]) == "90 % intervals by speaker, 1,100 to 1,200 speakers"
-    drawn = evaluate([2.0, 1.0, 3.0], [0.0, 1.5, -1.0], tar_units=[0, 1, 2], non_units=[0, 1, 2], bootstrap=30)
-    assert caption_of([drawn]).endswith("3 units; bootstrap")
+    units = {"tar_units": range(6), "non_units": range(6)}
+    drawn = evaluate([2.0, 1.0, 3.0, 4.0, 2.5, 0.5], [0.0, 1.5, -1.0, -2.0, -3.0, -0.5], **units, bootstrap=30)
+    assert caption_of([drawn]).endswith("6 units; bootstrap")
+
+
+def test_without_intervals_there_is_no_caption():
+    few = evaluate([2.0, 1.0, 3.0], [0.0, 1.5, -1.0], tar_units=[0, 1, 2], non_units=[0, 1, 2])
+    assert not few.uncertainty.estimates
+    assert caption_of([few]) == ""
+    assert caption_of([few, ONE]) == caption_of([ONE])
 
 
 def test_what_has_no_interval_has_none():

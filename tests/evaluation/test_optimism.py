@@ -65,7 +65,10 @@ def test_a_unit_costs_what_the_threshold_of_others_costs(trials):
                 counts[k] += np.where(own, np.bincount(side, minlength=n_units), 0.0)
     expected = np.zeros(n_units)
     for k, total in enumerate((len(trials.tar), len(trials.non))):
-        expected += (costs[k] - counts[k] * costs[k].sum() / counts[k].sum()) / total
+        touched = [one.reshape(len(one), -1) for one in (trials.tar_units, trials.non_units)][k]
+        share = np.array([(touched == unit).any(axis=1).mean() for unit in range(n_units)])
+        factor = (1 - 1 / n_units) / (1 - share)  # as if the unit were left out, see a jackknife
+        expected += factor * (costs[k] - counts[k] * costs[k].sum() / counts[k].sum()) / total
     np.testing.assert_allclose(found.uncertainty.influences[("min_dcf", 0)], expected, atol=1e-12)
     error = found.interval("min_dcf").standard_error
     assert error == pytest.approx(math.sqrt(n_units / (n_units - 1) * expected @ expected))
@@ -75,8 +78,12 @@ def test_without_correction_the_derivative_is_that_of_the_minimum():
     trials = crossed(23)
     plain = evaluate(trials.tar, trials.non, optimism=False, **trials.arguments)
     assert plain.interval("eer").corrected is None
-    expected = metrics.influences("eer", trials.tar, trials.non, **trials.arguments)
-    np.testing.assert_allclose(plain.uncertainty.influences["eer"], expected, atol=1e-12)
+    threshold = metrics.min_dcf_threshold(trials.tar, trials.non, p_target=0.01)
+    miss, alarm = (trials.tar < threshold) * 1.0, 99.0 * (trials.non >= threshold)
+    expected = np.bincount(trials.tar_units, miss - miss.mean(), 23) / len(miss)
+    for side in trials.non_units.T:  # a unit is in two of 23 parts of the non-targets
+        expected += np.bincount(side, alarm - alarm.mean(), 23) / len(alarm) * (22 / 23) / (21 / 23)
+    np.testing.assert_allclose(plain.uncertainty.influences["min_dcf", 0], expected, atol=1e-12)
 
 
 def test_the_mean_over_one_point_is_as_unsure_as_the_point():

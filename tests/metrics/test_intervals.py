@@ -42,7 +42,8 @@ def test_influences_are_central_differences(trials, figure, at):
 def test_intervals_are_those_of_evaluations():
     trials = crossed(15)
     whole = evaluate(trials.tar, trials.non, operating_points=[0.2], optimism=False, **trials.arguments)
-    for figure, at in (("eer", {}), ("auc", {}), ("min_cllr", {}), ("act_dcf", {"p_target": 0.2})):
+    at = {"p_target": 0.2}
+    for figure, at in (("eer", {}), ("auc", {}), ("min_cllr", {}), ("act_dcf", at), ("min_dcf", at)):
         expected = whole.interval(figure, level=0.8)
         found = interval(figure, trials.tar, trials.non, **trials.arguments, level=0.8, **at)
         assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
@@ -81,3 +82,5 @@ def test_what_has_no_interval_is_refused():
         interval("eer", [0.0, 1.0], [0.0, 1.0], tar_units=[1], non_units=[1, 1])
     with pytest.raises(InputError, match="level"):
         interval("eer", [0.0, 1.0], [0.0, 1.0], tar_units=[1, 2], non_units=[1, 2], level=2)
+    with pytest.raises(InputError, match="non_units: 3.6 effective units. An interval needs at least 5"):
+        interval("eer", np.arange(6), np.arange(6), tar_units=np.arange(6), non_units=[1, 1, 2, 2, 3, 4])

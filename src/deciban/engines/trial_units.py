@@ -14,8 +14,8 @@ import numpy as np
 
 from deciban.core.resampling.cells import Cells, CellTotals
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.rates import ClassSize, effective_numbers
-from deciban.core.resampling.unit_counts import MOST_DEALT, UnitCounts, groups_of_keys, small_sample
+from deciban.core.resampling.rates import ClassSize, effective_numbers, small_sample_factors
+from deciban.core.resampling.unit_counts import MOST_DEALT, UnitCounts, groups_of_keys
 from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits
 from deciban.core.resampling.variances import ClassSizes
 from deciban.engines.speakers import counting
@@ -185,7 +185,7 @@ class SingleTally(Locked, Work):
         """Squares of weights, with the factors of a jackknife: see `UnitCounts.small_sample`."""
         total, n = self.classes[c]
         own = np.asarray(weights, np.float64)
-        return np.square(own * small_sample(own / total, n))
+        return np.square(own * small_sample_factors(own / total, n))
 
     def _add(self, tables: list[CountArray], c: int, place: IntArray, weights: CountArray | None) -> None:
         """Add trials at places of a table."""

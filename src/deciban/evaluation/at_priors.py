@@ -128,8 +128,8 @@ def rate_intervals(one: Evaluation) -> dict[str, tuple[FloatArray, FloatArray]]:
     Examples
     --------
     >>> from deciban import evaluate
-    >>> units = {"tar_units": ["ann", "bob", "cid"], "non_units": ["dan", "eve", "fay"]}
-    >>> one = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], operating_points=[0.5], **units)
+    >>> units = {"tar_units": ["ann", "bob", "cid", "dan", "eve"], "non_units": ["fay", "gus", "hal", "ivy", "jim"]}
+    >>> one = evaluate([1.0, 2.0, 2.0, -0.5, 3.0], [0.0, 1.0, -1.0, -2.0, -1.0], operating_points=[0.5], **units)
     >>> low, high = rate_intervals(one)["p_fa"]
     >>> place, exact = one.at_priors.nearest(0.0), one.interval("p_fa")
     >>> bool(low[place] == exact.low), bool(high[place] == exact.high)
@@ -169,11 +169,11 @@ def rate_bounds(
     Examples
     --------
     >>> from deciban import evaluate
-    >>> units = {"tar_units": ["ann", "bob", "cid"], "non_units": ["dan", "eve", "fay"]}
-    >>> known = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], **units).uncertainty
+    >>> units = {"tar_units": ["ann", "bob", "cid", "dan", "eve"], "non_units": ["fay", "gus", "hal", "ivy", "jim"]}
+    >>> known = evaluate([1.0, 2.0, 2.0, -0.5, 3.0], [0.0, 1.0, -1.0, -2.0, -1.0], **units).uncertainty
     >>> low, high = rate_bounds(known, "p_miss", np.array([0.0, 0.5]), np.array([0.0, 0.1]))
     >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.0, 0.401], [0.632, 0.599])
+    ([0.0, 0.066], [0.607, 0.934])
     """
     size = known.size_of(name)
     return (np.zeros_like(rates), np.ones_like(rates)) if size is None else size.limits(rates, variances, known.level)

@@ -125,7 +125,9 @@ class Bands:
         below = _below((of_tar, of_non))
         starts = np.append(self.starts, self.costs.cells.n_cells)
         of_miss, of_rejected = (_rates(*one, self.places) for one in ((tar, below[0]), (non, below[1])))
-        factors = [np.ones(1) if part is None else own[part] for own in self.factors]
+        factors = [
+            np.ones(one.shape[1]) if part is None else own[part] for one, own in zip(below, self.factors, strict=True)
+        ]
         of_miss *= factors[0]
         of_rejected *= factors[1]
         for name in self.sums:
@@ -142,7 +144,8 @@ class Bands:
         self._add("non_above", of_rejected[self.rows["above"]])
         if self.entropy:  # one product for all of them
             costs = np.concatenate(list(self.entropy.values()), axis=2)
-            influences = tar.influence(costs[0], of_tar).T * factors[0] + non.influence(costs[1], of_non).T * factors[1]
+            influences = tar.influence(costs[0], of_tar).T * factors[0]
+            influences += non.influence(costs[1], of_non).T * factors[1]
             for name, own in zip(self.entropy, np.split(influences, len(self.entropy)), strict=True):
                 self._add(name, own)
         of_block = _block_log(tar, of_tar, below[0], starts) * factors[0]
@@ -155,7 +158,7 @@ class Bands:
         """Influences on least errors by thresholds that were chosen without the units of a block."""
         if name != "min_error" or self.chosen is None or part is None:
             return influences
-        held_out = self.chosen.influence(part, below, self.weights)
+        held_out = self.chosen.influence(part, below, self.weights, self.factors)
         return np.where((self.moved & self.chosen.are_inside)[:, None], held_out, influences)
 
     def _add(self, name: str, influences: FloatArray) -> None:

@@ -106,7 +106,8 @@ class Bootstrap:
             Between quantiles of the replicates (Efron 1979), or these mirrored at the estimate, ``2 estimate - q``: as
             far below it as replicates lie above. Left out, minima have basic intervals, as they are lower still in
             replicates than they are here, and all else has percentile intervals. No bound leaves the range of the
-            figure. Where all replicates are alike, as without any error, the linearised interval stands.
+            figure, and the interval contains the figure. Where all replicates are alike, as without any error, the
+            interval without replicates stands.
         level : float, optional
             That of this object when left out.
 

@@ -49,8 +49,8 @@ def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
     Examples
     --------
     >>> from deciban import evaluate
-    >>> units = {"tar_units": ["ann", "bob", "cid"], "non_units": ["dan", "eve", "fay"]}
-    >>> one = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], **units)
+    >>> units = {"tar_units": ["ann", "bob", "cid", "dan", "eve"], "non_units": ["fay", "gus", "hal", "ivy", "jim"]}
+    >>> one = evaluate([1.0, 2.0, 2.0, -0.5, 3.0], [0.0, 1.0, -1.0, -2.0, -1.0], **units)
     >>> low, high = band_of(one, "tar_above", one.curves.tar_above)
     >>> bool((low <= one.curves.tar_above).all() and (one.curves.tar_above <= high).all())
     True

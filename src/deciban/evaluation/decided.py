@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.class_means import ClassMeans
-from deciban.core.resampling.intervals import NothingSeen
+from deciban.core.resampling.intervals import Estimate, NothingSeen
+from deciban.core.resampling.rates import small_sample_factors
 from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances
 from deciban.decisions import Application
 from deciban.evaluation.as_json import plain
 from deciban.evaluation.bounds import Bounds
@@ -22,6 +24,8 @@ from deciban.evaluation.multiclass.replicates import ClassReplicates
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
+
+Pair: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,11 @@ class DecisionProblem:
     accepts: BoolArray | None = None
 
     @property
+    def is_detection(self) -> bool:
+        """Whether targets are accepted or rejected, so that all metrics are sums of two error rates."""
+        return self.kind == "two-class" and self.actions == ("accept", "reject")
+
+    @property
     def accepted(self) -> FloatArray:
         """Which classes each action accepts, 0 or 1: left out, the one whose name it has."""
         if self.accepts is not None:
@@ -177,7 +186,7 @@ def evaluate_decisions(
         found.append(DecisionCost(words, float((figures["cost", k] * shares).sum()), one.default_risk))
     known = None
     if resampling is not None and resampling.units is not None:
-        known = _uncertainty(figures, shares, action, label, weights, resampling)
+        known = _uncertainty(problem, figures, counts, action, label, weights, resampling)
     return DecisionEvaluation(name, problem.kind, actions, classes, counts, rates, tuple(found), known)
 
 
@@ -190,7 +199,7 @@ def _rates(problem: DecisionProblem) -> Iterator[tuple[Figure, FloatArray]]:
     """Error rates as costs (n_actions, n_classes), whose means by class add up to them."""
     actions, classes, p_target = problem.actions, problem.classes, problem.p_target
     if problem.kind == "two-class":
-        if actions == ("accept", "reject"):
+        if problem.is_detection:
             yield "p_miss", np.array([[0.0, 0.0], [1.0, 0.0]])
             yield "p_fa", np.array([[0.0, 1.0], [0.0, 0.0]])
         return
@@ -202,8 +211,9 @@ def _rates(problem: DecisionProblem) -> Iterator[tuple[Figure, FloatArray]]:
 
 
 def _uncertainty(
+    problem: DecisionProblem,
     figures: Mapping[Figure, FloatArray],
-    shares: FloatArray,
+    counts: CountArray,
     action: IntArray,
     label: IntArray,
     weights: CountArray | None,
@@ -218,7 +228,7 @@ def _uncertainty(
     means = ClassMeans.of(label, label, weights, own)
     if means.n_units < 2:
         return None
-    design = means.design(label, shares.shape[1])
+    shares, design = counts / counts.sum(axis=0), means.design(label, counts.shape[1])
     few = max(int(design.seen.min()), 1)
     replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
     collected = Collected(means, replicates)
@@ -230,7 +240,12 @@ def _uncertainty(
             nothing = NothingSeen(few, above=float(costs.max()), ceiling=most)
             made = ClassFigure(name, value, costs[action, label], "log", nothing, (0.0, most))
         collected.add([made], keep=False)
-    estimates = collected.estimates(design)
+    estimates, too_few = collected.estimates(design), design.too_few(problem.classes)
+    if problem.is_detection:
+        is_whole = weights is None or weights.dtype == np.int64
+        n_tar, n_non = (counts.sum(axis=0) if is_whole else np.bincount(label)).tolist()
+        variances = _variances(figures, means, np.where(label == 0, action == 1, action == 0), (n_tar, n_non), label)
+        estimates, too_few = _sums_of_rates(figures, shares, variances), variances.sizes.too_few
     return Uncertainty(
         n_units=means.n_units,
         noun=own.noun,
@@ -238,5 +253,48 @@ def _uncertainty(
         keys=own.keys,
         estimates=estimates,
         level=resampling.level,
+        too_few=too_few,
         bootstrap=None if replicates is None else replicates.bootstrap(estimates),
     )
+
+
+def _weights(costs: FloatArray) -> tuple[float, float]:
+    """Return what a miss rate and a false-alarm rate of 1 add to a cost."""
+    return float(costs[1, 0] - costs[0, 0]), float(costs[0, 1] - costs[1, 1])
+
+
+def _variances(
+    figures: Mapping[Figure, FloatArray], means: ClassMeans, is_error: BoolArray, n_trials: Pair, label: IntArray
+) -> ClassVariances[Figure]:
+    """Return the variances of sums of error rates, as `deciban.evaluation.evaluate` has them."""
+    totals, influences = list[FloatArray](), list[FloatArray]()
+    for kind in (0, 1):
+        share = np.where(label == kind, means.share, 0.0)
+        of_units, errors = means.by_unit(np.stack((share, share * (is_error - share @ is_error))))
+        totals.append(of_units)
+        influences.append(errors * small_sample_factors(of_units))
+    sizes = ClassSizes.of((totals[0], totals[1]), n_trials)
+    found = ClassVariances(list(figures), sizes, means.n_units)
+    weights = np.array([_weights(costs) for costs in figures.values()])
+    tar, non = (np.outer(own, weights[:, kind]) for kind, own in enumerate(influences))
+    found.add(slice(None), tar, non, tar + non)
+    return found
+
+
+def _sums_of_rates(
+    figures: Mapping[Figure, FloatArray], shares: FloatArray, variances: ClassVariances[Figure]
+) -> dict[Figure, Estimate]:
+    """Return the metrics that have an interval."""
+    found = dict[Figure, Estimate]()
+    for name, costs in figures.items():
+        pairs = zip(_weights(costs), (float(shares[1, 0]), float(shares[0, 1])), strict=True)
+        rates = [ClassRate(kind, weight, rate) for kind, (weight, rate) in enumerate(pairs)]
+        if not all(variances.sizes.both[one.kind].is_enough for one in rates if one.weight):
+            continue
+        about = float((costs * shares).sum()), variances.standard_error(name), variances.n_units
+        limits = 0.0, float(costs.max(axis=0).sum())
+        sums, degrees = variances.sum_of_rates(name, rates), variances.degrees(name)
+        estimate = Estimate(*about, limits=limits, rates=sums, degrees=degrees)
+        if estimate.is_known:
+            found[name] = estimate
+    return found

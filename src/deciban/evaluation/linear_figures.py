@@ -139,7 +139,7 @@ class FiguresOfEvaluation:
     def _rules(self) -> Iterator[LinearFigure]:
         found, bits, infinite = self.found, self.costs.log_cost(0.0) / math.log(2), self._none(math.inf)
         yield LinearFigure("cllr", found.cllr, bits, "log", infinite)
-        entropy = NothingSeen(min(self.n_units), is_entropy=True)
+        entropy = NothingSeen(min(self.n_units), is_entropy=True) if found.min_cllr <= ROUNDING else None
         yield LinearFigure("min_cllr", found.min_cllr, 0.0, "log", entropy, _least_bits, (0.0, 1.0), OF_MAPS)
         loss = found.calibration_loss
         yield LinearFigure(

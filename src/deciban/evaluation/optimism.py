@@ -152,7 +152,11 @@ class ThresholdsWithoutGroups:
         return np.asarray(((self.at > 0) & (self.at < self.n_cells)).any(axis=0))
 
     def influence(
-        self, part: slice, below: tuple[FloatArray, FloatArray], weights: tuple[FloatArray, FloatArray]
+        self,
+        part: slice,
+        below: tuple[FloatArray, FloatArray],
+        weights: tuple[FloatArray, FloatArray],
+        factors: tuple[FloatArray, FloatArray],
     ) -> FloatArray:
         """What units of a block do to weighted error rates, (n_places, n), by thresholds chosen without them.
 
@@ -164,12 +168,15 @@ class ThresholdsWithoutGroups:
             Their targets and non-targets in the first 0, 1, ... cells.
         weights : pair of (n_places,) arrays
             Of misses and of false alarms.
+        factors : pair of (n_units,) arrays
+            Of influences through each class: `TrialsInCells.small_sample`.
         """
         at, shares = self.at.T[:, self.group[part]], []
-        for table, mean, weight, total in zip(below, self.rejected, weights, self.totals, strict=True):
+        given = zip(below, self.rejected, weights, self.totals, factors, strict=True)
+        for table, mean, weight, total, factor in given:
             own = np.take_along_axis(table, at, axis=0)
             own -= np.outer(mean, table[-1])
-            own *= weight[:, None] / total
+            own *= weight[:, None] / total * factor[part]
             shares.append(own)
         return np.asarray(shares[0] - shares[1])  # false alarms are what is not rejected
 

@@ -217,10 +217,11 @@ def evaluate(
     (0.1667, 0.6941, 0.3333)
     >>> [round(point.min_dcf, 4) for point in result.operating_points]
     [0.3333, 0.3333]
-    >>> speakers = {"tar_units": ["ann", "bob", "cid"], "non_units": [["ann", "bob"], ["bob", "cid"], ["cid", "ann"]]}
-    >>> found = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], **speakers).interval("cllr")
-    >>> round(found.low, 2), round(found.high, 2), found.n_units
-    (0.24, 1.99, 3)
+    >>> names = ["ann", "bob", "cid", "dan", "eve"]
+    >>> speakers = {"tar_units": names, "non_units": [(names[k - 1], names[k]) for k in range(5)]}
+    >>> found = evaluate([1.0, 2.0, 2.0, 3.0, 0.0], [0.0, 1.0, -1.0, -3.0, -2.0], **speakers).interval("cllr")
+    >>> found.low < found.estimate < found.high, found.n_units
+    (True, 5)
     """
     figures, asked = TwoClassFigures.of(operating_points), Resampling(None, level, optimism, None, bootstrap, seed)
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)

@@ -296,12 +296,13 @@ def assemble(
     else:
         trials = Trials.of_rows(len(columns[0]), conditions=conditions, origin=origin)
     found = [i for i, role in enumerate(roles) if role == "score"]
-    systems = tuple(
-        Scores(
-            trials, scores_of(columns[i]), system if len(found) == 1 or headers is None else headers[i], options.log10
-        )
-        for i in found
-    )
+    names = [system if len(found) == 1 or headers is None else headers[i] for i in found]
+    if are_classes := options.need == "class-scores" and len(found) > 1:
+        systems = tuple(Scores(trials, scores_of(columns[i]), name) for i, name in zip(found, names, strict=True))
+    else:
+        titles = [None if headers is None else headers[i] for i in found]
+        called = zip(found, names, titles, strict=True)
+        systems = tuple(options.system(trials, scores_of(columns[i]), name, title) for i, name, title in called)
     key, words = None, dict[str, bool]()
     if "label" in by_role:
         is_target, words = truth_of(by_role["label"], options.vocabulary)
@@ -311,7 +312,7 @@ def assemble(
         label = by_role["class"]
         class_key = ClassKey.of(trials, _digits(label) if classes is None else label, classes=classes)
     class_scores = None
-    if options.need == "class-scores" and len(systems) > 1:
+    if are_classes:
         matrix = np.column_stack([one.score for one in systems])
         class_scores = ClassScores.of(trials, [one.name for one in systems], matrix, name=system)
         systems = ()

@@ -119,7 +119,7 @@ def convert_in_pieces(
     must : bool
         Whether the user said how much memory may be taken.
     **given
-        ``format``, ``columns``, ``labels`` and ``log10``, as of `deciban.io.convert`.
+        ``format``, ``columns`` and ``labels``, as of `deciban.io.convert`, and ``unit``, the declared one of scores.
 
     Returns
     -------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,8 @@ class _Figure:
     limits: tuple[float, float] = (0.0, math.inf)
     weights: Callable[..., tuple[float, float]] | None = None
     """What a miss rate and a false-alarm rate of 1 add to the metric, if it is a sum of both."""
+    rates: Callable[..., FloatArray] | None = None
+    """The costs of cells that are this sum, if ``costs`` are not."""
 
 
 def _odds(p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> float:
@@ -79,12 +81,17 @@ def _crossing(of: LinearCosts, ratio: float = 1.0) -> FloatArray:
 
 
 def _crossing_weights(trials: _Trials, ratio: float = 1.0) -> tuple[float, float]:
-    return trials.costs.crossing_weights(ratio, (trials.sizes.tar.n_units, trials.sizes.non.n_units))
+    return trials.costs.crossing_weights(ratio, trials.n_seen)
+
+
+def _along_chord(trials: _Trials, ratio: float = 1.0) -> FloatArray:
+    _, *slopes = trials.costs.slopes(ratio, trials.n_seen)
+    return np.asarray(trials.costs.best.crossing(ratio, (slopes[0], slopes[1]))[:, 0])
 
 
 _FIGURES: Mapping[str, _Figure] = {
-    "eer": _Figure(eer, _crossing, "logit", (0.0, 0.5), _crossing_weights),
-    "uer": _Figure(uer, _crossing, "logit", (0.0, 1.0), _crossing_weights),
+    "eer": _Figure(eer, _crossing, "logit", (0.0, 0.5), _crossing_weights, _along_chord),
+    "uer": _Figure(uer, _crossing, "logit", (0.0, 1.0), _crossing_weights, _along_chord),
     "auc": _Figure(auc, lambda of: of.auc(), "logit", (0.0, 1.0)),
     "act_dcf": _Figure(act_dcf, _act_dcf, weights=_dcf_weights),
     "min_dcf": _Figure(min_dcf, _min_dcf, "logit", (0.0, 1.0), _dcf_weights),
@@ -194,7 +201,7 @@ def interval(
     >>> tar, non = [1.0, 2.0, -1.0, 3.0, 0.5], [-2.0, 1.0, -1.0, -3.0, -0.5]
     >>> found = interval("act_dcf", tar, non, tar_units=range(5), non_units=range(5), p_target=0.5)
     >>> round(found.estimate, 4), round(found.low, 4), round(found.high, 4)
-    (0.4, 0.1, 1.0)
+    (0.4, 0.1766, 1.1072)
     """
     level, known = checked_level(level), _known(figure, at)
     trials = _Trials.of(figure, tar, non, (tar_units, non_units), (tar_weights, non_weights), at)
@@ -204,6 +211,8 @@ def interval(
                 f"{name}: {size.n_clusters:.3g} effective units. An interval needs at least {FEWEST_CLUSTERS:g} of "
                 "each class."
             )
+    if known.rates is not None:
+        trials = replace(trials, of_cells=known.rates(trials, **at))
     of_tar, of_non = (one * own.small_sample for one, own in zip(trials.influences(), trials.counts, strict=True))
     variances = ClassVariances([figure], trials.sizes, trials.n_units)
     variances.add(slice(None), of_tar[:, None], of_non[:, None], (of_tar + of_non)[:, None])
@@ -245,12 +254,12 @@ class _Trials:
         wanted = [-_odds(**of_point)] if "p_target" in at else []
         cells = cells_of(ranks.table, ranks.pav, np.array(wanted, np.float64), of_units[0].n_units)
         costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
-        if of_units[0].n_units < 2:
-            raise InputError("tar_units, non_units: all trials are of one unit. An interval needs at least two.")
         counts = [
             _counts_of(np.asarray(scores, np.float64), own, weight, cells, name)
             for scores, own, weight, name in zip((tar, non), of_units, weights, ("tar_units", "non_units"), strict=True)
         ]
+        if of_units[0].n_units < 2:
+            raise InputError("tar_units, non_units: all trials are of one unit. An interval needs at least two.")
         return cls(value, costs, known.costs(costs, **at), (counts[0], counts[1]))
 
     @property
@@ -262,6 +271,12 @@ class _Trials:
         tar, non = self.counts
         n_tar, n_non = (own.total / one for own, one in zip(self.counts, self.costs.one_trial, strict=True))
         return ClassSizes.of((tar.totals, non.totals), (n_tar, n_non))
+
+    @property
+    def n_seen(self) -> tuple[int, int]:
+        """Units with trials of each class."""
+        tar, non = self.sizes.both
+        return tar.n_units, non.n_units
 
     def rates(self, weights: tuple[float, float]) -> list[ClassRate]:
         """Return the error rates that add up to the metric with these weights."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from deciban._validate.ratios import is_note_on_ratios
 from deciban.analysis.comparison import Against, Comparison, compare_results
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
@@ -278,6 +279,10 @@ def compare_chosen(
         results = Results(systems, results.join, results.messages)
     seed = options.how_sure.seed
     how: Any = {"level": options.how_sure.level, "permutations": permutations, "seed": seed}
+    ratios = [
+        Message("note", one.name, note) for one in results.systems for note in one.notes if is_note_on_ratios(note)
+    ]
+    results = replace(results, messages=(*results.messages, *ratios))
     said = " ".join(one.text for one in results.messages if isinstance(one, Message) and one.kind == "units")
     if said and any(one.uncertainty is None for one in results.systems):
         raise InputError(f"units: {said}")

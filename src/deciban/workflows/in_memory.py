@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from deciban._validate.ratios import llrs_of_ratios
 from deciban.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def evaluate(
     operating_points: Iterable[PointLike] = ...,
     tar_weights: Weights = None,
     non_weights: Weights = None,
+    lr: bool = False,
     **figures: Any,
 ) -> Evaluation: ...
 @overload
@@ -83,7 +85,8 @@ def evaluate(
     labels : mapping, optional
         Other words in the column of the truth: ``{"target": "bonafide", "nontarget": "spoof"}``.
     **options
-        ``name`` (of the system), ``operating_points``; of arrays ``tar_weights`` and ``non_weights``, as in
+        ``name`` (of the system), ``operating_points``; ``lr=True`` if the scores are likelihood ratios rather than
+        logarithms (a column called ``lr`` declares it, too); of arrays ``tar_weights`` and ``non_weights``, as in
         `deciban.evaluation.evaluate`; of data frames ``weights`` (a column), ``where`` (``{"gender": "f"}``: only such
         rows), ``duplicates``, ``log10``, and what is about uncertainty (``units="speaker"``, or a column for each side,
         or a mapping of names to units), as in `deciban.evaluate_files`.
@@ -115,6 +118,8 @@ def evaluate(
         _refuse_frame(tar, non)
         from deciban.evaluation import evaluate as of_arrays
 
+        if options.pop("lr", False):
+            tar, non = llrs_of_ratios(tar, "tar"), llrs_of_ratios(non, "non")
         return of_arrays(tar, non, **options)
     from deciban.workflows.memory_inputs import Given, require_frame, two_class_files
 
@@ -171,7 +176,8 @@ def evaluate_classes(
     trial : str, optional
         Of a data frame: column of the names of the segments, if messages should use them.
     **options
-        As in `deciban.evaluation.evaluate_classes`: ``name``, ``prior``, ``p_target``, ``p_out_of_set``, ``subsets``,
+        ``lr=True`` if the scores are likelihoods and no logarithms, and as in `deciban.evaluation.evaluate_classes`:
+        ``name``, ``prior``, ``p_target``, ``p_out_of_set``, ``subsets``,
         ``pairs``, of arrays ``sample_weight``. Of data frames also ``groups``, ``weights`` (a column), ``where``,
         ``posterior_prior``, ``detection_llr``, ``log10``, and what is about uncertainty (``units``, a column), as in
         `deciban.evaluate_files`.
@@ -197,6 +203,7 @@ def evaluate_classes(
         _refuse_columns({"score": score, "trial": trial})
         from deciban.evaluation import evaluate_classes as of_arrays
 
+        loglik = llrs_of_ratios(loglik, "loglik") if options.pop("lr", False) else loglik
         return of_arrays(loglik, label, classes=classes, **options)
     from deciban.workflows.memory_inputs import Given, class_files, require_frame
 

@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 
 from deciban import InputError
 from deciban.core.resampling.intervals import Estimate, NothingSeen
+from deciban.core.resampling.rates import ClassSize, RatePart, RateSum
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
@@ -55,11 +56,43 @@ def test_a_ceiling_holds():
 
 
 def test_the_middle_is_the_corrected_value():
-    found = Estimate(0.1, 0.01, 100, "log", corrected=0.12).interval()
+    found = Estimate(0.1, 0.02, 100, "log", corrected=0.12).interval()
     assert math.sqrt(found.low * found.high) == pytest.approx(0.12)
     assert (found.estimate, found.corrected) == (0.1, 0.12)
-    found = Estimate(0.1, 0.01, 100, "logit", corrected=0.12).interval()
+    found = Estimate(0.1, 0.02, 100, "logit", corrected=0.12).interval()
     assert special.logit(found.low) + special.logit(found.high) == pytest.approx(2 * special.logit(0.12))
+
+
+@pytest.mark.parametrize("scale", ["log", "logit", "identity"])
+@pytest.mark.parametrize(("value", "corrected"), [(0.1, 0.2), (0.2, 0.1)])
+def test_an_interval_contains_its_metric_however_far_it_is_corrected(scale, value, corrected):
+    found = Estimate(value, 0.001, 100, scale, corrected=corrected).interval()
+    plain = Estimate(corrected, 0.001, 100, scale).interval()
+    assert (found.low, found.high) == (min(plain.low, value), max(plain.high, value))
+    assert value in (found.low, found.high)
+
+
+def test_sums_of_rates_reach_from_the_smaller_to_the_larger_of_the_metric_and_its_correction():
+    size = ClassSize(100.0, 100.0, 100)
+    rates = RateSum(((RatePart(1.0, 0.1, 0.0009, size),), ()))
+    below, above = (float(way) for way in rates.distances(0.95))
+    for corrected, ends in ((0.12, (0.1, 0.12)), (0.07, (0.07, 0.1)), (None, (0.1, 0.1))):
+        found = Estimate(0.1, 0.03, 100, "logit", corrected=corrected, rates=rates).interval()
+        assert (found.low, found.high) == pytest.approx((ends[0] - below, ends[1] + above))
+        assert found.method == "Wilson limits by unit"
+
+
+def test_degrees_of_freedom_may_be_those_of_fewer_units():
+    found = Estimate(0.2, 0.03, 50, "identity", degrees=7.5).interval()
+    assert (found.low, found.high) == pytest.approx(stats.t.interval(0.95, 7.5, 0.2, 0.03))
+
+
+def test_a_metric_without_a_finite_interval_or_with_a_point_is_not_known():
+    assert not Estimate(0.3, 0.0, 50).is_known
+    assert not Estimate(0.3, 0.0, 50, corrected=0.31).is_known
+    assert not Estimate(0.0, 0.0, 50, nothing_seen=NothingSeen(50, above=math.inf)).is_known
+    assert Estimate(0.0, 0.0, 50, nothing_seen=NothingSeen(50, above=1.0)).is_known
+    assert Estimate(0.3, 0.01, 50).is_known
 
 
 @pytest.mark.parametrize("scale", ["identity", "log", "logit"])

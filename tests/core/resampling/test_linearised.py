@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
+from scipy.optimize import brentq
 
 from deciban import metrics
 from deciban.core.resampling.cells import cells_of
@@ -30,7 +32,7 @@ def test_mean_costs_are_the_metrics(sets, prior):
     found = linear(sets, [-log_odds, 0.5])
     at, close = {"p_target": prior}, {"rel": 1e-12, "abs": 1e-12}
     assert mean(found.dcf(log_odds, -log_odds), found) == pytest.approx(metrics.act_dcf(*sets, **at), **close)
-    assert mean(found.crossing(2.0), found) == pytest.approx(metrics.uer(*sets, ratio=2.0), **close)
+    assert mean(found.best.crossing(2.0)[:, 0], found) == pytest.approx(metrics.uer(*sets, ratio=2.0), **close)
     assert mean(found.log_cost(log_odds), found) == pytest.approx(metrics.cross_entropy(*sets, **at), **close)
     least = metrics.min_cross_entropy(*sets, **at)
     assert mean(found.log_cost(log_odds, best=True), found) == pytest.approx(least, **close)
@@ -59,18 +61,43 @@ def test_where_a_rate_is_limited_the_other_moves_along_a_chord():
     found = linear((tar, non), [threshold])
     # Of normal classes of equal spread the slope is the likelihood ratio: exp(d t - d^2 / 2).
     slope = math.exp(2 * threshold - 2)
-    miss, false_alarm = found.limited_miss(threshold, 0.01)
-    assert miss.max() == 1.0
-    assert false_alarm.max() == pytest.approx(slope, rel=0.1)
-    miss, false_alarm = found.limited_false_alarm(threshold, 0.01)
-    assert false_alarm.max() == 1.0
-    assert miss.max() == pytest.approx(1 / slope, rel=0.1)
+    n_units = 2000, 2000
+    miss, false_alarm = found.limited_miss(threshold, n_units)
+    assert miss == 1.0
+    assert false_alarm == pytest.approx(slope, rel=0.1)
+    miss, false_alarm = found.limited_false_alarm(threshold, n_units)
+    assert false_alarm == 1.0
+    assert miss == pytest.approx(1 / slope, rel=0.1)
+
+
+@pytest.mark.parametrize("ratio", [0.5, 1.0, 4.0])
+def test_where_rates_cross_their_weights_are_those_of_normal_classes(ratio):
+    """Both rates move with the threshold as densities: the crossing moves with the rate whose density is lower."""
+    rng = np.random.default_rng(2)
+    tar, non = rng.normal(2, 1, 100_000), rng.normal(0, 1, 100_000)
+    threshold = brentq(lambda t: stats.norm.sf(t) - ratio * stats.norm.cdf(t - 2), -2, 4)
+    found, n_units = linear((tar, non)), (2000, 2000)
+    down, up = stats.norm.pdf(threshold), stats.norm.pdf(threshold - 2)
+    p_fa, *slopes = found.slopes(ratio, n_units)
+    assert p_fa == pytest.approx(stats.norm.sf(threshold), rel=0.02)
+    assert slopes[0] / slopes[1] == pytest.approx(down / up, rel=0.1)
+    expected = ratio * down / (down + ratio * up), ratio * up / (down + ratio * up)
+    weights = found.crossing_weights(ratio, n_units)
+    assert weights == pytest.approx(expected, rel=0.1)
+    assert weights[0] * p_fa / ratio + weights[1] * p_fa == pytest.approx(p_fa)
+
+
+@given(classes(st.one_of(coarse, st.floats(-20, 20))), st.sampled_from([0.25, 1.0, 5.0]))
+def test_weights_of_a_crossing_are_shares_of_it(sets, ratio):
+    of_tar, of_non = linear(sets).crossing_weights(ratio, (5, 7))
+    assert min(of_tar, of_non) >= 0.0
+    assert of_tar / ratio + of_non == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("kind", ["limited_miss", "limited_false_alarm"])
 @pytest.mark.parametrize("threshold", [-np.inf, 0.5, np.inf])
 def test_limits_of_separate_classes_are_finite(kind, threshold):
-    assert np.all(np.isfinite(getattr(linear(([1.0, 2.0], [0.0]), [0.5]), kind)(threshold, 0.1)))
+    assert np.all(np.isfinite(getattr(linear(([1.0, 2.0], [0.0]), [0.5]), kind)(threshold, (2, 1))))
 
 
 def test_infinite_scores_cost_what_they_are():

@@ -255,8 +255,8 @@ class Estimate:
     @property
     def is_known(self) -> bool:
         """Whether there is an interval: finite, and not a point."""
-        if self.rates is None and self.standard_error > 0.0:
-            return True
+        if self.rates is None and (self.standard_error > 0.0 or self.nothing_seen is None):
+            return self.standard_error > 0.0
         found = self.interval()
         return math.isfinite(found.high - found.low) and found.low < found.high
 

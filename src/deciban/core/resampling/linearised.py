@@ -142,14 +142,21 @@ def crossing_slopes(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tup
     rocch : Rocch
     ratio : float
     n_units : (int, int)
-        Units with trials of each class: the chord reaches a standard error to each side of the crossing.
+        Units with trials of each class: the chord reaches a standard error of the ratio of both rates to each side.
     """
-    gap = rocch.p_fa - ratio * rocch.p_miss
-    p_fa = float(np.interp(0.0, gap[::-1], rocch.p_fa[::-1]))
-    spread = math.hypot(ratio * _spread(p_fa / ratio, n_units[0]), _spread(p_fa, n_units[1]))
-    ends = np.clip([spread, -spread], gap[-1], gap[0])
-    fall, rise = (np.interp(ends, gap[::-1], rate[::-1]) for rate in (rocch.p_fa, rocch.p_miss))
-    return p_fa, float(fall[0] - fall[1]), float(rise[1] - rise[0])
+
+    def at(factor: float) -> tuple[float, float]:
+        gap = rocch.p_fa - factor * rocch.p_miss
+        p_fa = float(np.interp(0.0, gap[::-1], rocch.p_fa[::-1]))
+        return p_fa, p_fa / factor
+
+    p_fa, p_miss = at(ratio)
+    if p_fa == 0.0:  # no errors: both rates count alike
+        return 0.0, 1.0, 1.0
+    relative = math.hypot(*(_spread(p, n) / p for p, n in zip((p_miss, p_fa), n_units, strict=True)))
+    reach = math.exp(min(relative, 1.0))
+    (most_fa, least_miss), (least_fa, most_miss) = at(ratio * reach), at(ratio / reach)
+    return p_fa, most_fa - least_fa, most_miss - least_miss
 
 
 def _spread(rate: float, n: int) -> float:

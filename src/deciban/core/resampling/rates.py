@@ -38,6 +38,29 @@ def effective_numbers(sums: ArrayLike, squares: ArrayLike) -> FloatArray:
     return np.divide(total * total, own, out=np.zeros(np.broadcast(total, own).shape), where=own > 0.0)
 
 
+def small_sample_factors(share: FloatArray, n_units: int | None = None) -> FloatArray:
+    """Return factors of the influences of clusters whose squares are then those of a jackknife (CR3).
+
+    A cluster that has a share h of the trials of a class moves the mean by ``1 / (1 - h)`` times its influence when it
+    is left out. Clusters of equal size have the factor 1, if each trial is of one cluster.
+
+    Parameters
+    ----------
+    share : (n_units,) array
+        Trials of each cluster, as a share of all trials of the class.
+    n_units : int, optional
+        Clusters of the class; as many as have a share when left out.
+
+    Examples
+    --------
+    >>> small_sample_factors(np.array([0.5, 0.5, 0.0])).tolist()
+    [1.0, 1.0, 0.5]
+    """
+    n = max(int(np.count_nonzero(share > 0.0)), 1) if n_units is None else n_units
+    rest = 1.0 - share
+    return np.divide(1.0 - 1.0 / n, rest, out=np.zeros_like(rest), where=rest > 1e-12)
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterDesign:
     """Effective numbers of clusters of many classes.
@@ -134,7 +157,7 @@ class ClassSize:
         --------
         >>> low, high = ClassSize(200.0, 50.0, 50).limits([0.0, 0.1], [0.0, 0.0009], 0.95)
         >>> low.round(3).tolist(), high.round(3).tolist()
-        ([0.0, 0.055], [0.075, 0.175])
+        ([0.0, 0.054], [0.075, 0.177])
         """
         p = np.clip(np.asarray(rate, np.float64), 0.0, 1.0)
         return wilson(p, self.effective(p, variance), self.quantile(level))
@@ -211,9 +234,9 @@ class RateSum:
         >>> size = ClassSize(100.0, 100.0, 100)
         >>> one = RatePart(1.0, 0.1, 0.0009, size)
         >>> [round(float(x), 4) for x in RateSum(((one,), ())).distances(0.95)]
-        [0.0453, 0.0757]
+        [0.0452, 0.0755]
         >>> [round(float(x), 4) for x in RateSum(((one,), (one,))).distances(0.95)]
-        [0.0641, 0.107]
+        [0.0639, 0.1067]
         """
         tar, non = (
             combined([part.distances(level) for part in own], rho)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban.core.resampling.cells import Cells
+from deciban.core.resampling.rates import small_sample_factors
 from deciban.core.resampling.units import Keys, TrialUnits, mixed_bits
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
@@ -134,13 +135,8 @@ class UnitCounts:
 
     @property
     def small_sample(self) -> FloatArray:
-        """Factors of the influences of units whose squares are then those of a jackknife (CR3).
-
-        A unit that has a share h of the trials of the class moves the mean by ``1 / (1 - h)`` times its influence when
-        it is left out. Units of equal size have the factor 1.
-        """
-        share = self.totals / self.total
-        return small_sample(share, int(np.count_nonzero(share > 0.0)))
+        """Factors of the influences of units; see `deciban.core.resampling.rates.small_sample_factors`."""
+        return small_sample_factors(self.totals / self.total)
 
     def mean(self, costs: FloatArray) -> FloatArray:
         """Mean of costs of cells, (n_cells,) or (n_cells, n_figures), over the trials."""
@@ -328,15 +324,3 @@ def joined_units(parts: Sequence[TrialUnits]) -> TrialUnits:
     n_sides = max(len(one.codes) for one in parts)
     sides = [[one.codes[min(at, len(one.codes) - 1)] for one in parts] for at in range(n_sides)]
     return replace(parts[0], codes=tuple(map(np.concatenate, sides)))
-
-
-def small_sample(share: FloatArray, n_units: int) -> FloatArray:
-    """Return the factors of influences of units with these shares of a class; see `UnitCounts.small_sample`.
-
-    Examples
-    --------
-    >>> small_sample(np.array([0.5, 0.25, 0.25]), 3).round(3).tolist()
-    [1.333, 0.889, 0.889]
-    """
-    rest = 1.0 - share
-    return np.divide(1.0 - 1.0 / max(n_units, 1), rest, out=np.zeros_like(rest), where=rest > 1e-12)

@@ -11,8 +11,16 @@ import numpy as np
 
 from deciban._validate.classes import Prior, prior_of
 from deciban._validate.probabilities import ROUNDING
+from deciban._validate.ratios import logarithms_of_ratios
 from deciban.errors import InputError
-from deciban.io.units import DETECTION_LLRS, PROJECTED, is_submission, logliks_of_detection_llrs, prior_above_zero
+from deciban.io.units import (
+    DETECTION_LLRS,
+    LIKELIHOODS,
+    PROJECTED,
+    is_submission,
+    logliks_of_detection_llrs,
+    prior_above_zero,
+)
 from deciban.messages import Message
 from deciban.trials import ClassScores
 from deciban.types import AnyArray
@@ -33,8 +41,11 @@ def in_nats(score: AnyArray, classes: Sequence[str], reading: Reading) -> AnyArr
     Raises
     ------
     InputError
-        If the prior that is to be taken out of posteriors is 0 for a class, or detection llrs are infinite.
+        If the prior that is to be taken out of posteriors is 0 for a class, detection llrs are infinite, or likelihoods
+        are negative.
     """
+    if reading.lr:
+        return np.asarray(logarithms_of_ratios(score))
     if not reading.log10 and reading.posterior_prior is None and not reading.detection_llr:
         return score
     score = score.astype(np.float64)
@@ -49,6 +60,8 @@ def in_nats(score: AnyArray, classes: Sequence[str], reading: Reading) -> AnyArr
 def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
     """What was done to scores, and for what those of an evaluation that asks for detection llrs were taken."""
     found = list[Message]()
+    if reading.lr:
+        found.append(Message("note", "", LIKELIHOODS))
     if reading.log10:
         found.append(Message("note", "", "scores are common logarithms, and were multiplied by ln 10"))
     if reading.posterior_prior is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deciban._arrow import compute as pc
-from deciban._validate.probabilities import like_probabilities, target_prior
+from deciban._validate.probabilities import target_prior
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine
 from deciban.errors import InputError, KeyMismatchError
@@ -80,7 +80,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     name = "two-class"
     noun = "trial"
     need = "scores"
-    log10_of_files = True
+    units_of_files = True
     need_of_key = "key"
     has_ties = compares_systems = has_thresholds = has_trial_costs = True
     output = "llrs"
@@ -98,7 +98,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         if reading.from_classes and file.sides is not None:
             refuse_two_columns(file)
         elif reading.from_classes and need in (None, "scores"):
-            found = read_two_columns(file, log10=reading.log10, prior=reading.probabilities)
+            found = read_two_columns(file, unit=reading.unit, prior=reading.probabilities)
         elif reading.from_classes and need == "key":
             found = read_two_classes(file)
         return super().read(file, reading, say, need) if found is None else found
@@ -120,11 +120,6 @@ class TwoClass(Kind[Scores, Key, Aligned]):
                 f"key: none given, and {contents.origin.name} holds no labels. Pass the file that does (--key FILE)."
             )
         return contents.key
-
-    def look_like_probabilities(self, scores: Scores) -> bool:
-        """Whether all lie in [0, 1]."""
-        values = scores.score
-        return len(values) > 0 and like_probabilities(float(values.min()), float(values.max()), len(values))
 
     def align(
         self, systems: Sequence[Scores], key: Key, reading: Reading, *, incomplete: bool = False
