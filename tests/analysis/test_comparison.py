@@ -10,7 +10,8 @@ from scipy import stats
 import deciban
 from deciban.analysis.comparison import compare_results
 from deciban.analysis.comparison_words import rows_of
-from deciban.analysis.paired import holm
+from deciban.analysis.curve_differences import curve_differences
+from deciban.analysis.paired import PairedUnits, holm
 from deciban.errors import InputError
 from deciban.evaluation import Results
 
@@ -284,3 +285,14 @@ def test_an_infinite_figure_leaves_out_its_pairs_alone():
     assert "Cllr" in [text.get_text() for text in shown.get_yticklabels()]
     named = deciban.plots.forest(found, figure="cllr")
     assert [text.get_text() for text in named.get_yticklabels()] == list(map(str, alone.pairs))
+
+
+def test_systems_without_intervals_are_not_compared():
+    """Targets of three speakers: no difference of a metric has an interval, and no band of a curve is drawn."""
+    rng, unit = np.random.default_rng(0), np.arange(60)
+    units = {"tar_units": unit % 3, "non_units": unit % 20}
+    few = [deciban.evaluation.evaluate(*rng.normal(size=(2, 60)), name=name, **units) for name in ("few", "fewer")]
+    with pytest.raises(InputError, match="few, fewer: no metric of both has a confidence interval.* 3 effective units"):
+        deciban.compare(*few)
+    paired = PairedUnits.of(*(one.uncertainty for one in few))
+    assert curve_differences(paired, ("few", "fewer"), 0.95) == ()

@@ -26,3 +26,15 @@ def test_the_primary_number_stands_by_itself_on_a_page():
         assert "&lt;sys&gt;" in section
         assert ("Not the primary number of sre16: pooled &lt;all&gt;" in section) == (one.departs != "")
     assert "Primary number" not in render(found)
+
+
+def test_primary_numbers_may_have_no_interval():
+    rng, unit = np.random.default_rng(2), np.arange(60)
+    units = {"tar_units": unit % 3, "non_units": unit % 20}
+    points = preset("sre12").points
+    one = primary_of(
+        preset("sre12"), evaluate(rng.normal(3, 2, 60), rng.normal(-3, 2, 60), operating_points=points, **units)
+    )
+    assert one.figure.of.uncertainty is not None
+    assert one.figure.interval is None
+    assert one.figure.to_dict() == {"value": one.value, "interval": None}

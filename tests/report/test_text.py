@@ -9,6 +9,7 @@ import pytest
 
 from deciban import plots
 from deciban.evaluation import evaluate
+from deciban.evaluation.interval_words import caption_of
 from deciban.evaluation.multiclass.result import CLASS_CONVENTIONS
 from deciban.evaluation.results import CONVENTIONS
 from deciban.evaluation.two_class import prior_name
@@ -111,3 +112,12 @@ def test_every_sentence_is_used():
 def test_sentences_of_fusions_are_those_of_their_kinds():
     kinds = {"linear", "quality", "subset"}
     assert set(words.TEXTS["fusion"]["weights"]) == set(words.TEXTS["fusion"]["rows"]) == kinds
+
+
+def test_intervals_of_error_rates_alone_are_named():
+    """Targets of three units: only error rates of non-targets have intervals."""
+    rng, unit = np.random.default_rng(0), np.arange(60)
+    one = evaluate(rng.normal(1, 1, 60), rng.normal(-1, 1, 60), tar_units=unit % 3, non_units=unit % 20)
+    assert "eer" not in one.uncertainty.estimates
+    assert words.about_intervals([one]) == "In brackets: 95 % intervals by unit, 20 units."
+    assert caption_of([one]) == ""

@@ -257,6 +257,16 @@ def test_minima_without_false_alarms_are_not_taken_for_different():
     assert all(one.interval.low < 0.0 < one.interval.high for one in of_minima)
 
 
+def test_conditions_of_few_units_are_left_out_of_comparisons():
+    rng = np.random.default_rng(1)
+    label, place = np.arange(600) % 2 == 0, np.arange(600) // 2 % 3
+    frame = {"score": rng.normal(np.where(label, 1.0, -1.0)), "label": label, "place": np.array(list("abc"))[place]}
+    frame["speaker"] = np.where(place == 2, 100 + np.arange(600) // 6 % 3, rng.integers(0, 40, 600))
+    (part,) = deciban.evaluate(frame, score=["score"], by="place", units="speaker").conditions[0].partitions
+    assert {(one.first, one.second) for one in part.differences} == {("place a", "place b")}
+    assert beyond_doubt(part, 0.95)[-1] == "not compared, as a class has fewer than 5 effective units: place c"
+
+
 def test_a_difference_is_that_of_a_comparison_of_both():
     found = deciban.evaluate(example(), score=["score"], by="gender", units="speaker").conditions[0].partitions[0]
     female, male = found.evaluated
