@@ -116,7 +116,11 @@ def _loss(without: Any, fusion: Any, level: float) -> Loss | None:
     if without is None or fusion is None or not math.isfinite(without.cllr - fusion.cllr):
         return None
     known, other = without.uncertainty, fusion.uncertainty
-    if known is None or other is None or not ("cllr" in known.influences and "cllr" in other.influences):
+    if (
+        known is None
+        or other is None
+        or not all("cllr" in one.influences and "cllr" in one.estimates for one in (known, other))
+    ):
         return Loss(float(without.cllr - fusion.cllr))
     found = PairedUnits.of(known, other).difference("cllr", level)
     return Loss(found.estimate, found)

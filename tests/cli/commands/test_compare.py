@@ -140,13 +140,16 @@ def test_trials_of_one_name(real_data, run):
     assert "nothing says which trials share a speaker" in err
     assert "--units trials" in err
     assert "tar_units" not in err  # of Python alone
-    code, out, _ = run(f"compare {scores} --units attack --json -q")
+    code, _, err = run(f"compare {scores} --units attack")  # all bona fide trials are of one
+    assert code == 2
+    assert "No confidence intervals for metrics that need targets: they come from 1 effective" in err
+    code, out, _ = run(f"compare {scores} --units trials --json -q")
     found = json.loads(out)
-    assert (code, found["units"]["n"]) == (0, 7)
+    assert (code, found["units"]["noun"]) == (0, "trial")
     eer = found["pairs"][0]["figures"][0]
     assert eer["difference"] == pytest.approx(found["systems"][0]["eer"] - found["systems"][1]["eer"])
-    assert eer["low"] < 0 < eer["high"]
-    assert any("7 units" in note for note in found["notes"])
+    assert eer["low"] < eer["difference"] < eer["high"]
+    assert any("independent of all others" in note for note in found["notes"])
 
 
 def test_a_rule_of_ones_own_is_compared_and_a_gate(run, tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """``deciban eval --decisions``: tables, JSON that fits its schema, and refusals."""
 
 import json
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -32,12 +33,17 @@ def test_tables_say_how_often_and_at_what_cost(run):
 
 @pytest.mark.parametrize("more", [(), ("--bootstrap", "5")])
 def test_json_fits_the_schema(run, more):
+    Path("key.csv").write_text("trial,label\n" + "".join(f"{k},{'non' * (k % 2)}target\n" for k in range(10)))
+    Path("d.csv").write_text(
+        "trial,action\n" + "".join(f"{k},{'accept' if k in (0, 2) else 'reject'}\n" for k in range(10))
+    )
     code, out, _ = run(*["eval", "d.csv", "--decisions", "--key", "key.csv", "--json", "--units", "trials", *more])
     assert code == 0
     found = json.loads(out)
     jsonschema.validate(found, deciban.json_schemas()["eval"])
     assert found["decisions"] is True
-    assert found["systems"][0]["intervals"]["p_miss"]["high"] <= 1.0
+    found = found["systems"][0]["intervals"]["p_miss"]
+    assert 0.0 <= found["low"] < 0.6 < found["high"] <= 1.0
 
 
 def test_figures_of_scores_are_refused(run):

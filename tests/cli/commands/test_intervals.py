@@ -137,7 +137,10 @@ def test_arrays_of_one_unit_for_each_class_have_no_intervals():
     found = evaluate(rng.normal(1, 1, 30), rng.normal(-1, 1, 40), tar_units=["a"] * 30, non_units=["b"] * 40)
     assert found.uncertainty is None
     classes = evaluate_classes(rng.normal(size=(30, 3)), np.arange(30) % 3, units=np.arange(30) % 3)
-    assert classes.uncertainty is None
+    assert not classes.uncertainty.estimates
+    assert classes.uncertainty.notes[0] == (
+        "No confidence intervals for metrics that need 0: they come from 1 effective unit; at least 5 are needed."
+    )
 
 
 def test_rates_at_thresholds_and_of_confusions_have_them(run, tmp_path, monkeypatch, class_files):  # noqa: ARG001
