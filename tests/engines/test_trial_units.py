@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.core.resampling import unit_counts
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.units import TrialUnits, independent
 from deciban.engines import trial_units
 from deciban.engines.evaluating import evaluate_system
 from deciban.engines.threads import Threads
@@ -16,7 +16,6 @@ from deciban.engines.trial_units import SinglesInPieces, TrialSurvey
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.unit_trials import Resampling
 from deciban.rules import ThresholdDensity
-from deciban.trials.units import EACH_TRIAL
 from support.how_sure import assert_equally_sure
 from support.shards import Apart, source_of
 
@@ -40,7 +39,9 @@ def in_memory(scores, truth, names, weights=None, **asked):
     """Of trials that count."""
     some = np.ones(len(truth), np.bool_) if weights is None else weights > 0
     tar, non = truth & some, ~truth & some
-    units = [TrialUnits.of(names, noun="trial", source=EACH_TRIAL).take(one).only_used() for one in (tar, non)]
+    units = [
+        TrialUnits.of(names, noun="trial", source=independent("trial")).take(one).only_used() for one in (tar, non)
+    ]
     keys = np.concatenate([one.keys for one in units])
     units[0] = replace(units[0], keys=keys)
     units[1] = replace(units[1], keys=keys, codes=(units[1].codes[0] + tar.sum(),))

@@ -15,7 +15,7 @@ import numpy as np
 from deciban.core.resampling.cells import Cells, CellTotals
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.unit_counts import MOST_DEALT, UnitCounts, groups_of_keys
-from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits
+from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, independent
 from deciban.engines.speakers import counting
 from deciban.engines.units import UnitsInPieces, trials_of
 from deciban.engines.work import Engine, Locked, Work
@@ -23,7 +23,6 @@ from deciban.evaluation.bands import Bands
 from deciban.evaluation.unit_trials import N_GROUPS, TrialsInCells
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
-from deciban.trials.units import EACH_TRIAL
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 
@@ -66,7 +65,9 @@ class TrialSurvey(Locked, Work):
     @property
     def units(self) -> UnlistedUnits:
         """The units of all trials."""
-        return UnlistedUnits((np.zeros(0, np.int64),), np.zeros(0, np.uint64), "trial", EACH_TRIAL, sum(self.n))
+        return UnlistedUnits(
+            (np.zeros(0, np.int64),), np.zeros(0, np.uint64), "trial", independent("trial"), sum(self.n)
+        )
 
     def dealt(self) -> Keys | None:
         """The keys of all trials, ascending; None of very many."""

@@ -9,6 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
 from deciban.core.resampling.intervals import LINEARISED, RULE_OF_THREE, Interval
+from deciban.core.resampling.units import INDEPENDENT
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.messages import counted
 
@@ -108,8 +109,13 @@ def caption_of(systems: Sequence[OneSystem]) -> str:
     if not known:
         return certain
     levels = " and ".join(dict.fromkeys(f"{100 * one.level:.6g} %" for one in known))
-    nouns = list(dict.fromkeys(one.noun for one in known))
-    counts = ", ".join(_counts([one.n_units for one in known if one.noun == noun], noun) for noun in nouns)
+    kinds = dict.fromkeys((one.noun, one.are_independent) for one in known)
+    nouns = dict.fromkeys(noun for noun, _ in kinds)
+    counts = ", ".join(
+        _counts([one.n_units for one in known if (one.noun, one.are_independent) == (noun, alone)], noun)
+        + (f" {INDEPENDENT}" if alone else "")
+        for noun, alone in kinds
+    )
     methods = "".join(f"; {method}" for method in dict.fromkeys(map(_method, known)) if method != LINEARISED)
     words = f"{levels} intervals by {' and '.join(nouns)}, {counts}{methods}"
     return f"{words}; alone in brackets: {certain}" if certain else words

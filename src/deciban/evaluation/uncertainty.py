@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import numpy as np
 
 from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, NothingSeen, checked_level
-from deciban.core.resampling.units import FEW_UNITS, Keys
+from deciban.core.resampling.unit_notes import number_of_units
+from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, Keys
 from deciban.errors import InputError
 from deciban.messages import counted
 from deciban.types import FloatArray
@@ -167,20 +168,21 @@ class Uncertainty:
 
     @property
     def units_in_words(self) -> str:
-        """How many units there are: ``100 speakers``."""
-        return counted(self.n_units, self.noun)
+        """How many units there are: ``100 speakers``, or ``100 trials taken as independent``."""
+        return number_of_units(self.n_units, self.noun, self.source)
+
+    @property
+    def are_independent(self) -> bool:
+        """Whether the units are the trials themselves."""
+        return self.source.endswith(INDEPENDENT)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the intervals must know."""
         found = []
-        if self.noun == "trial":
-            found.append(
-                "Intervals take every trial for independent of all others, as was asked for: where trials share "
-                "speakers, they are too narrow."
-            )
         if self.n_units < FEW_UNITS:
-            found.append(f"Intervals rest on {self.units_in_words}: with fewer than {FEW_UNITS} they are rough.")
+            units = counted(self.n_units, self.noun)
+            found.append(f"Intervals rest on {units}: with fewer than {FEW_UNITS} they are rough.")
         return (*found, *(() if self.bootstrap is None else self.bootstrap.notes))
 
 

@@ -21,7 +21,7 @@ from deciban.trials import IdMap, Trials
 from deciban.trials.frozen import as_text
 from deciban.trials.lists import PAIR, ROW
 from deciban.trials.names.codes import encode, positions
-from deciban.trials.units import EACH_TRIAL, UnitColumn, require_two_sides, side_of, units_of_columns, units_of_trials
+from deciban.trials.units import UnitColumn, require_two_sides, side_of, units_of_columns, units_of_trials
 from deciban.types import AnyArray, BoolArray, CountArray
 from deciban.workflows.how_sure import COLUMN, HowSure, UnitNaming, UnitsLike, is_file
 from deciban.workflows.key_columns import complete_column
@@ -74,7 +74,7 @@ def units_of(
         units, said = kind.units_unasked(trials, truth, counting)
     else:
         try:
-            units, said = _named(trials, naming, counting), ()
+            units, said = _named(trials, naming, counting, kind.noun), ()
         except (InputError, KeyMismatchError) as error:
             if how_sure.units_required:
                 raise
@@ -123,10 +123,10 @@ def units_and_messages(
     return units, (Message("units", "", words), *said, *notes)
 
 
-def _named(trials: Trials, naming: UnitNaming, counting: BoolArray | None) -> TrialUnits:
-    """Units as the user named them."""
+def _named(trials: Trials, naming: UnitNaming, counting: BoolArray | None, noun: str) -> TrialUnits:
+    """Return the units that the user named, where ``noun`` is what a trial is called."""
     if naming.each_trial:
-        return units_of_trials(trials, counting, noun="trial", source=EACH_TRIAL)
+        return units_of_trials(trials, counting, noun=noun)
     finder = _Finder(trials, counting)
     if naming.apart or len(naming.parts) == 2:
         named = "columns" if naming.parts else "sides"

@@ -332,7 +332,7 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
         names = ", ".join(scores[0].table.schema.names)
         raise FormatError(f"{scores[0].table.name}: has no column of scores; there are {names}.")
     units, weights = units_in(key, how), weights_in(key, how)
-    if classes and how.units is None and how.find_segments:
+    if how.units is None and who is None and (how.find_segments if classes else how.find_speakers):
         units = EachTrial(tuple(key.sides.values()))
     log10 = bool(scores[0].log10) and not classes
     if any(one.log10 != scores[0].log10 for one in scores):
