@@ -12,6 +12,7 @@ from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.single_counts import SpreadInfluences
 from deciban.core.resampling.unit_counts import in_blocks
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
@@ -57,9 +58,11 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     without = None
     if minima and resampling.optimism is not False:
         without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs)
-    keep = resampling.keep if counted.singles is None else False  # rows of tables are no units
-    is_kept = about.n_units * len(figures) <= _KEPT if keep is None else keep
-    sums = InfluenceSquares([one.name for one in figures], about.n_units, keep=is_kept)
+    rows, n_rows = counted.rows, tar.n_units
+    keep = False if counted.singles is not None and rows is None else resampling.keep  # rows of tables are no units
+    n_kept = about.n_units * (len(figures) if rows is None else 1)
+    is_kept = n_kept <= _KEPT if keep is None else keep
+    sums = InfluenceSquares([one.name for one in figures], n_rows, keep=is_kept)
     keep_every = _kept_places(found, about.n_units, keep)
     bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without)
     are_many = about.n_units > Bands.MOST_UNITS
@@ -80,10 +83,10 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         source=about.source,
         keys=about.keys,
         estimates=estimates,
-        influences=sums.influences,
+        influences=sums.influences if rows is None else SpreadInfluences(sums.influences, rows),
         curves=bands.standard_errors(n_units),
         level=resampling.level,
-        curve_influences=bands.influences(seen),
+        curve_influences=bands.influences(seen, rows),
     )
     return with_bootstrap(known, summary.units, figures, counted, resampling)
 

@@ -22,7 +22,7 @@ def units_in_words(units: TrialUnits) -> str:
     '2 trials taken as independent: if they share speakers or sources, the intervals are too narrow (--units)'
     """
     words = number_and_source(units.n_units, units.noun, units.source)
-    if units.source.endswith(INDEPENDENT):
+    if units.are_independent:
         words += ": if they share speakers or sources, the intervals are too narrow (--units)"
     return words
 

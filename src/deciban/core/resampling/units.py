@@ -74,6 +74,11 @@ class TrialUnits:
         return len(self.keys)
 
     @property
+    def are_independent(self) -> bool:
+        """Whether the units are the trials themselves."""
+        return self.source.endswith(INDEPENDENT)
+
+    @property
     def n_trials(self) -> int:
         """Number of trials."""
         return len(self.codes[0])
