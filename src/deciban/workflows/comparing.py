@@ -278,9 +278,14 @@ def compare_chosen(
         results = Results(systems, results.join, results.messages)
     seed = options.how_sure.seed
     how: Any = {"level": options.how_sure.level, "permutations": permutations, "seed": seed}
-    said = " ".join(one.text for one in results.messages if isinstance(one, Message) and one.kind == "units")
+    said = " ".join(one.text for one in results.messages if isinstance(one, Message) and _is_refusal(one))
     if said and any(one.uncertainty is None for one in results.systems):
-        raise InputError(f"units: {said}")
+        raise InputError(said)
     if progress is not None:
         progress("comparing")
     return compare_results(results, against=against or "all", **how)
+
+
+def _is_refusal(message: Message) -> bool:
+    """Return True for the reason why there are no intervals."""
+    return message.is_warning and message.text.startswith("units: ")

@@ -24,7 +24,7 @@ from deciban.io.recognition import is_stream
 from deciban.io.shards.writing import in_order, threads_for
 from deciban.io.source import PathLike, TwoFiles, display_name, single_files
 from deciban.io.writing import refuse_overwriting, target_name
-from deciban.messages import Message, counted
+from deciban.messages import WARNING, Message, as_message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
 from deciban.trials.frames.to_frames import to_arrow
@@ -232,7 +232,7 @@ class _Deciding:
                 raise InputError(f"{display_name(path)}: holds no trial.")
         messages = [found.message(n_done, self.kind.noun), *notes]
         if like_probabilities:
-            messages.append(Message("note", display_name(path), _LIKE_PROBABILITIES))
+            messages.append(Message(WARNING, display_name(path), _LIKE_PROBABILITIES))
         if out is not None:
             messages.append(Message("wrote", target_name(out), counted(n_done, "decision")))
         return reduce(add, tally), messages
@@ -248,7 +248,7 @@ class _Deciding:
     def _llrs(self, given: Input) -> tuple[Any, list[Message]]:
         """The scores of the one system in nats, or what the model makes of them."""
         kind, reading = self.kind, self.options.reading
-        notes = [Message("note", given.contents.origin.name, note) for note in given.contents.notes]
+        notes = [as_message(note, given.contents.origin.name) for note in given.contents.notes]
         if self.model is None:
             _ = given.contents.scores if kind.name == "two-class" else None  # which says how to choose one of several
             (system,) = kind.as_logarithms(kind.systems_of(given.contents, reading), reading)

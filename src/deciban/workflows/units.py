@@ -16,7 +16,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.read import read_id_map
 from deciban.io.source import PathLike, display_name
-from deciban.messages import Message, counted
+from deciban.messages import WARNING, Message, counted
 from deciban.trials import IdMap, Trials
 from deciban.trials.frozen import as_text
 from deciban.trials.lists import PAIR, ROW
@@ -78,7 +78,8 @@ def units_of(
         except (InputError, KeyMismatchError) as error:
             if how_sure.units_required:
                 raise
-            units, said = None, (Message("units", "", f"none of these {kind.noun}s, which have no intervals: {error}"),)
+            words = f"units: none of these {kind.noun}s, which have no intervals: {error}"
+            units, said = None, (Message(WARNING, "", words),)
     if units is None:
         return None, said
 
@@ -114,12 +115,12 @@ def units_and_messages(
     words = units_in_words(units)
     if units.n_units < 2:
         words += ": one alone says nothing of others, and there are no intervals"
-        return None, (Message("units", "", words), *said)
+        return None, (Message(WARNING, "", f"units: {words}"), *said)
     if all_alike:
         words += ": all trials of a class share theirs, and there are no intervals"
-        return None, (Message("units", "", words), *said)
+        return None, (Message(WARNING, "", f"units: {words}"), *said)
     common = shared()
-    notes = (Message("note", "", common),) if common else ()
+    notes = (Message(WARNING, "", common),) if common else ()
     return units, (Message("units", "", words), *said, *notes)
 
 

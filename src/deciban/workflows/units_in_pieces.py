@@ -15,7 +15,7 @@ from deciban.engines.unit_survey import LookAtUnits, UnitFacts, UnitsFound
 from deciban.engines.units import UnitsInPieces, UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
-from deciban.messages import Message
+from deciban.messages import WARNING, Message
 from deciban.types import IntArray
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.kinds import AnyKind
@@ -62,7 +62,7 @@ class UnitsOfSource:
         if self.units is None or not self.are_trials:
             return self.messages
         if not n_units:
-            return (Message("units", "", f"none, {self.units.source}"), *self.messages)
+            return (Message(WARNING, "", "units: one of each class, and there are no intervals"), *self.messages)
         units = UnlistedUnits((), self.units.keys, self.units.noun, self.units.source, n_units)
         return (Message("units", "", units_in_words(units)), *self.messages)
 
@@ -134,7 +134,7 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     else:
         found = kind.units_unasked_in_pieces(source, engine)
     if found.each is not None and not source.are_units and not source.classes:
-        return UnitsOfSource(source, engine, None, None, (Message("units", "", _UNKNOWN),))
+        return UnitsOfSource(source, engine, None, None, (Message(WARNING, "", f"units: {_UNKNOWN}"),))
     if found.each is not None and not source.classes:
         survey = engine.run(TrialSurvey(), source.pieces)
         units, messages = units_and_messages(survey.units, (), all_alike=max(survey.n) < 2, shared=lambda: "")

@@ -22,7 +22,7 @@ from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike, display_name
 from deciban.io.two_files import read_two_files
 from deciban.io.units import of_probabilities
-from deciban.messages import Message, counted, names_apart
+from deciban.messages import WARNING, Message, counted, names_apart
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
@@ -257,7 +257,7 @@ class Kind(ABC, Generic[S, K, A]):
             "look like probabilities, and the model takes them as they are: right if it was trained on such. "
             "--probabilities PRIOR in training and here makes logarithms of them"
         )
-        return [Message("note", ", ".join(dict.fromkeys(files)), words)] if files else []
+        return [Message(WARNING, ", ".join(dict.fromkeys(files)), words)] if files else []
 
     def key_messages(self, key: K, reading: Reading) -> list[Message]:  # noqa: ARG002
         """Which trials of a key were chosen."""

@@ -13,7 +13,7 @@ from deciban._validate.classes import Prior, prior_of
 from deciban._validate.probabilities import ROUNDING
 from deciban.errors import InputError
 from deciban.io.units import DETECTION_LLRS, PROJECTED, is_submission, logliks_of_detection_llrs, prior_above_zero
-from deciban.messages import Message
+from deciban.messages import WARNING, Message
 from deciban.trials import ClassScores
 from deciban.types import AnyArray
 
@@ -74,7 +74,7 @@ def _of_many_recognizers(scores: ClassScores) -> list[Message]:
         f"detectors of different classes contradict each other: their posteriors sum to {sums.min():.3g} up to "
         f"{sums.max():.3g}, not to 1. An evaluation that judges each detector by itself gives C_avg another value"
     )
-    return [Message("note", scores.trials.origin.name, words)]
+    return [Message(WARNING, scores.trials.origin.name, words)]
 
 
 def prior_of_classes(reading: Reading) -> Prior:

@@ -26,7 +26,7 @@ from deciban.io.recognition import Recognized
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.io.units import llrs_of_probabilities
-from deciban.messages import Message, counted
+from deciban.messages import WARNING, Message, counted
 from deciban.metrics.evidence import FACTORS
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
@@ -241,7 +241,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         if len(subsets) < 2:
             return chosen
         words = f"holds the subsets {', '.join(map(str, subsets))} together; --where subset={subsets[0]} chooses one"
-        return [Message("note", key.trials.origin.name, words), *chosen]
+        return [Message(WARNING, key.trials.origin.name, words), *chosen]
 
     def refuse_contradictions(self, contents: Sequence[Contents], key: Key, reading: Reading) -> None:
         """Refuse labels beside scores that are not those of the key."""
