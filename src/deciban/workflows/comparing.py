@@ -133,7 +133,7 @@ def _evaluated(given: Any, at: int, options: dict[str, Any]) -> Any:
             f"system {at + 1}: got {type(given).__name__}. Pass an evaluation with units, or a pair of arrays, the "
             "scores of targets and those of non-targets. A data frame is passed alone."
         )
-    from deciban.evaluation import evaluate
+    from deciban.workflows.in_memory import evaluate
 
     return evaluate(*given, name=f"system {at + 1}", **options)
 

@@ -238,11 +238,14 @@ def _with_units(options: dict[str, Any], classes: Mapping[str, Any]) -> dict[str
 
     from deciban.core.resampling.units import TrialUnits
 
-    arrays = [np.asarray(one) for one in classes.values()]
-    if any(one.ndim != 1 for one in arrays):  # refused by what evaluates them
+    try:
+        sizes = [np.asarray(one).shape for one in classes.values()]
+    except ValueError:  # refused, with a reason, by what evaluates them
         return given
-    ends = np.cumsum([0, *map(len, arrays)]).tolist()
-    units = TrialUnits.each(ends[-1], "trial" if len(arrays) > 1 else "segment")
+    if any(len(size) != 1 for size in sizes):
+        return given
+    ends = np.cumsum([0, *(n for (n,) in sizes)]).tolist()
+    units = TrialUnits.each(ends[-1], "trial" if len(sizes) > 1 else "segment")
     return given | {name: units.take(slice(*ends[at : at + 2])) for at, name in enumerate(classes)}
 
 

@@ -103,7 +103,7 @@ def test_plots_have_bands_unless_told_not_to(run, words, tmp_path):
     code, _, err = run(f"plot c-avg-curve A.csv --key key.csv -o c.svg{words}")
     assert code == 0, err
     shown = (tmp_path / "c.svg").read_text()
-    assert ("95 % band by segment" in shown) == (not words)
+    assert ("95 % band, segments taken as independent" in shown) == (not words)
 
 
 def test_units_that_are_the_classes_say_nothing_of_others(run, tmp_path, monkeypatch):

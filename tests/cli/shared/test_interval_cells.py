@@ -23,7 +23,10 @@ FIGURES = ["EER (ROCCH)", "minDCF", "actDCF", "Cllr", "min Cllr", "calibration l
 def plain(systems):
     """The same systems without intervals."""
     return deciban.Results(
-        tuple(deciban.evaluate(*_scores(k), name=one.name, operating_points=[0.01]) for k, one in enumerate(systems))
+        tuple(
+            deciban.evaluation.evaluate(*_scores(k), name=one.name, operating_points=[0.01])
+            for k, one in enumerate(systems)
+        )
     )
 
 
