@@ -18,6 +18,7 @@ from deciban.analysis.compared_figures import (
     rule_costs_of,
     shown,
     with_unit,
+    without_interval,
     written,
 )
 from deciban.analysis.curve_differences import curve_differences
@@ -314,6 +315,8 @@ def _cost(system: OneSystem, name: str) -> float:
 def _notes(systems: Sequence[Any], pairs: Sequence[Pair]) -> list[str]:
     """What a reader must know."""
     found = list(dict.fromkeys(note for one in systems for note in one.uncertainty.notes))
+    if lacking := without_interval(systems):
+        found.append(f"{', '.join(lacking)}: no difference, because not every system has an interval of it.")
     infinite = [
         f"{what} of {one.name}"
         for one in systems

@@ -61,7 +61,7 @@ def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Mess
         found += [note for one in systems for note in _of_many_recognizers(one)]
     elif reading.probabilities is None:
         submitted = [one.trials.origin.name for one in systems if is_submission(one.trials.origin)]
-        found += [Message("note", ", ".join(submitted), DETECTION_LLRS)] if submitted else []
+        found += [Message(WARNING, ", ".join(submitted), DETECTION_LLRS)] if submitted else []
     return found
 
 
