@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import numpy as np
 
 from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, NothingSeen, checked_level
-from deciban.core.resampling.unit_notes import number_of_units
 from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, Keys
 from deciban.errors import InputError
 from deciban.messages import counted
@@ -169,6 +168,8 @@ class Uncertainty:
     @property
     def units_in_words(self) -> str:
         """How many units there are: ``100 speakers``, or ``100 trials taken as independent``."""
+        from deciban.core.resampling.unit_notes import number_of_units  # words are for who looks at them
+
         return number_of_units(self.n_units, self.noun, self.source)
 
     @property

@@ -78,8 +78,7 @@ def print_results(
     *,
     order: Sequence[str] = (),
     with_trials: bool = False,
-    with_classes: bool = True,
-    all_classes: bool = False,
+    all_classes: bool | None = False,
     corrected: bool = False,
     sentences: Sequence[str] = (),
 ) -> None:
@@ -94,10 +93,9 @@ def print_results(
         Names of all rows, if there are some without figures.
     with_trials : bool
         Two classes: whether each row says how many trials it is of, or of what weight.
-    with_classes : bool
-        Many classes: whether the classes have tables, too.
-    all_classes : bool
-        Whether these have every class where there are more than 30, and not the ten of greatest error rate alone.
+    all_classes : bool or None
+        Many classes: whether tables of classes have every class where there are more than 30, and not the ten of
+        greatest error rate alone. None for no such tables.
     corrected : bool
         Whether minima have their corrected values beside them.
     sentences : sequence of str
@@ -106,7 +104,7 @@ def print_results(
     to = out or console()
     if results.kind == "classes":
         _print_multiclass(results.systems, to, order, corrected=corrected)
-        if with_classes:
+        if all_classes is not None:
             _print_classes(results.systems, to, None if all_classes else _SHOWN_CLASSES)
     else:
         _print_two_class(results.systems, to, order, with_trials=with_trials, corrected=corrected)
