@@ -58,7 +58,7 @@ class _Tally:
     n_trials: int = 0
     labels: list[int] = field(default_factory=lambda: [0, 0])
     words: dict[str, bool] = field(default_factory=dict)
-    notes: dict[str, None] = field(default_factory=dict)
+    notes: dict[str | Message, None] = field(default_factory=dict)
     told: dict[Message, None] = field(default_factory=dict)
     n_certain: list[int] = field(default_factory=list)
     left: list[Message] = field(default_factory=list)
