@@ -14,9 +14,9 @@ import numpy as np
 from deciban.core.resampling.covariance import covariance_of, require_several
 from deciban.core.resampling.scales import t_quantile
 from deciban.core.resampling.unit_counts import groups_of_units
-from deciban.core.resampling.units import FEW_UNITS, TrialUnits, UnlistedUnits
+from deciban.core.resampling.unit_notes import number_of_units
+from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, TrialUnits, UnlistedUnits
 from deciban.errors import DecibanWarning, InputError
-from deciban.messages import counted
 from deciban.types import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -80,7 +80,9 @@ class Uncertainty(ABC):
     def words(self) -> str:
         """By which units it was found, and how, in a sentence."""
         few = f"; fewer than {FEW_UNITS}, so they are rough themselves" if self.n_units < FEW_UNITS else ""
-        return f"standard errors: {self.method}, by {counted(self.n_units, self.noun)} ({self.source}){few}"
+        units = number_of_units(self.n_units, self.noun, self.source)
+        units += "" if self.source.endswith(INDEPENDENT) else f" ({self.source})"
+        return f"standard errors: {self.method}, by {units}{few}"
 
     @abstractmethod
     def content(self, names: tuple[str, ...]) -> dict[str, Any]:
