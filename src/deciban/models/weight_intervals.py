@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.core.resampling.scales import t_quantile
 from deciban.errors import InputError
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import ParameterRow, ScoreModel
+from deciban.models.uncertainty import ParameterCovariance
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,8 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
 
     Notes
     -----
-    The interval of a weight is that of the parameter, by its standard error and the t quantile of one degree of freedom
-    less than there are units, times the standard deviation of the scores, which counts as known. Scores of many classes
+    The interval of a weight is that of the parameter (see `ParameterCovariance.parameter_bounds`), times the standard
+    deviation of the scores, which counts as known. Scores of many classes
     are divided by their width, the root of the mean variance of the differences between two classes.
 
     Examples
@@ -74,18 +73,16 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
     rows = [row for row in _rows(model) if row.standardized is not None]
     if not rows:
         raise InputError(f"model: a {type(model).__name__} has no weights of systems. Pass a fusion (deciban fuse).")
-    known = model.uncertainty_
-    reach = math.nan if known is None else t_quantile(level, known.n_units - 1)
     found = list[WeightInterval]()
-    for row in rows:
-        weight = float(row.standardized or 0.0)
-        if row.standard_error is None:
+    names = model.parameter_names
+    for k, row in enumerate(rows):
+        weight, known = float(row.standardized or 0.0), model.uncertainty_
+        if row.standard_error is None or not isinstance(known, ParameterCovariance):
             found.append(WeightInterval(row.name, weight))
             continue
-        scale = 0.0 if row.value == 0.0 else abs(weight / row.value)
-        found.append(
-            WeightInterval(row.name, weight, *(weight + s * reach * row.standard_error * scale for s in (-1, 1)))
-        )
+        scale = 0.0 if row.value == 0.0 else weight / row.value
+        low, high = known.parameter_bounds(names.index(row.name) if row.name in names else k, row.value, level)
+        found.append(WeightInterval(row.name, weight, *sorted((scale * low, scale * high))))
     return tuple(found)
 
 
@@ -138,8 +135,8 @@ def parameter_intervals(
 
     Notes
     -----
-    By the standard error and the t quantile of one degree of freedom less than there are units. Offsets have mean 0: an
-    interval is of how far a class is from the mean of all.
+    See `ParameterCovariance.parameter_bounds`. Offsets have mean 0: an interval is of how far a class is from the mean
+    of all.
 
     Examples
     --------
@@ -153,10 +150,14 @@ def parameter_intervals(
     model.require_fitted()
     numbers = model.parameter_numbers(classes or tuple(map(str, range(model.n_classes_))))
     errors, known = model.errors_in_order or [0.0] * len(numbers), model.uncertainty_
-    reach = math.nan if known is None else t_quantile(level, known.n_units - 1)
     return tuple(
-        ParameterInterval(what, whom, value, *((value - reach * error, value + reach * error) if error else ()))
-        for (what, whom, value), error in zip(numbers, errors, strict=True)
+        ParameterInterval(
+            what,
+            whom,
+            value,
+            *(known.parameter_bounds(k, value, level) if error and isinstance(known, ParameterCovariance) else ()),
+        )
+        for k, ((what, whom, value), error) in enumerate(zip(numbers, errors, strict=True))
     )
 
 

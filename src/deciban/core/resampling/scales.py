@@ -57,7 +57,7 @@ def bounds_on_scale(
     return found[0], found[1]
 
 
-def t_quantile(level: float, degrees: int) -> float:
+def t_quantile(level: float, degrees: float) -> float:
     """Standard errors on both sides that hold a share ``level`` of draws, by the t distribution.
 
     >>> round(t_quantile(0.95, 99), 3)
