@@ -66,9 +66,11 @@ def test_intervals_are_those_of_the_delta_method(make, level, drawn):
     low, high = model.interval(scores, level=level)
     slopes = numeric_slopes(model, scores)
     errors = np.sqrt(np.diag(slopes @ model.parameter_covariance_ @ slopes.T))
-    reach = stats.t.ppf(0.5 + level / 2.0, 29) * errors
-    np.testing.assert_allclose(low, model.transform(scores) - reach, rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(high, model.transform(scores) + reach, rtol=1e-5, atol=1e-5)
+    known, llr = model.uncertainty_, model.transform(scores)
+    assert 5.0 < known.degrees <= 29.0
+    reach, middle = stats.t.ppf(0.5 + level / 2.0, known.degrees) * errors, llr - slopes @ known.bias
+    np.testing.assert_allclose(low, np.minimum(middle - reach, llr), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(high, np.maximum(middle + reach, llr), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("make", MAPS)

@@ -14,6 +14,7 @@ from deciban.core.resampling.covariance import UnitChanges, require_effective, r
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import MeanCost
 from deciban.core.training.influences import MomentSums, Spread, effective_of
+from deciban.core.training.jackknife import leaves_out
 from deciban.core.training.sums import Ends
 from deciban.errors import InputError, TrialError, warn
 from deciban.io.shards.pieces import Chunk
@@ -137,7 +138,7 @@ class GaussianCalibrator(Calibrator):
         (found,) = sums.parts
         means, variances, shares = found[:, :2], found[:, 2:4], found[:, 4:]
         n_effective = require_effective(effective_of(sums, shares), ("non-target", "target"), units)
-        leave_out = not sums.is_folded and len(found) < data.n_trials
+        leave_out = not sums.is_folded and leaves_out(len(found), data.n_trials)
         if leave_out:
             means = -means / (1.0 - shares)
             variances = -variances / (1.0 - shares) - means**2

@@ -98,6 +98,8 @@ class UnitChanges:
     n_effective : float
         The effective number of units of the class that has fewest; see `effective_units`.
     left_out, listed : bool
+    penalized : bool
+        Whether a penalty shrinks the parameters: their bias is intended, then, and not corrected.
 
     Examples
     --------
@@ -111,6 +113,7 @@ class UnitChanges:
     n_effective: float
     left_out: bool = False
     listed: bool = True
+    penalized: bool = False
 
     @property
     def covariance(self) -> FloatArray:
@@ -120,8 +123,8 @@ class UnitChanges:
 
     @property
     def bias(self) -> FloatArray:
-        """The bias of the parameters by the jackknife, (n_parameters,); 0 if no unit was left out."""
-        if not self.left_out:
+        """The bias of the parameters by the jackknife, (n_parameters,); 0 if no unit was left out, or by a penalty."""
+        if self.penalized or not self.left_out:
             return np.zeros(self.values.shape[1])
         return (self.n_units - 1.0) / self.n_units * np.asarray(self.values.sum(axis=0), np.float64)
 

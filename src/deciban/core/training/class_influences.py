@@ -23,15 +23,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.class_parts import PartsOfClassTrials
 from deciban.core.training.class_trials import NO_TRIALS
 from deciban.core.training.influences import effective_of, steep
-from deciban.core.training.jackknife import (
-    MOST_PARAMETERS,
-    MOST_UNITS,
-    Points,
-    WholeSums,
-    moves_without_each,
-    sides_of,
-    triangle,
-)
+from deciban.core.training.jackknife import Points, WholeSums, leaves_out, moves_without_each, sides_of, triangle
 from deciban.core.training.moments import standardization
 from deciban.core.training.multiclass_objective import ClassObjective, Errors, SecondDerivatives
 from deciban.core.training.multiclass_training import objective_of
@@ -94,11 +86,12 @@ def class_influences(
     penalty = np.diag(objective.penalty)
     coordinates = steep(found.seconds.along(objective.basis) + penalty)
     basis, n = objective.basis @ coordinates, coordinates.shape[1]
-    leave_out = not found.sums.is_folded and used.sum() < min(n_trials.sum(), MOST_UNITS + 1) and n <= MOST_PARAMETERS
+    centred = (sums - shares @ totals) @ basis
+    leave_out = not found.sums.is_folded and leaves_out(int(used.sum()), n_trials.sum(), n)
     if leave_out:
         look = _WithoutEach(objective, raw, left.class_weights, basis)
         work = len(prior) * (n + 1)
-        start = Points.start(shares, n_trials, n, work)
+        start = Points.start(centred, shares, n_trials, work)
         hessians: Sums = given.each_by_unit(replace(look, points=start, whole=True), units)
         by_class = hessians.total.reshape(len(prior), n, n)
         whole = WholeSums(totals @ basis, by_class, coordinates.T @ penalty @ coordinates)
@@ -106,16 +99,16 @@ def class_influences(
             lambda points: given.each_by_unit(replace(look, points=points), units), whole, start, used, units.noun
         )
     else:
-        moves = -(sums - shares @ totals) @ basis
+        moves = -centred  # derivatives by the weights of units
     moved = moves[used] @ basis.T
     n_systems = len(scales)
     changes = np.zeros((len(moved), n_systems + len(offsets)))
     changes[:, :n_systems] = moved[:, :n_systems]
     of_possible = moved[:, n_systems:]
     changes[:, n_systems + possible] = of_possible - of_possible.mean(axis=1, keepdims=True)
-    listed = not found.sums.is_folded
-    n_units = len(changes) if listed else units.n_units
-    return UnitChanges(values=changes, n_units=n_units, n_effective=n_effective, left_out=leave_out, listed=listed)
+    form = {"left_out": leave_out, "listed": not found.sums.is_folded, "penalized": ridge > 0.0}
+    n_units = units.n_units if found.sums.is_folded else len(changes)
+    return UnitChanges(values=changes, n_units=n_units, n_effective=n_effective, **form)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,15 +27,7 @@ from deciban.core.resampling.covariance import (
 )
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.kernels import kernel
-from deciban.core.training.jackknife import (
-    MOST_PARAMETERS,
-    MOST_UNITS,
-    Points,
-    WholeSums,
-    moves_without_each,
-    sides_of,
-    triangle,
-)
+from deciban.core.training.jackknife import Points, WholeSums, leaves_out, moves_without_each, sides_of, triangle
 from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.linear_trials import Trials
 from deciban.core.training.moments import moments
@@ -110,24 +102,24 @@ def linear_influences(
     hessians = hessians[:, free][:, :, free]
     basis = steep(hessians.sum(axis=0) + penalty)
     centred = (sums - shares @ totals)[:, free] @ basis
-    leave_out = not of_units.is_folded and used.sum() < min(n_trials.sum(), MOST_UNITS + 1)
-    if leave_out and basis.shape[1] <= MOST_PARAMETERS:
+    leave_out = not of_units.is_folded and leaves_out(int(used.sum()), n_trials.sum(), basis.shape[1])
+    if leave_out:
         whole = WholeSums(totals[:, free] @ basis, basis.T @ hessians @ basis, basis.T @ penalty @ basis)
         without = _WithoutEach(look, np.zeros((len(point), basis.shape[1])))
         without.basis[free] = basis
-        start = Points.start(shares, n_trials, basis.shape[1])
+        start = Points.start(centred, shares, n_trials)
         moves = moves_without_each(
             lambda points: trials.each_by_unit(replace(without, points=points), units), whole, start, used, units.noun
         )
     else:
-        leave_out, moves = False, -centred
+        moves = -centred  # derivatives by the weights of units
     found = np.zeros((int(used.sum()), len(point)))
     found[:, free] = moves[used] @ basis.T
     found[:, :-1] /= width
     found[:, -1] -= found[:, :-1] @ center
+    form = {"left_out": leave_out, "listed": not of_units.is_folded, "penalized": ridge > 0.0}
     n_units = units.n_units if of_units.is_folded else len(found)
-    listed = not of_units.is_folded
-    return UnitChanges(values=found, n_units=n_units, n_effective=n_effective, left_out=leave_out, listed=listed)
+    return UnitChanges(values=found, n_units=n_units, n_effective=n_effective, **form)
 
 
 def effective_of(of_units: UnitSums, shares: FloatArray) -> FloatArray:

@@ -23,15 +23,20 @@ MOST_UNITS = 1000
 MOST_PARAMETERS = 16
 """Parameters up to which each unit is left out; of more, second derivatives of each unit take too long."""
 
-_AT_ONCE = 1 << 22
+_AT_ONCE = 1 << 20
 """Numbers of log odds, for units times trials, that a sample of trials is chosen for."""
 
-_SLAB = 1 << 19
+_SLAB = 1 << 16
 """Numbers that are worked on together."""
 
 _LOOKS = 15
-_PRECISE = 1e-4
+_PRECISE = 1e-3
 """How exact a change is, relative to itself and to the root mean square of all changes."""
+
+
+def leaves_out(n_units: int, n_trials: float, n_parameters: int = 1) -> bool:
+    """Return whether each unit is left out; not if there are too many, or if every trial is a unit."""
+    return n_units < n_trials and n_units <= MOST_UNITS and n_parameters <= MOST_PARAMETERS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,21 +58,22 @@ class Points:
     strides: IntArray
 
     @classmethod
-    def start(cls, shares: FloatArray, n_trials: FloatArray, n_parameters: int, work: int = 1) -> Points:
-        """Return the points of the first look, which are the parameters of all trials.
+    def start(cls, moves: FloatArray, shares: FloatArray, n_trials: FloatArray, work: int = 1) -> Points:
+        """Return the points of the first look.
 
         Parameters
         ----------
+        moves : (n_units, n_parameters) array
+            Nearly the right ones.
         shares : (n_units, n_classes) array
             Of each class.
         n_trials : (n_classes,) array
-        n_parameters : int
         work : int
             Numbers for each unit and trial.
         """
         room = max(_AT_ONCE // (len(shares) * len(n_trials) * work), 1)
         strides = np.maximum(np.ceil(n_trials / room), 1.0).astype(np.int64)
-        return cls(np.zeros((len(shares), n_parameters)), 1.0 / (1.0 - shares), strides)
+        return cls(moves, 1.0 / (1.0 - shares), strides)
 
     def sampled(self, label: IntArray, amounts: FloatArray) -> tuple[IntArray, FloatArray]:
         """Return positions of a sample of trials, and for how much each of them stands."""
