@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 16
 """Trials whose derivatives are looked at together."""
 
+_FEW_DEGREES = 8.0
+"""Degrees of freedom below which standard errors are rough."""
+
 MOST_GROUPS = 20
 """Groups of units that a jackknife leaves out in turn, where there are as many units."""
 
@@ -83,8 +86,13 @@ class Uncertainty(ABC):
     @property
     def words(self) -> str:
         """By which units it was found, and how, in a sentence."""
-        few = f"; fewer than {FEW_UNITS}, so they are rough themselves" if self.n_units < FEW_UNITS else ""
+        few = f"; fewer than {FEW_UNITS}, so they are rough themselves" if self.n_units < FEW_UNITS else self._unequal
         return f"standard errors: {self.method}, by {counted(self.n_units, self.noun)} ({self.source}){few}"
+
+    @property
+    def _unequal(self) -> str:
+        """A warning if few of the units decide."""
+        return ""
 
     @abstractmethod
     def content(self, names: tuple[str, ...]) -> dict[str, Any]:
@@ -138,6 +146,13 @@ class ParameterCovariance(Uncertainty):
         """How it was found, in words."""
         return "sandwich" if self.bias is None else "jackknife"
 
+    @property
+    def _unequal(self) -> str:
+        degrees = self.n_units if self.degrees is None else self.degrees
+        if degrees >= _FEW_DEGREES:
+            return ""
+        return f"; few {self.noun}s decide ({degrees:.1f} degrees of freedom), so they are rough themselves"
+
     def reach(self, level: float) -> float:
         """Return how many standard errors an interval reaches to either side."""
         return t_quantile(level, self.n_units - 1 if self.degrees is None else self.degrees)
@@ -168,11 +183,13 @@ class ParameterCovariance(Uncertainty):
                     middle[rows] -= slopes @ self.bias[used]
         return _around(llr, errors, self.reach(level), middle)
 
-    def parameter_bounds(self, k: int, value: float, level: float) -> tuple[float, float]:
-        """Return the interval of the parameter at position ``k``; it contains the value."""
-        error = np.array([self.standard_errors[k]])
-        middle = np.array([value if self.bias is None else value - self.bias[k]])
-        low, high = _around(np.array([value]), error, self.reach(level), middle)
+    def bias_of(self, k: int) -> float:
+        """Return the estimated bias of the parameter at position ``k``."""
+        return 0.0 if self.bias is None else float(self.bias[k])
+
+    def around(self, value: float, bias: float, error: float, level: float) -> tuple[float, float]:
+        """Return the interval of a parameter with some bias and standard error; it contains the value."""
+        low, high = _around(np.array([value]), np.array([error]), self.reach(level), np.array([value - bias]))
         return float(low[0]), float(high[0])
 
     def content(self, names: tuple[str, ...]) -> dict[str, Any]:

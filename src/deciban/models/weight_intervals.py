@@ -55,7 +55,7 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
 
     Notes
     -----
-    The interval of a weight is that of the parameter (see `ParameterCovariance.parameter_bounds`), times the standard
+    The interval of a weight is that of the parameter (see `ParameterCovariance.around`), times the standard
     deviation of the scores, which counts as known. Scores of many classes
     are divided by their width, the root of the mean variance of the differences between two classes.
 
@@ -75,13 +75,15 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
         raise InputError(f"model: a {type(model).__name__} has no weights of systems. Pass a fusion (deciban fuse).")
     found = list[WeightInterval]()
     names = model.parameter_names
-    for k, row in enumerate(rows):
+    for row in rows:
         weight, known = float(row.standardized or 0.0), model.uncertainty_
         if row.standard_error is None or not isinstance(known, ParameterCovariance):
             found.append(WeightInterval(row.name, weight))
             continue
         scale = 0.0 if row.value == 0.0 else weight / row.value
-        low, high = known.parameter_bounds(names.index(row.name) if row.name in names else k, row.value, level)
+        # Weights of a fusion of other trials, which stands beside, are none of its own parameters.
+        bias = known.bias_of(names.index(row.name)) if row.name in names else 0.0
+        low, high = known.around(row.value, bias, row.standard_error, level)
         found.append(WeightInterval(row.name, weight, *sorted((scale * low, scale * high))))
     return tuple(found)
 
@@ -135,7 +137,7 @@ def parameter_intervals(
 
     Notes
     -----
-    See `ParameterCovariance.parameter_bounds`. Offsets have mean 0: an interval is of how far a class is from the mean
+    See `ParameterCovariance.around`. Offsets have mean 0: an interval is of how far a class is from the mean
     of all.
 
     Examples
@@ -155,7 +157,11 @@ def parameter_intervals(
             what,
             whom,
             value,
-            *(known.parameter_bounds(k, value, level) if error and isinstance(known, ParameterCovariance) else ()),
+            *(
+                known.around(value, known.bias_of(k), error, level)
+                if error and isinstance(known, ParameterCovariance)
+                else ()
+            ),
         )
         for k, ((what, whom, value), error) in enumerate(zip(numbers, errors, strict=True))
     )

@@ -11,7 +11,6 @@ from deciban.calibration import (
     MulticlassScaleCalibrator,
     MulticlassShiftCalibrator,
 )
-from deciban.core.training import jackknife
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import MulticlassFusion
 from support.resampled import refitted_covariance
@@ -35,12 +34,6 @@ def drawn():
     loglik = rng.normal(size=(400, 2, N_CLASSES)) + 0.5 * rng.normal(size=(N_UNITS, 1, N_CLASSES))[units]
     loglik[np.arange(400), :, label] += 1.5
     return loglik, label, units, rng.integers(1, 4, 400).astype(float)
-
-
-@pytest.fixture
-def sandwich(monkeypatch):
-    """Leave no unit out, as if there were more than 1000."""
-    monkeypatch.setattr(jackknife, "MOST_UNITS", 0)
 
 
 def numbers_of(model):

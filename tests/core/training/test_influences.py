@@ -5,7 +5,6 @@ import pytest
 from scipy.special import expit
 
 from deciban.calibration import AffineCalibrator, BetaCalibrator, GaussianCalibrator, ScaleCalibrator, ShiftCalibrator
-from deciban.core.training import jackknife
 from deciban.core.training.influences import steep
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion
@@ -25,12 +24,6 @@ MODELS = {
     "fusion": lambda: LinearFusion(p_target=0.1),
     "fusion, penalty": lambda: LinearFusion(ridge=0.1),
 }
-
-
-@pytest.fixture
-def sandwich(monkeypatch):
-    """Leave no unit out, as if there were more than 1000."""
-    monkeypatch.setattr(jackknife, "MOST_UNITS", 0)
 
 
 def numbers_of(model):

@@ -90,7 +90,7 @@ def class_influences(
     leave_out = not found.sums.is_folded and leaves_out(int(used.sum()), n_trials.sum(), n)
     if leave_out:
         look = _WithoutEach(objective, raw, left.class_weights, basis)
-        work = len(prior) * (n + 1)
+        work = len(prior) * (n + 1) // 2
         start = Points.start(centred, shares, n_trials, work)
         hessians: Sums = given.each_by_unit(replace(look, points=start, whole=True), units)
         by_class = hessians.total.reshape(len(prior), n, n)
@@ -107,7 +107,7 @@ def class_influences(
     of_possible = moved[:, n_systems:]
     changes[:, n_systems + possible] = of_possible - of_possible.mean(axis=1, keepdims=True)
     form = {"left_out": leave_out, "listed": not found.sums.is_folded, "penalized": ridge > 0.0}
-    n_units = units.n_units if found.sums.is_folded else len(changes)
+    n_units = int(n_trials.sum()) if found.sums.is_folded else len(changes)
     return UnitChanges(values=changes, n_units=n_units, n_effective=n_effective, **form)
 
 

@@ -107,7 +107,7 @@ def linear_influences(
         whole = WholeSums(totals[:, free] @ basis, basis.T @ hessians @ basis, basis.T @ penalty @ basis)
         without = _WithoutEach(look, np.zeros((len(point), basis.shape[1])))
         without.basis[free] = basis
-        start = Points.start(centred, shares, n_trials)
+        start = Points.start(centred, shares, n_trials, work=4)
         moves = moves_without_each(
             lambda points: trials.each_by_unit(replace(without, points=points), units), whole, start, used, units.noun
         )
@@ -118,7 +118,7 @@ def linear_influences(
     found[:, :-1] /= width
     found[:, -1] -= found[:, :-1] @ center
     form = {"left_out": leave_out, "listed": not of_units.is_folded, "penalized": ridge > 0.0}
-    n_units = units.n_units if of_units.is_folded else len(found)
+    n_units = int(n_trials.sum()) if of_units.is_folded else len(found)
     return UnitChanges(values=found, n_units=n_units, n_effective=n_effective, **form)
 
 

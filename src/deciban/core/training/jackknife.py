@@ -23,7 +23,7 @@ MOST_UNITS = 1000
 MOST_PARAMETERS = 16
 """Parameters up to which each unit is left out; of more, second derivatives of each unit take too long."""
 
-_AT_ONCE = 1 << 20
+_AT_ONCE = 1 << 22
 """Numbers of log odds, for units times trials, that a sample of trials is chosen for."""
 
 _SLAB = 1 << 16
