@@ -91,7 +91,7 @@ class Uncertainty(ABC):
 
     @property
     def _unequal(self) -> str:
-        """A warning if few of the units decide."""
+        """A warning if few of the units dominate."""
         return ""
 
     @abstractmethod
@@ -151,7 +151,7 @@ class ParameterCovariance(Uncertainty):
         degrees = self.n_units if self.degrees is None else self.degrees
         if degrees >= _FEW_DEGREES:
             return ""
-        return f"; few {self.noun}s decide ({degrees:.1f} degrees of freedom), so they are rough themselves"
+        return f"; few {self.noun}s dominate ({degrees:.1f} degrees of freedom), so they are rough themselves"
 
     def reach(self, level: float) -> float:
         """Return how many standard errors an interval reaches to either side."""
