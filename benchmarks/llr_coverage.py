@@ -195,7 +195,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--designs", nargs="+", default=list(DESIGNS), choices=list(DESIGNS))
     parser.add_argument("--speakers", type=int, nargs="+", default=[40])
-    parser.add_argument("--draws", type=int, nargs="+", default=[400])
+    parser.add_argument("--draws", type=int, nargs="+", default=[400], help="one for each number of speakers")
     parser.add_argument("--methods", nargs="+", default=[name for name in METHODS if name != "pav"])
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

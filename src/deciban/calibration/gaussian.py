@@ -148,9 +148,13 @@ class GaussianCalibrator(Calibrator):
             at, variances = np.full(2, at @ mix), np.repeat((variances @ mix)[:, None], 2, axis=1)
         sd = np.sqrt(at)
         sds = np.sqrt(np.maximum(at + variances, 0.0)) - sd if leave_out else variances / (2.0 * sd)
-        form = {"n_units": units.n_units, "n_effective": n_effective}
-        values = np.hstack((means[:, ::-1], sds[:, ::-1]))
-        changes = UnitChanges(values=values, left_out=leave_out, listed=not sums.is_folded, **form)
+        changes = UnitChanges(
+            values=np.hstack((means[:, ::-1], sds[:, ::-1])),
+            n_units=units.n_units,
+            n_effective=n_effective,
+            left_out=leave_out,
+            listed=not sums.is_folded,
+        )
         return ParameterCovariance.of(changes, units)
 
     def _slopes_of(self, scores: FloatArray) -> FloatArray:

@@ -137,9 +137,14 @@ class ParameterCovariance(Uncertainty):
             found = changes.covariance
         if not np.isfinite(found).all():
             raise InputError("the variances of the parameters do not fit a float.")
-        about = {"n_units": changes.n_units, "noun": units.noun, "source": units.source}
-        bias = changes.bias if changes.left_out else None
-        return cls(covariance=found, bias=bias, degrees=changes.degrees, **about)
+        return cls(
+            covariance=found,
+            bias=changes.bias if changes.left_out else None,
+            degrees=changes.degrees,
+            n_units=changes.n_units,
+            noun=units.noun,
+            source=units.source,
+        )
 
     @property
     def method(self) -> str:

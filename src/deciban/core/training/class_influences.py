@@ -29,7 +29,7 @@ from deciban.core.training.multiclass_objective import ClassObjective, Errors, S
 from deciban.core.training.multiclass_training import objective_of
 from deciban.core.training.sums import Sums, UnitSums
 from deciban.errors import InputError
-from deciban.types import FloatArray, IntArray
+from deciban.types import BoolArray, FloatArray, IntArray
 
 
 def class_influences(
@@ -80,7 +80,7 @@ def class_influences(
     found: _ByUnit = given.each_by_unit(_Derivatives(objective, raw, left.class_weights), units)
     sums, totals, shares, n_trials = found.sums.parts
     shares = shares / prior
-    used = shares.any(axis=1) | found.sums.is_folded
+    used: BoolArray = np.asarray(shares.any(axis=1) | found.sums.is_folded)
     names = tuple(f"class {k}" for k in possible.tolist())
     n_effective = require_effective(effective_of(found.sums, shares), names, units)
     penalty = np.diag(objective.penalty)

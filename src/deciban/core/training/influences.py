@@ -95,7 +95,7 @@ def linear_influences(
     of_units = trials.each_by_unit(look, units)
     sums, shares, hessians, totals, n_trials = of_units.parts
     shares = shares / priors
-    used = shares.any(axis=1) | of_units.is_folded
+    used: BoolArray = np.asarray(shares.any(axis=1) | of_units.is_folded)
     n_effective = require_effective(effective_of(of_units, shares), ("non-target", "target"), units)
     free = np.flatnonzero(np.append(np.isfinite(width), intercept))
     penalty = np.diag(np.append(np.full(len(weights), ridge), 0.0))[np.ix_(free, free)]
