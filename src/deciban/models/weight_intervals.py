@@ -143,10 +143,11 @@ def parameter_intervals(
     Examples
     --------
     >>> from deciban.calibration import MulticlassCalibrator
-    >>> loglik = [[2.0, 0.0], [0.5, 0.0], [-0.5, 0.0], [0.2, 0.0], [-1.0, 0.0], [-2.0, 0.0]]
-    >>> model = MulticlassCalibrator().fit(loglik, [0, 0, 0, 1, 1, 1], units=["a", "b", "c", "d", "e", "f"])
+    >>> llr = [2.0, 0.5, -1.5, 1.0, 1.5, -0.5, 0.8, -1.0, -2.0, -1.5, 1.5, 0.0]
+    >>> loglik = [[one, 0.0] for one in llr]
+    >>> model = MulticlassCalibrator().fit(loglik, [0] * 6 + [1] * 6, units=["a", "b", "c", "d", "e", "f"] * 2)
     >>> [(one.what, one.whom, round(one.value, 2)) for one in parameter_intervals(model)]
-    [('scale', '', 1.71), ('offset', '0', 0.15), ('offset', '1', -0.15)]
+    [('scale', '', 0.55), ('offset', '0', -0.02), ('offset', '1', 0.02)]
     """
     level = checked_level(level)
     model.require_fitted()

@@ -189,7 +189,7 @@ def require_effective(n_effective: FloatArray, names: tuple[str, ...], units: Tr
     if n_effective[worst] < FEWEST - 1e-9:
         raise InputError(
             f"{names[worst]} trials come from effectively {n_effective[worst]:.2g} {units.noun}s, and intervals need "
-            f"at least {FEWEST:.0f}"
+            f"at least {FEWEST:.0f}: train on more {units.noun}s"
         )
     return float(n_effective[worst])
 
