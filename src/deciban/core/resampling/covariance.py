@@ -93,7 +93,7 @@ class UnitChanges:
     ----------
     values : (n_units, n_parameters) array
         The change if a unit is left out (``left_out``), otherwise the derivative by its weight. Without
-        ``listed``, rows that have the second moments of those of all units.
+        ``listed``, rows with the same second moments as the rows of all units.
     n_units : int
     n_effective : float
         The effective number of units of the class that has fewest; see `effective_units`.

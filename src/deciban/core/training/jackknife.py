@@ -50,7 +50,7 @@ class Points:
     inverse : (n_units, n_classes) array
         How much more a trial of each class counts without a unit.
     strides : (n_classes,) int array
-        A sample holds one of so many trials of a class.
+        One trial in so many of each class is in the sample.
     """
 
     moves: FloatArray
