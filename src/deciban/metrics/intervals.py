@@ -274,9 +274,8 @@ class _Trials:
 
     @property
     def n_seen(self) -> tuple[int, int]:
-        """Units with trials of each class."""
-        tar, non = self.sizes.both
-        return tar.n_units, non.n_units
+        """Effective units of each class."""
+        return self.sizes.effective
 
     def rates(self, weights: tuple[float, float]) -> list[ClassRate]:
         """Return the error rates that add up to the metric with these weights."""
