@@ -18,6 +18,7 @@ from deciban.analysis.compared_figures import (
     rule_costs_of,
     shown,
     with_unit,
+    without_interval,
     written,
 )
 from deciban.analysis.curve_differences import curve_differences
@@ -263,8 +264,9 @@ def compare_results(
 def _require_intervals(one: OneSystem, other: OneSystem) -> None:
     if figures_of((one, other)):
         return
-    known = (one.uncertainty, other.uncertainty)
-    reasons = " ".join(dict.fromkeys(too_few_in_words(*few, x.noun) for x in known for few in x.too_few.items()))
+    known = [x.uncertainty for x in (one, other) if x.uncertainty is not None]
+    few = [too_few_in_words(name, n, x.noun) for x in known for name, n in x.too_few.items()]
+    reasons = " ".join(dict.fromkeys(few))
     words = f"{one.name}, {other.name}: no metric of both has a confidence interval, so that no difference has one. "
     raise InputError(f"{words}{reasons}".rstrip())
 
@@ -326,6 +328,8 @@ def _cost(system: OneSystem, name: str) -> float:
 def _notes(systems: Sequence[Any], pairs: Sequence[Pair]) -> list[str]:
     """What a reader must know."""
     found = list(dict.fromkeys(note for one in systems for note in one.uncertainty.notes))
+    if lacking := without_interval(systems):
+        found.append(f"{', '.join(lacking)}: no difference, because not every system has an interval of it.")
     infinite = [
         f"{what} of {one.name}"
         for one in systems

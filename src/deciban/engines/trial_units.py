@@ -15,18 +15,17 @@ import numpy as np
 from deciban.core.resampling.cells import Cells, CellTotals
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.rates import ClassSize, effective_numbers, small_sample_factors
-from deciban.core.resampling.unit_counts import MOST_DEALT, UnitCounts, groups_of_keys
-from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits
+from deciban.core.resampling.single_counts import SingleCounts
+from deciban.core.resampling.unit_counts import MOST_DEALT, groups_of_keys
+from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, independent
 from deciban.core.resampling.variances import ClassSizes
 from deciban.engines.speakers import counting
 from deciban.engines.units import UnitsInPieces, trials_of
 from deciban.engines.work import Engine, Locked, Work
-from deciban.evaluation.bands import Bands
 from deciban.evaluation.unit_trials import N_GROUPS, TrialsInCells
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
-from deciban.trials.units import EACH_TRIAL
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray
+from deciban.types import CountArray, FloatArray, IntArray
 
 
 class TrialSurvey(Locked, Work):
@@ -76,7 +75,9 @@ class TrialSurvey(Locked, Work):
     @property
     def units(self) -> UnlistedUnits:
         """The units of all trials."""
-        return UnlistedUnits((np.zeros(0, np.int64),), np.zeros(0, np.uint64), "trial", EACH_TRIAL, sum(self.n))
+        return UnlistedUnits(
+            (np.zeros(0, np.int64),), np.zeros(0, np.uint64), "trial", independent("trial"), sum(self.n)
+        )
 
     def dealt(self) -> Keys | None:
         """The keys of all trials, ascending; None of very many."""
@@ -85,35 +86,6 @@ class TrialSurvey(Locked, Work):
 
 def _keys(units: TrialUnits) -> Keys:
     return units.keys[units.codes[0]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SingleCounts(UnitCounts):
-    """Trials of one class that are units by themselves, by cell.
-
-    Rows of the table stand for all trials of a class and group in a cell: the root of the sum of their squared weights,
-    so that squares of influences add up to those of all trials.
-
-    Attributes
-    ----------
-    own : (n_groups, n_cells) array
-        Trials of each group that is left out.
-    many : (n_many, n_cells) array
-        Those of as many groups as bands of curves rest on; of no row where these rest on all trials.
-    """
-
-    own: CountArray = field(default_factory=lambda: np.zeros((0, 0)))
-    many: CountArray = field(default_factory=lambda: np.zeros((0, 0)))
-
-    def by_group(self) -> CountArray:
-        """See `UnitCounts.by_group`."""
-        return self.own
-
-    def in_groups(self, n_groups: int) -> UnitCounts:
-        """See `UnitCounts.in_groups`: of as many groups as trials were counted in."""
-        assert n_groups == len(self.many)  # noqa: S101
-        none = np.zeros(n_groups, np.int64)
-        return UnitCounts(self.many, none.astype(np.uint64), self.in_cells, none, self.inside)
 
 
 class SingleTally(Locked, Work):
@@ -125,27 +97,22 @@ class SingleTally(Locked, Work):
     cells : Cells
     keys : (n,) uint64 array or None
         Those of all trials, ascending, where there are few enough.
-    n_many : int
-        Groups that bands of curves rest on; 0 where they rest on all trials.
     classes : pair of (float, int)
         Weight and number of targets, and of non-targets.
     """
 
     words = "counting by unit"
 
-    def __init__(
-        self, system: int, cells: Cells, keys: Keys | None, n_many: int, classes: Sequence[tuple[float, int]]
-    ) -> None:
+    def __init__(self, system: int, cells: Cells, keys: Keys | None, classes: Sequence[tuple[float, int]]) -> None:
         super().__init__()
-        self._given = system, cells, keys, n_many, classes
-        self.system, self.cells, self.keys, self.n_many, self.classes = self._given
+        self._given = system, cells, keys, classes
+        self.system, self.cells, self.keys, self.classes = self._given
         self.totals: tuple[CellTotals, CellTotals] | None = None
-        self.own, self.squares, self.many = self._tables(N_GROUPS), self._tables(N_GROUPS), self._tables(n_many)
-        self.n_bytes = 2 * self.many[0].nbytes
+        self.own, self.squares = self._tables(), self._tables()
 
-    def _tables(self, n_groups: int) -> list[CountArray]:
+    def _tables(self) -> list[CountArray]:
         """Of targets and of non-targets."""
-        return [np.zeros((n_groups, self.cells.n_cells), np.int64) for _ in range(2)]
+        return [np.zeros((N_GROUPS, self.cells.n_cells), np.int64) for _ in range(2)]
 
     def empty(self) -> Self:
         """See `Work.empty`."""
@@ -175,8 +142,6 @@ class SingleTally(Locked, Work):
                 place = self._groups(keys, N_GROUPS) * n_cells + cell
                 self._add(self.own, c, place, weights)
                 self._add(self.squares, c, place, None if weights is None else self._squares(c, weights))
-                if self.n_many:
-                    self._add(self.many, c, self._groups(keys, self.n_many) * n_cells + cell, weights)
             with self.lock:
                 mine = self.totals
                 self.totals = (totals[0], totals[1]) if mine is None else (mine[0] + totals[0], mine[1] + totals[1])
@@ -197,7 +162,7 @@ class SingleTally(Locked, Work):
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
         found = self.empty()
-        for name in ("own", "squares", "many"):
+        for name in ("own", "squares"):
             setattr(found, name, [a + b for a, b in zip(getattr(self, name), getattr(other, name), strict=True)])
         totals = [one.totals for one in (self, other) if one.totals is not None]
         found.totals = totals[0] if len(totals) == 1 else None
@@ -207,21 +172,8 @@ class SingleTally(Locked, Work):
 
     def counts(self) -> tuple[SingleCounts, SingleCounts]:
         """What was counted of targets and of non-targets."""
-        from scipy.sparse import csr_matrix
-
         assert self.totals is not None  # noqa: S101  # there are pieces
-        filled = [np.nonzero(squares) for squares in self.squares]
-        n, group = [len(rows) for rows, _ in filled], np.concatenate([rows for rows, _ in filled])
-        found, begin = list[SingleCounts](), 0
-        for c, (rows, columns) in enumerate(filled):
-            roots: FloatArray = np.sqrt(self.squares[c][rows, columns].astype(np.float64))
-            places: AnyArray = np.arange(begin, begin + n[c])
-            table = csr_matrix((roots, (places, columns)), shape=(sum(n), self.cells.n_cells))
-            begin += n[c]
-            nobody, inside = np.zeros(sum(n), np.uint64), np.zeros_like(self.own[c])
-            in_cells = self.totals[c].counts
-            found.append(SingleCounts(table, nobody, in_cells, group, inside, self.own[c], self.many[c]))
-        return found[0], found[1]
+        return SingleCounts.of_classes(self.own, self.squares, [one.counts for one in self.totals])
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,9 +212,8 @@ class SinglesInPieces(UnitsInPieces):
     def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
         """See `TrialsByUnit.counted`."""
         cells = self.cells(ranks, wanted)
-        n_many = Bands.MOST_UNITS if self.about.n_units > Bands.MOST_UNITS else 0
         classes = list(zip(self.weights[:, 0].tolist(), self.n_seen, strict=True))
-        work = self.engine.run(SingleTally(self.system, cells, self.dealt, n_many, classes), self.source.pieces)
+        work = self.engine.run(SingleTally(self.system, cells, self.dealt, classes), self.source.pieces)
         assert work.totals is not None  # noqa: S101  # there are pieces
         costs = LinearCosts.of_totals(*work.totals, ranks.pav, ranks.rocch, cells)
         tar, non = (

@@ -186,7 +186,7 @@ def evaluate_decisions(
         found.append(DecisionCost(words, float((figures["cost", k] * shares).sum()), one.default_risk))
     known = None
     if resampling is not None and resampling.units is not None:
-        known = _uncertainty(problem, figures, counts, action, label, weights, resampling)
+        known = _uncertainty(problem, figures, counts, (action, label), weights, resampling)
     return DecisionEvaluation(name, problem.kind, actions, classes, counts, rates, tuple(found), known)
 
 
@@ -197,7 +197,7 @@ def detection(point: OperatingPoint) -> Application:
 
 def _rates(problem: DecisionProblem) -> Iterator[tuple[Figure, FloatArray]]:
     """Error rates as costs (n_actions, n_classes), whose means by class add up to them."""
-    actions, classes, p_target = problem.actions, problem.classes, problem.p_target
+    classes, p_target = problem.classes, problem.p_target
     if problem.kind == "two-class":
         if problem.is_detection:
             yield "p_miss", np.array([[0.0, 0.0], [1.0, 0.0]])
@@ -214,11 +214,11 @@ def _uncertainty(
     problem: DecisionProblem,
     figures: Mapping[Figure, FloatArray],
     counts: CountArray,
-    action: IntArray,
-    label: IntArray,
+    decided: tuple[IntArray, IntArray],
     weights: CountArray | None,
     resampling: Resampling,
 ) -> Uncertainty | None:
+    action, label = decided
     units = resampling.units
     assert units is not None  # noqa: S101  # who calls this knows
     counted = np.arange(len(label)) if weights is None else np.flatnonzero(weights > 0)

@@ -13,6 +13,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban.errors import DecibanError, FormatError, InputError
 from deciban.io.columns.headers import CONDITION, Vocabulary, identity_of
+from deciban.messages import Message
 from deciban.trials import (
     ClassKey,
     ClassScores,
@@ -77,7 +78,7 @@ class Contents:
     id_map : IdMap or None
     words : mapping of str to bool
         The label words that occur, and whether each means target.
-    notes : tuple of str
+    notes : tuple of str or Message
         What a user should be told about this input.
     from_probabilities : bool
         Whether the scores are log-likelihood ratios already, of probabilities that the input held.
@@ -93,7 +94,7 @@ class Contents:
     segment_quality: SegmentQuality | None = None
     id_map: IdMap | None = None
     words: Mapping[str, bool] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str | Message, ...] = ()
     from_probabilities: bool = False
 
     @classmethod

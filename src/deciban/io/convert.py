@@ -19,7 +19,7 @@ from deciban.io.reader import read_contents, read_input
 from deciban.io.source import PathLike, require_one_stream
 from deciban.io.units import in_other_units, is_submission, notes_on_submissions, require_class_units
 from deciban.io.writing import put, refuse_overwriting, target_name
-from deciban.messages import Message, counted
+from deciban.messages import Message, as_message, counted
 from deciban.trials import Key
 from deciban.trials.joining.join import refuse_conflicts
 from deciban.trials.joining.matching import match
@@ -133,7 +133,7 @@ def read_message(kind: str, contents: Contents, counts: str) -> Message:
 
 
 def _notes(contents: Contents) -> list[Message]:
-    return [Message("note", contents.origin.name, note) for note in contents.notes]
+    return [as_message(note, contents.origin.name) for note in contents.notes]
 
 
 def put_and_tell(

@@ -31,7 +31,7 @@ from deciban.io.shards.beside import Range
 from deciban.io.shards.contents import ReadAs
 from deciban.io.shards.rows import RowTable, stamp_of
 from deciban.io.source import PathLike
-from deciban.messages import Message, counted
+from deciban.messages import Message, as_message, counted
 from deciban.models.model import to_text
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Trials
@@ -166,9 +166,7 @@ def _applied(what: ToApply, held: Sequence[Contents], readers: Sequence[ReadAs])
     result, bounds, notes = result_of(model, kind, systems, first, what.reading, transform)
     contents, more = kind.rescored(held[0], result, write_as=what.write_as, interval=bounds)
     table = table_of(contents)
-    own = [
-        Message("note", one.table.name, note) for one, part in zip(readers, held, strict=True) for note in part.notes
-    ]
+    own = [as_message(note, one.table.name) for one, part in zip(readers, held, strict=True) for note in part.notes]
     units = kind.unit_messages(given.systems, what.reading)
     tally.notes = dict.fromkeys([*own, *given.notes, *notes, *units, *more])
     tally.looks = [reduce(add, map(Looks.of, kind.systems_of(one.contents, what.reading)), Looks()) for one in inputs]

@@ -19,7 +19,7 @@ from deciban.io.reader import Input
 from deciban.io.source import PathLike, TwoFiles, display_name, single_files
 from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
-from deciban.messages import Message, counted
+from deciban.messages import Message, as_message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials.joining.lookup import Wanted
@@ -270,7 +270,7 @@ def _applied(
     given = given_systems(model, kind, inputs, reading)
     systems = given.systems
     messages = [kind.read_message(system) for system in systems]
-    messages += [Message("note", one.contents.origin.name, note) for one in inputs for note in one.contents.notes]
+    messages += [as_message(note, one.contents.origin.name) for one in inputs for note in one.contents.notes]
     shared = on_shared_trials(model, kind, inputs, systems, given.order, reading)
     more = list[Message]()
 

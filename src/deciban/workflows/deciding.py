@@ -26,7 +26,7 @@ from deciban.io.recognition import is_stream
 from deciban.io.shards.writing import in_order, threads_for
 from deciban.io.source import PathLike, TwoFiles, display_name, single_files
 from deciban.io.writing import refuse_overwriting, target_name
-from deciban.messages import Message, counted
+from deciban.messages import WARNING, Message, as_message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
 from deciban.trials.frames.to_frames import to_arrow
@@ -256,7 +256,7 @@ class _Deciding:
             f"all {counted(tally.n_trials, self.kind.noun)} are decided alike ({action}): the scores change "
             "no decision. Check that they are log-likelihood ratios (deciban calibrate), and check prior and costs"
         )
-        return [Message("note", name, words)]
+        return [Message(WARNING, name, words)]
 
     def _decided(self, given: Input) -> tuple[pa.Table, DecisionTally, list[Message], Looks]:
         """Rows of a piece, what they come to, what is to be said, and what the scores look like."""
@@ -269,7 +269,7 @@ class _Deciding:
     def _llrs(self, given: Input) -> tuple[Any, list[Message]]:
         """The scores of the one system in nats, or what the model makes of them."""
         kind, reading = self.kind, self.options.reading
-        notes = [Message("note", given.contents.origin.name, note) for note in given.contents.notes]
+        notes = [as_message(note, given.contents.origin.name) for note in given.contents.notes]
         if self.model is None:
             _ = given.contents.scores if kind.name == "two-class" else None  # which says how to choose one of several
             (system,) = kind.as_logarithms(kind.systems_of(given.contents, reading), reading)
@@ -333,7 +333,7 @@ class _Deciding:
         counts, risk = counts_and_risk(found.action, label, self.application, joined.weight)
         if self.model is None and not self.is_checked and not classes:
             said = remark_on_llrs(summarize(one.score[truth], one.score[~truth]))
-            notes += [Message("note", joined.names[0], f"{said} {_NO_DECISIONS}")] if said else []
+            notes += [Message(WARNING, joined.names[0], f"{said} {_NO_DECISIONS}")] if said else []
         return KeyedDecisions(counts, risk), (*joined.all_messages(None), *notes)
 
     def _label(self, truth: AnyArray, classes: Sequence[str]) -> AnyArray:

@@ -15,6 +15,7 @@ from deciban.io.columns.headers import Columns
 from deciban.io.source import PathLike
 from deciban.io.summary_files import is_summary_file
 from deciban.io.units import DETECTION_LLRS, is_submission
+from deciban.messages import as_message
 from deciban.metrics import SortedScores
 from deciban.trials import ClassScores, Key, Scores, SegmentQuality, Trials
 from deciban.trials.joining.lookup import Wanted
@@ -68,7 +69,7 @@ def inspect_file(
         return inspected_summary(path)
     contents = read_contents(path, format=format, columns=columns, labels=labels, log10=log10, lr=lr)
     properties: Properties = [("read as", contents.origin.reading), ("holds", ", ".join(contents.kinds))]
-    remarks = list(contents.notes)
+    remarks = [as_message(note, "").text for note in contents.notes]
     index = contents.index or contents.class_scores or contents.class_key
     if index is not None:
         _describe_trials(index.trials, properties, remarks)

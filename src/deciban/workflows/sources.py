@@ -146,10 +146,6 @@ def _said(source: ShardSource, kind: AnyKind, reading: Reading) -> list[Message]
         found.append(became_logarithms(prior, is_classes=bool(source.classes)))
     if source.report is None or reading.by_order:
         return [*found, *kind.by_order_messages(reading)]
-    met = kind.join_message(source.report, "")
-    return [
-        *found,
-        *kind.ids_messages(reading, source.report),
-        met,
-        *kind.fill_messages(reading, source.report.missing),
-    ]
+    report = source.report
+    more = [*kind.fill_messages(reading, report.missing), *report.left_out(reading.missing, kind.noun)]
+    return [*found, *kind.ids_messages(reading, report), kind.join_message(report, ""), *more]

@@ -19,7 +19,7 @@ from deciban.evaluation.preset_table import Preset
 from deciban.evaluation.primary import Primary
 from deciban.evaluation.worst_trials import WorstTrials
 from deciban.io.source import single_files
-from deciban.messages import Message, counted
+from deciban.messages import WARNING, Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.models.told_elsewhere import reasons_are_shown
 from deciban.trials import Trials
@@ -282,7 +282,7 @@ class SystemTrials:
         n_none = int(np.count_nonzero(~some))
         if not n_none:
             return self
-        message = Message("note", "", f"{counted(n_none, 'trial')} without {of_what} left out")
+        message = Message(WARNING, "", f"{counted(n_none, 'trial')} without {of_what} left out")
         return replace(self.take(some), messages=(*self.messages, message))
 
     def with_counts_of_scores(self) -> SystemTrials:

@@ -92,8 +92,9 @@ def test_probabilities_get_a_note(tmp_path):
     posterior = np.array([[0.25, 0.75], [0.5, 0.5]] * 10)
     np.save(tmp_path / "p.npy", posterior)
     found = read_two_columns(recognize(tmp_path / "p.npy"), unit=None).contents
-    assert "no log-likelihood ratio" in found.notes[1]
-    assert "--probabilities PRIOR" in found.notes[1]
+    assert found.notes[1].is_warning
+    assert "no log-likelihood ratio" in found.notes[1].text
+    assert "--probabilities PRIOR" in found.notes[1].text
 
 
 def test_probabilities_of_two_columns_are_exact_where_one_alone_is_not(tmp_path):

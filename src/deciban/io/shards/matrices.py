@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from deciban._validate.ratios import logarithms_of_ratios
-from deciban.core.resampling.units import Keys, TrialUnits, keys_of, mixed_bits
+from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import FormatError, InputError, KeyMismatchError, TrialError
 from deciban.io.arrays.checked import as_scores
 from deciban.io.matrices.named_matrix import refuse_nan
@@ -21,7 +21,7 @@ from deciban.io.shards.speakers import WhoIsWho
 from deciban.messages import Message
 from deciban.trials.lists import PAIR
 from deciban.trials.tables import LOG_10
-from deciban.trials.units import EACH_TRIAL, keys_of_trials
+from deciban.trials.units import keys_of_trials
 from deciban.types import AnyArray, BoolArray, ScoreUnit
 
 
@@ -65,7 +65,7 @@ class EachCell:
             keys = keys_of_trials([rows, *(np.tile(one, stop - start) for one in columns)])
         else:
             keys = mixed_bits(np.arange(start * n_columns, stop * n_columns))
-        return TrialUnits((np.arange(len(keys)),), keys, "trial", EACH_TRIAL)
+        return TrialUnits((np.arange(len(keys)),), keys, "trial", independent("trial"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,10 +242,11 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
     truth = _truth(first, key, who, how, is_classes=bool(classes))
     per_row = 1 if classes or len(first.shape) == 1 else first.shape[1]
     about: Any = {"converted": how.converted}
-    each = how.units is not None or (bool(classes) and how.find_segments)
+    are_listed = len(first.shape) == 1 or first.names is not None  # cells of a row share what nothing names
+    each = how.units is not None or (how.find_segments if classes else how.find_speakers and are_listed and who is None)
     if each:
         about["trials"] = EachCell.of_matrix(first, is_classes=bool(classes))
-    elif how.find_speakers and first.names is not None and who is None and not classes:
+    if how.units is None and how.find_speakers and first.names is not None and who is None and not classes:
         about["names"] = keys_of_names(first.names[0]), keys_of_names(first.names[1])
     about["grouped"] = how.groups is not None and first.names is not None and not classes
     sides = () if first.names is None or classes else PAIR

@@ -357,7 +357,7 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
         names = ", ".join(scores[0].table.schema.names)
         raise FormatError(f"{scores[0].table.name}: has no column of scores; there are {names}.")
     units, weights = units_in(key, how), weights_in(key, how)
-    if classes and how.units is None and how.find_segments:
+    if how.units is None and who is None and (how.find_segments if classes else how.find_speakers):
         units = EachTrial(tuple(key.sides.values()))
     is_log10 = [] if classes else [unit == "log10" for one in scores for unit in one.units.values()]
     if len(set(is_log10)) > 1:

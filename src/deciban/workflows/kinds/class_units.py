@@ -21,7 +21,7 @@ from deciban.io.units import (
     logliks_of_detection_llrs,
     prior_above_zero,
 )
-from deciban.messages import Message
+from deciban.messages import WARNING, Message
 from deciban.trials import ClassScores
 from deciban.types import AnyArray
 
@@ -74,7 +74,7 @@ def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Mess
         found += [note for one in systems for note in _of_many_recognizers(one)]
     elif reading.probabilities is None:
         submitted = [one.trials.origin.name for one in systems if is_submission(one.trials.origin)]
-        found += [Message("note", ", ".join(submitted), DETECTION_LLRS)] if submitted else []
+        found += [Message(WARNING, ", ".join(submitted), DETECTION_LLRS)] if submitted else []
     return found
 
 
@@ -87,7 +87,7 @@ def _of_many_recognizers(scores: ClassScores) -> list[Message]:
         f"detectors of different classes contradict each other: their posteriors sum to {sums.min():.3g} up to "
         f"{sums.max():.3g}, not to 1. An evaluation that judges each detector by itself gives C_avg another value"
     )
-    return [Message("note", scores.trials.origin.name, words)]
+    return [Message(WARNING, scores.trials.origin.name, words)]
 
 
 def prior_of_classes(reading: Reading) -> Prior:

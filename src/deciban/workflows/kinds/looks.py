@@ -10,7 +10,7 @@ import numpy as np
 
 from deciban._validate.probabilities import like_posteriors, like_probabilities
 from deciban._validate.ratios import LIKE_RATIOS, SHARE_BELOW_1, like_ratios
-from deciban.messages import Message
+from deciban.messages import WARNING, Message
 from deciban.trials import ClassScores, Scores
 
 _FEWEST = 10
@@ -112,7 +112,7 @@ class Looks:
 def application_messages(looks: Mapping[str, Looks]) -> list[Message]:
     """Return what to tell about scores to which a model is applied, by the names of their files."""
     files = [name for name, one in looks.items() if one.like == "probabilities"]
-    found = [Message("note", ", ".join(files), _APPLIED)] if files else []
+    found = [Message(WARNING, ", ".join(files), _APPLIED)] if files else []
     return found + _on_ratios(looks)
 
 
@@ -122,7 +122,7 @@ def messages_on_ratios(systems: Iterable[Scores | ClassScores]) -> list[Message]
 
 
 def _on_ratios(looks: Mapping[str, Looks]) -> list[Message]:
-    return [Message("note", name, one.note_on_ratios) for name, one in looks.items() if one.like == "ratios"]
+    return [Message(WARNING, name, one.note_on_ratios) for name, one in looks.items() if one.like == "ratios"]
 
 
 def messages_of_application(systems: Iterable[Scores | ClassScores]) -> list[Message]:
@@ -134,4 +134,4 @@ def decision_messages(name: str, looks: Looks) -> list[Message]:
     """Return what to tell about scores that are decided as they are."""
     if not looks.like:
         return []
-    return [Message("note", name, _DECIDED[looks.like].format(ratios=looks.note_on_ratios))]
+    return [Message(WARNING, name, _DECIDED[looks.like].format(ratios=looks.note_on_ratios))]

@@ -54,8 +54,6 @@ if TYPE_CHECKING:
     from deciban.engines.work import Engine
     from deciban.workflows.units_in_pieces import UnitsOfSource
 
-EACH_UNASKED = "each a unit by itself, as no others are named (--units)"
-
 
 class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     """Segments are of one of many classes; a system gives each a log-likelihood for each class."""
@@ -194,13 +192,13 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         counting: BoolArray | None,
     ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
         """Segments, of which nothing says that some belong together."""
-        return units_of_trials(trials, counting, noun=self.noun, source=EACH_UNASKED), ()
+        return units_of_trials(trials, counting, noun=self.noun), ()
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:  # noqa: ARG002
         """Segments, of which nothing says that some belong together: they are as many as trials, and have no keys."""
         from deciban.engines.unit_survey import UnitsFound
 
-        return UnitsFound(None, each=TrialUnits((), np.zeros(0, np.uint64), self.noun, EACH_UNASKED))
+        return UnitsFound.of_trials(self.noun)
 
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
         """Classes are numbered in their order."""

@@ -16,6 +16,7 @@ from deciban.io.recognition import Recognized, readable_as
 from deciban.io.source import display_name
 from deciban.io.text.ways import in_lines, words_in_options
 from deciban.io.units import logliks_of_likelihoods, logliks_of_probabilities
+from deciban.messages import WARNING, Message
 from deciban.trials import ClassKey, ClassScores, Key, Scores
 from deciban.types import FloatArray, ScoreUnit
 
@@ -59,7 +60,7 @@ def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object 
     vocabulary = file.files[0].options.vocabulary
     target = _target(scores, vocabulary)
     names = scores.classes[target], scores.classes[1 - target]
-    notes = [f"scores are those of class {names[0]} minus those of class {names[1]}"]
+    notes: list[str | Message] = [f"scores are those of class {names[0]} minus those of class {names[1]}"]
     if prior is not None:
         p_target = target_prior(prior, "probabilities")
         in_order = (p_target, 1.0 - p_target) if target == 0 else (1.0 - p_target, p_target)
@@ -67,10 +68,11 @@ def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object 
     elif unit == "lr":
         scores = logliks_of_likelihoods(scores)
     elif like_posteriors(scores.score):
-        notes.append(
+        words = (
             "the scores of a segment sum to 1: probabilities? Their difference is no log-likelihood ratio; say by "
             "which prior of a target they are (--probabilities PRIOR)"
         )
+        notes.append(Message(WARNING, found.contents.origin.name, words))
     made = Scores(scores.trials, _differences(scores, target), scores.name, unit == "log10", unit == "lr")
     key = found.contents.class_key
     truth = None if key is None else _key(key, vocabulary)
