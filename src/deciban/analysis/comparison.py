@@ -112,11 +112,12 @@ class Comparison(Shown):
         Examples
         --------
         >>> import deciban
-        >>> units = {"tar_units": ["ann", "bob", "cid"], "non_units": ["ann", "bob", "cid"]}
-        >>> systems = [deciban.evaluation.evaluate(tar, [0.0, 1.0, -1.0], **units) for tar in ([3, 2, 4], [0.5, 2, -1])]
+        >>> units, non = {"tar_units": range(5), "non_units": range(5)}, [0.0, 1.0, -1.0, -2.0, 0.5]
+        >>> tar = ([3.0, 2.0, 4.0, 1.0, 2.0], [0.5, 2.0, -1.0, 1.0, 2.0])
+        >>> systems = [deciban.evaluation.evaluate(one, non, **units) for one in tar]
         >>> found = deciban.compare(*systems).difference("cllr")
         >>> round(found.estimate, 3), found.n_units
-        (-0.414, 3)
+        (-0.248, 5)
         """
         names = [one.name for one in self.systems]
         for name in (first, second):

@@ -82,7 +82,8 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
             continue
         scale = 0.0 if row.value == 0.0 else weight / row.value
         # Weights of a fusion of other trials, which stands beside, are none of its own parameters.
-        bias = known.bias_of(names.index(row.name)) if row.name in names else 0.0
+        name = f"weight of {row.name}" if isinstance(model, ClassModel) else row.name
+        bias = known.bias_of(names.index(name)) if name in names else 0.0
         low, high = known.around(row.value, bias, row.standard_error, level)
         found.append(WeightInterval(row.name, weight, *sorted((scale * low, scale * high))))
     return tuple(found)

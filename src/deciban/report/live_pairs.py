@@ -37,12 +37,12 @@ def pair_data(results: Results[Any]) -> dict[str, Any] | None:
     Examples
     --------
     >>> import deciban
-    >>> units = {"tar_units": ["ann", "bob", "cid"], "non_units": ["ann", "bob", "cid"]}
-    >>> tar = ([3, 2, 4], [0.5, 2, -1])
-    >>> some = [deciban.evaluation.evaluate(x, [0, 1, -1], name=n, **units) for x, n in zip(tar, "AB")]
+    >>> units = {"tar_units": range(5), "non_units": range(5)}
+    >>> tar = ([3, 2, 4, 1.5, 2], [0.5, 2, -1, 1.5, 3])
+    >>> some = [deciban.evaluation.evaluate(x, [0, 1, -1, -2, -3], name=n, **units) for x, n in zip(tar, "AB")]
     >>> found = pair_data(deciban.evaluation.Results(tuple(some)))
     >>> found["pairs"][0]["of"], found["pairs"][0]["rows"][0][:3]
-    ([0, 1], ['EER (ROCCH) in %', '0.00', '33.33'])
+    ([0, 1], ['EER (ROCCH) in %', '0.00', '20.00'])
     """
     if len(results.systems) < 2:
         return None
