@@ -81,6 +81,7 @@ def test_nothing_is_cut_in_print(made):
 
 def test_legends_in_print_cover_nothing(made):
     def is_apart(figure):
+        figure.draw_without_rendering()  # which places the legends
         others = [part.get_window_extent() for ax in figure.axes for part in (ax, ax.xaxis.label)]
         legends = [one.get_legend().get_window_extent() for one in figure.axes if one.get_legend()]
         return not any(legend.overlaps(other) for legend in legends for other in others)
