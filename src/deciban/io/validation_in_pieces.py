@@ -267,7 +267,7 @@ def _in_chunks(path: Path) -> Iterator[pa.Table]:
 
     held: list[pa.Table] = []
     n_held = 0
-    with pq.ParquetFile(path) as file:
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
         for batch in file.iter_batches(batch_size=_ROWS):
             held.append(pa.Table.from_batches([batch]))
             n_held += len(batch)

@@ -249,7 +249,7 @@ def train_trials(
     inside = np.where(np.isfinite(width), found.polished[:n_columns], 0.0)
     with np.errstate(over="ignore", under="ignore"):
         raw = inside / width
-        standardized = inside / stretch if ridge > 0.0 else raw * moments(few)[1]
+        standardized = inside / stretch if ridge > 0.0 else raw * moments(trials)[1]
     require_scales(raw, "scores")
     offset = float(found.polished[-1] - inside @ (center / width)) if intercept else 0.0
     course = found.course

@@ -150,8 +150,8 @@ def _trained(
     if not has_optimum:
         found = _require_finite(objective, found)
     n_systems, n_classes = len(width), len(is_possible)
-    if ridge == 0.0 and np.ptp(prior) > 0.0:
-        width = np.where(width > 0.0, standardization(survey.few)[1], 0.0)
+    if ridge == 0.0 and (survey.few is not survey.trials or np.ptp(prior) > 0.0):
+        width = np.where(width > 0.0, standardization(survey.trials)[1], 0.0)
     raw = objective.fixed + objective.basis @ found.polished
     with np.errstate(over="ignore"):
         scales = raw[:n_systems] * factor

@@ -64,5 +64,5 @@ def cut_anew(path: Path, target: Path) -> None:
     import pyarrow.parquet as pq
 
     with only_format_errors(display_name(path), "Parquet"):
-        file = pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+        file = pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False, page_checksum_verification=True)
         write_batches(target, file.schema_arrow, file.iter_batches(batch_size=1 << 17, use_threads=False))
