@@ -285,7 +285,10 @@ BAD_FOLDERS = {
     "other partitions": ({"g=f/a": PARTS, "a": PARTS}, "lies in other partitions than"),
     "twice": ({"score=f/a": PARTS}, "score is a column and a partition"),
     "damaged": ({"a": PARTS, "b": parquet(PARTS)[:-9]}, "b: damaged"),
-    "other types": ({"a": PARTS, "b": {"trial": ["b"], "score": ["high"]}}, "b: column score holds text .*a it holds numbers"),
+    "other types": (
+        {"a": PARTS, "b": {"trial": ["b"], "score": ["high"]}},
+        "b: column score holds text .*a it holds numbers",
+    ),
     "a copy": ({"a": PARTS, "b": PARTS}, "b: the same content as .*a, so that its trials would count twice"),
 }
 

@@ -58,8 +58,7 @@ def read(source: Source, options: Options) -> Contents:
         return _read_folder(source, options)
     with only_format_errors(source.name, "Parquet"):
         file = opened_file(source, ())
-        counts = _rows_of_groups(file)
-        place = RowInGroup.of([source.name], [counts]) if len(counts) > 1 else None
+        place = row_places([source])
         read = partial(_columns_of, source)
         with only_format_errors(source.name, "Parquet", place):
             origin = Origin(source.name, "parquet", place=place)
@@ -150,6 +149,12 @@ def _read_folder(source: Source, options: Options) -> Contents:
         return contents_of(whole, read, options, origin, size, kept=list(keys))
 
 
+def row_places(files: Sequence[Source]) -> RowInGroup | None:
+    """Return what names the rows of files that are one table; None for a file of one row group, where rows suffice."""
+    counts = [_rows_of_groups(opened_file(file, ())) for file in files]
+    return RowInGroup.of([file.name for file in files], counts) if sum(map(len, counts)) > 1 else None
+
+
 def _rows_of_groups(file: Any) -> list[int]:
     """The number of rows in each row group."""
     return [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
@@ -179,7 +184,9 @@ class RowInGroup:
     @classmethod
     def of(cls, names: Sequence[str], counts: Sequence[Sequence[int]]) -> RowInGroup:
         """Take the names of files and the number of rows of their row groups."""
-        listed = [(group_name(name, at), n) for name, own in zip(names, counts, strict=True) for at, n in enumerate(own)]
+        listed = [
+            (group_name(name, at), n) for name, own in zip(names, counts, strict=True) for at, n in enumerate(own)
+        ]
         filled = [(group, n) for group, n in listed if n]
         starts = accumulate((n for _, n in filled), initial=0)
         return cls(tuple(group for group, _ in filled), tuple(starts)[:-1])

@@ -18,6 +18,7 @@ from deciban.io.source import PathLike, Source, display_name, files_of
 from deciban.messages import counted
 from deciban.trials.frames.columns import is_text_or_bytes
 
+
 @dataclass(frozen=True)
 class TableFile:
     """A file of a table, and the columns that its folders say."""

@@ -138,7 +138,7 @@ def _object(given: Any, how: HowToRead, *, of_key: bool, name: str) -> Opened:
     folder = ScratchFolder()
     with folder.or_nothing() as path:
         target = path / "rows.parquet"
-        write_object(given, target, name)
+        write_object(given, target, name, how.memory)
         made = [TableFile(target)]
         table = open_files(path, made, how.options(of_key=of_key), are_ours=True)
         called = _called(table, [TableFile(Path(name))], made, folder)
