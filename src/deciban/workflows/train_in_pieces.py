@@ -95,7 +95,13 @@ def train_in_pieces(
     units = _train(model, source, options, progress)
     progress("evaluating")
     compared = source if scored.seen is None else scored.complete
-    rows, messages = _rows(compared, model, options, progress, units if scored.seen is None else None)
+    work = RowsInPieces(source, untrained, options, progress)
+    rows, messages = list[FigureRow](), list[Message]()
+    tested = None if others is None else _opened_others(model, *_same_systems(others, every, source))
+    if compared is not None:
+        own = units if scored.seen is None else None
+        rows, messages = work.rows(model, Compared(compared, options, own), tested)
+        rows = _with_left_out(rows, work, every, source, tested)
     if scored.seen is not None:
         messages += scored.messages
         rows = [*rows, scored.row(model, options, progress, [row.name for row in rows])]
@@ -109,10 +115,7 @@ def train_in_pieces(
         found_there = evaluate_in_pieces(own, options, progress, units=units)
         crossed = FigureRow(name=name, role="cross-validated", dev=found_there.systems[0])
         messages.append(held.message(_sides_of(source), "fuses" if model.is_fusion else "calibrates"))
-    if others is not None:
-        found, told = evaluated_others(model, *_same_systems(others, every, source), progress)
-        rows = [replace(row, eval=replace(one, name=row.name)) for row, one in zip(rows, found, strict=True)]
-        messages += told
+    messages += [] if tested is None else tested.messages
     rows = [*rows, *([] if crossed is None else [crossed])]
     assert model.training_ is not None  # noqa: S101  # it has just been trained
     if n_lacking := model.training_.results.get("n_without_quality"):
@@ -142,20 +145,6 @@ def _train(model: ScoreModel, source: ShardSource, options: Options, progress: P
     more |= kind_called(model.scores_kind).record(model, reading, source.classes)
     model.training_ = replace(training, systems=source.systems, results={**training.results, **more})
     return units
-
-
-def _rows(
-    source: ShardSource | None, model: ScoreModel, options: Options, progress: Progress, units: UnitsOfSource | None
-) -> tuple[Sequence[FigureRow], list[Any]]:
-    """The systems as they are, and what the model makes of them, on the trials of training that all systems scored."""
-    if source is None:
-        return [], []
-    before = evaluate_in_pieces(source, options, progress, units=units)
-    (name,) = names_apart([model.row_name(source.systems)], source.systems)
-    after = evaluate_in_pieces(mapped(source, model, name), options, progress, units=units)
-    role: Role = "fusion" if model.is_fusion else "calibration"
-    rows = [FigureRow(name=one.name, role="before", dev=one) for one in before.systems]
-    return [*rows, FigureRow(name=name, role=role, dev=after.systems[0])], list(before.messages)
 
 
 def _sides_of(source: ShardSource) -> tuple[str, ...]:
