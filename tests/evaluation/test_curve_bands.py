@@ -6,7 +6,7 @@ from scipy.special import logit
 from scipy.stats import t
 
 from deciban import evaluate
-from deciban.evaluation.curve_bands import band_of, hull_bands, reach_of
+from deciban.evaluation.curve_bands import _bounds, band_of, hull_bands, reach_of
 
 RNG = np.random.default_rng(8)
 ONE = evaluate(
@@ -92,3 +92,9 @@ def test_where_no_error_is_seen_that_would_cost_a_band_rests_on_the_rule_of_thre
     assert high[at] == pytest.approx(values[at] + unseen, rel=0.01)
     _, high = band_of(found, "min_error", found.curves.min_error)
     assert high.max() == 1.0  # what no scores at all would cost
+
+
+def test_a_cost_without_errors_has_no_width_and_a_pav_llr_of_0_has_one():
+    values, reach = np.array([0.0, 2.0]), np.array([0.5, 0.5])
+    np.testing.assert_allclose(_bounds(values, reach, "log"), [[0, 2 * np.exp(-0.25)], [0, 2 * np.exp(0.25)]])
+    np.testing.assert_allclose(_bounds(values, reach, "identity"), [[-0.5, 1.5], [0.5, 2.5]])

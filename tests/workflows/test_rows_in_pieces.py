@@ -26,12 +26,12 @@ def files(tmp_path):
     pq.write_table(pa.table({**columns, "label": truth, **about}), tmp_path / "two.parquet", row_group_size=400)
     own = {"score": columns["s1_score"], "label": truth, **about}
     pq.write_table(pa.table(own), tmp_path / "one.parquet", row_group_size=400)
-    label = rng.integers(0, 3, N)
-    told = {"class": np.array(list("xyz"))[label], **about}
+    label = rng.integers(0, 3, N // 4)
+    told = {"class": np.array(list("xyz"))[label], **{name: column[: N // 4] for name, column in about.items()}}
     for k in range(3):
-        scores = 1.4 * np.eye(3)[label] + (1.0 + 0.2 * k) * rng.normal(size=(N, 3))
+        scores = 1.4 * np.eye(3)[label] + (1.0 + 0.2 * k) * rng.normal(size=(N // 4, 3))
         own = {name: scores[:, at] for at, name in enumerate("xyz")}
-        pq.write_table(pa.table({**own, **told}), tmp_path / f"many{k}.parquet", row_group_size=400)
+        pq.write_table(pa.table({**own, **told}), tmp_path / f"many{k}.parquet", row_group_size=100)
     return tmp_path
 
 
