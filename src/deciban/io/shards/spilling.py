@@ -57,7 +57,7 @@ def rows_of_group(schema: pa.Schema, memory: int | None) -> int:
     """
     if memory is None:
         return ROWS
-    n_numbers = sum(pa.types.is_floating(field.type) or pa.types.is_integer(field.type) for field in schema)
+    n_numbers: int = sum(pa.types.is_floating(field.type) or pa.types.is_integer(field.type) for field in schema)
     return min(max(memory // max(_BYTES_PER_ROW, _BYTES_PER_NUMBER * n_numbers), _FEWEST_ROWS), ROWS)
 
 
