@@ -136,7 +136,7 @@ class RowsInPieces:
     def _messages(self, results: Sequence[Results[Any]], *, has_ties: bool) -> list[Message]:
         """What is to be said about all trials; ties are those of systems as they are."""
         kind = kind_called(self.model.scores_kind)
-        told = [list(one.messages) for one in results]
+        told = [[own for own in one.messages if isinstance(own, Message)] for one in results]
         if not has_ties:
             joins = [kind.join_message(one.join, "") for one in results if one.join is not None]
             both = zip(told, joins, strict=True)
