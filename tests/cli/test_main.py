@@ -62,6 +62,20 @@ def test_errors_stay_errors_when_nobody_reads_them(scores):
     assert subprocess.run(["bash", "-o", "pipefail", "-c", words], check=False).returncode == 2
 
 
+@pytest.mark.parametrize(("typed", "meant"), [("evla", "eval"), ("Report", "report"), ("calibrat", "calibrate")])
+def test_a_command_that_is_nearly_one_is_suggested(run, typed, meant):
+    code, out, err = run(typed, "a.txt")
+    assert (code, out) == (2, "")
+    assert f"No such command '{typed}'. Did you mean '{meant}'?" in err
+
+
+def test_no_command_is_suggested_where_none_is_near(run):
+    code, _, err = run("frobnicate", "a.txt")
+    assert code == 2
+    assert "No such command 'frobnicate'." in err
+    assert "Did you mean" not in err
+
+
 WIDTHS = ["0", "-3", "abc", "\N{SUPERSCRIPT TWO}"]
 
 
