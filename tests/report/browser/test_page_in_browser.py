@@ -15,7 +15,7 @@ from deciban.evaluation.consistency import consistency_of
 from deciban.report import text as words
 from deciban.report.notebook import Exploration
 
-from .conftest import written
+from .conftest import systems, written
 
 
 def at_point(one, p_target, c_miss=1.0, c_fa=1.0):
@@ -524,3 +524,19 @@ def test_a_link_keeps_how_many_trials_are_expected(visit, of_three):
     until(page, "location.hash === '#p=0.01&n=2000'")
     page.fill("[name=trials]", "1000")
     until(page, "location.hash === '#p=0.01'")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_names_of_systems_break_between_their_words_only(visit, tmp_path, width):
+    some = systems(4, names="scores_aasist_evaluation-{}.final")
+    page = visit(written(tmp_path / "page.html", some), width=width)
+    lines = page.evaluate(
+        """() => [...document.querySelectorAll(".system > span:last-child")].filter(one => one.offsetParent).flatMap(
+          one => [...one.childNodes].filter(node => node.data).map(node => {
+            const range = document.createRange();
+            range.selectNodeContents(node);
+            return [node.data, new Set([...range.getClientRects()].map(box => Math.round(box.top))).size];
+          }))"""
+    )
+    assert {text for text, _ in lines} >= {"scores_", "aasist_", "evaluation-", "0.", "final"}
+    assert {n for _, n in lines} == {1}

@@ -40,6 +40,13 @@ const Charts = (() => {
     return made;
   }
 
+  /** A name that a narrow column breaks after _, -, . and /, as `breakable` of the page does. @param {HTMLElement} place @param {string} name */
+  function put(place, name) {
+    const parts = name.length > 12 ? name.split(/(?<=[-_./])(?=[^-_./])|(?<=[^-_./\s]{24})(?=[^-_./\s])/) : [name];
+    place.replaceChildren(...parts.flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part])));
+    return place;
+  }
+
   /** A name that leaves room for numbers. @param {string} name */
   const short = (name) => (name.length > 60 ? `${name.slice(0, 40)}\u2026${name.slice(-19)}` : name);
 
@@ -407,5 +414,5 @@ const Charts = (() => {
     }
   }
 
-  return { Chart, element, visible };
+  return { Chart, element, put, visible };
 })();

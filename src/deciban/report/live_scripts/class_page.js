@@ -49,7 +49,7 @@
   /** @type {HTMLButtonElement[][]} */
   const buttons = [];
   /** @param {string} text @param {string} scope */
-  const heading = (text, scope) => Charts.element("th", { scope }, text);
+  const heading = (text, scope) => Charts.put(Charts.element("th", { scope }), text);
 
   function fillMatrix() {
     place("columns").append(heading("class \u2193, taken for \u2192", "col"), ...classes.map((/** @type {string} */ name) => heading(name, "col")));

@@ -75,7 +75,7 @@
     const whole = Charts.element("span", { class: "system", title: system.name });
     const swatch = Charts.element("span", { class: "swatch", "aria-hidden": "true" });
     swatch.style.background = Charts.visible(system.color);
-    whole.append(swatch, Charts.element("span", {}, system.name));
+    whole.append(swatch, Charts.put(Charts.element("span", {}), system.name));
     return whole;
   }
 
