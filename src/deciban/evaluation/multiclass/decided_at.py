@@ -14,7 +14,7 @@ from deciban.core.classes.counts import tally
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import CountArray, FloatArray
 
-MOST_CLASSES = 12
+MOST_CLASSES = 30
 """Classes up to which decisions are counted: counts grow with their third power."""
 
 _LOW = [0.5, 0.2, 0.1, 0.01, *(float(f"{p:.3g}") for p in expit(np.arange(-20, 0) * 0.4))]
@@ -63,7 +63,7 @@ class DecidedAt(ByValue):
         if n > MOST_CLASSES or np.any(prior <= 0.0):
             return None
         n_places = len(PRIORS) + 1
-        counts: list[CountArray] = [np.zeros(0, np.int64)] * n
+        counts: CountArray | None = None
         weights, others, places = np.log(prior), np.log1p(-prior), logit(PRIORS)
         for rows in kernels.row_blocks(*trials.loglik.shape):
             block = kernels.relative(trials.loglik, rows) + weights[:, None]
@@ -84,8 +84,10 @@ class DecidedAt(ByValue):
                 at += (at < len(places)) & (places[np.minimum(at, len(places) - 1)] == needed) & (k > rival)
                 code = (at * n + trials.label[rows]) * n + rival
                 found = tally(code, n_places * n * n, some)
-                counts[k] = found if not len(counts[k]) else counts[k] + found
-        return cls(prior, np.stack(counts).reshape(n, n_places, n, n), _quadratic_sums(trials, prior))
+                counts = np.zeros((n, len(found)), found.dtype) if counts is None else counts
+                counts[k] += found
+        assert counts is not None  # noqa: S101  # there are trials of all classes
+        return cls(prior, counts.reshape(n, n_places, n, n), _quadratic_sums(trials, prior))
 
     def __add__(self, other: DecidedAt) -> DecidedAt:
         """Those of the trials of both."""
