@@ -14,7 +14,7 @@ from deciban.evaluation.multiclass.decided_at import PRIORS, DecidedAt
 from deciban.plots.multiclass.simplex import triangle_of
 from deciban.report.live_fitting import ROOM, Packing, finite, fitted, n_conditions
 from deciban.report.live_pairs import pair_data
-from deciban.types import CountArray, IntArray
+from deciban.types import IntArray
 
 _ROOM_OF_DECISIONS, _MOST_ROOM, _OF_COUNT, _OF_WEIGHT = 800_000, 1_500_000, 4, 12
 """Characters that the decisions of all systems take, and may take if there would be fewer than `_FEW` priors; and those
@@ -143,16 +143,11 @@ def _places(systems: Sequence[ClassEvaluation]) -> IntArray:
     decided = [one.decided for one in systems if one.decided is not None]
     for n in (len(PRIORS), 36, 24, 16, 12, 9, 6, 4, 3):
         kept: IntArray = np.unique(np.linspace(0, len(PRIORS) - 1, n).round().astype(np.int64))
-        some = (_at_places(counts, kept) for one in decided for counts in one.counts)
+        some = (one.by_first(k, kept) for one in decided for k in range(len(one.counts)))
         size = sum(np.count_nonzero(one) * (_OF_COUNT if one.dtype.kind in "iu" else _OF_WEIGHT) for one in some)
         if size <= (_ROOM_OF_DECISIONS if n > _FEW else _MOST_ROOM):
             break
     return kept
-
-
-def _at_places(counts: CountArray, kept: IntArray) -> CountArray:
-    """Counts by the first of these priors, from those by the first of all."""
-    return np.asarray(np.add.reduceat(counts, np.concatenate(([0], kept + 1)), axis=0))
 
 
 def _system(one: ClassEvaluation, kept: IntArray, *, has_decisions: bool = True) -> dict[str, Any]:
@@ -181,10 +176,8 @@ def _figures(one: ClassEvaluation) -> dict[str, Any]:
 
 def _decided(decided: DecidedAt, kept: IntArray) -> list[str]:
     """For each class whose prior is chosen: trials by place, class and rival, one after the other."""
-    found = []
-    for k, counts in enumerate(decided.counts):
-        found.append(_sparse(np.delete(_at_places(counts, kept), k, axis=2).ravel().tolist()))
-    return found
+    at_places = (np.delete(decided.by_first(k, kept), k, axis=2) for k in range(len(decided.counts)))
+    return [_sparse(one.ravel().tolist()) for one in at_places]
 
 
 def _corners(systems: Sequence[ClassEvaluation]) -> list[int] | None:
