@@ -177,7 +177,8 @@ def test_extreme_points_are_those_of_the_grid_that_is_nearest(visit, of_three, t
     costs = [float(text.replace(",", ".")) for text in (c_miss, c_fa)]
     assert shown(page, "system 0") == at_point(three[0], found, *costs)
     *_, asked = fact(page, "command").split(" --dcf ")
-    assert [float(part) for part in asked.split(":")] == [found, *(costs if costs != [1, 1] else [])]
+    typed = float(p.replace(",", "."))
+    assert [float(part) for part in asked.split(":")] == [typed, *(costs if costs != [1, 1] else [])]
 
 
 def test_costs_that_no_prior_can_answer_are_marked(visit, of_three):
@@ -327,6 +328,28 @@ def test_reliability_reads_as_its_curve(visit, of_three, three):
     assert (low, high, share) == pytest.approx((curve.low[k], curve.high[k], curve.observed[k]), abs=6e-5)
     for end, drawn in ((least, band.low), (most, band.high)):
         assert end == pytest.approx(np.interp((low + high) / 2, band.posterior, drawn), abs=0.02)
+
+
+def test_the_command_is_about_the_point_that_was_typed(visit, of_three):
+    """The nearest point at which errors were counted is at prior 0.2975."""
+    page = visit(of_three, "#p=0.3&cmiss=5")
+    assert float(page.get_attribute("[data-place=prior]", "data-value")) != 0.3
+    assert fact(page, "command") == "deciban eval SCORES --key KEY --dcf 0.3:5:1"
+    assert "The command below evaluates at 0.3." in fact(page, "moved")
+
+
+def test_bands_of_many_systems_are_off_until_one_is_pointed_at(visit, tmp_path):
+    page = visit(written(tmp_path / "four.html", systems(4)))
+    charts(page)
+    bands = page.locator("#chart-choices [name=bands]")
+    assert not bands.is_checked()
+    ink = "() => document.querySelector('figure[data-plot=bayes_error] canvas').toDataURL()"
+    plain = page.evaluate(ink)
+    page.locator("#chart-choices label").first.hover()
+    until(page, f"() => ({ink})() !== '{plain}'")
+    bands.check()
+    page.mouse.move(0, 0)
+    until(page, f"() => ({ink})() !== '{plain}'")
 
 
 def test_systems_and_bands_are_switched_in_all_charts(visit, of_three):

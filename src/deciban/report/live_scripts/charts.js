@@ -221,8 +221,9 @@ const Charts = (() => {
       ctx.clip(this.inside(u));
       const place = (/** @type {number} */ x, /** @type {number} */ y) => [u.valToPos(x, "x", true), u.valToPos(y, "y", true)];
       const line = (/** @type {number[][]} */ points) => points.forEach(([x, y], k) => ctx[k ? "lineTo" : "moveTo"](x, y));
-      for (const one of this.view.bands ? this.lines : []) {
-        if (one.band && this.view.shown[one.system]) {
+      for (const one of this.lines) {
+        const isBanded = this.view.bands || this.view.lit === one.system;
+        if (one.band && isBanded && this.view.shown[one.system]) {
           const [low, high] = one.band.map(([xs, ys]) => xs.flatMap((/** @type {number} */ x, /** @type {number} */ k) => (x === null || ys[k] === null ? [] : [place(x, ys[k])])));
           ctx.beginPath();
           line([...low, ...high.reverse()]);
