@@ -174,10 +174,8 @@ class PartitionInPieces:
 
     def sharing_own_values(self, classes: Sequence[tuple[str, int]]) -> PartitionInPieces:
         """See `Partition.sharing_own_values`."""
-        partition = self.partition.sharing_own_values(self.totals, classes, self.split.argument)
-        if partition is self.partition:
-            return self
-        return replace(self, partition=partition, totals=partition.in_conditions(self.totals))
+        made = self.partition.sharing_own_values(self.totals, classes, self.split.argument)
+        return self if made is self.partition else replace(self, partition=made, totals=made.in_conditions(self.totals))
 
     def cells(self, values: Values) -> tuple[Values, ...]:
         """The combinations of values of the trials of a condition, of those that some trials have."""
@@ -299,8 +297,7 @@ class ConditionsInPieces:
         for columns in split.equalized:
             known[columns].require_values(source.name)
         by = tuple(known[one].sharing_own_values(classes) for one in split.partitions)
-        equalized = tuple(known[one] for one in split.equalized)
-        return cls(source, engine, kind, units, by, equalized, {}, {})
+        return cls(source, engine, kind, units, by, tuple(known[one] for one in split.equalized), {}, {})
 
     @property
     def messages(self) -> tuple[Message, ...]:

@@ -381,10 +381,6 @@ def _require_same_rows(files: Sequence[Recognized], contents: Sequence[Contents]
     require_as_many(counts)
 
 
-_MOST_TIES = 3
-"""Systems that are named with their ties; the lines before name all."""
-
-
 def ties_in_words(ties: Mapping[str, int | float]) -> str:
     """State how many scores are tied across classes: of each of a few systems, of many the fewest and the most.
 
@@ -395,7 +391,7 @@ def ties_in_words(ties: Mapping[str, int | float]) -> str:
     """
     if not any(ties.values()):
         return "no score tied across classes"
-    if len(ties) > _MOST_TIES:
+    if len(ties) > 3:  # the lines before name all systems
         some = [n for n in ties.values() if n]
         few, many = f"{min(some):,}", f"{max(some):,}"
         how_many = few if few == many else f"{few} to {many}"
