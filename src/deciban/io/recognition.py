@@ -13,7 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.headers import Columns, Vocabulary, could_hold
+from deciban.io.columns.headers import Columns, Vocabulary, could_hold, role_of
+from deciban.io.columns.meanings import fits_label
 from deciban.io.contents import ContentKind
 from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary_formats, by_name
 from deciban.io.library_errors import only_format_errors
@@ -28,7 +29,7 @@ from deciban.io.source import (
     numbered_lines,
     read_text,
 )
-from deciban.io.text.finding import columns_seen, find_layout
+from deciban.io.text.finding import columns_seen, find_layout, names_classes
 from deciban.io.text.reader import Layout
 from deciban.io.text.ways import ColumnsSeen
 
@@ -178,11 +179,24 @@ class Opened:
                     layout = self.layout(kind)
                     if could_hold(layout.known, kind):
                         found[kind] = layout
+            found = self._by_label(found)
         except (FormatError, InputError, ValueError, pa.ArrowException):
             return ()
         # A header says more than what lines look like, and one that a format is known by says more than any.
         most = max((_told_by_header(layout) for layout in found.values()), default=0)
         return tuple(kind for kind, layout in found.items() if _told_by_header(layout) == most)
+
+    def _by_label(self, found: dict[ContentKind, Layout]) -> dict[ContentKind, Layout]:
+        """The layouts that fit what the label of a plain table names: one of many classes, or targets."""
+        if self.options.columns is not None or not any(layout.header for layout in found.values()):
+            return found
+        of_classes = names_classes(self.sample.lines, self.options)
+        named = [role_of(header) for header in next(layout.header for layout in found.values() if layout.header)]
+        return {
+            kind: layout
+            for kind, layout in found.items()
+            if layout.format.header or fits_label(kind, named, of_classes)
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)

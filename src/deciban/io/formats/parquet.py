@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote
@@ -53,7 +54,7 @@ def read(source: Source, options: Options) -> Contents:
 def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
     """Which kinds of tables a file, or a folder of such files, could be read as, by its schema."""
     first = Source(folder_files(Path(source.path), source.name)[0]) if source.is_folder else source
-    return kinds_of(opened_file(first, ()).schema_arrow, options, source.name)
+    return kinds_of(opened_file(first, ()).schema_arrow, options, source.name, partial(sample, first))
 
 
 def sample(source: Source) -> list[list[str]]:

@@ -90,7 +90,7 @@ def undecided(
             "(--key-columns label). Two lists of scores, one of targets and one of non-targets, are named --tar FILE "
             "--non FILE."
         )
-    if swapped is not None:
+    if swapped is not None and not (need == "scores" and seen is not None and seen.has_free_numbers):
         what = "these are scores" if need == "key" else "this is a key"
         return (
             f"{name}:1: {what} ({swapped}), but {need} was asked for: {line!r}. Are scores and key swapped? Otherwise "

@@ -11,6 +11,7 @@ from itertools import combinations
 
 from deciban.errors import FormatError
 from deciban.io.columns.headers import CONDITION, Vocabulary, identity_of, roles_of
+from deciban.io.columns.meanings import names_measure, names_row, words_of_columns
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options
 from deciban.io.text.one_line import is_number, looks_numeric
@@ -20,6 +21,9 @@ _MOST = 3
 
 _MOST_WORDS = 4
 """Different values of a column that may say what trials are."""
+
+_ROUNDED = 1e-3
+"""What probabilities that sum to 1 may lack, as they are rounded."""
 
 _MOST_COLUMNS = 24
 """Columns that are looked at; of more of them, nobody wants to name each."""
@@ -108,8 +112,31 @@ class ColumnsSeen:
         numbers = [at for at, values in enumerate(self._values) if looks_numeric(values) and not self._counts(at)]
         known = [at for at in numbers if self._roles[at] == "score"]
         taken = ("label", "class", "trial", "enroll", "test", "side")
-        likely = [at for at in numbers if self._roles[at] not in taken and not _are_whole(self._values[at])]
-        return known or likely or [at for at in numbers if self._roles[at] not in taken]
+        free = [at for at in numbers if self._roles[at] not in taken and not self._names_row(at)]
+        likely = [at for at in free if not _are_whole(self._values[at])]
+        return self._of_target(known or likely or free)
+
+    def _names_row(self, at: int) -> bool:
+        return self.has_header and names_row(self.rows[0][at])
+
+    def _of_target(self, scores: list[int]) -> list[int]:
+        """The same; of two columns that sum to 1 in each row, that of the target."""
+        if len(scores) != 2 or not self.has_header:  # the probabilities of two classes
+            return scores
+        pairs = zip(*(self._values[at] for at in scores), strict=True)
+        numbers = [(float(one), float(other)) for one, other in pairs if is_number(one) and is_number(other)]
+        if not all(math.isclose(one + other, 1.0, abs_tol=_ROUNDED) for one, other in numbers):
+            return scores
+        words = words_of_columns([self.rows[0][at] for at in scores], in_order=False)
+        known = self.options.vocabulary.within(words)
+        target = {at for word, at in words.items() if known.meaning(word) is True}
+        return [scores[at] for at in target] or scores
+
+    @cached_property
+    def has_free_numbers(self) -> bool:
+        """Whether a header names columns of numbers that may be scores, beside a label."""
+        free = [at for at in self._scores if not names_measure(self.rows[0][at])]
+        return self.has_header and "label" in self._roles and bool(free)
 
     @cached_property
     def _labels(self) -> list[int]:
@@ -143,6 +170,7 @@ class ColumnsSeen:
             return [(side, list(self._roles).index(side)) for side in sides]
         others = [at for at in range(len(self._values)) if at not in (*self._scores, label)]
         varied = [at for at in others if not self._counts(at) and len({*self._values[at]}) > 1]
+        varied = [at for at in varied if not looks_numeric(self._values[at]) or _are_whole(self._values[at])]
         names = [at for at in varied if self._are_distinct(at) or not self.has_header]
         return list(zip(("enroll", "test") if len(names) > 1 else ("trial",), names, strict=False))
 
@@ -184,6 +212,8 @@ class ColumnsSeen:
         if need in ("class-scores", "class-key"):
             return self._ways_of_classes(need)
         found = self._ways_of_labels([]) if need == "key" else []
+        several = len(self._scores) >= _MOST and self.has_header and "label" in self._roles and need != "key"
+        found += self._ways_of_labels([("score", at) for at in self._scores]) if several else []
         for at in self._scores[:_MOST] if need != "key" else ():
             found += self._ways_of_labels([("score", at)]) or [self._option([*self._names(), ("score", at)])]
         return list(dict.fromkeys(found))[:_MOST]
