@@ -49,9 +49,9 @@ def remark_on_llrs(summary: Summary) -> str:
     """
     if summary.n_infinite or summary.finite_range is None:
         return ""
+    if in_range := remark_on_range(summary):
+        return in_range
     lowest, highest = summary.finite_range
-    if like_probabilities(lowest, highest, summary.n_tar + summary.n_non):
-        return LIKE_PROBABILITIES
     n_least, least = min(summary.n_tar, summary.n_non), summary.recalibrated.cllr()
     if not far_off(summary.cllr, least, 1.0, n_least, 2):
         return ""  # no scale and offset can do better than the best increasing map
@@ -62,6 +62,14 @@ def remark_on_llrs(summary: Summary) -> str:
     if not why and (lowest >= 0.0 or highest <= 0.0):
         why = "none is negative" if lowest >= 0.0 else "none is positive"
     return no_log_likelihoods("log-likelihood ratios", why) if why else ""
+
+
+def remark_on_range(summary: Summary) -> str:
+    """Return the note on scores of two classes that all lie in [0, 1]; empty if they do not."""
+    if summary.n_infinite or summary.finite_range is None:
+        return ""
+    are_alike = like_probabilities(*summary.finite_range, summary.n_tar + summary.n_non)
+    return LIKE_PROBABILITIES if are_alike else ""
 
 
 def beyond(scale: float) -> str:

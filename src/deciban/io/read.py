@@ -22,6 +22,7 @@ def read_scores(
     labels: Mapping[str, str] | None = None,
     name: str | None = None,
     log10: bool = False,
+    negate: bool = False,
 ) -> Scores:
     """Read the scores of one system from a file of any known format.
 
@@ -45,6 +46,8 @@ def read_scores(
     log10 : bool
         Whether the scores are common logarithms of likelihood ratios. They are kept as they are, and taken times ln 10
         wherever natural logarithms count.
+    negate : bool
+        Whether lower scores favour target, as distances do: the signs of all scores are changed.
 
     Returns
     -------
@@ -68,9 +71,10 @@ def read_scores(
     >>> scores.name, scores.score, scores.trials.origin.reading
     ('sysA', array([ 1.5, -inf]), "kaldi 'enroll test score'")
     """
-    return read_contents(
+    found = read_contents(
         path, need="scores", format=format, columns=columns, labels=labels, name=name, log10=log10
     ).scores
+    return found.negated() if negate else found
 
 
 def read_key(

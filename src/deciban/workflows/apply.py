@@ -104,7 +104,7 @@ def apply_files(
     progress : function, optional
         Called with a few words at every step.
     **options
-        How files are read: ``format``, ``columns``, ``labels``, ``log10``, ``probabilities``, ``classes``,
+        How files are read: ``format``, ``columns``, ``labels``, ``log10``, ``negate``, ``probabilities``, ``classes``,
         ``posterior_prior``, ``detection_llr``; and for a fusion how their trials meet, those of the first file being
         asked for: ``missing`` (``"error"``, ``"drop"`` or a score), ``duplicates``, ``by_order`` and ``ids``; see
         `deciban.workflows.Reading`; and ``memory``, as in `deciban.workflows.Scale`. In pieces, inputs of a fusion have

@@ -132,5 +132,5 @@ def applied_first(
 def of_applied(options: Options) -> Options:
     """The options for what `applied_first` wrote: in nats, in a format of its own; about a key they stay."""
     own: dict[str, Any] = {"format": None, "columns": None, "log10": False, "classes": None, "posterior_prior": None}
-    own |= {"probabilities": None, "detection_llr": False, "names": None, "by_order": False}
+    own |= {"probabilities": None, "detection_llr": False, "negate": False, "names": None, "by_order": False}
     return replace(options, reading=replace(options.reading, **own))

@@ -85,8 +85,8 @@ def evaluate(
     **options
         ``name`` (of the system), ``operating_points``; of arrays ``tar_weights`` and ``non_weights``, as in
         `deciban.evaluation.evaluate`; of data frames ``weights`` (a column), ``where`` (``{"gender": "f"}``: only such
-        rows), ``duplicates``, ``log10``, and what is about uncertainty (``units="speaker"``, or a column for each side,
-        or a mapping of names to units), as in `deciban.evaluate_files`.
+        rows), ``duplicates``, ``log10``, ``negate``, and what is about uncertainty (``units="speaker"``, or a column
+        for each side, or a mapping of names to units), as in `deciban.evaluate_files`.
 
     Returns
     -------

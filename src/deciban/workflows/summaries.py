@@ -20,7 +20,7 @@ from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import KindName, Options
 
 _READING = (
-    *("labels", "where", "names", "log10", "probabilities", "weights", "columns", "key_columns", "format"),
+    *("labels", "where", "names", "log10", "negate", "probabilities", "weights", "columns", "key_columns", "format"),
     *("key_format", "ids", "by_order", "classes", "posterior_prior", "detection_llr"),
 )
 """Attributes of `Reading` that say something of trials, if anything is said."""

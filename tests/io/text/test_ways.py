@@ -89,14 +89,14 @@ def test_columns_with_types_are_offered_as_well(tmp_path, words):
 def test_columns_of_a_key_have_an_option_of_their_own(tmp_path):
     scores, key = tmp_path / "s.txt", tmp_path / "k.txt"
     scores.write_text("".join(f"m{i % 2} s{i} {s}\n" for i, s in enumerate(SCORE)))
-    key.write_text("".join(f"m{i % 2} s{i} {'yes' if one else 'no'}\n" for i, one in enumerate(TRUTH)))
-    with pytest.raises(FormatError, match="which column is the label in 'm0 s0 yes'") as error:
+    key.write_text("".join(f"m{i % 2} s{i} {("nope", "sure")[one]}\n" for i, one in enumerate(TRUTH)))
+    with pytest.raises(FormatError, match="which column is the label in 'm0 s0 sure'") as error:
         deciban.evaluate_files(scores, key)
     first, second, *_ = ways_of(error)
     assert {way[0] for way in ways_of(error)} == {"--key-columns"}
     counts = [deciban.evaluate_files(scores, key, **as_arguments(way)).systems[0].n_tar for way in (first, second)]
     assert sorted(counts) == [3, 3]
-    assert "target=yes,nontarget=no" in (first[3], second[3])
+    assert "target=nope,nontarget=sure" in (first[3], second[3])
 
 
 def test_two_columns_that_agree_now_and_then_may_be_the_label(tmp_path):

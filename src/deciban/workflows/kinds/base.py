@@ -28,7 +28,7 @@ from deciban.models.uncertainty import Bounds
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
-from deciban.workflows.kinds.probabilities import PROBABILITIES, require_same
+from deciban.workflows.kinds.probabilities import NEGATE, NEGATED, PROBABILITIES, require_same
 from deciban.workflows.options import Figures, KindName, Options, Reading
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ class Kind(ABC, Generic[S, K, A]):
     def unit_messages(self, systems: Sequence[S], reading: Reading) -> list[Message]:
         """What was done to the units of scores."""
         if reading.probabilities is None or not systems:
-            return []
+            return [Message("note", "", NEGATED)] if reading.negate else []
         return of_probabilities(systems, self.prior_of_probabilities(reading, self.classes_of(systems[0])), self.noun)
 
     @abstractmethod
@@ -302,13 +302,14 @@ class Kind(ABC, Generic[S, K, A]):
         if reading.probabilities is not None:
             order = getattr(model, "classes_", None) or classes
             given = self.prior_of_probabilities(reading, classes, order)
-        require_same(model, given)
+        require_same(model, given, negate=reading.negate)
 
     def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002
         """What the record of training says besides, so that other scores are read in the same way."""
-        if reading.probabilities is None:
-            return {}
-        return {PROBABILITIES: self.prior_of_probabilities(reading, classes)}
+        found: dict[str, Any] = {NEGATE: True} if reading.negate else {}
+        if reading.probabilities is not None:
+            found[PROBABILITIES] = self.prior_of_probabilities(reading, classes)
+        return found
 
     def name_after(self, model: ScoreModel, systems: Sequence[str]) -> str:
         """What results call that which a model makes of systems."""

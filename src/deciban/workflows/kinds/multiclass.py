@@ -72,7 +72,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     filled = " for every class"
     output = "log-likelihoods"
     about, other = "many classes", "two classes"
-    other_reading = ("labels",)
+    other_reading = ("labels", "negate")
     other_figures = (
         "operating_points",
         "eer_conventions",
