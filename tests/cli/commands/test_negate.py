@@ -17,6 +17,9 @@ DISTANCE = np.abs(RNG.normal(np.where(IS_TARGET, 0.3, 0.8), 0.15)).clip(0, 1).ro
 EER = metrics.eer(-DISTANCE[IS_TARGET], -DISTANCE[~IS_TARGET])
 
 
+pytestmark = pytest.mark.usefixtures("folder")
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -26,20 +29,20 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("option", ["--negate", "--lower-is-better"])
-def test_signs_are_changed_before_anything_else(run, folder, option):
+def test_signs_are_changed_before_anything_else(run, option):
     code, out, err = run("eval", "d.csv", option, "--json")
     assert code == 0
     assert json.loads(out)["systems"][0]["eer"] == pytest.approx(EER)
     assert "signs of all scores changed" in err
 
 
-def test_reversed_scores_are_told_of_the_option_and_keep_their_note(run, folder):
+def test_reversed_scores_are_told_of_the_option_and_keep_their_note(run):
     notes = json.loads(run("eval", "d.csv", "--json")[1])["systems"][0]["notes"]
     assert any("reversed" in note and "--negate" in note for note in notes)
     assert any("All scores lie in [0, 1]" in note for note in notes)
 
 
-def test_files_frames_and_pieces_are_negated_alike(folder):
+def test_files_frames_and_pieces_are_negated_alike():
     frame = {"distance": DISTANCE, "label": IS_TARGET}
     found = [
         deciban.evaluate(frame, score=["distance"], negate=True),
@@ -50,7 +53,7 @@ def test_files_frames_and_pieces_are_negated_alike(folder):
     assert deciban.read_scores("d.csv", negate=True).score == pytest.approx(-DISTANCE)
 
 
-def test_a_model_remembers_it(run, folder):
+def test_a_model_remembers_it(run):
     assert run("calibrate", "d.csv", "--negate", "-o", "model.json")[0] == 0
     code, _, err = run("apply", "model.json", "d.csv", "-o", "out.csv")
     assert code == 2

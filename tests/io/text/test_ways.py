@@ -89,7 +89,7 @@ def test_columns_with_types_are_offered_as_well(tmp_path, words):
 def test_columns_of_a_key_have_an_option_of_their_own(tmp_path):
     scores, key = tmp_path / "s.txt", tmp_path / "k.txt"
     scores.write_text("".join(f"m{i % 2} s{i} {s}\n" for i, s in enumerate(SCORE)))
-    key.write_text("".join(f"m{i % 2} s{i} {("nope", "sure")[one]}\n" for i, one in enumerate(TRUTH)))
+    key.write_text("".join(f"m{i % 2} s{i} {'sure' if one else 'nope'}\n" for i, one in enumerate(TRUTH)))
     with pytest.raises(FormatError, match="which column is the label in 'm0 s0 sure'") as error:
         deciban.evaluate_files(scores, key)
     first, second, *_ = ways_of(error)
