@@ -34,6 +34,7 @@ _KINDS = {
     "MATLAB": re.compile(rb"MATLAB (?:5\.0|7\.3) MAT-file"),
     # Protocols 2 to 5 have a mark; of the older ones, what objects, dictionaries and lists begin with.
     "pickle": re.compile(rb"\x80[\x02-\x05]|c[\w.]+\n_reconstruct(?:or)?\n|\([dl]p\d+\n|[\]}]q\x00"),
+    "JSON": re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*"'),
     "OpenBR": re.compile(rb"[SD]2[^\n]{0,9}\n[^\n]{0,1000}\n[^\n]{0,1000}\nM[FB] \d+ \d+ "),
     "xz": re.compile(rb"\xfd7zXZ\x00"),
     "tar": re.compile(rb"(?s).{257}ustar"),
