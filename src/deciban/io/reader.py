@@ -138,13 +138,14 @@ def _read_one(opened: Opened, options: Options) -> Input:
         contents = of_detection_llrs(contents)
     if layout.format.note_on_key is not None and contents.key is not None:
         contents = replace(contents, notes=(*contents.notes, layout.format.note_on_key))
-    return Input(contents, layout.format, source, layout)
+    return Input(contents, layout.format, source if opened.translated is None else opened.translated.source, layout)
 
 
 def _how_to_read(opened: Opened, options: Options) -> tuple[Layout, Origin, str, Options]:
     layout, source = opened.layout(options.need), opened.source
     # A stream can be read only once: messages count rows instead of lines.
-    origin = Origin(source.name, str(layout), _LineOf(source.path, layout) if source.is_file else None)
+    reading = str(layout) if opened.translated is None else opened.translated.reading(str(layout))
+    origin = Origin(source.name, reading, _LineOf(source.path, layout) if source.is_file else None)
     options = replace(options, log10=options.log10 or layout.format.log10, need=options.need or layout.holds)
     return layout, origin, options.name or "", options
 
@@ -178,7 +179,7 @@ def text_faults(
     FormatError
     """
     for opened in recognize(path, format=format, columns=columns, labels=labels).files:
-        if isinstance(opened.asked, BinaryFormat) or opened.source.is_binary:
+        if isinstance(opened.asked, BinaryFormat) or not opened.is_text:
             continue
         try:
             data, layout = _table_text(opened, "scores"), opened.layout("scores")

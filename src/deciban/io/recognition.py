@@ -29,6 +29,7 @@ from deciban.io.source import (
     numbered_lines,
     read_text,
 )
+from deciban.io.spreadsheets import Translated, has_semicolons, of_semicolons, of_workbook
 from deciban.io.text.finding import columns_seen, find_layout, names_classes
 from deciban.io.text.reader import Layout
 from deciban.io.text.ways import ColumnsSeen
@@ -84,7 +85,7 @@ class Opened:
         """
         if self.asked is not None:
             return self.asked
-        if not self.source.is_binary:
+        if self.is_text:
             return by_name(_TEXT_FORMAT_OF[need]) if need in _TEXT_FORMAT_OF else None
         return self._recognized
 
@@ -106,14 +107,33 @@ class Opened:
         )
 
     @property
+    def is_text(self) -> bool:
+        """Whether lines are read; those of a sheet of a workbook, too."""
+        return self.source.kind in ("text", "Excel")
+
+    @property
     def is_big(self) -> bool:
         """Whether this is a plain file that is better not held in memory as a whole."""
-        return self.source.is_plain and self.source.size > BIG
+        return self.source.is_plain and self.source.size > BIG and not self._needs_translation
+
+    @cached_property
+    def _needs_translation(self) -> bool:
+        kind = self.source.kind
+        return kind == "Excel" or (kind == "text" and self.asked is None and has_semicolons(self.source.head))
+
+    @cached_property
+    def translated(self) -> Translated | None:
+        """What spreadsheet programs write, as a text table; None for files that are read as they are."""
+        if not self._needs_translation:
+            return None
+        if self.source.kind == "Excel":
+            return of_workbook(self.source)
+        return of_semicolons(read_text(self.source), self.source)
 
     @cached_property
     def text(self) -> bytes:
         """The whole text; see `deciban.io.source.read_text`."""
-        return read_text(self.source)
+        return read_text(self.source) if self.translated is None else self.translated.text
 
     @cached_property
     def sample(self) -> Sample:
@@ -155,7 +175,7 @@ class Opened:
         """Options that would say what the columns of a table mean; none where columns have no names."""
         if self.asked is not None or self.options.columns is not None:
             return []
-        if not self.source.is_binary:
+        if self.is_text:
             seen = columns_seen(self.sample.lines, self.options)
             return [] if seen is None else seen.ways(need)
         form, rows = self._recognized, list[list[str]]()

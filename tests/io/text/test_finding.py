@@ -210,11 +210,11 @@ def test_names_with_quotes_that_we_write_come_back(tmp_path_factory, names):
     assert back.trials.conditions['"odd"'].to_pylist() == names
 
 
-@pytest.mark.parametrize("text", ["a;1;2,5\nb;2;3,5\n", "trial;score\na;2,5\nb;-3\n", "m;1,5\nn;2,5\n"])
+@pytest.mark.parametrize("text", ["trial;score\na;2,5\nb;-3\n", "a;2,5\nb;-3\n"])
 def test_semicolons_with_decimal_commas_are_not_taken_for_names(file, text):
     for columns in (None, "trial,score"):
-        with pytest.raises(FormatError, match=":1: semicolons separate the columns.*sed.*--format table"):
-            read_scores(file(text), columns=columns)
+        scores = read_scores(file(text), columns=columns)
+        assert (names_of(scores.trials), scores.score.tolist()) == ([("a",), ("b",)], [2.5, -3.0])
     assert names_of(read_scores(file("a;1,2\nb;2,3\n"), format="table", columns="trial,score").trials)[0] == ("a;1",)
     assert names_of(read_scores(file("a;b,1.5\nc;d,2\n")).trials) == [("a;b",), ("c;d",)]
     assert names_of(read_scores(file("a;1 x;2 0.5\nc;1 d;2 2\n", "a.txt")).trials) == [("a;1", "x;2"), ("c;1", "d;2")]

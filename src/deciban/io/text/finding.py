@@ -34,7 +34,7 @@ from deciban.io.text.header_roles import Rows, meant_roles, numeric_columns, tit
 from deciban.io.text.one_line import DELIMITERS, is_number, is_quoted, looks_numeric, mostly, split
 from deciban.io.text.reader import Layout
 from deciban.io.text.row_names import with_row_names, without_row_numbers
-from deciban.io.text.undecided import could_be, may_be_decimals, refuse_decimal_commas, refuse_semicolons, undecided
+from deciban.io.text.undecided import could_be, may_be_decimals, refuse_decimal_commas, undecided
 from deciban.io.text.ways import ColumnsSeen, stands_alone, titled
 
 _SPOOFING_WORDS = {"bonafide", "bona-fide", "spoof"}
@@ -62,8 +62,6 @@ def find_layout(sample: Sequence[str], name: str, options: Options, format: Text
     """
     quoted = {d: d != "," and is_quoted(sample[0], d) for d in DELIMITERS}
     lines = _Lines.of(sample, quoted, name, options, format)
-    if format is None:
-        refuse_semicolons(sample, name)
     layout = lines.found() if options.columns is None else lines.given(options.columns)
     return _with_distinct_headers(replace(layout, quoted=quoted[layout.delimiter]), name)
 

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from deciban.errors import FormatError
 from deciban.io.columns.headers import NEEDED_ROLE
 from deciban.io.formats import Options, TextFormat
-from deciban.io.text.one_line import mostly, shortened
+from deciban.io.text.one_line import shortened
 from deciban.io.text.reader import Layout
 from deciban.io.text.ways import ColumnsSeen, in_lines
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-_DECIMAL = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
 
 
 def could_be(sample: Sequence[str], found: Sequence[Layout], name: str, options: Options) -> str:
@@ -118,23 +117,3 @@ def undecided(
         f"{name}:1: cannot tell {asked}: {line!r}.{there} Name the columns in order, - for one to ignore "
         f"({options.columns_option} {in_order}), or by the header ({options.columns_option} {by_header}).{words}"
     )
-
-
-def refuse_semicolons(sample: Sequence[str], name: str) -> None:
-    """Refuse columns that semicolons separate: the commas in them may be those of decimal numbers.
-
-    Raises
-    ------
-    FormatError
-        If every line has as many semicolons, and a column between them is one of numbers.
-    """
-    rows = [line.strip().split(";") for line in sample]
-    if len(rows[0]) < 2 or len({*map(len, rows)}) > 1 or any("\t" in line for line in sample):
-        return
-    columns = zip(*(rows[1:] or rows), strict=True)
-    if any(mostly(sum(map(bool, map(_DECIMAL.fullmatch, column))), len(column)) for column in list(columns)[1:]):
-        raise FormatError(
-            f"{name}:1: semicolons separate the columns: {shortened(sample[0])!r}. Expected commas, tabs or white "
-            "space, and decimal points. Change them, for example with sed 's/,/./g; s/;/,/g' FILE > COPY. If they are "
-            "part of names, say the format (--format table)."
-        )
