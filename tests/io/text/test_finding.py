@@ -308,3 +308,25 @@ def test_numbers_with_decimal_commas_are_no_names_and_scores(tmp_path):
     assert read_scores(path, columns="trial,score").score.tolist() == [25, 5, 75]
     path.write_text("u1,25\nu2,5\n")
     assert read_scores(path).score.tolist() == [25, 5]
+
+
+@pytest.mark.parametrize(
+    ("odd", "words"),
+    [
+        ("0x1p3", "'0x1p3' is not a number as it is read, in the line 'm0 s0 0x1p3'"),
+        ("1_000.5", "'1_000.5' is not a number as it is read"),
+        ("\u0661\u066b\u0665", "ARABIC-INDIC DIGIT ONE"),
+        ("\u22120.5", r"MINUS SIGN \(U\+2212, character 1\)"),
+    ],
+)
+def test_numbers_in_other_forms_are_named_and_no_header(file, odd, words):
+    rest = "".join(f"m{at % 2} s{at} {at}.5\n" for at in range(1, 9))
+    with pytest.raises(FormatError, match=words):
+        read_scores(file(f"m0 s0 {odd}\n{rest}"))
+    with pytest.raises(FormatError, match="not a number"):
+        read_scores(file(f"{rest * 30}m0 s0 {odd}\n"))
+
+
+def test_blanks_that_are_none_are_named(file):
+    with pytest.raises(FormatError, match=r"NO-BREAK SPACE \(U\+00A0, character 3\)"):
+        read_scores(file("m0\u00a0s0\u00a00.5\nm1\u00a0s1\u00a01.5\n"))

@@ -34,7 +34,7 @@ from deciban.io.text.header_roles import Rows, meant_roles, numeric_columns, tit
 from deciban.io.text.one_line import DELIMITERS, is_number, is_quoted, looks_numeric, mostly, split
 from deciban.io.text.reader import Layout
 from deciban.io.text.row_names import with_row_names, without_row_numbers
-from deciban.io.text.undecided import could_be, may_be_decimals, refuse_decimal_commas, undecided
+from deciban.io.text.undecided import could_be, may_be_decimals, refuse_decimal_commas, refuse_odd_numbers, undecided
 from deciban.io.text.ways import ColumnsSeen, stands_alone, titled
 
 _SPOOFING_WORDS = {"bonafide", "bona-fide", "spoof"}
@@ -130,6 +130,8 @@ class _Lines:
                     return replace(found[0], holds=kind)
                 if found:
                     raise FormatError(could_be(self.sample, found, self.name, self.options))
+        for delimiter in delimiters:
+            refuse_odd_numbers(self.tables[delimiter], self.sample, self.name)
         swapped = None if self.format is not None else self._of_other_kind(delimiters)
         if need == "scores" and self.format is None and swapped is None:
             refuse_decimal_commas(self.sample, self.name)

@@ -20,7 +20,7 @@ from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, MOST_SHOWN,
 from deciban.io.contents import ContentKind, Contents, RowError, assemble
 from deciban.io.formats import Options, TextFormat
 from deciban.io.source import BLANKS, numbered_lines, without_comments
-from deciban.io.text.one_line import DELIMITERS, is_number, shortened, split
+from deciban.io.text.one_line import DELIMITERS, is_number, odd_character, shortened, split
 from deciban.io.text.ways import in_lines, words_in_options
 from deciban.trials import Origin
 from deciban.types import FloatArray
@@ -289,7 +289,8 @@ def _problem_of_score(field: str) -> str | None:
         return "there is no score, only '-': leave such lines out, or read a column that has all (--columns)"
     if not is_number(field):
         comma = "; it has a decimal comma, write numbers with a point" if _DECIMAL_COMMA.fullmatch(field) else ""
-        return f"the score {field!r} is not a number{comma}"
+        odd = odd_character(field)
+        return f"the score {field!r} is not a number{f': it has {odd}' if odd else comma}"
     if math.isnan(float(field)):
         return "the score is NaN; infinite scores are allowed, NaN is not: repair the file or drop the trial"
     if math.isinf(float(field)) and "inf" not in field.casefold():

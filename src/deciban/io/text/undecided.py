@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from deciban.errors import FormatError
 from deciban.io.columns.headers import NEEDED_ROLE
 from deciban.io.formats import Options, TextFormat
-from deciban.io.text.one_line import shortened
+from deciban.io.text.one_line import is_number, is_odd_number, mostly, odd_character, shortened
 from deciban.io.text.reader import Layout
 from deciban.io.text.ways import ColumnsSeen, in_lines
 
@@ -51,6 +51,28 @@ def refuse_decimal_commas(sample: Sequence[str], name: str) -> None:
         raise FormatError(
             f"{name}:1: cannot tell whether {shortened(sample[0])!r} is a number with a decimal comma, or a name and a "
             "whole number as its score. Write numbers with a point; or say that there are names: --columns trial,score."
+        )
+
+
+def refuse_odd_numbers(rows: Sequence[Sequence[str]], sample: Sequence[str], name: str) -> None:
+    """Refuse a table with numbers in a form that is not read, where a column holds nothing but numbers.
+
+    Raises
+    ------
+    FormatError
+        With the line and the character.
+    """
+    regular = [(row, line) for row, line in zip(rows, sample, strict=True) if len(row) == len(rows[0])]
+    for column in zip(*(row for row, _ in regular), strict=True):
+        odd = [at for at, field in enumerate(column) if is_odd_number(field)]
+        if not odd or not mostly(sum(map(is_number, column)) + len(odd), len(column)):
+            continue
+        field, line = column[odd[0]], regular[odd[0]][1]
+        what = odd_character(field)
+        why = f" It has {what}." if what else ""
+        raise FormatError(
+            f"{name}: {field!r} is not a number as it is read, in the line {shortened(line)!r}.{why} Write digits 0 to "
+            "9, a point, and - for minus, as in -0.5 or 2.5e-3."
         )
 
 
@@ -110,8 +132,11 @@ def undecided(
         )
     if seen is not None and ways:
         first = "" if seen.has_header else f" in {line!r}"
+        stop = "" if seen.shown().endswith("?") else "."
         some = "the one of these that is right" if len(ways) > 1 else "if that is right"
-        return f"{name}:1: cannot tell {asked}{first}. The columns are {seen.shown()}. Say {some}:{in_lines(ways)}"
+        return f"{name}:1: cannot tell {asked}{first}. The columns are {seen.shown()}{stop} Say {some}:{in_lines(ways)}"
+    odd = odd_character(sample[0])
+    words = f" The line has {odd}: write plain blanks, digits and minus signs." if odd else words
     there = f" The columns are {seen.shown()}." if seen is not None and seen.has_header else ""
     return (
         f"{name}:1: cannot tell {asked}: {line!r}.{there} Name the columns in order, - for one to ignore "

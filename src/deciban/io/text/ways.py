@@ -22,6 +22,12 @@ _MOST = 3
 _MOST_WORDS = 4
 """Different values of a column that may say what trials are."""
 
+_MOST_IN_ORDER = 8
+"""Columns that options name in their order; of more, by their numbers."""
+
+_FEWEST_OF_MATRIX = 4
+"""Columns of numbers below whole numbers as titles that may be a matrix of trials."""
+
 _ROUNDED = 1e-3
 """What probabilities that sum to 1 may lack, as they are rounded."""
 
@@ -155,6 +161,11 @@ class ColumnsSeen:
         vocabulary = self._vocabulary(at)
         return all(vocabulary.meaning(word) is not None for word in self._values[at])
 
+    def _usually_known(self, at: int) -> bool:
+        """Whether all words of a column mean target or non-target where a user gives no other words."""
+        usual = Vocabulary.of(None).within(self._values[at])
+        return all(usual.meaning(word) is not None for word in self._values[at])
+
     def _vocabulary(self, at: int) -> Vocabulary:
         return self.options.vocabulary.within(self._values[at])
 
@@ -195,8 +206,23 @@ class ColumnsSeen:
         plain = header and not header.isdigit() and not set(header) & set(",|=") and header == header.strip()
         return header if plain else str(at + 1)
 
+    @cached_property
+    def looks_like_matrix(self) -> bool:
+        """Whether the first row has a number for each column but the first, and all rows below are numbers."""
+        first, *others = self.rows
+        names = first[1:]
+        regular = [row for row in others if len(row) == len(first)]
+        if len(names) < _FEWEST_OF_MATRIX or not regular or not all(name.isdecimal() for name in names):
+            return False
+        distinct = len({*names}) == len(names) and len({row[0] for row in regular}) == len(regular)
+        return distinct and all(looks_numeric(column) for column in list(zip(*regular, strict=True))[1:])
+
     def shown(self) -> str:
         """The names of the columns, and of those with few values what these are."""
+        if self.looks_like_matrix:
+            return f"{self.rows[0][0]!r} and {len(self.rows[0]) - 1:,} with numbers for names: a matrix of trials?"
+        if not self.has_header and len(self.rows[0]) > _MOST_IN_ORDER and all(map(looks_numeric, self._values)):
+            return f"{len(self.rows[0]):,} without names, all of numbers"
         words = []
         for at, values in enumerate(self._values):
             name = self.rows[0][at] if self.has_header else ""
@@ -209,6 +235,8 @@ class ColumnsSeen:
 
     def ways(self, need: ContentKind | None) -> list[str]:
         """Options that would settle what the columns mean, the likeliest first; three at most."""
+        if self.looks_like_matrix:
+            return [f"{self.options.format_option} matrix-csv"]
         if need in ("class-scores", "class-key"):
             return self._ways_of_classes(need)
         found = self._ways_of_labels([]) if need == "key" else []
@@ -222,6 +250,7 @@ class ColumnsSeen:
         """Options that say what the truth is besides; none if no column could hold it."""
         found: list[str] = []
         known = [at for at in self._labels if self._known(at) or self._roles[at] == "label"]
+        known = known or [at for at in self._labels if self._usually_known(at)]
         for one, other in () if known else self._equal[:1]:
             names = self._names_beside((one, other))
             found.append(self._option([*names, *parts], equal=(one, other)))
@@ -258,7 +287,7 @@ class ColumnsSeen:
 
     def _option(self, parts: Sequence[tuple[str, int]], equal: tuple[int, int] | None = None) -> str:
         """One option that names the columns: by their headers, or in their order."""
-        if not self.has_header and equal is None:
+        if not self.has_header and equal is None and len(self.rows[0]) <= _MOST_IN_ORDER:
             role_at = {at: role for role, at in parts}
             roles = [role_at.get(at, "-") for at in range(len(self.rows[0]))]
             return f"{self.options.columns_option} {','.join(roles)}"
@@ -273,17 +302,24 @@ class ColumnsSeen:
 def words_in_options(words: Sequence[str]) -> list[str]:
     """Options that say which of some words means target: each of them, if there are few; else none.
 
+    Words with known meanings keep these: the option that turns the truth round is never offered.
+
     Examples
     --------
+    >>> words_in_options(["imp", "tgt"])
+    ['--labels target=tgt,nontarget=imp']
     >>> words_in_options(["bona", "spoof"])
     ['--labels target=bona,nontarget=spoof', '--labels target=spoof,nontarget=bona']
     """
     if not 1 < len(words) <= _MOST_WORDS or any(set(word) & set(",|=") or not word for word in words):
         return []
-    return [
-        f"--labels {shlex.quote(f'target={word},nontarget=' + '|'.join(other for other in words if other != word))}"
-        for word in words
-    ]
+    known = Vocabulary.of(None).within(words)
+    targets = [word for word in words if known.meaning(word) is True]
+    others = [word for word in words if known.meaning(word) is False]
+    are_known = bool(targets and others) and len(targets) + len(others) == len(words)
+    sides = [(targets, others)] if are_known else [([w], [other for other in words if other != w]) for w in words]
+    words_of = (f"target={'|'.join(tar)},nontarget={'|'.join(non)}" for tar, non in sides)
+    return [f"--labels {shlex.quote(one)}" for one in words_of]
 
 
 def _are_whole(values: Sequence[str]) -> bool:
