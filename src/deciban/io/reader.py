@@ -61,6 +61,9 @@ def read_contents(
     return read_input(path, need=need, format=format, columns=columns, labels=labels, name=name, log10=log10).contents
 
 
+_CUT_OFF = "the last line has no line end: the file may be cut off"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Input:
     """What was read, and how: for those who write it again.
@@ -131,6 +134,8 @@ def _read_one(opened: Opened, options: Options) -> Input:
                 contents = parse_plain(Path(source.path), *_how_to_read(opened, options))
     if contents is None:
         contents = parse_table(_table_text(opened, options.need), *_how_to_read(opened, options))
+    if opened.is_cut_off:
+        contents = replace(contents, notes=(*contents.notes, _CUT_OFF))
     layout = opened.layout(options.need)
     if layout.format.detection_llr:
         from deciban.io.units import of_detection_llrs  # most inputs need none of it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -134,6 +135,17 @@ class Opened:
     def text(self) -> bytes:
         """The whole text; see `deciban.io.source.read_text`."""
         return read_text(self.source) if self.translated is None else self.translated.text
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the last line of a text file has no line end, as where writing was interrupted."""
+        if self.source.kind != "text":
+            return False
+        if not self.is_big:
+            return not self.text.endswith(b"\n")
+        with Path(self.source.path).open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) not in (b"\n", b"\r")
 
     @cached_property
     def sample(self) -> Sample:

@@ -177,7 +177,7 @@ def test_a_matrix_with_numbers_for_names_is_offered_as_such(tmp_path):
 
 
 def test_many_columns_without_names_are_offered_by_number(tmp_path):
-    (tmp_path / "m.csv").write_text("".join(",".join(f"{a}.{b}" for b in range(12)) + "\n" for a in range(5)))
+    (tmp_path / "m.csv").write_text("".join(",".join(f"{a}.{b}" for b in range(1, 13)) + "\n" for a in range(5)))
     with pytest.raises(FormatError, match="The columns are 12 without names, all of numbers") as error:
         deciban.read_scores(tmp_path / "m.csv")
     assert ways_of(error)[0] == ["--columns", "score=1"]

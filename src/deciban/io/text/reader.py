@@ -253,7 +253,10 @@ def faults(data: bytes, layout: Layout, vocabulary: Vocabulary, name: str) -> It
         shown = repr(shortened(line))
         fields = split(line, layout.delimiter, quoted=layout.quoted)
         if len(fields) != len(layout.roles):
-            yield FormatError(f"{name}:{number}: expected {expected}, got {len(fields)}: {shown}.")
+            broken = ""
+            if layout.delimiter == "," and line.count('"') % 2:
+                broken = " A quote has no end on this line: take line breaks out of quoted fields."
+            yield FormatError(f"{name}:{number}: expected {expected}, got {len(fields)}: {shown}.{broken}")
             continue
         for role, field in zip(layout.roles, fields, strict=True):
             problem = _problem(role, field, vocabulary)
