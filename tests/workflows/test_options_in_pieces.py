@@ -93,6 +93,7 @@ READING = {
     "labels": [("scores", "yes", {"labels": {"target": "yes", "nontarget": "no"}})],
     "where": [("whole", None, {"where": {"room": "large"}}), ("scores", "key", {"where": {"room": "small"}})],
     "log10": [("whole", None, {"log10": True})],
+    "negate": [("whole", None, {"negate": True})],
     "probabilities": [("chances", None, {"probabilities": 0.3})],
     "by_order": [("scores", "key", {"by_order": True})],
     "weights": [("whole", None, {"weights": "weight"}), ("scores", "key", {"weights": "weight"})],
