@@ -42,8 +42,8 @@ def test_influences_are_central_differences(trials, figure, at):
 def test_intervals_are_those_of_evaluations():
     trials = crossed(15)
     whole = evaluate(trials.tar, trials.non, operating_points=[0.2], optimism=False, **trials.arguments)
-    at = {"p_target": 0.2}
-    for figure, at in (("eer", {}), ("auc", {}), ("min_cllr", {}), ("act_dcf", at), ("min_dcf", at)):
+    point = {"p_target": 0.2}
+    for figure, at in (("eer", {}), ("auc", {}), ("min_cllr", {}), ("act_dcf", point), ("min_dcf", point)):
         expected = whole.interval(figure, level=0.8)
         found = interval(figure, trials.tar, trials.non, **trials.arguments, level=0.8, **at)
         assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
