@@ -103,3 +103,11 @@ def sketches(monkeypatch, _empty_axes):
 
     for kind in {*plots.KINDS, *plots.CLASS_KINDS, *plots.COMPARISON_KINDS} - {"class_ape"}:  # whose width words go by
         monkeypatch.setattr(plots, kind, lambda *_, **__: _empty_axes)
+
+
+@pytest.fixture
+def sandwich(monkeypatch):
+    """Leave no unit out where models find their standard errors, as if there were more than 1000."""
+    from deciban.core.training import jackknife
+
+    monkeypatch.setattr(jackknife, "MOST_UNITS", 0)

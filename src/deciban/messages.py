@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+WARNING = "warn"
+"""Kind of messages that a reader of the numbers must see: ``-q`` silences all kinds but this one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -14,7 +17,7 @@ class Message:
     ----------
     kind : str
         What it is about, in one short word: ``read``, ``key``, ``join``, ``note``, ``only``, ``fill``, ``qual``,
-        ``model``, ``wrote``, ``ids``, ``used``, ``units``.
+        ``model``, ``wrote``, ``ids``, ``used``, ``units``, ``warn``.
     origin : str
         The file that it is about; empty if it is about no file.
     text : str
@@ -32,6 +35,11 @@ class Message:
     origin: str
     text: str
 
+    @property
+    def is_warning(self) -> bool:
+        """Whether it is about the meaning of a number, and not only what was read, joined or assumed."""
+        return self.kind == WARNING
+
     def to_dict(self) -> dict[str, str]:
         """Return what JSON says of it: ``kind``, ``source`` and ``text``."""
         return {"kind": self.kind, "source": self.origin, "text": self.text}
@@ -40,6 +48,17 @@ class Message:
         """The line that a terminal shows; long lists in it are cut, with the number of what is left out."""
         text = shortened(self.text)
         return f"{self.kind:<4}  " + (f"{self.origin}   {text}" if self.origin else text)
+
+
+def as_message(note: str | Message, origin: str) -> Message:
+    """Return a note on a file as a message.
+
+    Examples
+    --------
+    >>> print(as_message("array x was not read.", "a.npz"))
+    note  a.npz   array x was not read.
+    """
+    return note if isinstance(note, Message) else Message("note", origin, note)
 
 
 _MOST = 20

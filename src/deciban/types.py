@@ -40,3 +40,6 @@ Names: TypeAlias = Sequence[str] | None
 
 Axis: TypeAlias = Literal["nats", "log10"]
 """Unit in which plots and tables write log-likelihood ratios."""
+
+ScoreUnit: TypeAlias = Literal["nats", "log10", "lr"]
+"""Unit of scores in files: natural logarithms (or undeclared), common logarithms, or likelihood ratios."""

@@ -14,7 +14,7 @@ def row(name, seed, n=240, **how):
     rng = np.random.default_rng(seed)
     label = np.arange(n) % 3
     loglik = 2.0 * np.eye(3)[label] + rng.normal(size=(n, 3))
-    return FigureRow(name=name, role="fusion", dev=deciban.evaluate_classes(loglik, label, name=name, **how))
+    return FigureRow(name=name, role="fusion", dev=deciban.evaluation.evaluate_classes(loglik, label, name=name, **how))
 
 
 def test_losses_are_differences_of_costs_with_the_intervals_of_a_comparison():

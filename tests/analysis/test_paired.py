@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from deciban.analysis.paired import PairedUnits, SignFlips, holm, t_test
+from deciban.analysis.paired import PairedUnits, SignFlips, holm
 from deciban.core.resampling.units import keys_of
 from deciban.errors import InputError
 from deciban.evaluation import evaluate
@@ -22,7 +22,12 @@ def pair(first, second):
     return PairedUnits.of(first.uncertainty, second.uncertainty)
 
 
-def two_systems(seed, n_units=40, n_each=3, shift=0.5):
+def wilson(p, n, t):
+    """Wilson limits, as roots of ``(p - x)^2 = t^2 x (1 - x) / n``."""
+    return sorted(np.roots([1.0 + t**2 / n, -2.0 * p - t**2 / n, p**2]).tolist())
+
+
+def two_systems(seed, n_units=40, n_each=3, shift=0.5, **options):
     """Trials of one unit each; scores of both systems share a part of the unit and of the trial."""
     rng = np.random.default_rng(seed)
     unit = np.repeat(np.arange(n_units), n_each)
@@ -31,7 +36,7 @@ def two_systems(seed, n_units=40, n_each=3, shift=0.5):
     for more in (0.0, shift):
         noise = [rng.normal(size=len(unit)) for _ in "tn"]
         scores = (common[0] + noise[0] + 2.0 + more, common[1] + noise[1] - 2.0 - more)
-        found.append(evaluate(*scores, tar_units=unit, non_units=unit, optimism=False))
+        found.append(evaluate(*scores, tar_units=unit, non_units=unit, optimism=False, **options))
     return found
 
 
@@ -51,14 +56,20 @@ def test_the_difference_of_two_rates_is_that_of_discordant_trials():
     units = {"tar_units": number[:50], "non_units": number[50:], "operating_points": [0.5]}
     found = pair(evaluate(tar, first, **units), evaluate(tar, second, **units)).difference(("p_fa", 0), 0.9)
     only_first, only_second = np.sum((first > 0) & (second < 0)), np.sum((first < 0) & (second > 0))
-    n = len(number)
+    n, rates = len(number), [float(np.mean(one > 0)) for one in (first, second)]
     variance = n / (n - 1) * (only_first + only_second - (only_first - only_second) ** 2 / n_non) / n_non**2
     assert found.estimate == pytest.approx((only_first - only_second) / n_non)
     assert found.standard_error == pytest.approx(math.sqrt(variance), rel=1e-12)
-    statistic = found.estimate / math.sqrt(variance)
-    assert found.p_value == pytest.approx(2 * stats.t(n - 1).sf(abs(statistic)), rel=1e-9)
-    reach = stats.t(n - 1).ppf(0.95) * math.sqrt(variance)
-    assert (found.low, found.high) == pytest.approx((found.estimate - reach, found.estimate + reach))
+    # Wilson limits of both rates, whose distances add in squares, less what both have in common.
+    t = stats.t(n_non - 1).ppf(0.95)
+    limits = [wilson(p, n_non - 1, t) for p in rates]
+    alone = n / (n - 1) * math.fsum(p * (1 - p) for p in rates) / n_non
+    share = math.sqrt(variance / alone)
+    below = share * math.hypot(rates[0] - limits[0][0], limits[1][1] - rates[1])
+    above = share * math.hypot(limits[0][1] - rates[0], rates[1] - limits[1][0])
+    assert (found.low, found.high) == pytest.approx((found.estimate - below, found.estimate + above))
+    assert found.estimate < 0.0
+    assert found.p_value == pytest.approx(2 * stats.t(n_non - 1).sf(-found.estimate / above * t), rel=1e-9)
 
 
 def test_variances_of_systems_without_common_units_add():
@@ -87,7 +98,8 @@ def test_units_are_found_by_name_whatever_their_order():
 
 @pytest.mark.parametrize("figure", ["cllr", ("act_dcf", 0)])
 def test_the_test_has_its_size_and_intervals_their_coverage(figure):
-    p_values = [pair(*two_systems(seed, n_units=30, shift=0.0)).difference(figure, 0.9).p_value for seed in range(80)]
+    systems = [two_systems(seed, n_units=30, shift=0.0, operating_points=[0.5]) for seed in range(80)]
+    p_values = [pair(*both).difference(figure, 0.9).p_value for both in systems]
     rejected = np.sum(np.array(p_values) < 0.1)
     assert 1 <= rejected <= 18  # 8 expected; beyond with probability 0.002
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
@@ -98,22 +110,46 @@ def test_a_real_difference_is_seen():
     assert np.median(p_values) < 0.01
 
 
-def test_where_no_error_was_seen_the_rule_of_three_takes_part():
+def test_where_no_error_was_seen_wilson_limits_take_part():
     units = np.arange(40)
     perfect = evaluate(np.full(40, 9.0), np.full(40, -9.0), tar_units=units, non_units=units)
     other = evaluate(np.full(40, 4.0), np.full(40, -8.0), tar_units=units, non_units=units)
     found = pair(perfect, other).difference("eer", 0.95)
-    share = 1.0 - 0.05 ** (1 / 40)
+    t = stats.t(39).ppf(0.975)
+    most = t**2 / (40 + t**2)  # of a rate of which no error was seen
     assert (found.estimate, found.p_value) == (0.0, 1.0)
-    assert (found.low, found.high) == pytest.approx((-share, share))
-    assert "rule of three" in found.method
+    # Each EER is half of both rates, neither of which was seen: squares add over rates, then over systems.
+    assert (found.low, found.high) == pytest.approx((-most / math.sqrt(2), most / math.sqrt(2)))
     wrong = evaluate(np.full(40, -9.0), np.full(40, -9.5), tar_units=units, non_units=units, operating_points=[0.5])
     right = evaluate(np.full(40, 9.0), np.full(40, -9.5), tar_units=units, non_units=units, operating_points=[0.5])
     found = pair(wrong, right).difference(("p_miss", 0), 0.95)
-    assert found.estimate == 1.0
-    assert found.low == pytest.approx(1.0 - math.sqrt(2) * share)
-    # Both bounds are as far as the share s with sqrt(2) s = 1: the level at which no difference is at the edge.
-    assert found.p_value == pytest.approx((1.0 - 1.0 / math.sqrt(2)) ** 40, abs=2e-12)
+    assert (found.estimate, found.high) == (1.0, 1.0)
+    assert found.low == pytest.approx(1.0 - math.sqrt(2) * most)
+    assert found.p_value == pytest.approx(2 * stats.t(39).sf(t / (math.sqrt(2) * most)))
+
+
+def test_differences_that_no_unit_moves_are_as_sure_as_errors_that_none_shows():
+    """Both systems err on the same trials, with other scores."""
+    units = np.arange(40)
+    scores = np.where(units < 4, -1.0, 1.0)
+    one, other = (
+        evaluate(factor * scores, -9.0 - units, tar_units=units, non_units=units, operating_points=[0.5])
+        for factor in (1.0, 2.0)
+    )
+    found = pair(one, other).difference(("p_miss", 0), 0.95)
+    t = stats.t(39).ppf(0.975)
+    most = math.sqrt(2) * t**2 / (40 + t**2)
+    assert (found.estimate, found.standard_error, found.p_value) == (0.0, 0.0, 1.0)
+    assert (found.low, found.high) == pytest.approx((-most, most))
+
+
+def test_systems_are_the_same_though_some_metric_has_no_interval():
+    units = np.arange(40)
+    scores = np.append(np.full(39, 9.0), -np.inf), np.full(40, -9.0)  # Cllr is infinite
+    one, other = (evaluate(*scores, tar_units=units, non_units=units) for _ in "ab")
+    assert "cllr" not in one.uncertainty.estimates
+    assert pair(one, other).are_same
+    assert not pair(one, evaluate(np.minimum(9.0 - units, 5.0), scores[1], tar_units=units, non_units=units)).are_same
 
 
 def test_influences_that_were_not_kept_are_asked_for():
@@ -164,7 +200,6 @@ def test_sign_flips_have_their_size():
 
 def test_nothing_to_exchange_is_no_difference():
     assert SignFlips(99).p_value(0.0, np.zeros(5), keys_of(np.arange(5))) == 1.0
-    assert (t_test(0.0, 1.0, 5), t_test(1.0, 0.0, 5)) == (1.0, 0.0)
 
 
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=6))
@@ -208,7 +243,7 @@ def test_replicates_without_an_error_do_not_make_sure_that_there_is_none():
         for other in (1, 2):
             plain, drawn = (pair(found[0], found[other]).difference(figure, 0.95) for found in pairs)
             assert drawn == plain
-            assert "rule of three" in drawn.method
+            assert drawn.method == "linearised by unit"
             assert drawn.low < 0.0 < drawn.high
     assert pair(*pairs[1][:2]).difference("cllr", 0.95).method.startswith("bootstrap")
 
@@ -216,11 +251,11 @@ def test_replicates_without_an_error_do_not_make_sure_that_there_is_none():
 def test_replicates_are_paired_by_their_numbers():
     """Of the same units, but each system lacks targets, and so figures, in replicates of its own."""
     rng = np.random.default_rng(8)
-    units = np.repeat(np.arange(8), 4)
-    scores, found = rng.normal(size=(2, 32)), []
-    for of_targets in (slice(0, 8), slice(8, 16)):  # two units each
+    units = np.repeat(np.arange(20), 4)
+    scores, found = rng.normal(size=(2, 80)), []
+    for of_targets in (slice(0, 20), slice(20, 40)):  # five units each
         tar, non = scores[0, of_targets] + 1.0, scores[1] - 1.0
-        found.append(evaluate(tar, non, tar_units=units[of_targets], non_units=units, bootstrap=300, seed=2))
+        found.append(evaluate(tar, non, tar_units=units[of_targets], non_units=units, bootstrap=1000, seed=2))
     drawn = [one.uncertainty.bootstrap for one in found]
     assert drawn[0].left_out
     assert not np.array_equal(drawn[0].numbers, drawn[1].numbers)
@@ -242,5 +277,9 @@ def test_what_rounding_leaves_of_a_standard_error_makes_nobody_sure():
     found = pair(wrong, right).difference(("act_dcf", 0), 0.95)
     assert found.estimate == 1.0
     assert found.standard_error == 0.0
-    assert found.low < 0.9
-    assert "rule of three" in found.method
+    # Three rates may be less extreme than was seen: the misses of both, and the false alarms of the right one.
+    of_unit, reach = np.bincount(unit, weight), []
+    for n in (of_unit.sum() ** 2 / (of_unit @ of_unit), 20):
+        t = stats.t(n - 1).ppf(0.975)
+        reach.append(t**2 / (n + t**2))
+    assert found.low == pytest.approx(1.0 - math.hypot(reach[0], reach[0], reach[1]), rel=1e-9)

@@ -75,7 +75,8 @@ def test_refusals(scored):
     scores = {name: scored[name] for name in ("tar", "non")}
     units = {name: scored[name] for name in ("tar_units", "non_units")}
     segments = {name: scored[name] for name in ("tar_segments", "non_segments")}
-    good = {"tar": [2.0, 3.0, 4.0], "non": [-1.0, 0.0, -2.0], "tar_units": [1, 2, 3], "non_units": [1, 2, 3]}
+    own = {"tar_units": range(5), "non_units": range(5)}
+    good = {"tar": [2.0, 3.0, 4.0, 5.0, 6.0], "non": [-1.0, 0.0, -2.0, -3.0, -4.0], **own}
     cases = [
         (scores, {}, "tar_units, non_units: none given"),
         ({"tar": scored["tar"]}, {}, "non: none given"),

@@ -130,7 +130,7 @@ def loaded_by(code, folder, *words):
 
 def test_evaluating_arrays_loads_little(tmp_path):
     loaded = loaded_by("from deciban.evaluation import evaluate; evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])", tmp_path)
-    assert sum(name.partition(".")[0] == "deciban" for name in loaded) <= 51
+    assert sum(name.partition(".")[0] == "deciban" for name in loaded) <= 52
     assert not {"pyarrow", *OPTIONAL} & set(loaded)
 
 
@@ -265,6 +265,7 @@ FACADES = {
         "deciban.evaluation.multiclass.evaluate.evaluate_classes",
         "deciban.evaluation.multiclass.evaluate.evaluate_groups",
     ),
+    "deciban.io.reader.read_contents",
     *("deciban.io.convert.convert", "deciban.io.validation.validate", "deciban.trials.frames.from_frames.scores_from"),
     *("deciban.losses.rules.scoring_rule_cost", "deciban.losses.rules.scoring_rule_cost_and_gradient"),
     *("deciban.metrics.costs.act_dcf", "deciban.metrics.costs.min_dcf", "deciban.metrics.rules.scoring_rule_cost"),

@@ -22,6 +22,7 @@ FROM_ABOVE = {
     "core/training/test_linear_training.py": ["core/training/linear_objective.py", "core/training/linear_trials.py"],
     "core/training/test_multiclass_objective.py": ["core/training/class_trials.py"],
     "decisions/test_probabilities.py": ["_validate/probabilities.py", "core/posteriors.py"],
+    "e2e/test_likelihood_ratios.py": ["_validate/ratios.py"],
     "engines/test_class_counting.py": [
         "engines/class_problems.py",
         "evaluation/multiclass/problem_sums.py",

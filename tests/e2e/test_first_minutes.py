@@ -50,6 +50,11 @@ def row(out, name, **how):
     return printed_table(out, **how)[name]
 
 
+def estimate(cell):
+    """A metric without its interval."""
+    return cell.partition(" [")[0]
+
+
 def eer(score, is_target):
     return f"{100 * metrics.eer(score[is_target], score[~is_target]):.2f} %"
 
@@ -139,11 +144,21 @@ def test_4_a_key_of_asvspoof(run, trials):
     code, out, err = run("eval cm.txt --key trial_metadata.txt --where subset=eval")
     assert code == 0, err
     some = subset == "eval"
-    assert row(out, "cm")["EER (ROCCH)"] == eer(score[some], is_target[some])
+    assert "[" in row(out, "cm")["EER (ROCCH)"]
+    assert estimate(row(out, "cm")["EER (ROCCH)"]) == eer(score[some], is_target[some])
+    assert f"95 % intervals by trial, {some.sum():,} trials taken as independent" in " ".join(out.split())
+    assert err.count("if they share speakers or sources, the intervals are too narrow") == 1
+    code, out, err = run("report cm.txt --key trial_metadata.txt --where subset=eval -q -o page.html")
+    assert (code, err) == (0, "")
+    assert "trials taken as independent" in Path("page.html").read_text()
+    code, out, err = run("eval cm.txt --key trial_metadata.txt --where subset=eval --json -q")
+    assert json.loads(out)["systems"][0]["units"]["source"] == "trials taken as independent"
+    code, out, err = run("eval cm.txt --key trial_metadata.txt --where subset=eval --no-intervals")
+    assert "[" not in row(out, "cm")["EER (ROCCH)"]
     code, out, err = run("eval cm.txt --key trial_metadata.txt --where subset=eval --where 'attack=A07|-'")
     assert code == 0, err
     some &= is_target | (attack == "A07")
-    assert row(out, "cm")["EER (ROCCH)"] == eer(score[some], is_target[some])
+    assert estimate(row(out, "cm")["EER (ROCCH)"]) == eer(score[some], is_target[some])
 
 
 def test_5_fusion_of_spoofing_and_speaker_scores(run, trials):
@@ -156,15 +171,15 @@ def test_5_fusion_of_spoofing_and_speaker_scores(run, trials):
     lines("dev.csv", ["asv_score,cm_score,sasv_label", *(f"{one!r},{two!r},{word}" for one, two, word in rows)])
     code, out, err = run("eval dev.csv --kind two-class")
     assert code == 0, err
-    assert row(out, "asv_score")["EER (ROCCH)"] == eer(score, is_target)
+    assert estimate(row(out, "asv_score")["EER (ROCCH)"]) == eer(score, is_target)
     code, out, err = run("eval dev.csv --columns score=cm_score,label=sasv_label")
     assert code == 0, err
     assert "300 target (target) · 900 non-target (nontarget, spoof)" in err
-    assert row(out, "dev")["EER (ROCCH)"] == eer(other, is_target)
+    assert estimate(row(out, "dev")["EER (ROCCH)"]) == eer(other, is_target)
     code, out, err = run("fuse dev.csv --kind two-class --cross-validate 5 -o model.json")
     assert code == 0, err
     alone = metrics.cllr(score[is_target], score[~is_target])
-    assert float(row(out, "fusion", under="Trials of training")["Cllr"]) < alone
+    assert float(estimate(row(out, "fusion", under="Trials of training")["Cllr"])) < alone
 
 
 def test_6_a_forensic_examiner(run, trials):
@@ -210,6 +225,8 @@ def test_7_a_team_of_language_recognition(run):
         assert code == 0, err
         assert "scores are detection llrs" in err
         assert row(out, "submission") == expected != wrong
+        assert "400 segments taken as independent" in " ".join(out.split())
+        assert all("[" in cell for cell in row(out, "submission").values())
     line = "calibrate submission.tsv --format nist-lre17 --key key.tsv -o model.json --llrs better.tsv"
     code, _, err = run(line)
     assert code == 0, err
@@ -229,7 +246,7 @@ def test_8_an_engineer_of_machine_learning(run, trials):
     assert "--probabilities" in out
     code, out, err = run("eval test.csv --probabilities 0.25")
     assert code == 0, err
-    assert row(out, "test")["Cllr"] == cllr(score, is_target)
+    assert estimate(row(out, "test")["Cllr"]) == cllr(score, is_target)
     assert "probabilities?" not in out
     with pytest.raises(deciban.InputError, match=r"scores\[y\], scores\[~y\]"):
         deciban.evaluate(is_target, score)

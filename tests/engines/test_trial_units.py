@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.core.resampling import unit_counts
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.units import TrialUnits, independent
 from deciban.engines import trial_units
 from deciban.engines.evaluating import evaluate_system
 from deciban.engines.threads import Threads
@@ -16,7 +16,6 @@ from deciban.engines.trial_units import SinglesInPieces, TrialSurvey
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.unit_trials import Resampling
 from deciban.rules import ThresholdDensity
-from deciban.trials.units import EACH_TRIAL
 from support.how_sure import assert_equally_sure
 from support.shards import Apart, source_of
 
@@ -36,18 +35,20 @@ def in_pieces(rng, scores, truth, names, weights=None):
     return replace(source_of(scores, truth, rng, units=names, weights=weights), are_units=True)
 
 
-def in_memory(scores, truth, names, weights=None, **asked):
-    """Of trials that count."""
+def in_memory(scores, truth, names, weights=None, *, are_listed=True, **asked):
+    """Of trials that count; where units are listed, nothing says while intervals are made that they are trials."""
     some = np.ones(len(truth), np.bool_) if weights is None else weights > 0
     tar, non = truth & some, ~truth & some
-    units = [TrialUnits.of(names, noun="trial", source=EACH_TRIAL).take(one).only_used() for one in (tar, non)]
+    source = "given" if are_listed else independent("trial")
+    units = [TrialUnits.of(names, noun="trial", source=source).take(one).only_used() for one in (tar, non)]
     keys = np.concatenate([one.keys for one in units])
     units[0] = replace(units[0], keys=keys)
     units[1] = replace(units[1], keys=keys, codes=(units[1].codes[0] + tar.sum(),))
     given = {"tar_units": units[0], "non_units": units[1], "operating_points": FIGURES, **asked}
     if weights is not None:
         given |= {"tar_weights": weights[tar], "non_weights": weights[non]}
-    return evaluate(scores[tar], scores[non], **given)
+    found = evaluate(scores[tar], scores[non], **given)
+    return replace(found, uncertainty=replace(found.uncertainty, source=independent("trial")))
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2), st.booleans(), st.booleans())
@@ -77,7 +78,7 @@ def test_bands_of_more_trials_than_groups_are_those_of_memory():
     source, engine = in_pieces(rng, scores, truth, names), Threads(1)
     by_unit = SinglesInPieces.of_survey(source, engine, 0, engine.run(TrialSurvey(), source.pieces)), Resampling()
     found = evaluate_system(source, engine, 10**8, figures=FIGURES, by_unit=by_unit)
-    assert_equally_sure(found, in_memory(scores, truth, names))
+    assert_equally_sure(found, in_memory(scores, truth, names, are_listed=False))
 
 
 def test_a_share_has_the_standard_error_of_independent_trials():

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import logit
 from scipy.stats import t
 
-from deciban import evaluate
+from deciban.evaluation import evaluate
 from deciban.evaluation.curve_bands import band_of, hull_bands, reach_of
 from support.limits import wilson
 

@@ -78,7 +78,7 @@ def test_every_interval_has_a_place():
 
 def test_units_are_told_or_null():
     assert FOUND["units"] == {"n": 40, "noun": "unit", "source": ONE.uncertainty.source}
-    plain = deciban.evaluate([1.0, 2.0], [0.0, 1.5]).to_dict()
+    plain = deciban.evaluate([1.0, 2.0], [0.0, 1.5], intervals=False).to_dict()
     assert (plain["units"], plain["intervals"]) == (None, {})
     given = {"operating_points": [{"p_target": 0.5}]}
     assert with_intervals(given, None)["operating_points"] is given["operating_points"]

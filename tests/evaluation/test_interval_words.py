@@ -8,9 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban import evaluate
 from deciban.core.resampling.intervals import Interval
-from deciban.evaluation.interval_words import bounds_in_words, caption_of, notes_on_intervals, shown_interval
+from deciban.evaluation import evaluate
+from deciban.evaluation.interval_words import (
+    bounds_in_words,
+    caption_of,
+    corrected_of,
+    optimism_in_words,
+    shown_interval,
+)
 
 RNG = np.random.default_rng(5)
 SPEAKERS = {"tar_units": np.arange(200) % 40, "non_units": RNG.integers(0, 40, (800, 2))}
@@ -101,15 +107,20 @@ def with_corrected(shift, noun="speaker"):
     return replace(ONE, uncertainty=replace(known, estimates=estimates, noun=noun))
 
 
-def test_optimism_is_told_from_a_quarter_of_a_standard_error_on():
-    assert not any("Found on" in note for note in notes_on_intervals(with_corrected(0.2)))
+def test_captions_state_that_minima_are_optimistic():
     told = with_corrected(0.5)
-    least = told.uncertainty.estimates["min_cllr"]
-    (note,) = (note for note in told.all_notes if "Found on" in note)
-    assert note == (
-        f"Found on the same trials: min Cllr {least.value:.3f}, on new speakers rather {least.corrected:.3f}. "
-        "Intervals lie around the latter."
-    )
+    assert corrected_of(told, "min_cllr") == told.uncertainty.estimates["min_cllr"].corrected
+    assert optimism_in_words([told]) == ("minima are optimistic: eval --corrected shows what to expect on new speakers")
+    assert optimism_in_words([told], corrected=True) == "corrected: to expect on new speakers"
+    assert not any("same trials" in note for note in told.all_notes)
+    assert optimism_in_words([evaluate([1.0], [0.0])]) == ""
+
+
+def test_captions_state_that_trials_are_taken_as_independent():
+    alone = replace(ONE, uncertainty=replace(ONE.uncertainty, noun="trial", source="trials taken as independent"))
+    n = ONE.uncertainty.n_units
+    assert caption_of([alone]) == f"95 % intervals by trial, {n} trials taken as independent"
+    assert "independent" not in caption_of([ONE])
 
 
 def test_notes_on_units_stay_with_the_figures():
@@ -119,4 +130,5 @@ def test_notes_on_units_stay_with_the_figures():
     assert "rest on 12 speakers" in few.table()
     for style in ("csv", "markdown", "latex", "html"):
         assert "rest on 12 speakers" in few.table(style)
-    assert notes_on_intervals(evaluate([1.0], [0.0])) == ()
+    without = evaluate([1.0], [0.0])
+    assert without.all_notes == without.notes

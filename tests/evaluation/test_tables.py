@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from deciban import Results, evaluate, evaluate_classes
+from deciban import Results
 from deciban.errors import InputError
+from deciban.evaluation import evaluate, evaluate_classes
 from deciban.trials import Index, JoinReport, Key, Scores, align
 
 SCORES = np.array([0.5, 1.5, 2.5, 3.5]), np.array([-0.5, 1.0, 2.0])

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from deciban import InputError, OperatingPoint, evaluate, evaluate_files, metrics
-from deciban.evaluation import Results
+from deciban import InputError, OperatingPoint, evaluate_files, metrics
+from deciban.evaluation import Results, evaluate
 from deciban.workflows.inspection import inspect_file
 
 

@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from deciban import evaluate, evaluate_classes
+from deciban.evaluation import TwoClassFigures
 from deciban.evaluation.results import Results, shared_notes
 from deciban.evaluation.summary import merged, summarize
 from deciban.evaluation.two_class import evaluation_of
@@ -180,3 +181,32 @@ def test_nor_are_scores_that_no_scale_mends():
 )
 def test_far_off_is_half_of_what_they_hold_and_no_matter_of_chance(bits, n_trials, expected):
     assert far_off(*bits, 1.0, n_trials, 2) is expected
+
+
+RATIOS = "All scores are positive, from"
+
+
+def noted(tar, non, **how):
+    return [one for one in evaluate(tar, non, **how).notes if one.startswith(RATIOS)]
+
+
+def test_likelihood_ratios_are_noticed_whatever_batches_they_come_in():
+    tar, non = (np.exp(one) for one in llrs(np.random.default_rng(4), 4.0, 60, 200))
+    assert noted(tar, non)
+    assert "add --lr (lr=True)" in noted(tar, non)[0]
+    assert noted(np.append(tar, np.inf), np.append(non, 0.0))
+    parts = [summarize(tar[k::3], non[k::3]) for k in range(3)]
+    assert [one for one in evaluation_of(merged(parts), name="a").notes if one.startswith(RATIOS)] == noted(tar, non)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_other_positive_scores_are_not_called_likelihood_ratios(seed):
+    rng = np.random.default_rng(seed)
+    tar, non = llrs(rng, 4.0, 60, 200)
+    assert not noted(tar, non)
+    assert not noted(np.abs(tar), np.abs(non) + 1.5)  # none below 1
+    assert not noted(5 + tar / 10, 4 + non / 10)  # a ratio below 1000
+    assert not noted(np.exp(tar), np.append(np.exp(non), -1e-9))
+    assert not noted(np.exp(tar), np.exp(non + 8))  # most non-targets above 1
+    in_log10 = summarize(np.exp(tar), np.exp(non), figures=TwoClassFigures(axis="log10"))
+    assert not any(one.startswith(RATIOS) for one in evaluation_of(in_log10).notes)

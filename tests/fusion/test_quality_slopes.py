@@ -33,6 +33,7 @@ def form(name, drawn):
 
 
 @pytest.mark.parametrize("name", ["both", "apart", "one side", "trial"])
+@pytest.mark.usefixtures("sandwich")
 def test_covariance_and_intervals(name, drawn, tmp_path):
     data, (symmetric, quality) = drawn[0], form(name, drawn)
     x = np.column_stack((data.score, data.second))
@@ -55,7 +56,7 @@ def test_covariance_and_intervals(name, drawn, tmp_path):
     low, high = model.interval(x[some], level=0.5, **few)
     from scipy import stats
 
-    np.testing.assert_allclose(high - low, 2.0 * stats.t.ppf(0.75, N - 1) * errors, rtol=1e-5)
+    np.testing.assert_allclose(high - low, 2.0 * stats.t.ppf(0.75, model.uncertainty_.degrees) * errors, rtol=1e-5)
     model.save(tmp_path / "model.json")
     read = load_model(tmp_path / "model.json")
     np.testing.assert_array_equal(read.interval(x[some], level=0.5, **few), (low, high))

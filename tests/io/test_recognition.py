@@ -72,7 +72,7 @@ def test_options_are_said_where_the_input_is_recognized(tmp_path):
     path.write_text("ann x 1.5 2.5\nbob y 3.5 -1\n")
     found = recognize(path, columns="enroll,test,-,score", labels={"target": "t", "nontarget": "n"})
     same = {"columns": "enroll,test,-,score", "labels": {"target": "t", "nontarget": "n"}}
-    assert read_input(found, need="scores", **same, log10=True).contents.scores.score.tolist() == [2.5, -1]
+    assert read_input(found, need="scores", **same, unit="log10").contents.scores.score.tolist() == [2.5, -1]
     for other in (
         {"columns": "enroll,test,score,-"},
         {"format": "table"},

@@ -134,7 +134,7 @@ def test_common_logarithms_are_written_where_the_format_has_them(tmp_path):
 
 def test_natural_logarithms_are_written_everywhere_else(tmp_path):
     (tmp_path / "a.txt").write_text("ann x 1\n")
-    facts = rescored(tmp_path / "a.txt", tmp_path / "b.txt", log10=True)
+    facts = rescored(tmp_path / "a.txt", tmp_path / "b.txt", unit="log10")
     assert (
         facts[0] == "note  log-likelihood ratios are written as natural logarithms, though the scores are common ones"
     )

@@ -20,8 +20,8 @@ def read(folder, tar, non, **options):
     for name, content in (("tar.txt", tar), ("non.txt", non)):
         if content is not None:
             (folder / name).write_text(content)
-    log10 = options.pop("log10", False)
-    return read_two_files(recognize(TwoFiles(folder / "tar.txt", folder / "non.txt"), **options), log10=log10).contents
+    unit = options.pop("unit", None)
+    return read_two_files(recognize(TwoFiles(folder / "tar.txt", folder / "non.txt"), **options), unit=unit).contents
 
 
 @given(NUMBERS, NUMBERS)
@@ -75,7 +75,7 @@ def test_conditions_go_with_their_trials(tmp_path):
 
 
 def test_common_logarithms(tmp_path):
-    contents = read(tmp_path, "1\n2\n", "-1\n", log10=True)
+    contents = read(tmp_path, "1\n2\n", "-1\n", unit="log10")
     assert contents.scores.nats == pytest.approx(np.log(10) * np.array([1.0, 2.0, -1.0]))
 
 

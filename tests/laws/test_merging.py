@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban import InputError, evaluate
-from deciban.evaluation import TwoClassFigures, evaluation_of, merged, summarize
+from deciban import InputError
+from deciban.evaluation import TwoClassFigures, evaluate, evaluation_of, merged, summarize
 from support.strategies import any_score
 
 FIGURES = TwoClassFigures([0.01, (0.5, 3, 1), 0.97])

@@ -66,9 +66,11 @@ def test_intervals_are_those_of_the_delta_method(make, level, drawn):
     low, high = model.interval(scores, level=level)
     slopes = numeric_slopes(model, scores)
     errors = np.sqrt(np.diag(slopes @ model.parameter_covariance_ @ slopes.T))
-    reach = stats.t.ppf(0.5 + level / 2.0, 29) * errors
-    np.testing.assert_allclose(low, model.transform(scores) - reach, rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(high, model.transform(scores) + reach, rtol=1e-5, atol=1e-5)
+    known, llr = model.uncertainty_, model.transform(scores)
+    assert 5.0 < known.degrees <= 29.0
+    reach, middle = stats.t.ppf(0.5 + level / 2.0, known.degrees) * errors, llr - slopes @ known.bias
+    np.testing.assert_allclose(low, np.minimum(middle - reach, llr), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(high, np.maximum(middle + reach, llr), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("make", MAPS)
@@ -188,7 +190,45 @@ def test_training_again_without_units_forgets(drawn):
     assert model.fit(drawn.score, drawn.is_target).uncertainty_ is None
 
 
+def test_files_of_earlier_versions_have_the_quantile_of_their_units(drawn, tmp_path):
+    path = tmp_path / "model.json"
+    model = AffineCalibrator().fit(drawn.score, drawn.is_target, units=drawn.speakers)
+    model.save(path)
+    content = json.loads(path.read_text())
+    del content["uncertainty"]["bias"], content["uncertainty"]["degrees"]
+    path.write_text(json.dumps(content))
+    low, high = load_model(path).interval([1.0])
+    error = np.sqrt([1.0, 1.0] @ model.parameter_covariance_ @ [1.0, 1.0])
+    half = stats.t.ppf(0.975, 29) * error
+    np.testing.assert_allclose([low[0], high[0]], model.transform([1.0])[0] + np.array([-half, half]))
+    assert "sandwich, by 30 units" in load_model(path).training_lines()[-1]
+
+
+def test_few_units_of_a_class_have_none():
+    scores, is_target = np.random.default_rng(0).normal(size=60), np.arange(60) % 2 == 0
+    units = np.where(is_target, np.arange(60) % 4, np.arange(60) // 3)
+    with pytest.warns(
+        DecibanWarning, match="target trials come from effectively 2 units, and intervals need at least 5"
+    ):
+        model = AffineCalibrator().fit(scores + is_target, is_target, units=units)
+    with pytest.raises(InputError, match="no intervals: target trials come from effectively 2 units"):
+        model.interval([0.0])
+
+
+def test_few_units_that_dominate_are_told():
+    rng = np.random.default_rng(1)
+    units = np.repeat(np.arange(40), np.where(np.arange(40) < 4, 60, 4))
+    is_target = np.arange(len(units)) % 2 == 0
+    score = 2.0 * is_target + rng.normal(size=40)[units] + rng.normal(size=len(units))
+    model = AffineCalibrator().fit(score, is_target, units=units)
+    assert model.uncertainty_.n_units == 40
+    assert model.uncertainty_.degrees < 8.0
+    assert "few units dominate" in model.training_lines()[-1]
+
+
 HOSTILE = [
+    (lambda u: u | {"bias": [1.0]}, "bias: 1 numbers, but the model has 2 parameters"),
+    (lambda u: u | {"degrees": 0.5}, "less than the minimum of 1"),
     (lambda u: u | {"covariance": [[1.0]]}, "expected 2 rows of 2 numbers, one for each of scale, offset"),
     (lambda u: u | {"covariance": [[1.0, 0.5], [0.4, 1.0]]}, "not symmetric"),
     (lambda u: u | {"covariance": [[-1.0, 0.0], [0.0, 1.0]]}, "negative variance"),

@@ -22,17 +22,20 @@ def test_intervals_are_those_of_the_covariance_in_other_units():
     scores, is_target, unit = drawn(1)
     fusion = LinearFusion().fit(scores, is_target, units=unit)
     deviation = fusion.standardized_weights_ / fusion.weights_
-    reach = stats.t.ppf(0.95, 59) * np.sqrt(np.diag(fusion.parameter_covariance_))[:2] * deviation
+    known = fusion.uncertainty_
+    reach = stats.t.ppf(0.95, known.degrees) * np.sqrt(np.diag(fusion.parameter_covariance_))[:2] * deviation
+    middle = fusion.standardized_weights_ - known.bias[:2] * deviation
     found = weight_intervals(fusion, level=0.9)
-    np.testing.assert_allclose([one.low for one in found], fusion.standardized_weights_ - reach)
-    np.testing.assert_allclose([one.high for one in found], fusion.standardized_weights_ + reach)
+    np.testing.assert_allclose([one.low for one in found], middle - reach)
+    np.testing.assert_allclose([one.high for one in found], middle + reach)
 
 
 def test_widths_are_those_of_weights_of_other_draws():
     fusions = [LinearFusion().fit(scores, is_target, units=unit) for scores, is_target, unit in map(drawn, range(60))]
     found = np.array([[(one.weight, one.low, one.high) for one in weight_intervals(fusion)] for fusion in fusions])
     spread = found[:, :, 0].std(axis=0, ddof=1)
-    typical = np.median(found[:, :, 2] - found[:, :, 1], axis=0) / 2 / stats.t.ppf(0.975, 59)
+    degrees = np.median([fusion.uncertainty_.degrees for fusion in fusions])
+    typical = np.median(found[:, :, 2] - found[:, :, 1], axis=0) / 2 / stats.t.ppf(0.975, degrees)
     np.testing.assert_allclose(typical, spread, rtol=0.35)
 
 
@@ -63,11 +66,13 @@ def test_offsets_of_two_classes_are_half_that_of_their_difference():
     llr = scores[:, 0] + 1.0
     many = MulticlassCalibrator().fit(np.stack([llr / 2, -llr / 2], axis=1), np.where(is_target, 0, 1), units=unit)
     two = AffineCalibrator().fit(llr, is_target, units=unit)
-    reach = stats.t.ppf(0.95, 59) * np.sqrt(np.diag(two.parameter_covariance_))
+    known = two.uncertainty_
+    reach = stats.t.ppf(0.95, known.degrees) * np.sqrt(np.diag(two.parameter_covariance_))
     scale, offset, other = parameter_intervals(many, level=0.9)
     assert (scale.what, offset.whom, other.whom) == ("scale", "0", "1")
-    for found, value, half, share in ((scale, two.scale_, reach[0], 1), (offset, two.offset_, reach[1], 2)):
-        expected = np.array([value, value - half, value + half]) / share
+    cases = (scale, two.scale_, known.bias[0], reach[0], 1), (offset, two.offset_, known.bias[1], reach[1], 2)
+    for found, value, bias, half, share in cases:
+        expected = np.array([value, value - bias - half, value - bias + half]) / share
         assert (found.value, found.low, found.high) == pytest.approx(expected, rel=1e-4)
     assert (other.value, other.low, other.high) == pytest.approx((-offset.value, -offset.high, -offset.low))
 

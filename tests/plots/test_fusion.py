@@ -48,18 +48,22 @@ def calibrator_of(**how):
 
 
 def test_offsets_and_the_scale_are_drawn_with_their_intervals():
-    model, reach = calibrator_of(classes=["eel", "owl", "yak"]), stats.t.ppf(0.95, 39)
+    model = calibrator_of(classes=["eel", "owl", "yak"])
+    known = model.uncertainty_
+    reach, bias = stats.t.ppf(0.95, known.degrees), known.bias
     errors = np.sqrt(np.diag(model.parameter_covariance_))
     ax = plots.class_parameters(model, level=0.9)
     assert [text.get_text() for text in ax.get_yticklabels()] == ["eel", "owl", "yak"]
     assert ax.lines[0].get_xdata() == [0.0, 0.0]
     drawn = [tuple(line.get_xdata()) for line in ax.lines[1:]]
-    for x, error in zip(model.offset_, errors[1:], strict=True):
+    for x, error, by in zip(model.offset_, errors[1:], bias[1:], strict=True):
         assert (x,) in drawn
-        assert any(one == pytest.approx((x - reach * error, x + reach * error)) for one in drawn if len(one) == 2)
+        assert any(
+            one == pytest.approx((x - by - reach * error, x - by + reach * error)) for one in drawn if len(one) == 2
+        )
     ax = plots.class_parameters(model, what="scale", level=0.9)
     assert ax.lines[0].get_xdata() == [1.0, 1.0]
-    ends = model.scale_ - reach * errors[0], model.scale_ + reach * errors[0]
+    ends = model.scale_ - bias[0] - reach * errors[0], model.scale_ - bias[0] + reach * errors[0]
     assert [tuple(line.get_xdata()) for line in ax.lines[1:3]] == [pytest.approx(ends), (model.scale_,)]
 
 

@@ -21,7 +21,7 @@ def results(n_systems, n_classes, n=300):
         rng = np.random.default_rng(k)
         label = np.arange(n) % n_classes
         loglik = rng.normal(size=(n, n_classes)) + 2 * np.eye(n_classes)[label]
-        found.append(deciban.evaluate_classes(loglik, label, name=f"system {k}"))
+        found.append(deciban.evaluation.evaluate_classes(loglik, label, name=f"system {k}"))
     return ClassResults(tuple(found))
 
 

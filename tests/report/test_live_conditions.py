@@ -26,7 +26,7 @@ def results():
     label[:4] = False
     frame |= {name: np.round(rng.normal(np.where(label, d, -d), 2), 1) for name, d in (("A", 1), ("B", 2))}
     frame["minutes"] = np.arange(400.0)
-    return deciban.evaluate(frame, score=["A", "B"], by=["sex", "line", "minutes:100"])
+    return deciban.evaluate(frame, score=["A", "B"], by=["sex", "line", "minutes:100"], intervals=False)
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from support.class_files import CLASSES, trials
 
 def evaluated(name="sys", **more):
     loglik, label = trials()
-    return deciban.evaluate_classes(loglik, label, classes=CLASSES, name=name, **more)
+    return deciban.evaluation.evaluate_classes(loglik, label, classes=CLASSES, name=name, **more)
 
 
 def rows(page, table=None):
@@ -90,7 +90,7 @@ def test_the_summary_is_no_wider_than_five_systems():
 @pytest.mark.usefixtures("sketches")
 def test_figures_have_their_intervals_on_the_page():
     loglik, label = trials()
-    one = deciban.evaluate_classes(loglik, label, classes=CLASSES, name="sys", units=np.arange(90) // 2)
+    one = deciban.evaluation.evaluate_classes(loglik, label, classes=CLASSES, name="sys", units=np.arange(90) // 2)
     page = render_classes(ClassResults((one,)))
     for name, (cell,) in rows(page, SUMMARY).items():
         assert cell.endswith("]") == (name not in {"figure", "segments"})
@@ -112,7 +112,7 @@ def test_before_and_after_and_training_stand_side_by_side():
     model = MulticlassCalibrator().fit(loglik, label, classes=CLASSES)
     before = ClassResults((evaluated(),))
     after = ClassResults(
-        (deciban.evaluate_classes(model.transform(loglik), label, classes=CLASSES, name="sys, calibrated"),)
+        (deciban.evaluation.evaluate_classes(model.transform(loglik), label, classes=CLASSES, name="sys, calibrated"),)
     )
     page = render_classes(after, before=before, train=after, train_before=before, model=model)
     assert "<h3>Training</h3>" in page
@@ -127,7 +127,7 @@ def test_many_classes_have_no_panels():
     rng = np.random.default_rng(0)
     loglik, label = rng.normal(size=(124, 31)), np.arange(124) % 31
     loglik[np.arange(124), label] += 2
-    page = render_classes(ClassResults((deciban.evaluate_classes(loglik, label),)))
+    page = render_classes(ClassResults((deciban.evaluation.evaluate_classes(loglik, label),)))
     assert page.count("<img ") == 5
 
 
@@ -137,7 +137,7 @@ def test_letters_of_few_panels_are_not_blown_up(n, beside):
     """Pictures beside each other take half the page; alone, a narrow one would be drawn twice as large."""
     rng = np.random.default_rng(0)
     loglik, label = rng.normal(size=(10 * n, n)), np.arange(10 * n) % n
-    page = render_classes(ClassResults((deciban.evaluate_classes(loglik, label),)))
+    page = render_classes(ClassResults((deciban.evaluation.evaluate_classes(loglik, label),)))
     side_by_side = page[page.index('<div class="plots">') :].partition("</div>")[0]
     assert ("Detection of each class" in side_by_side) == beside
     assert page.count('alt="Detection of each class') == 1
@@ -163,7 +163,9 @@ def test_names_are_text():
 def test_infinite_costs_are_shown():
     loglik, label = trials()
     loglik[0, label[0]] = -np.inf
-    page = render_classes(ClassResults((deciban.evaluate_classes(loglik, label, classes=CLASSES, name="sys"),)))
+    page = render_classes(
+        ClassResults((deciban.evaluation.evaluate_classes(loglik, label, classes=CLASSES, name="sys"),))
+    )
     assert rows(page, SUMMARY)["Cllr"] == ["∞"]
     assert "Cllr is infinite" in page
     assert "nan" not in [cell for table in (SUMMARY, LOSSES) for row in rows(page, table).values() for cell in row]

@@ -37,6 +37,8 @@ def _sorted(rows):
 
 def in_memory(scores, key=None, *, units=None, **options):
     """The same of what is read as a whole, and how trials met."""
+    unit = options.pop("unit", None)
+    options |= {} if unit is None else {unit: True}
     asked = Options.of("evaluate_files", options | ({} if units is None else {"units": units}))
     joined = read_joined(scores, key, asked)
     columns = [np.atleast_2d(one.score.T).astype(np.float64) for one in joined.aligned]

@@ -199,3 +199,61 @@ def test_a_matrix_of_classes_is_decided_row_by_row_and_one_without_names_is_refu
     assert found.tally.n_trials == 10
     with pytest.raises(InputError, match="rows and columns have no names"):
         deciban.decide_files(tmp_path / "c.npy", None, costs=ASK, prior=0.2)
+
+
+def written(folder, scores):
+    (folder / "other.txt").write_text("".join(f"m{i % 9} s{i} {x!r}\n" for i, x in enumerate(scores.tolist())))
+    return folder / "other.txt"
+
+
+NO_LLRS = {
+    "cosines": (np.tanh(LLR / 10), "as cosine scores do"),
+    "ratios": (np.exp(2 * LLR - 1), "add --lr"),
+    "probabilities": (1 / (1 + np.exp(-LLR)), "look like probabilities"),
+}
+
+
+@pytest.mark.parametrize("what", NO_LLRS)
+def test_scores_that_are_no_llrs_get_a_warning(folder, what):
+    scores, words = NO_LLRS[what]
+    path = written(folder, scores)
+    notes = [one.text for one in deciban.decide_files(path, None, costs=ASK, prior=0.2).messages if one.kind == "note"]
+    assert any(words in one and "mean nothing" in one for one in notes)
+    found = deciban.decide_files(path, None, costs=ASK, prior=0.2, key=folder / "key.txt")
+    notes = [one.text for one in found.messages if "mean nothing for such scores" in one.text]
+    assert len(notes) == 1
+    assert not any(words in one.text for one in found.messages) or what == "ratios"
+
+
+def test_llrs_get_no_warning(folder):
+    """Weak ones, with labels that confirm them, may lie in [-1, 1]: of variance twice their mean."""
+    weak = np.clip(np.where(IS_TARGET, 0.05, -0.05) + np.random.default_rng(1).normal(size=N) * 0.316, -0.9, 0.9)
+    for path, key in (("llr.txt", None), ("llr.txt", "key.txt"), (written(folder, weak), "key.txt")):
+        truth = None if key is None else folder / key
+        found = deciban.decide_files(folder / path, None, costs=ASK, prior=0.2, key=truth)
+        assert not any("mean nothing" in one.text for one in found.messages)
+
+
+def test_scores_that_decide_nothing_are_noticed(folder):
+    model = AffineCalibrator().fit(LLR, IS_TARGET)
+    for path, prior, n in (("llr.txt", 0.2, 0), ("llr.txt", 1e-9, 1)):
+        for own in (None, model):
+            found = deciban.decide_files(folder / path, None, costs=ASK, prior=prior, model=own)
+            assert sum("are decided alike (reject)" in one.text for one in found.messages) == n
+
+
+def test_the_message_on_what_was_read_names_the_format(folder):
+    (read, *_) = deciban.decide_files(folder / "llr.txt", None, costs=ASK, prior=0.2).messages
+    assert str(read) == f"read  {folder / 'llr.txt'}   kaldi 'enroll test score'   400 trials"
+    told = deciban.summarize_files(folder / "llr.txt", folder / "b.summary", folder / "key.txt")
+    assert str(told[0]) == f"read  {folder / 'llr.txt'}   kaldi 'enroll test score'   400 rows"
+    assert str(told[1]) == f"key   {folder / 'key.txt'}   kaldi 'enroll test label'   400 rows"
+
+
+def test_common_logarithms_cost_by_a_key_what_natural_ones_do(folder):
+    path = written(folder, LLR / np.log(10))
+    one, other = (
+        deciban.decide_files(name, None, costs=ASK, prior=0.2, key=folder / "key.txt", log10=log10).keyed
+        for name, log10 in ((folder / "llr.txt", False), (path, True))
+    )
+    assert one.risk == pytest.approx(other.risk, rel=1e-12)

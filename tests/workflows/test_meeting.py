@@ -90,7 +90,7 @@ def test_trials_that_a_system_lacks(folder, fusion):
         apply_files(fusion, paths, out)
     assert not out.exists()
     facts = said(apply_files(fusion, paths, out, missing="drop"))
-    assert f"note  20 trials of {folder / 'a.txt'} left out, without all scores or surplus copies" in facts
+    assert f"warn  20 trials of {folder / 'a.txt'} left out, without all scores or surplus copies" in facts
     found = read_scores(out)
     assert [found.trials.name_of(i) for i in (0, 99)] == [f"(m{i % 7}, s{i})" for i in (20, 119)]
     np.testing.assert_array_equal(found.score, fusion.transform(SCORES[20:]))
@@ -104,7 +104,7 @@ def test_trials_that_a_system_lacks(folder, fusion):
 def test_trials_that_the_first_lacks_are_left_out_and_counted(folder, fusion):
     (folder / "few.txt").write_text(lines(0, [7, 3]))
     facts = said(apply_files(fusion, [folder / "few.txt", folder / "b.txt"], folder / "out.txt"))
-    assert f"note  118 trials that {folder / 'few.txt'} does not have left out" in facts
+    assert f"warn  118 trials that {folder / 'few.txt'} does not have left out" in facts
     np.testing.assert_array_equal(read_scores(folder / "out.txt").score, fusion.transform(SCORES[[7, 3]]))
 
 

@@ -45,6 +45,9 @@ def files(tmp_path_factory):
     _write(whole.select([*names, "answer"]), folder / "answers")
     chance = pa.array(1.0 / (1.0 + np.exp(-whole["score"].to_numpy())))
     _write(whole.select([*names, "label"]).set_column(2, "score", chance), folder / "chances")
+    ratio = pa.array(np.exp(whole["score"].to_numpy()))
+    _write(whole.select([*names, "label"]).set_column(2, "score", ratio), folder / "ratios")
+    _write(whole.select([*names, "label"]).set_column(2, "LR", ratio), folder / "called_lr")
     _write(whole.select(names), folder / "scores")
     _write(whole.select(names).slice(0, N - 7), folder / "fewer")
     _write(pa.concat_tables([whole.select(names), whole.select(names).slice(3, 9)]), folder / "copies")
@@ -93,6 +96,7 @@ READING = {
     "labels": [("scores", "yes", {"labels": {"target": "yes", "nontarget": "no"}})],
     "where": [("whole", None, {"where": {"room": "large"}}), ("scores", "key", {"where": {"room": "small"}})],
     "log10": [("whole", None, {"log10": True})],
+    "lr": [("ratios", None, {"lr": True}), ("ratios", "key", {"lr": True}), ("called_lr", None, {})],
     "probabilities": [("chances", None, {"probabilities": 0.3})],
     "by_order": [("scores", "key", {"by_order": True})],
     "weights": [("whole", None, {"weights": "weight"}), ("scores", "key", {"weights": "weight"})],

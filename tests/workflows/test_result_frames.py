@@ -7,8 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from deciban import Results, evaluate, evaluate_classes, evaluate_files, train_files
+from deciban import Results, evaluate_files, train_files
 from deciban.errors import InputError
+from deciban.evaluation import evaluate, evaluate_classes
 from deciban.fusion import LinearFusion
 
 RNG = np.random.default_rng(8)

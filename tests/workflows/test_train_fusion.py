@@ -129,7 +129,7 @@ def test_trials_without_any_score_are_left_out_and_counted(folder, tmp_path):
     (tmp_path / "x.txt").write_text(rows(0, range(10, N)))
     (tmp_path / "y.txt").write_text(rows(1, range(5, N)))
     done = fuse_files([tmp_path / "x.txt", tmp_path / "y.txt"], folder / "key.csv", SubsetFusion(missing="subset"))
-    assert "note  5 trials without any score left out" in done.message_lines
+    assert "warn  5 trials without any score left out" in done.message_lines
     assert sum(done.model.training_.counts.values()) == 395
 
 

@@ -136,7 +136,7 @@ def test_only_trials_of_systems_that_the_fusion_takes(folder, fusion, expected):
     paths = [folder / f"{name}.txt" for name in ("noise", "b", "c", "a")]
     done = evaluate_model(fusion, paths, folder / "more.csv", Options())
     assert len(done.trials.data.scores) == N
-    assert "note  1 trial without a score of a or b or c left out" in done.results.message_lines
+    assert "warn  1 trial without a score of a or b or c left out" in done.results.message_lines
 
 
 def test_a_set_of_systems_without_a_fusion_is_refused_in_every_order(folder, fusion):
@@ -178,10 +178,10 @@ def test_other_policies_are_about_the_trials_of_the_first(folder, fusion):
     facts = said(apply_files(fusion, paths, folder / "out.txt", missing="drop"))
     assert list(llrs(folder / "out.txt")) == [NAMES[i] for i in ORDERS[1] if both[i]]
     n_others = np.count_nonzero(~SCORED[:, 1])  # most of them have scores of both other systems: trials are counted
-    assert f"note  {n_others} trials that {folder / 'b.txt'} does not have left out" in facts
+    assert f"warn  {n_others} trials that {folder / 'b.txt'} does not have left out" in facts
     facts = said(apply_files(fusion, paths, folder / "out.txt", missing=0.0))
     assert list(llrs(folder / "out.txt")) == [NAMES[i] for i in ORDERS[1]]
-    assert f"note  {n_others} trials that {folder / 'b.txt'} does not have left out" in facts
+    assert f"warn  {n_others} trials that {folder / 'b.txt'} does not have left out" in facts
 
 
 def tables(folder, form, *, labelled="abc"):
@@ -260,6 +260,6 @@ def test_selected_systems_and_trials_that_only_others_scored(folder):
     done = fuse_files(paths, folder / "key.csv", SubsetFusion(missing="subset", max_missing=1), select=True)
     assert done.model.training_.systems == ("a", "b")
     assert sum(done.model.training_.counts.values()) == 210
-    assert "note  30 trials without a score of a or b left out" in done.message_lines
+    assert "warn  30 trials without a score of a or b left out" in done.message_lines
     apply_files(done.model, done.files(paths), folder / "out.txt")
     assert set(llrs(folder / "out.txt")) == {NAMES[i] for i in range(N) if SCORED[i, :2].any()}

@@ -102,7 +102,7 @@ def test_speakers_are_found_from_target_trials():
 
 @pytest.mark.parametrize("in_pieces", [False, True])
 @pytest.mark.parametrize(("models", "is_found"), [(97, False), (10, True)])
-def test_names_that_are_nearly_all_there_once_tell_of_no_speaker(tmp_path, models, is_found, in_pieces):
+def test_trials_are_units_where_nearly_every_name_occurs_once(tmp_path, models, is_found, in_pieces):
     k = np.arange(100)
     table = pd.DataFrame({"enroll": k % models, "test": 1000 + k}).astype(str)
     table = table.assign(score=np.random.default_rng(4).normal(size=100), label=k % 4 == 0)
@@ -110,14 +110,17 @@ def test_names_that_are_nearly_all_there_once_tell_of_no_speaker(tmp_path, model
     path = [ds.dataset(tmp_path / "trials.parquet")] if in_pieces else tmp_path / "trials.parquet"
     found = deciban.evaluate_files(path, names=["one"])
     (said,) = (one.text for one in found.messages if one.kind == "units")
-    assert (found.systems[0].uncertainty is not None) == is_found
-    assert said.endswith("speakers, found from target trials") if is_found else "names of its own" in said
+    words = "speakers, found from target trials" if is_found else "100 trials taken as independent"
+    assert words in said
+    assert found.systems[0].uncertainty.noun == ("speaker" if is_found else "trial")
+    asked = deciban.evaluate_files(path, names=["one"], units="trials").systems[0].interval("eer")
+    assert (found.systems[0].interval("eer") == asked) == (not is_found)
 
 
-def test_trials_are_units_on_request_alone():
+def test_linked_trials_are_units_on_request_alone():
     found, (message,) = units("trials")
     assert (found.n_units, found.noun) == (7, "trial")
-    assert "too narrow where trials share speakers" in message.text
+    assert message.text.startswith("7 trials taken as independent: if they share speakers")
 
 
 def test_sides_are_unrelated_on_request():
@@ -270,8 +273,11 @@ def test_trials_of_one_name_have_units_by_name_alone():
     write("key.csv", "trial,label,spk\na,target,x\nb,nontarget,y\nc,target,y\n")
     write("sys.csv", "trial,score\na,1\nb,0\nc,2\n")
     found, (message,) = units()
-    assert found is None
-    assert "nothing says which trials share a speaker. --units COLUMN or FILE names their units" in message.text
+    assert (found.n_units, found.noun, found.source) == (3, "trial", "trials taken as independent")
+    assert message.text == (
+        "3 trials taken as independent: if they share speakers or sources, the intervals are too narrow (--units)"
+    )
+    assert units("trials")[1] == (message,)
     assert units("spk")[0].n_units == 2
     assert units({"a": "x", "b": "y", "c": "y"})[0].n_units == 2
     assert units("trials")[0].n_units == 3
@@ -283,10 +289,13 @@ def test_trials_of_one_name_have_units_by_name_alone():
 def test_trials_without_names():
     write("same.txt", "2\n1\n")
     write("other.txt", "0\n1\n")
-    found = deciban.evaluate_files(same="same.txt", different="other.txt")
-    assert any(line.startswith("units  none, and no intervals") for line in found.message_lines)
-    found = deciban.evaluate_files(same="same.txt", different="other.txt", units="trials")
-    assert any(line.startswith("units  4 trials") for line in found.message_lines)
+    for asked in ({}, {"units": "trials"}):
+        found = deciban.evaluate_files(same="same.txt", different="other.txt", **asked)
+        assert any(line.startswith("units  4 trials taken as independent: ") for line in found.message_lines)
+        assert found.systems[0].interval("eer").n_units == 4
+    found = deciban.evaluate_files(same="same.txt", different="other.txt", intervals=False)
+    assert found.systems[0].uncertainty is None
+    assert not any(line.startswith("units") for line in found.message_lines)
     write("map", "0 x\n")
     with pytest.raises(InputError, match="says the units of names, and trials of .* have none"):
         deciban.evaluate_files(same="same.txt", different="other.txt", units="map")
@@ -298,12 +307,12 @@ def test_segments_are_units_of_many_classes():
     found, (message,) = units()
     assert (found.n_units, found.noun) == (4, "segment")
     assert names_of(found, ["s1", "s2", "s3", "s4"]) == [["s1", "s2", "s3", "s4"]]
-    assert message.text == "4 segments, each a unit by itself, as no others are named (--units)"
+    assert message.text.startswith("4 segments taken as independent: ")
     by_column, (said, note) = units("spk")
     assert names_of(by_column, ["ann", "bob", "cid"]) == [["ann", "bob", "bob", "cid"]]
     assert said.text == "3 units, by column 'spk'"
     assert note.text.startswith("one unit is in all segments of eng: ")
-    assert units("trials")[0].noun == "trial"
+    assert units("trials")[0].noun == "segment"
 
 
 @pytest.mark.parametrize("make", [dict, pd.DataFrame])
@@ -342,8 +351,10 @@ def test_training_trials_of_a_report_may_have_no_such_units(monkeypatch):
     deciban.report_files("sys.csv", "key.csv", units="units.csv", **about)
     (page,) = pages
     assert "units  3 units, by units.csv" in page.results.message_lines
-    (said,) = [line for line in page.train.message_lines if line.startswith("units")]
-    assert said.startswith("units  none of these trials, which have no intervals: train.key:1: units.csv does not say")
+    (said,) = [line for line in page.train.message_lines if "units: " in line]
+    assert said.startswith(
+        "warn  units: none of these trials, which have no intervals: train.key:1: units.csv does not"
+    )
 
 
 def test_units_go_with_the_trials_that_have_scores(files, monkeypatch):

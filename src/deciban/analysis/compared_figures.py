@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +79,22 @@ def figures_of(systems: tuple[OneSystem, ...]) -> list[Figure]:
         elif several or not name.startswith("mean_"):
             wanted.append(name)
     return [one for one in wanted if all(one in estimates_of(system) for system in systems)]
+
+
+_OF_TWO_CLASSES = ("eer", "min_dcf", "act_dcf", "cllr", "min_cllr", "calibration_loss", "auc")
+
+
+def without_interval(systems: Sequence[Any]) -> list[str]:
+    """Return the names of finite metrics of two classes of which some system has no interval."""
+    found = list[str]()
+    for name in _OF_TWO_CLASSES if systems[0].kind == "two-class" else ():
+        n_points = len(systems[0].operating_points)
+        for figure in [(name, k) for k in range(n_points)] if shown(name).at_points else [name]:
+            owners = [one if isinstance(figure, str) else one.operating_points[figure[1]] for one in systems]
+            is_finite = all(math.isfinite(getattr(one, name)) for one in owners)
+            if is_finite and not all(figure in estimates_of(one) for one in systems):
+                found.append(in_words(figure, systems[0]))
+    return found
 
 
 def estimates_of(system: OneSystem) -> Any:

@@ -18,6 +18,7 @@ from deciban.analysis.compared_figures import (
     rule_costs_of,
     shown,
     with_unit,
+    without_interval,
     written,
 )
 from deciban.analysis.curve_differences import curve_differences
@@ -29,7 +30,7 @@ from deciban.evaluation.as_json import plain
 from deciban.evaluation.interval_words import bounds_in_words
 from deciban.evaluation.one_system import OneSystem, Shown
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import Figure, no_units
+from deciban.evaluation.uncertainty import Figure, no_units, too_few_in_words
 
 Against: TypeAlias = Literal["all", "first"]
 """Which pairs are compared: all, or every system with the first one."""
@@ -222,7 +223,8 @@ def compare_results(
     Raises
     ------
     InputError
-        If there are fewer than two systems, one has no units or other operating points, or an argument is out of range.
+        If there are fewer than two systems, one has no units or other operating points, two have no metric with
+        confidence intervals, or an argument is out of range.
     """
     systems, level = results.systems, checked_level(level)
     if len(systems) < 2:
@@ -234,6 +236,8 @@ def compare_results(
     for other in systems[1:]:
         _require_same_meaning(systems[0], other, figures_of((systems[0], other)))
     chosen = _pairs(systems, against)
+    for i, j in chosen:
+        _require_intervals(systems[i], systems[j])
     paired = [PairedUnits.of(systems[i].uncertainty, systems[j].uncertainty) for i, j in chosen]
     found = [
         {figure: units.difference(figure, level, flips) for figure in figures_of((systems[i], systems[j]))}
@@ -255,6 +259,16 @@ def compare_results(
         names = (one.name, other.name)
         pairs.append(Pair(names, tuple(rows), curve_differences(units, names, level), units.n_shared))
     return Comparison(results, tuple(pairs), level, flips, tuple(_notes(systems, pairs)))
+
+
+def _require_intervals(one: OneSystem, other: OneSystem) -> None:
+    if figures_of((one, other)):
+        return
+    known = [x.uncertainty for x in (one, other) if x.uncertainty is not None]
+    few = [too_few_in_words(name, n, x.noun) for x in known for name, n in x.too_few.items()]
+    reasons = " ".join(dict.fromkeys(few))
+    words = f"{one.name}, {other.name}: no metric of both has a confidence interval, so that no difference has one. "
+    raise InputError(f"{words}{reasons}".rstrip())
 
 
 def _adjusted(found: Sequence[Mapping[Figure, Interval]]) -> list[dict[Figure, float]]:
@@ -314,6 +328,8 @@ def _cost(system: OneSystem, name: str) -> float:
 def _notes(systems: Sequence[Any], pairs: Sequence[Pair]) -> list[str]:
     """What a reader must know."""
     found = list(dict.fromkeys(note for one in systems for note in one.uncertainty.notes))
+    if lacking := without_interval(systems):
+        found.append(f"{', '.join(lacking)}: no difference, because not every system has an interval of it.")
     infinite = [
         f"{what} of {one.name}"
         for one in systems

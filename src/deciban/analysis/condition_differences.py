@@ -13,6 +13,7 @@ import numpy as np
 from deciban.analysis.compared_figures import figures_of, in_words, shown, with_unit, written
 from deciban.analysis.paired import PairedUnits, fewest_degrees, holm, interval_of_difference
 from deciban.core.resampling.intervals import Estimate
+from deciban.core.resampling.rates import FEWEST_CLUSTERS
 from deciban.evaluation.conditions import ByConditions, ConditionDifference
 from deciban.evaluation.interval_words import bounds_in_words
 from deciban.evaluation.uncertainty import Figure, Uncertainty
@@ -53,10 +54,12 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
     """
     if len(evaluated) < 2:
         return (), "fewer than two conditions have figures"
-    sure = [one for one in evaluated if one.uncertainty is not None]
+    sure = _sure(evaluated)
     if len(sure) < 2:
         return (), "units are not known, or too few in each condition"
     figures = _figures(sure)
+    if not figures:
+        return (), "no metric has a confidence interval in all conditions"
     kept = [name for name in figures if all(name in one.uncertainty.influences for one in sure)]
     if not kept:
         return (), "influences of so many units are not kept; name units of which there are fewer, such as speakers"
@@ -74,6 +77,11 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
         of_others = [] if together is None else together.against_others(sure, figure, level)
         found += [*_corrected(of_pairs), *_corrected(of_others)]
     return tuple(found), "" if found else "in each figure, some condition shows no error"
+
+
+def _sure(evaluated: Sequence[Any]) -> list[Any]:
+    """Return the conditions whose metrics have intervals."""
+    return [one for one in evaluated if one.uncertainty is not None and not one.uncertainty.too_few]
 
 
 def _corrected(rows: Sequence[ConditionDifference]) -> list[ConditionDifference]:
@@ -183,7 +191,7 @@ def beyond_doubt(part: ByConditions, level: float) -> list[str]:
     """
     if not part.differences:
         return [f"no differences: {part.no_differences}"] if part.no_differences else []
-    in_pairs = sum(one.uncertainty is not None for one in part.evaluated) <= _PAIRS_IN_WORDS
+    in_pairs = len(_sure(part.evaluated)) <= _PAIRS_IN_WORDS
     told = dict[tuple[str, str | None, bool], list[str]]()
     asked = [one for one in part.differences if (one.second is not None) == in_pairs]
     known = {one.name: one for one in part.evaluated}
@@ -208,8 +216,13 @@ def beyond_doubt(part: ByConditions, level: float) -> list[str]:
 def _left_out(part: ByConditions) -> list[str]:
     """Conditions that are not compared, and figures: what has no interval has no differences."""
     alone = [one.name for one in part.evaluated if one.uncertainty is None]
+    few = [one.name for one in part.evaluated if one.uncertainty is not None and one.uncertainty.too_few]
     endless = [one.name for one in part.evaluated if not math.isfinite(one.cllr)]
     found = [f"not compared, as all trials are of one unit: {shortened('; '.join(alone))}"] if alone else []
+    if few:
+        found.append(
+            f"not compared, as a class has fewer than {FEWEST_CLUSTERS:g} effective units: {shortened('; '.join(few))}"
+        )
     if endless:
         found.append(f"no differences of Cllr, which is infinite in {shortened('; '.join(endless))}")
     return found

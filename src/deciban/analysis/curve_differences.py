@@ -107,7 +107,7 @@ class CurveDifference(ByValue):
 
 
 def curve_differences(paired: PairedUnits, names: tuple[str, str], level: float) -> tuple[CurveDifference, ...]:
-    """Differences of all curves whose influences both systems kept.
+    """Return the differences of all curves whose influences both systems kept, if there are units enough.
 
     Parameters
     ----------
@@ -121,6 +121,8 @@ def curve_differences(paired: PairedUnits, names: tuple[str, str], level: float)
     InputError
         If curves have other priors.
     """
+    if paired.first.too_few or paired.second.too_few:
+        return ()
     one, other = paired.first.curve_influences, paired.second.curve_influences
     return tuple(_difference(name, one[name], other[name], paired, names, level) for name in one if name in other)
 

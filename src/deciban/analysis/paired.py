@@ -169,7 +169,8 @@ class PairedUnits:
         return (
             np.array_equal(one.keys, other.keys)
             and one.influences.keys() == other.influences.keys()
-            and all(one.estimates[name].value == other.estimates[name].value for name in one.influences)
+            and one.estimates.keys() == other.estimates.keys()
+            and all(found.value == other.estimates[name].value for name, found in one.estimates.items())
             and all(np.array_equal(kept, other.influences[name]) for name, kept in one.influences.items())
         )
 
@@ -203,8 +204,8 @@ class PairedUnits:
         drawn = self._replicates(figure)
         if self.are_same:
             found = replace(plain.interval(level), p_value=1.0)
-        elif drawn is not None:
-            found = _of_replicates(drawn, plain, level)
+        elif drawn is not None and one.standard_error > 0.0 and other.standard_error > 0.0:
+            found = _of_replicates(drawn, plain, level)  # errors that no unit shows are in no replicate
         else:
             found = interval_of_difference(one, other, plain, level)
         if flips is not None:

@@ -75,7 +75,8 @@ class Pilot:
         Whether the pilot is all against all: with more units, each segment meets more of them.
     components : tuple of Component
     growth : float
-        How much larger standard errors are than by costs of trials for which what is best was chosen.
+        How much larger standard errors are than those by costs of trials: for decisions that each unit had no part in,
+        and for a jackknife, which leaves out all trials of a unit.
     spread : float or None
         Relative standard error of the variance, which itself rests on few units.
     """

@@ -128,7 +128,7 @@ class Plan(ByValue, Jsonable):
         pilot, first = self.pilot, self.designs[0]
         known = f"{self.of_figure} {self.written(pilot.value)}"
         if self.written(pilot.expected) != self.written(pilot.value):
-            known += f" (on new {pilot.noun}s rather {self.written(pilot.expected)})"
+            known += f" (corrected {self.written(pilot.expected)})"
         known += f", standard error {self.written(self.standard_error)}"
         found = [f"pilot: {pilot_in_words(pilot)}: {known}", f"{self._goal()}: {self._design(first)}"]
         if self.between is not None:

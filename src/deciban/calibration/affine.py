@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -144,7 +145,8 @@ class ShiftCalibrator(AffineCalibrator):
 
     def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
         found = self._influences(data.linear(scores_as_they_are), units, np.zeros(0), self.offset_)
-        return ParameterCovariance.of(np.column_stack((np.zeros(len(found)), found)), units)
+        changes = np.column_stack((np.zeros(len(found.values)), found.values))
+        return ParameterCovariance.of(replace(found, values=changes), units)
 
 
 class ScaleCalibrator(AffineCalibrator):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -133,9 +133,9 @@ class BetaCalibrator(TrainedByRule, Calibrator):
             raise InputError("a and b are 0, the limit of what they may be.")
         given = data.linear(_Stretched(self, tuple(used.tolist())))
         own = self._influences(given, units, weights[used], self.c_)
-        found = np.zeros((len(own), 3))
-        found[:, np.append(used, 2)] = own
-        return ParameterCovariance.of(found, units)
+        changes = np.zeros((len(own.values), 3))
+        changes[:, np.append(used, 2)] = own.values
+        return ParameterCovariance.of(replace(own, values=changes), units)
 
     def _slopes_of(self, scores: FloatArray) -> FloatArray:
         return np.column_stack((*self._columns(scores), np.ones(len(scores))))

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban._validate.probabilities import tell_of_two
 from deciban.calibration.elub_search import upper_bound, upper_bound_in_pieces
+from deciban.core.resampling.covariance import UnitChanges
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import Sums
 from deciban.errors import InputError, warn
@@ -80,7 +81,8 @@ class BoundCalibrator(Calibrator):
         return np.asarray(np.clip(scores, *self._checked()))
 
     def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:  # noqa: ARG002  # nothing was trained
-        return ParameterCovariance.of(np.zeros((units.n_units, 0)), units)
+        n = units.n_units
+        return ParameterCovariance.of(UnitChanges(values=np.zeros((n, 0)), n_units=n, n_effective=n), units)
 
     def _slopes_of(self, scores: FloatArray) -> FloatArray:
         return np.zeros((len(scores), 0))

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.covariance import require_several
+from deciban.core.resampling.covariance import UnitChanges, require_effective, require_several
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import MeanCost
-from deciban.core.training.influences import MomentSums, Spread
+from deciban.core.training.influences import MomentSums, Spread, effective_of
+from deciban.core.training.jackknife import leaves_out
 from deciban.core.training.sums import Ends
 from deciban.errors import InputError, TrialError, warn
 from deciban.io.shards.pieces import Chunk
@@ -133,12 +134,28 @@ class GaussianCalibrator(Calibrator):
     def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
         require_several(units)
         non, tar = _moments(data, data.look(_find_ranges))
-        (found,) = data.moments_by_unit(MomentSums(non, tar), units).parts
-        means, variances = found[:, :2], found[:, 2:]
+        sums = data.moments_by_unit(MomentSums(non, tar), units)
+        (found,) = sums.parts
+        means, variances, shares = found[:, :2], found[:, 2:4], found[:, 4:]
+        n_effective = require_effective(effective_of(sums, shares), ("non-target", "target"), units)
+        leave_out = not sums.is_folded and leaves_out(len(found), data.n_trials)
+        if leave_out:
+            means = -means / (1.0 - shares)
+            variances = -variances / (1.0 - shares) - means**2
+        at = np.array([non[2], tar[2]]) ** 2
         if self.shared_variance:
-            variances[:] = (variances @ [1.0 - self.p_target, self.p_target])[:, None]
-        sds = variances / (2.0 * np.array([self.sd_non_, self.sd_tar_]))
-        return ParameterCovariance.of(np.hstack((means[:, ::-1], sds[:, ::-1])), units)
+            mix = np.array([1.0 - self.p_target, self.p_target])
+            at, variances = np.full(2, at @ mix), np.repeat((variances @ mix)[:, None], 2, axis=1)
+        sd = np.sqrt(at)
+        sds = np.sqrt(np.maximum(at + variances, 0.0)) - sd if leave_out else variances / (2.0 * sd)
+        changes = UnitChanges(
+            values=np.hstack((means[:, ::-1], sds[:, ::-1])),
+            n_units=units.n_units,
+            n_effective=n_effective,
+            left_out=leave_out,
+            listed=not sums.is_folded,
+        )
+        return ParameterCovariance.of(changes, units)
 
     def _slopes_of(self, scores: FloatArray) -> FloatArray:
         tar, non = self._standardized(scores)

@@ -14,21 +14,22 @@ import numpy as np
 
 from deciban.core.resampling.cells import Cells, CellTotals
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.unit_counts import MOST_DEALT, UnitCounts, groups_of_keys
-from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits
+from deciban.core.resampling.rates import ClassSize, effective_numbers, small_sample_factors
+from deciban.core.resampling.single_counts import SingleCounts
+from deciban.core.resampling.unit_counts import MOST_DEALT, groups_of_keys
+from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, independent
+from deciban.core.resampling.variances import ClassSizes
 from deciban.engines.speakers import counting
 from deciban.engines.units import UnitsInPieces, trials_of
 from deciban.engines.work import Engine, Locked, Work
-from deciban.evaluation.bands import Bands
 from deciban.evaluation.unit_trials import N_GROUPS, TrialsInCells
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
-from deciban.trials.units import EACH_TRIAL
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray
+from deciban.types import CountArray, FloatArray, IntArray
 
 
 class TrialSurvey(Locked, Work):
-    """How many trials of each class count, and their keys, if these are few enough to be dealt out to groups."""
+    """How many trials of each class count, their weights, and their keys, if few enough to be dealt out to groups."""
 
     words = "looking at units"
 
@@ -36,6 +37,8 @@ class TrialSurvey(Locked, Work):
         super().__init__()
         self.n = [0, 0]
         """Non-targets and targets."""
+        self.weights: FloatArray = np.zeros((2, 2))
+        """Their weights, and squares of these, added up."""
         self.keys: list[Keys] | None = []
 
     def empty(self) -> Self:
@@ -48,11 +51,17 @@ class TrialSurvey(Locked, Work):
             chunk = counting(piece.read(Wanted((), truth=True, units=self.keys is not None, weight=True)))
             assert chunk.truth is not None  # noqa: S101  # it was asked for
             n_tar = int(np.count_nonzero(chunk.truth))
+            n = len(chunk.truth) - n_tar, n_tar
+            weights = np.repeat(np.array([n], np.float64).T, 2, axis=1)
+            if chunk.weight is not None:
+                own = [chunk.weight[chunk.truth == is_tar].astype(np.float64) for is_tar in (False, True)]
+                weights = np.array([(one.sum(), one @ one) for one in own])
             with self.lock:
-                self._add((len(chunk.truth) - n_tar, n_tar), None if chunk.units is None else [_keys(chunk.units)])
+                self._add(n, weights, None if chunk.units is None else [_keys(chunk.units)])
 
-    def _add(self, n: Sequence[int], keys: list[Keys] | None) -> None:
+    def _add(self, n: Sequence[int], weights: FloatArray, keys: list[Keys] | None) -> None:
         self.n = [a + b for a, b in zip(self.n, n, strict=True)]
+        self.weights = self.weights + weights
         is_few = sum(self.n) <= MOST_DEALT
         self.keys = [*self.keys, *keys] if is_few and self.keys is not None and keys is not None else None
 
@@ -60,13 +69,15 @@ class TrialSurvey(Locked, Work):
         """See `Work.__add__`."""
         found = self.empty()
         for one in (self, other):
-            found._add(one.n, one.keys)
+            found._add(one.n, one.weights, one.keys)
         return found
 
     @property
     def units(self) -> UnlistedUnits:
         """The units of all trials."""
-        return UnlistedUnits((np.zeros(0, np.int64),), np.zeros(0, np.uint64), "trial", EACH_TRIAL, sum(self.n))
+        return UnlistedUnits(
+            (np.zeros(0, np.int64),), np.zeros(0, np.uint64), "trial", independent("trial"), sum(self.n)
+        )
 
     def dealt(self) -> Keys | None:
         """The keys of all trials, ascending; None of very many."""
@@ -75,35 +86,6 @@ class TrialSurvey(Locked, Work):
 
 def _keys(units: TrialUnits) -> Keys:
     return units.keys[units.codes[0]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SingleCounts(UnitCounts):
-    """Trials of one class that are units by themselves, by cell.
-
-    Rows of the table stand for all trials of a class and group in a cell: the root of the sum of their squared weights,
-    so that squares of influences add up to those of all trials.
-
-    Attributes
-    ----------
-    own : (n_groups, n_cells) array
-        Trials of each group that is left out.
-    many : (n_many, n_cells) array
-        Those of as many groups as bands of curves rest on; of no row where these rest on all trials.
-    """
-
-    own: CountArray = field(default_factory=lambda: np.zeros((0, 0)))
-    many: CountArray = field(default_factory=lambda: np.zeros((0, 0)))
-
-    def by_group(self) -> CountArray:
-        """See `UnitCounts.by_group`."""
-        return self.own
-
-    def in_groups(self, n_groups: int) -> UnitCounts:
-        """See `UnitCounts.in_groups`: of as many groups as trials were counted in."""
-        assert n_groups == len(self.many)  # noqa: S101
-        none = np.zeros(n_groups, np.int64)
-        return UnitCounts(self.many, none.astype(np.uint64), self.in_cells, none, self.inside)
 
 
 class SingleTally(Locked, Work):
@@ -115,23 +97,22 @@ class SingleTally(Locked, Work):
     cells : Cells
     keys : (n,) uint64 array or None
         Those of all trials, ascending, where there are few enough.
-    n_many : int
-        Groups that bands of curves rest on; 0 where they rest on all trials.
+    classes : pair of (float, int)
+        Weight and number of targets, and of non-targets.
     """
 
     words = "counting by unit"
 
-    def __init__(self, system: int, cells: Cells, keys: Keys | None, n_many: int) -> None:
+    def __init__(self, system: int, cells: Cells, keys: Keys | None, classes: Sequence[tuple[float, int]]) -> None:
         super().__init__()
-        self._given = system, cells, keys, n_many
-        self.system, self.cells, self.keys, self.n_many = self._given
+        self._given = system, cells, keys, classes
+        self.system, self.cells, self.keys, self.classes = self._given
         self.totals: tuple[CellTotals, CellTotals] | None = None
-        self.own, self.squares, self.many = self._tables(N_GROUPS), self._tables(N_GROUPS), self._tables(n_many)
-        self.n_bytes = 2 * self.many[0].nbytes
+        self.own, self.squares = self._tables(), self._tables()
 
-    def _tables(self, n_groups: int) -> list[CountArray]:
+    def _tables(self) -> list[CountArray]:
         """Of targets and of non-targets."""
-        return [np.zeros((n_groups, self.cells.n_cells), np.int64) for _ in range(2)]
+        return [np.zeros((N_GROUPS, self.cells.n_cells), np.int64) for _ in range(2)]
 
     def empty(self) -> Self:
         """See `Work.empty`."""
@@ -160,12 +141,16 @@ class SingleTally(Locked, Work):
                 totals.append(CellTotals.of(scores, cell, n_cells, weights))
                 place = self._groups(keys, N_GROUPS) * n_cells + cell
                 self._add(self.own, c, place, weights)
-                self._add(self.squares, c, place, None if weights is None else np.square(weights, dtype=np.float64))
-                if self.n_many:
-                    self._add(self.many, c, self._groups(keys, self.n_many) * n_cells + cell, weights)
+                self._add(self.squares, c, place, None if weights is None else self._squares(c, weights))
             with self.lock:
                 mine = self.totals
                 self.totals = (totals[0], totals[1]) if mine is None else (mine[0] + totals[0], mine[1] + totals[1])
+
+    def _squares(self, c: int, weights: CountArray) -> FloatArray:
+        """Squares of weights, with the factors of a jackknife: see `UnitCounts.small_sample`."""
+        total, n = self.classes[c]
+        own = np.asarray(weights, np.float64)
+        return np.square(own * small_sample_factors(own / total, n))
 
     def _add(self, tables: list[CountArray], c: int, place: IntArray, weights: CountArray | None) -> None:
         """Add trials at places of a table."""
@@ -177,7 +162,7 @@ class SingleTally(Locked, Work):
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
         found = self.empty()
-        for name in ("own", "squares", "many"):
+        for name in ("own", "squares"):
             setattr(found, name, [a + b for a, b in zip(getattr(self, name), getattr(other, name), strict=True)])
         totals = [one.totals for one in (self, other) if one.totals is not None]
         found.totals = totals[0] if len(totals) == 1 else None
@@ -187,21 +172,8 @@ class SingleTally(Locked, Work):
 
     def counts(self) -> tuple[SingleCounts, SingleCounts]:
         """What was counted of targets and of non-targets."""
-        from scipy.sparse import csr_matrix
-
         assert self.totals is not None  # noqa: S101  # there are pieces
-        filled = [np.nonzero(squares) for squares in self.squares]
-        n, group = [len(rows) for rows, _ in filled], np.concatenate([rows for rows, _ in filled])
-        found, begin = list[SingleCounts](), 0
-        for c, (rows, columns) in enumerate(filled):
-            roots: FloatArray = np.sqrt(self.squares[c][rows, columns].astype(np.float64))
-            places: AnyArray = np.arange(begin, begin + n[c])
-            table = csr_matrix((roots, (places, columns)), shape=(sum(n), self.cells.n_cells))
-            begin += n[c]
-            nobody, inside = np.zeros(sum(n), np.uint64), np.zeros_like(self.own[c])
-            in_cells = self.totals[c].counts
-            found.append(SingleCounts(table, nobody, in_cells, group, inside, self.own[c], self.many[c]))
-        return found[0], found[1]
+        return SingleCounts.of_classes(self.own, self.squares, [one.counts for one in self.totals])
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,10 +186,13 @@ class SinglesInPieces(UnitsInPieces):
         Keys of all trials, ascending; None of very many.
     n_seen : (int, int)
         Targets and non-targets that count.
+    weights : (2, 2) array
+        Of targets and of non-targets: their weights, and squares of these, added up.
     """
 
     dealt: Keys | None = None
     n_seen: tuple[int, int] = (0, 0)
+    weights: FloatArray = field(default_factory=lambda: np.zeros((2, 2)))
 
     @classmethod
     def of_survey(
@@ -225,7 +200,10 @@ class SinglesInPieces(UnitsInPieces):
     ) -> Self:
         """From what one pass has found."""
         seen = survey.n[1], survey.n[0]
-        return cls(source, engine, system, survey.units, None, memory, dealt=survey.dealt(), n_seen=seen)
+        weights = survey.weights[::-1]
+        return cls(
+            source, engine, system, survey.units, None, memory, dealt=survey.dealt(), n_seen=seen, weights=weights
+        )
 
     @property
     def _table_is_enough(self) -> bool:
@@ -234,8 +212,12 @@ class SinglesInPieces(UnitsInPieces):
     def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
         """See `TrialsByUnit.counted`."""
         cells = self.cells(ranks, wanted)
-        n_many = Bands.MOST_UNITS if self.about.n_units > Bands.MOST_UNITS else 0
-        work = self.engine.run(SingleTally(self.system, cells, self.dealt, n_many), self.source.pieces)
+        classes = list(zip(self.weights[:, 0].tolist(), self.n_seen, strict=True))
+        work = self.engine.run(SingleTally(self.system, cells, self.dealt, classes), self.source.pieces)
         assert work.totals is not None  # noqa: S101  # there are pieces
         costs = LinearCosts.of_totals(*work.totals, ranks.pav, ranks.rocch, cells)
-        return TrialsInCells(costs, *work.counts(), singles=self.n_seen)
+        tar, non = (
+            ClassSize(float(total) / one, float(effective_numbers(total, squares)), n)
+            for (total, squares), one, n in zip(self.weights, costs.one_trial, self.n_seen, strict=True)
+        )
+        return TrialsInCells(costs, *work.counts(), singles=ClassSizes(tar, non))

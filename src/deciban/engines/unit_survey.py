@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.resampling.units import Keys, TrialUnits, distinct
+from deciban.core.resampling.units import Keys, TrialUnits, distinct, independent
 from deciban.engines.speakers import SpeakersByName, TargetPairs, counting
 from deciban.engines.work import Engine, Locked, Work
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
@@ -184,6 +184,11 @@ class UnitsFound:
     by_name: SpeakersByName | None = None
     said: tuple[Message, ...] = ()
     each: TrialUnits | None = None
+
+    @classmethod
+    def of_trials(cls, noun: str) -> Self:
+        """Return every trial as a unit, where ``noun`` is what a trial is called."""
+        return cls(None, each=TrialUnits((), np.zeros(0, np.uint64), noun, independent(noun)))
 
 
 def speakers_in_pieces(source: ShardSource, engine: Engine) -> tuple[UnitFacts, SpeakersByName]:

@@ -17,6 +17,7 @@ from deciban.evaluation.uncertainty import CurveInfluences, Figure
 from deciban.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
+    from deciban.core.resampling.single_counts import RowsOfTrials
     from deciban.evaluation.optimism import WithoutGroups
     from deciban.evaluation.results import Curves
     from deciban.evaluation.summary import Summary
@@ -165,14 +166,17 @@ class Bands:
         squares = np.einsum("gu,gu->g", influences, influences)
         self.squares[name] = self.squares.get(name, 0.0) + squares
 
-    def influences(self, n_seen: tuple[int, int]) -> dict[str, CurveInfluences]:
-        """What was kept, of all units that were added; ``n_seen`` are those with trials of each class."""
+    def influences(self, n_seen: tuple[int, int], rows: RowsOfTrials | None = None) -> dict[str, CurveInfluences]:
+        """What was kept, of all units that were added; ``n_seen`` are those with trials of each class.
+
+        With ``rows``, rows of the tables stand for many units each.
+        """
         at = slice(None, None, self.keep_every or None)
         found = {}
         for name, parts in self.kept.items():
             value, ceiling = getattr(self.curves, name)[:: self.STEP][at], 1.0 if name == "min_error" else math.inf
-            kept = np.hstack(parts), self._unseen(name)[:, at]
-            found[name] = CurveInfluences(self.log_odds[at], value, *kept, n_seen, ceiling)
+            kept = np.hstack(parts) if rows is None else rows.spread(np.hstack(parts))
+            found[name] = CurveInfluences(self.log_odds[at], value, kept, self._unseen(name)[:, at], n_seen, ceiling)
         return found
 
     def error_rates(self) -> dict[str, tuple[FloatArray, RateSum]]:

@@ -82,9 +82,8 @@ class Bootstrap:
         """
         numbers = np.flatnonzero(has_figures)
         values = dict[Figure, FloatArray]()
-        for name, (drawn, whole) in replicates.items() if len(numbers) > 1 else ():
-            if name not in estimates:
-                continue
+        known = {name: one for name, one in replicates.items() if name in estimates}
+        for name, (drawn, whole) in known.items() if len(numbers) > 1 else ():
             exact = estimates[name].value
             shift = exact - whole
             values[name] = drawn[numbers] + (shift if abs(shift) > _ROUNDING * abs(exact) else 0.0)

@@ -56,7 +56,7 @@ def consistency_of(one: OneSystem, level: float | None = None) -> Consistency | 
     given: Any = one
     curve, known = given.curves.reliability, one.uncertainty
     level = (LEVEL if known is None else known.level) if level is None else level
-    errors = None if known is None or known.noun == "trial" else known.curves.get("pav")
+    errors = None if known is None or known.are_independent else known.curves.get("pav")
     if known is None or errors is None or not isinstance(one, Evaluation) or len(errors) != len(curve.low):
         found: Consistency | None = curve.consistency(level)
         return found

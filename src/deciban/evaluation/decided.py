@@ -174,7 +174,9 @@ def evaluate_decisions(
     ({'p_miss': 0.5, 'p_fa': 0.5}, 0.5, [[1, 1], [1, 1]])
     """
     actions, classes = problem.actions, problem.classes
-    counts = _counts(problem, action, label, weights)
+    own = np.ones(len(action), np.int64) if weights is None else weights
+    counts = np.zeros((len(actions), len(classes)), own.dtype)
+    np.add.at(counts, (action, label), own)
     shares = counts / counts.sum(axis=0)
     figures = dict(_rates(problem))
     rates = {str(figure): float((costs * shares).sum()) for figure, costs in figures.items()}
@@ -184,21 +186,13 @@ def evaluate_decisions(
         found.append(DecisionCost(words, float((figures["cost", k] * shares).sum()), one.default_risk))
     known = None
     if resampling is not None and resampling.units is not None:
-        known = _uncertainty(problem, figures, action, label, weights, resampling)
+        known = _uncertainty(problem, figures, counts, (action, label), weights, resampling)
     return DecisionEvaluation(name, problem.kind, actions, classes, counts, rates, tuple(found), known)
 
 
 def detection(point: OperatingPoint) -> Application:
     """Accepting and rejecting at an operating point."""
     return Application([[0.0, point.c_fa], [point.c_miss, 0.0]], [point.p_target, 1.0 - point.p_target])
-
-
-def _counts(problem: DecisionProblem, action: IntArray, label: IntArray, weights: CountArray | None) -> CountArray:
-    """Return how many trials of each class (columns) had each action (rows)."""
-    own = np.ones(len(label), np.int64) if weights is None else weights
-    counts = np.zeros((len(problem.actions), len(problem.classes)), own.dtype)
-    np.add.at(counts, (action, label), own)
-    return counts
 
 
 def _rates(problem: DecisionProblem) -> Iterator[tuple[Figure, FloatArray]]:
@@ -219,12 +213,13 @@ def _rates(problem: DecisionProblem) -> Iterator[tuple[Figure, FloatArray]]:
 def _uncertainty(
     problem: DecisionProblem,
     figures: Mapping[Figure, FloatArray],
-    action: IntArray,
-    label: IntArray,
+    counts: CountArray,
+    decided: tuple[IntArray, IntArray],
     weights: CountArray | None,
     resampling: Resampling,
 ) -> Uncertainty | None:
-    units, counts = resampling.units, _counts(problem, action, label, weights)
+    action, label = decided
+    units = resampling.units
     assert units is not None  # noqa: S101  # who calls this knows
     counted = np.arange(len(label)) if weights is None else np.flatnonzero(weights > 0)
     order = counted[np.argsort(label[counted], kind="stable")]

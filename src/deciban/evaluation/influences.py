@@ -13,6 +13,7 @@ from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.single_counts import SpreadInfluences
 from deciban.core.resampling.unit_counts import in_blocks
 from deciban.core.resampling.variances import ClassVariances
 from deciban.evaluation.bands import Bands
@@ -54,15 +55,17 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     if max(seen) < 2:
         return None
     sizes, factors = counted.sizes, counted.small_sample
-    figures = list(FiguresOfEvaluation(summary, found, costs, seen))
+    figures = list(FiguresOfEvaluation(summary, found, costs, sizes.effective))
     stacked = np.stack([one.costs_by(costs.best) for one in figures], axis=-1)[:, 0]
     minima = _moving_minima(figures, stacked, costs)
     without = None
     if minima and resampling.optimism is not False:
         without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs)
-    keep = resampling.keep if counted.singles is None else False  # rows of tables are no units
-    is_kept = about.n_units * len(figures) <= _KEPT if keep is None else keep
-    sums = ClassVariances([one.name for one in figures], sizes, n_units, about.n_units if is_kept else None)
+    rows = counted.rows
+    keep = False if counted.singles is not None and rows is None else resampling.keep  # rows of tables are no units
+    n_kept = about.n_units * (len(figures) if rows is None else 1)
+    is_kept = n_kept <= _KEPT if keep is None else keep
+    sums = ClassVariances([one.name for one in figures], sizes, n_units, tar.n_units if is_kept else None)
     keep_every = _kept_places(found, about.n_units, keep)
     bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without, sizes=sizes, factors=factors)
     are_many = about.n_units > Bands.MOST_UNITS
@@ -84,12 +87,12 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         source=about.source,
         keys=about.keys,
         estimates=_estimates(figures, sums, shifts),
-        influences=sums.influences,
+        influences=sums.influences if rows is None else SpreadInfluences(sums.influences, rows),
         sizes=sizes,
         too_few=sizes.too_few,
         curves=bands.standard_errors(n_units),
         level=resampling.level,
-        curve_influences=bands.influences((max(int(sizes.tar.n_clusters), 1), max(int(sizes.non.n_clusters), 1))),
+        curve_influences=bands.influences(sizes.effective, rows),
         error_rates=bands.error_rates(),
     )
     return with_bootstrap(known, summary.units, figures, counted, resampling)

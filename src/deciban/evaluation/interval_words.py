@@ -1,22 +1,20 @@
-"""Intervals as people read them: how many digits bounds have, what a caption says of them, and what minima hide."""
+"""Intervals as people read them: how many digits bounds have, what captions state about them, and corrected minima."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
 from deciban.core.resampling.intervals import LINEARISED, RATES, RULE_OF_THREE, Interval
+from deciban.core.resampling.units import INDEPENDENT
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.messages import counted
 
 if TYPE_CHECKING:
     from deciban.evaluation.one_system import OneSystem
-
-_MATERIAL = 0.25
-"""Standard errors from which on a bias is told (Efron and Tibshirani, An introduction to the bootstrap, 1993, 10.3)."""
 
 
 def shown_interval(one: OneSystem, figure: Figure) -> Interval | None:
@@ -99,17 +97,23 @@ def caption_of(systems: Sequence[OneSystem]) -> str:
     Examples
     --------
     >>> from deciban import evaluate
-    >>> units = {"tar_units": range(5), "non_units": range(5)}
-    >>> caption_of([evaluate([1.0, 2.0, 3.0, 1.5, 0.5], [0.0, 1.5, -1.0, -2.0, -3.0], **units)])
+    >>> units = {"tar_units": list("abcde"), "non_units": list("abcde")}
+    >>> caption_of([evaluate([1.0, 2.0, 3.0, 2.0, 1.0], [0.0, 1.5, 0.5, -1.0, -2.0], **units)])
     '95 % intervals by unit, 5 units'
     """
-    known = [one.uncertainty for one in systems if one.uncertainty is not None and one.uncertainty.estimates]
+    all_known = [one.uncertainty for one in systems if one.uncertainty is not None and one.uncertainty.estimates]
+    known = [one for one in all_known if not one.too_few] or (all_known if systems[0].kind == "classes" else [])
     certain = "certain bounds" if any(one.bounds for one in systems) else ""
     if not known:
         return certain
     levels = " and ".join(dict.fromkeys(f"{100 * one.level:.6g} %" for one in known))
-    nouns = list(dict.fromkeys(one.noun for one in known))
-    counts = ", ".join(_counts([one.n_units for one in known if one.noun == noun], noun) for noun in nouns)
+    kinds = dict.fromkeys((one.noun, one.are_independent) for one in known)
+    nouns = dict.fromkeys(noun for noun, _ in kinds)
+    counts = ", ".join(
+        _counts([one.n_units for one in known if (one.noun, one.are_independent) == (noun, alone)], noun)
+        + (f" {INDEPENDENT}" if alone else "")
+        for noun, alone in kinds
+    )
     methods = "".join(f"; {method}" for method in dict.fromkeys(map(_method, known)) if method != LINEARISED)
     words = f"{levels} intervals by {' and '.join(nouns)}, {counts}{methods}"
     return f"{words}; alone in brackets: {certain}" if certain else words
@@ -121,41 +125,36 @@ def _counts(numbers: Sequence[int], noun: str) -> str:
 
 
 def _method(known: Uncertainty) -> str:
-    """Return how intervals were found if not by the default of their metric; of a bootstrap not of which kind."""
+    """Return how intervals were found, if not all without replicates; of a bootstrap not of which kind."""
     each = (known.interval(figure).method for figure in known.estimates)
     found = next((method for method in each if method not in (RATES, RULE_OF_THREE)), LINEARISED)
     return found.partition(",")[0]
 
 
-def notes_on_intervals(one: OneSystem) -> tuple[str, ...]:
-    """What a reader of the intervals must know: of their units, and which minima would be others on new units."""
-    return () if one.uncertainty is None else (*one.uncertainty.notes, *_optimism(one, one.uncertainty))
+def corrected_of(one: OneSystem, figure: Figure) -> float | None:
+    """Return what to expect of a minimum on new units; None if that is not known."""
+    known = one.uncertainty
+    return None if known is None or figure not in known.estimates else known.estimates[figure].corrected
 
 
-def _optimism(one: OneSystem, known: Uncertainty) -> Iterator[str]:
-    others, found = f"on new {known.noun}s", list[str]()
-    for name, figure, in_percent in one.minima:
-        estimate = known.estimates.get(figure)
-        if estimate is None or estimate.corrected is None:
-            continue
-        here, there = _written(estimate.value, in_percent), _written(estimate.corrected, in_percent)
-        if here != there and abs(estimate.corrected - estimate.value) > _MATERIAL * estimate.standard_error:
-            found.append(f"{name} {here}, {'' if found else f'{others} '}rather {there}")
-    if found:
-        where = " Intervals lie around the latter." if _method(known) == LINEARISED else ""
-        yield f"Found on the same trials: {'; '.join(found)}.{where}"
+def are_corrected(systems: Sequence[OneSystem]) -> bool:
+    """Return True if a minimum of some system has a corrected value."""
+    return any(corrected_of(one, figure) is not None for one in systems for _, figure, _ in one.minima)
 
 
-def corrected_detectors(systems: Sequence[OneSystem]) -> str:
-    """What intervals of minima of single classes lie around, where these are corrected; else empty."""
-    for one in systems:
-        known = one.uncertainty
-        if known is not None and _method(known) == LINEARISED:
-            of_classes = (found for figure, found in known.estimates.items() if figure[0] == "detectors")
-            if any(found.corrected is not None for found in of_classes):
-                return f"intervals of minima and losses lie around what these rather are on new {known.noun}s"
-    return ""
+def optimism_in_words(systems: Sequence[OneSystem], *, corrected: bool = False) -> str:
+    """Return what a caption states about minima with intervals; empty if none has a corrected value.
 
-
-def _written(value: float, in_percent: bool) -> str:  # noqa: FBT001  # one of a row of three
-    return f"{100 * value:z.2f} %" if in_percent else f"{value:z.3f}"
+    Parameters
+    ----------
+    systems : sequence of Evaluation or ClassEvaluation
+    corrected : bool
+        Whether the table shows the corrected values.
+    """
+    if not are_corrected(systems):
+        return ""
+    nouns = dict.fromkeys(one.uncertainty.noun for one in systems if one.uncertainty is not None)
+    new = f"on new {' and '.join(f'{noun}s' for noun in nouns)}"
+    if corrected:
+        return f"corrected: to expect {new}"
+    return f"minima are optimistic: eval --corrected shows what to expect {new}"

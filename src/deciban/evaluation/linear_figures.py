@@ -14,7 +14,7 @@ from scipy.special import logit
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.best import BestDecisions, dcf_weights
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
-from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.linearised import LinearCosts, crossing_slopes
 from deciban.core.resampling.scales import Scale
 from deciban.core.resampling.variances import ClassRate, ClassVariances
 from deciban.evaluation.information_at import constant_costs
@@ -47,7 +47,7 @@ class LinearFigure:
     value : float
     costs : (2, n_cells) array, or 0
         What does not depend on what is best.
-    scale : {"log", "logit", "identity"}
+    scale : {"log", "logit", "identity", "complement"}
     nothing_seen : NothingSeen or None
         What is known if no unit moves the figure.
     least : callable or None
@@ -129,9 +129,11 @@ class FiguresOfEvaluation:
 
     def _crossing(self, ratio: float, factor: float = 1.0) -> tuple[Least, tuple[ClassRate, ...]]:
         """Return ``factor * p_fa`` where ``p_fa = ratio * p_miss``: as a minimum, and as a sum of both error rates."""
-        p_fa, *slopes = self.costs.slopes(ratio, self.n_units)
+        p_fa, *slopes = crossing_slopes(self.costs.rocch, ratio, self.n_units)
         of_tar, of_non = (factor * one for one in self.costs.crossing_weights(ratio, self.n_units))
-        sums = ClassRate(0, of_tar, p_fa / ratio), ClassRate(1, of_non, p_fa)
+        sums: tuple[ClassRate, ...] = (ClassRate(0, of_tar, p_fa / ratio), ClassRate(1, of_non, p_fa))
+        if len(self.costs.rocch.p_fa) == 2:  # no threshold is better than chance: the rate is that of a coin
+            sums = ()
         return lambda best: factor * best.crossing(ratio, (slopes[0], slopes[1])), sums
 
     def _rules(self) -> Iterator[LinearFigure]:
@@ -149,10 +151,10 @@ class FiguresOfEvaluation:
             log_odds = math.log(one.prior[0]) - math.log(one.prior[1])
             unknown = constant_costs(one.entropy, log_odds, self.costs.cells.n_cells)
             actual, top = unknown - self.costs.log_cost(log_odds) / math.log(2), (-math.inf, one.entropy)
-            yield LinearFigure(("information", k), one.delivered, actual, "identity", limits=top)
+            yield LinearFigure(("information", k), one.delivered, actual, "complement", limits=top)
             if one.available is not None:
                 lost, limits = partial(_bits_lost, log_odds=log_odds), (0.0, one.entropy)
-                yield LinearFigure(("available", k), one.available, unknown, "identity", None, lost, limits, OF_MAPS)
+                yield LinearFigure(("available", k), one.available, unknown, "complement", None, lost, limits, OF_MAPS)
 
     def _points(self) -> Iterator[LinearFigure]:
         act, points = [], self.found.operating_points
@@ -234,7 +236,7 @@ class FiguresOfEvaluation:
         yield LinearFigure(
             ("rule_calibration_loss", k), told["calibration_loss"], total, "identity", nothing, lost, rate=OF_MAPS
         )
-        yield LinearFigure(("rule_information", k), told["information"], unknown - total, "identity", limits=top)
+        yield LinearFigure(("rule_information", k), told["information"], unknown - total, "complement", limits=top)
 
     def _posteriors(self, k: int, scores: PosteriorScores) -> Iterator[LinearFigure]:
         log_odds, nothing = math.log(scores.p_target) - math.log1p(-scores.p_target), self._none(math.inf)

@@ -57,11 +57,7 @@ class OneSystem(ByValue, Shown):
     @property
     def all_notes(self) -> tuple[str, ...]:
         """The notes, and what a reader of the intervals must know besides."""
-        if self.uncertainty is None:
-            return self.notes
-        from deciban.evaluation.interval_words import notes_on_intervals  # words are for who looks at them
-
-        return (*self.notes, *notes_on_intervals(self))
+        return self.notes if self.uncertainty is None else (*self.notes, *self.uncertainty.notes)
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
         """Between which bounds the true value of a figure should lie, by units such as speakers.

@@ -12,6 +12,7 @@ from deciban.errors import InputError
 from deciban.evaluation.as_json import plain
 from deciban.evaluation.figure_cells import with_interval
 from deciban.evaluation.interval_json import as_object
+from deciban.evaluation.interval_words import shown_interval
 from deciban.evaluation.preset_table import Preset
 from deciban.evaluation.uncertainty import Figure
 
@@ -45,11 +46,8 @@ class PlanFigure:
 
     @property
     def interval(self) -> Interval | None:
-        """How sure it is; None where units are not known, or it is no figure of one evaluation."""
-        if self.of is None or self.of.uncertainty is None or self.name in self.of.bounds:
-            return None
-        found: Interval = self.of.interval(self.name)
-        return found
+        """How sure it is; None where there is no interval, or it is no metric of one evaluation."""
+        return None if self.of is None or self.name in self.of.bounds else shown_interval(self.of, self.name)
 
     def written(self, write: Callable[[float], str], typeset: Callable[[str], str] = str) -> str:
         """As tables show it: with its interval or bounds."""

@@ -35,6 +35,11 @@ class StratifiedTrials(UnitTrials):
         """The same trials with their strata."""
         return cls(trials.scores, trials.units, trials.weights, strata, n_strata)
 
+    @property
+    def _are_singles(self) -> bool:
+        """Whether trials that are units are counted together: not those of strata."""
+        return False
+
     def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
         """See `TrialsByUnit.counted`."""
         found = UnitTrials.counted(self, ranks, wanted)

@@ -11,7 +11,7 @@ import numpy as np
 
 from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, NothingSeen, checked_level
 from deciban.core.resampling.rates import FEWEST_CLUSTERS, ClassSize, RateSum
-from deciban.core.resampling.units import FEW_UNITS, Keys
+from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, Keys
 from deciban.core.resampling.variances import ClassSizes
 from deciban.errors import InputError
 from deciban.messages import counted
@@ -182,21 +182,24 @@ class Uncertainty:
 
     @property
     def units_in_words(self) -> str:
-        """How many units there are: ``100 speakers``."""
-        return counted(self.n_units, self.noun)
+        """How many units there are: ``100 speakers``, or ``100 trials taken as independent``."""
+        from deciban.core.resampling.unit_notes import number_of_units  # words are for who looks at them
+
+        return number_of_units(self.n_units, self.noun, self.source)
+
+    @property
+    def are_independent(self) -> bool:
+        """Whether the units are the trials themselves."""
+        return self.source.endswith(INDEPENDENT)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the intervals must know."""
         found = []
-        if self.noun == "trial":
-            found.append(
-                "Intervals take every trial for independent of all others, as was asked for: where trials share "
-                "speakers, they are too narrow."
-            )
         found += [too_few_in_words(name, n, self.noun) for name, n in self.too_few.items()]
         if self.n_units < FEW_UNITS and self.estimates:
-            found.append(f"Intervals rest on {self.units_in_words}: with fewer than {FEW_UNITS} they are rough.")
+            units = counted(self.n_units, self.noun)
+            found.append(f"Intervals rest on {units}: with fewer than {FEW_UNITS} they are rough.")
         return (*found, *(() if self.bootstrap is None else self.bootstrap.notes))
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from deciban.core.resampling.linearised import LinearCosts
     from deciban.core.resampling.multipliers import Multipliers
     from deciban.core.resampling.replicates import FiguresOfTables, Replicated
+    from deciban.core.resampling.single_counts import RowsOfTrials
     from deciban.metrics import SortedScores
 
 Pair: TypeAlias = tuple[ArrayLike, ArrayLike]
@@ -85,14 +86,17 @@ class TrialsInCells:
     costs : LinearCosts
         Of cells with borders at all thresholds that were wanted.
     tar, non : UnitCounts
-    singles : (int, int), optional
-        How many of each class there are, where every trial is a unit and rows of the counts stand for many of them.
+    singles : ClassSizes, optional
+        Of trials, where every trial is a unit and rows of the counts stand for many of them.
+    rows : RowsOfTrials, optional
+        The row of every trial then, where trials are in memory.
     """
 
     costs: LinearCosts
     tar: UnitCounts
     non: UnitCounts
-    singles: tuple[int, int] | None = None
+    singles: ClassSizes | None = None
+    rows: RowsOfTrials | None = None
 
     @property
     def cells(self) -> Cells:
@@ -103,7 +107,8 @@ class TrialsInCells:
     def n_seen(self) -> tuple[int, tuple[int, int]]:
         """Units with trials of any class, and of each."""
         if self.singles is not None:
-            return sum(self.singles), self.singles
+            tar, non = (size.n_units for size in self.singles.both)
+            return tar + non, (tar, non)
         of_tar, of_non = (one.totals > 0 for one in (self.tar, self.non))
         return int((of_tar | of_non).sum()), (int(of_tar.sum()), int(of_non.sum()))
 
@@ -111,15 +116,14 @@ class TrialsInCells:
     def sizes(self) -> ClassSizes:
         """Effective sizes of both classes."""
         if self.singles is not None:
-            tar, non = (ClassSize(float(n), float(n), n) for n in self.singles)
-            return ClassSizes(tar, non)
+            return self.singles
         n_tar, n_non = (own.total / one for own, one in zip((self.tar, self.non), self.costs.one_trial, strict=True))
         return ClassSizes.of((self.tar.totals, self.non.totals), (n_tar, n_non))
 
     @property
     def small_sample(self) -> tuple[FloatArray, FloatArray]:
         """Factors of the influences of units through each class; see `UnitCounts.small_sample`."""
-        if self.singles is not None:
+        if self.singles is not None:  # the rows have them
             return np.ones(self.tar.n_units), np.ones(self.non.n_units)
         return self.tar.small_sample, self.non.small_sample
 
@@ -236,6 +240,8 @@ class UnitTrials(TrialsByUnit):
         cells = cells_of(ranks.table, ranks.pav, wanted, self.about.n_units)
         costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
         costs.one_trial = (_mean_weight(self.weights[0]), _mean_weight(self.weights[1]))
+        if self._are_singles:
+            return self._singles(costs)
         group, in_cells = groups_of_units(self.units[0].keys, N_GROUPS), (costs.n_tar, costs.n_non)
         tar, non = (
             UnitCounts.of(scores, units, cells, group, weights, in_cells=known)
@@ -243,13 +249,32 @@ class UnitTrials(TrialsByUnit):
         )
         return TrialsInCells(costs, tar, non)
 
+    @property
+    def _are_singles(self) -> bool:
+        """Whether every trial is a unit, so that those in the same cell can be counted together."""
+        return self.about.are_independent
+
+    def _singles(self, costs: LinearCosts) -> TrialsInCells:
+        """Return the counts of trials that are units: those of a class and group in the same cell share a row."""
+        from deciban.core.resampling.single_counts import count_singles
+
+        places = [costs.cells.of(scores) for scores in self.scores]
+        (tar, non), rows = count_singles(places, self.units, self.weights, (costs.n_tar, costs.n_non), N_GROUPS)
+        sizes = [
+            ClassSize.of(np.ones(len(scores)) if own is None else own.astype(np.float64), own_total / one)
+            for scores, own, own_total, one in zip(
+                self.scores, self.weights, (tar.total, non.total), costs.one_trial, strict=True
+            )
+        ]
+        return TrialsInCells(costs, tar, non, ClassSizes(sizes[0], sizes[1]), rows)
+
     def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
         """See `TrialsByUnit.replicated`."""
         from deciban.core.resampling.cell_sums import cell_sums  # few ask for it
 
         cells, counts = counted.cells, (counted.tar, counted.non)
         tar, non = (
-            cell_sums(units, cells.of(scores), cells.n_cells, weights, own.counts)
+            cell_sums(units, cells.of(scores), cells.n_cells, weights, own.counts if counted.rows is None else None)
             for scores, units, weights, own in zip(self.scores, self.units, self.weights, counts, strict=True)
         )
         return replicated_by((tar, non), figures_of, counted, self.about.keys, asked)

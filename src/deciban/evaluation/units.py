@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from deciban._validate.probabilities import LIKE_PROBABILITIES, like_probabilities
+from deciban._validate.ratios import LIKE_RATIOS, like_ratios
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.errors import InputError
@@ -47,6 +48,8 @@ def remark_on_llrs(summary: Summary) -> str:
     summary : Summary
         Of scores that favour targets.
     """
+    if ratios := _remark_on_ratios(summary):
+        return ratios
     if summary.n_infinite or summary.finite_range is None:
         return ""
     lowest, highest = summary.finite_range
@@ -62,6 +65,20 @@ def remark_on_llrs(summary: Summary) -> str:
     if not why and (lowest >= 0.0 or highest <= 0.0):
         why = "none is negative" if lowest >= 0.0 else "none is positive"
     return no_log_likelihoods("log-likelihood ratios", why) if why else ""
+
+
+def _remark_on_ratios(summary: Summary) -> str:
+    """Return the note on scores that look like likelihood ratios, with most non-targets below 1; empty if not."""
+    tar, non = summary.ranks.tar, summary.ranks.non
+    if summary.figures.axis == "log10" or summary.finite_range is None:
+        return ""
+    if any(len(one.scores) and one.scores[0] < 0.0 for one in (tar, non)):
+        return ""
+    firsts = [one.scores[int(np.searchsorted(one.scores, 0.0, side="right")) :][:1] for one in (tar, non)]
+    low = min((float(first[0]) for first in firsts if len(first)), default=math.inf)
+    high, share = summary.finite_range[1], float(non.below(np.ones(1))[0]) / non.total
+    is_like = share > 0.5 and like_ratios(low, high, summary.n_tar + summary.n_non, share, 0.5)
+    return LIKE_RATIOS.format(low=low, high=high) if is_like else ""
 
 
 def beyond(scale: float) -> str:

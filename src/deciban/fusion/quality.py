@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -233,7 +234,8 @@ class QualityFusion(MeasuredFusion):
         def uncertainty(own: TrialUnits) -> ParameterCovariance:
             given = Trials.of(columns, known.is_target, weights=known.float_weight)
             found = self._influences(given, own, fit.weights, fit.offset)
-            return ParameterCovariance.of(in_units_of_measures(self, terms, found), own)
+            changes = in_units_of_measures(self, terms, found.values)
+            return ParameterCovariance.of(replace(found, values=changes), own)
 
         self._learn_uncertainty(of_known, uncertainty)
         return self

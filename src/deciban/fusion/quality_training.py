@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -88,7 +88,8 @@ class MeasuredFusion(Fusion):
         def uncertainty(own: TrialUnits) -> ParameterCovariance:
             fusion: Any = self
             found = self._influences(parts, own, fit.weights, fit.offset)
-            return ParameterCovariance.of(in_units_of_measures(fusion, terms, found), own)
+            changes = in_units_of_measures(fusion, terms, found.values)
+            return ParameterCovariance.of(replace(found, values=changes), own)
 
         self._learn_uncertainty(None if units is None else units.units, uncertainty)
         return self

@@ -13,6 +13,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban.errors import DecibanError, FormatError, InputError
 from deciban.io.columns.headers import CONDITION, Vocabulary, identity_of
+from deciban.messages import Message
 from deciban.trials import (
     ClassKey,
     ClassScores,
@@ -77,7 +78,7 @@ class Contents:
     id_map : IdMap or None
     words : mapping of str to bool
         The label words that occur, and whether each means target.
-    notes : tuple of str
+    notes : tuple of str or Message
         What a user should be told about this input.
     from_probabilities : bool
         Whether the scores are log-likelihood ratios already, of probabilities that the input held.
@@ -93,7 +94,7 @@ class Contents:
     segment_quality: SegmentQuality | None = None
     id_map: IdMap | None = None
     words: Mapping[str, bool] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str | Message, ...] = ()
     from_probabilities: bool = False
 
     @classmethod
@@ -296,12 +297,13 @@ def assemble(
     else:
         trials = Trials.of_rows(len(columns[0]), conditions=conditions, origin=origin)
     found = [i for i, role in enumerate(roles) if role == "score"]
-    systems = tuple(
-        Scores(
-            trials, scores_of(columns[i]), system if len(found) == 1 or headers is None else headers[i], options.log10
-        )
-        for i in found
-    )
+    names = [system if len(found) == 1 or headers is None else headers[i] for i in found]
+    if are_classes := options.need == "class-scores" and len(found) > 1:
+        systems = tuple(Scores(trials, scores_of(columns[i]), name) for i, name in zip(found, names, strict=True))
+    else:
+        titles = [None if headers is None else headers[i] for i in found]
+        called = zip(found, names, titles, strict=True)
+        systems = tuple(options.system(trials, scores_of(columns[i]), name, title) for i, name, title in called)
     key, words = None, dict[str, bool]()
     if "label" in by_role:
         is_target, words = truth_of(by_role["label"], options.vocabulary)
@@ -311,7 +313,7 @@ def assemble(
         label = by_role["class"]
         class_key = ClassKey.of(trials, _digits(label) if classes is None else label, classes=classes)
     class_scores = None
-    if options.need == "class-scores" and len(systems) > 1:
+    if are_classes:
         matrix = np.column_stack([one.score for one in systems])
         class_scores = ClassScores.of(trials, [one.name for one in systems], matrix, name=system)
         systems = ()

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from deciban._validate.classes import Prior
+from deciban._validate.ratios import unit_of
 from deciban.errors import FormatError, KeyMismatchError
-from deciban.io.columns.headers import Columns
+from deciban.io.columns.headers import Columns, unit_in_words
 from deciban.io.contents import ContentKind, Contents, Written, field_of
 from deciban.io.formats import Format, formats
 from deciban.io.memory import memory_for_trials, memory_of
-from deciban.io.reader import read_contents
+from deciban.io.reader import read_contents, read_input
 from deciban.io.source import PathLike, require_one_stream
 from deciban.io.units import in_other_units, is_submission, notes_on_submissions, require_class_units
 from deciban.io.writing import put, refuse_overwriting, target_name
-from deciban.messages import Message, counted
+from deciban.messages import Message, as_message, counted
 from deciban.trials import Key
 from deciban.trials.joining.join import refuse_conflicts
 from deciban.trials.joining.matching import match
@@ -35,6 +36,7 @@ def convert(
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
     log10: bool = False,
+    lr: bool = False,
     probabilities: float | Prior | None = None,
     detection_llr: bool = False,
     write_as: str = "loglik",
@@ -56,7 +58,7 @@ def convert(
     key : path, optional
         A key whose labels are written with the scores, and its conditions if there is room. It must have a label for
         every trial of the source, and agree with the labels that are there already.
-    format, columns, labels, log10 : optional
+    format, columns, labels, log10, lr : optional
         See `deciban.read_scores`, for the source; the labels for the key, too.
     probabilities : float or prior, optional
         The scores are probabilities by this prior, that of a target or that of the classes: llrs or log-likelihoods in
@@ -92,22 +94,25 @@ def convert(
     ['read', 'wrote']
     """
     require_class_units(write_as)
+    unit = unit_of(log10=log10, lr=lr)
     require_one_stream([source, key])
     refuse_overwriting([target], [source, key])
     if memory_of([source]) > memory_for_trials(memory):
         from deciban.io.convert_in_pieces import Converted, convert_in_pieces  # most files fit
 
         how = Converted(what, probabilities, detection_llr, write_as)
-        given: Any = {"to": to, "key": key, "format": format, "columns": columns, "labels": labels, "log10": log10}
+        given: Any = {"to": to, "key": key, "format": format, "columns": columns, "labels": labels}
+        given["unit"] = unit
         told = convert_in_pieces(source, target, how, must=memory is not None, **given)
         if told is not None:
             return told
-    contents = read_contents(source, need=what, format=format, columns=columns, labels=labels, log10=log10, name=None)
+    contents = read_input(source, need=what, format=format, columns=columns, labels=labels, unit=unit).contents
     own, contents = contents.key, contents if what is None else only(contents, what)
     messages = [read_message("read", contents, _counts(contents)), *_notes(contents)]
     # A format that has detection llrs makes them itself.
-    unit = "loglik" if to in formats() and formats()[to].detection_llr else write_as
-    contents, changed = in_other_units(contents, probabilities, detection_llr=detection_llr, write_as=unit)
+    class_unit = "loglik" if to in formats() and formats()[to].detection_llr else write_as
+    asked: Any = {"detection_llr": detection_llr, "write_as": class_unit, "lr": lr}
+    contents, changed = in_other_units(contents, probabilities, **asked)
     messages += changed
     needed: list[ContentKind] = [] if what is None else [what]
     if key is not None:
@@ -122,11 +127,13 @@ def convert(
 
 def read_message(kind: str, contents: Contents, counts: str) -> Message:
     """Say how something was read."""
-    return Message(kind, contents.origin.name, f"{contents.origin.reading}   {counts}")
+    reading = contents.origin.reading
+    unit = unit_in_words(one.unit for one in contents.systems)
+    return Message(kind, contents.origin.name, f"{reading}{'' if unit in reading else unit}   {counts}")
 
 
 def _notes(contents: Contents) -> list[Message]:
-    return [Message("note", contents.origin.name, note) for note in contents.notes]
+    return [as_message(note, contents.origin.name) for note in contents.notes]
 
 
 def put_and_tell(

@@ -21,7 +21,7 @@ from deciban.io.shards.writing import TableWriter
 from deciban.io.source import PathLike, display_name
 from deciban.io.units import certain, in_other_units
 from deciban.io.writing import target_name
-from deciban.messages import Message, counted
+from deciban.messages import Message, as_message, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class _Tally:
     n_trials: int = 0
     labels: list[int] = field(default_factory=lambda: [0, 0])
     words: dict[str, bool] = field(default_factory=dict)
-    notes: dict[str, None] = field(default_factory=dict)
+    notes: dict[str | Message, None] = field(default_factory=dict)
     told: dict[Message, None] = field(default_factory=dict)
     n_certain: list[int] = field(default_factory=list)
     left: list[Message] = field(default_factory=list)
@@ -92,7 +92,7 @@ class _Tally:
         origin = replace(first.origin, name=name)
         shown = ", ".join(counts) or ", ".join(first.kinds)
         yield read_message("read", replace(first, origin=origin), shown)
-        yield from (Message("note", name, note) for note in self.notes)
+        yield from (as_message(note, name) for note in self.notes)
         yield from self.told
         noun = "segment" if first.class_scores is not None else "trial"
         for n in self.n_certain:
@@ -119,7 +119,7 @@ def convert_in_pieces(
     must : bool
         Whether the user said how much memory may be taken.
     **given
-        ``format``, ``columns``, ``labels`` and ``log10``, as of `deciban.io.convert`.
+        ``format``, ``columns`` and ``labels``, as of `deciban.io.convert`, and ``unit``, the declared one of scores.
 
     Returns
     -------

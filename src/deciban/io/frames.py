@@ -16,6 +16,7 @@ from deciban.io.recognition import Opened, Recognized
 from deciban.io.source import Source
 from deciban.trials import Origin
 from deciban.trials.frames.columns import as_table, column_of
+from deciban.types import ScoreUnit
 
 Roles = Mapping[str, str | Sequence[str] | None]
 """The column of each role, several for scores; None for one that is not there."""
@@ -75,7 +76,7 @@ def contents_of_frame(
     labels: Mapping[str, str] | None = None,
     name: str = "data frame",
     system: str = "system",
-    log10: bool = False,
+    unit: ScoreUnit | None = None,
 ) -> Contents:
     """Tables of trials out of a data frame, by the names of its columns.
 
@@ -94,8 +95,8 @@ def contents_of_frame(
         What messages call it.
     system : str
         What to call a single system.
-    log10 : bool
-        Whether scores are common logarithms.
+    unit : {"nats", "log10", "lr"}, optional
+        The unit of the scores; if None, the names of their columns may declare it.
 
     Returns
     -------
@@ -130,7 +131,7 @@ def contents_of_frame(
             f"{', '.join(sides)}: trials are identified by enroll and test (and side), or by trial. Name these columns."
         )
     listed = [own.get(column, CONDITION + column if column else IGNORED) for column in table.column_names]
-    options = Options(need=need, columns=listed, vocabulary=Vocabulary.of(labels), name=system, log10=log10)
+    options = Options(need=need, columns=listed, vocabulary=Vocabulary.of(labels), name=system, unit=unit)
     origin = Origin(name, "data frame")
     try:
         return contents_of(table.schema, table.select, options, origin, max(table.nbytes, 1))

@@ -22,6 +22,7 @@ def read_scores(
     labels: Mapping[str, str] | None = None,
     name: str | None = None,
     log10: bool = False,
+    lr: bool = False,
 ) -> Scores:
     """Read the scores of one system from a file of any known format.
 
@@ -45,6 +46,9 @@ def read_scores(
     log10 : bool
         Whether the scores are common logarithms of likelihood ratios. They are kept as they are, and taken times ln 10
         wherever natural logarithms count.
+    lr : bool
+        Whether the scores are likelihood ratios, not logarithms. Their natural logarithms are taken at once; 0 becomes
+        -inf. The column names ``lr`` and ``likelihood_ratio`` declare this, too.
 
     Returns
     -------
@@ -69,7 +73,7 @@ def read_scores(
     ('sysA', array([ 1.5, -inf]), "kaldi 'enroll test score'")
     """
     return read_contents(
-        path, need="scores", format=format, columns=columns, labels=labels, name=name, log10=log10
+        path, need="scores", format=format, columns=columns, labels=labels, name=name, log10=log10, lr=lr
     ).scores
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy
+from deciban._validate.ratios import unit_of
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents
@@ -24,6 +25,7 @@ from deciban.io.text.ways import in_lines
 from deciban.trials import Origin, Scores, Trials
 from deciban.trials.joining.append import concatenate
 from deciban.trials.lists import ROW
+from deciban.types import ScoreUnit
 
 
 def read_contents(
@@ -35,6 +37,7 @@ def read_contents(
     labels: Mapping[str, str] | None = None,
     name: str | None = None,
     log10: bool = False,
+    lr: bool = False,
 ) -> Contents:
     """Read everything that an input holds.
 
@@ -46,7 +49,7 @@ def read_contents(
     need : str, optional
         What the input must hold: ``scores``, ``key``, ``index``, ``class-scores``, ``class-key``, ``quality``,
         ``segment-quality`` or ``id-map``. What else is there is read, too.
-    format, columns, labels, name, log10 : optional
+    format, columns, labels, name, log10, lr : optional
         See `deciban.read_scores`.
 
     Returns
@@ -58,7 +61,8 @@ def read_contents(
     FormatError, InputError, OSError
         As in `deciban.read_scores`.
     """
-    return read_input(path, need=need, format=format, columns=columns, labels=labels, name=name, log10=log10).contents
+    how: dict[str, Any] = {"format": format, "columns": columns, "labels": labels, "name": name}
+    return read_input(path, need=need, unit=unit_of(log10=log10, lr=lr), **how).contents
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,20 +94,21 @@ def read_input(
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
     name: str | None = None,
-    log10: bool = False,
+    unit: ScoreUnit | None = None,
 ) -> Input:
     """Read everything that an input holds, and tell how it was read.
 
     Parameters, errors
-        As in `read_contents`. What was recognized before (`deciban.io.recognition.recognize`) is taken instead of a
-        path: then format, columns and labels are those by which it was recognized.
+        As in `read_contents`; ``unit`` is the declared unit of the scores. What was recognized before
+        (`deciban.io.recognition.recognize`) is taken instead of a path: then format, columns and labels are those by
+        which it was recognized.
 
     Returns
     -------
     Input
     """
     opened = recognize(path, format=format, columns=columns, labels=labels)
-    parts = [_read_one(one, replace(one.options, need=need, name=name, log10=log10)) for one in opened.files]
+    parts = [_read_one(one, replace(one.options, need=need, name=name, unit=unit)) for one in opened.files]
     found = parts[0]
     if len(parts) > 1:
         whole = opened.path
@@ -145,8 +150,8 @@ def _how_to_read(opened: Opened, options: Options) -> tuple[Layout, Origin, str,
     layout, source = opened.layout(options.need), opened.source
     # A stream can be read only once: messages count rows instead of lines.
     origin = Origin(source.name, str(layout), _LineOf(source.path, layout) if source.is_file else None)
-    options = replace(options, log10=options.log10 or layout.format.log10, need=options.need or layout.holds)
-    return layout, origin, options.name or "", options
+    options = replace(options, need=options.need or layout.holds)
+    return layout, origin, options.name or "", layout.declared(options, source.name)
 
 
 def _table_text(opened: Opened, need: ContentKind | None) -> bytes:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, joined, of_bytes, of_numpy, to_numpy
 from deciban.errors import FormatError
+from deciban.io.columns.headers import declared_unit
 from deciban.io.contents import Contents
 from deciban.io.convert import put_and_tell
 from deciban.io.formats import SILENT_ENDINGS, Format, TextFormat, by_name, for_ending
@@ -81,17 +82,27 @@ def write_rescored(
         return (*messages, *more, *put_and_tell(contents, target, name, ["scores"], columns_of_intervals(chosen)))
     if unchanged and layout is not None and source is not None and plain and not more:
         with opened(target) as stream:
-            rewrite(source, layout, written.score, stream)
+            title = _new_title(layout, written)
+            rewrite(source, layout, written.score, stream, title)
         how = f"with the lines of {source.name} but for the score"
+        how += "" if title is None else f", which is called {title}"
         return (*messages, Message("wrote", target_name(target), how))
     name = None if chosen is None else chosen.name
     return (*messages, *more, *put_and_tell(contents, target, name, ["scores"]))
 
 
+def _new_title(layout: Layout, written: Scores) -> str | None:
+    """Return the new header of the column of scores, where the old one declares another unit; None if it may stay."""
+    old = None if layout.header is None else declared_unit(layout.header[layout.roles.index("score")])
+    return None if old in (None, "nats", "log10" if written.log10 else "nats") else "ln_lr"
+
+
 def natural_logarithms(contents: Contents) -> list[Message]:
-    """Say that llrs are written in another unit than that of the scores, if so."""
-    words = "log-likelihood ratios are written as natural logarithms, though the scores are common ones"
-    return [Message("note", "", words)] if any(system.log10 for system in contents.systems) else []
+    """Return the note on llrs that are written in another unit than that of the scores."""
+    units = {system.unit for system in contents.systems}
+    what = "common ones" if "log10" in units else "likelihood ratios"
+    words = f"log-likelihood ratios are written as natural logarithms, though the scores are {what}"
+    return [Message("note", "", words)] if units & {"log10", "lr"} else []
 
 
 def rescored(
@@ -211,7 +222,7 @@ MOST_FIELDS = 200
 """Fields before the score, up to which lines can be written again; a limit of regular expressions."""
 
 
-def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]) -> None:
+def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes], title: str | None = None) -> None:
     """Write a text table again with other scores; comments, blank lines and line ends stay as they are.
 
     Parameters
@@ -223,6 +234,8 @@ def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]
     score : (n_rows,) array
         In the order of the lines.
     stream : binary stream
+    title : str, optional
+        The new header of the column of scores.
 
     Raises
     ------
@@ -236,6 +249,8 @@ def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]
     for block in _blocks(source):
         marked = block.startswith(_MARK) and at == 0
         text = block[len(_MARK) :] if marked else block
+        if title is not None and at == 0 and n_skipped:
+            text = _retitled(text, layout, title)
         fields = plain_fields(text, layout)
         lines = _Lines(text, pattern) if fields is None else _PlainLines(text, *fields)
         n_rows = max(lines.n_rows - n_skipped, 0)
@@ -251,6 +266,20 @@ def rewrite(source: Source, layout: Layout, score: ScoreArray, stream: IO[bytes]
         tell(at)
     if at < len(score):
         raise FormatError(_changed(source))
+
+
+def _retitled(text: bytes, layout: Layout, title: str) -> bytes:
+    """Return lines with another header of the column of scores; the first line that is no comment is the header."""
+    place, names = layout.roles.index("score"), layout.header or ()
+    for line in re.finditer(rb"[^\n]+", text):
+        if re.match(_NO_ROW, line[0].decode("utf-8", "replace")):
+            continue
+        at = line.start()
+        for name in names[:place]:
+            at = text.find(name.encode(), at) + len(name.encode())
+        at = text.find(names[place].encode(), at)
+        return text[:at] + title.encode() + text[at + len(names[place].encode()) :]
+    return text
 
 
 class _PlainLines:

@@ -17,11 +17,12 @@ from deciban.io.source import TwoFiles, display_name
 from deciban.messages import counted
 from deciban.trials import Key
 from deciban.trials.lists import ROW
+from deciban.types import ScoreUnit
 
 _SEPARATORS = "-_. "
 
 
-def read_two_files(found: Recognized, *, log10: bool = False) -> Input:
+def read_two_files(found: Recognized, *, unit: ScoreUnit | None = None) -> Input:
     """Read the scores of targets and those of non-targets, with what they are as labels.
 
     Trials that have names keep them. Without names they are known by their rows, those of targets first.
@@ -30,8 +31,8 @@ def read_two_files(found: Recognized, *, log10: bool = False) -> Input:
     ----------
     found : Recognized
         Of `deciban.io.source.TwoFiles`.
-    log10 : bool
-        Whether the scores are common logarithms.
+    unit : {"nats", "log10", "lr"}, optional
+        The declared unit of the scores.
 
     Returns
     -------
@@ -48,7 +49,7 @@ def read_two_files(found: Recognized, *, log10: bool = False) -> Input:
     names, sides = found.path, found.sides
     if sides is None or not isinstance(names, TwoFiles):
         raise InputError(f"{display_name(found.path)}: one input. Name two, of targets and of non-targets.")
-    tar, non = (read_input(one, need="scores", log10=log10) for one in sides)
+    tar, non = (read_input(one, need="scores", unit=unit) for one in sides)
     parts = [tar.contents, non.contents]
     lists = [one.systems[0].trials for one in parts]
     for part, is_target in zip(parts, (True, False), strict=True):

@@ -13,6 +13,7 @@ import numpy as np
 
 from deciban._validate import probabilities as _validate
 from deciban._validate.classes import Prior, prior_of
+from deciban._validate.ratios import logarithms_of_ratios
 from deciban.core import posteriors
 from deciban.errors import FormatError, InputError, TrialError
 from deciban.io.contents import Contents
@@ -31,6 +32,9 @@ DETECTION_LLRS = (
 
 PROJECTED = "scores are detection llrs, and were projected to log-likelihoods (each class against the others alike)"
 """What is said of detection llrs that were read."""
+
+LIKELIHOODS = "scores are likelihoods, and their natural logarithms were taken"
+"""The note on likelihoods of many classes."""
 
 _SUBMISSION = "nist-lre"
 
@@ -99,13 +103,12 @@ def llrs_of_probabilities(scores: Scores, prior: object) -> Scores:
     array([ 0., inf])
     """
     _validate.target_prior(prior, "probabilities")
-    if scores.log10:
-        raise InputError(
-            f"probabilities: {scores.trials.origin.name} holds common logarithms of likelihood ratios. Leave it out."
-        )
+    if scores.unit != "nats":
+        what = "common logarithms of likelihood ratios" if scores.log10 else "likelihood ratios by the name of a column"
+        raise InputError(f"probabilities: {scores.trials.origin.name} holds {what}. Leave it out.")
     if not len(scores):
         return scores
-    with _placed(scores.trials):
+    with placed(scores.trials):
         return replace(scores, score=logarithms_of_probabilities(scores.score, (), prior))
 
 
@@ -135,8 +138,26 @@ def logliks_of_probabilities(scores: ClassScores, prior: Prior) -> ClassScores:
     prior_above_zero(prior, scores.classes, "probabilities")
     if not len(scores.trials):
         return scores
-    with _placed(scores.trials):
+    with placed(scores.trials):
         return replace(scores, score=logarithms_of_probabilities(scores.score, scores.classes, prior))
+
+
+def logliks_of_likelihoods(scores: ClassScores) -> ClassScores:
+    """Return the natural logarithms of likelihoods of the classes.
+
+    Raises
+    ------
+    FormatError
+        If a likelihood is negative or NaN; it names the place.
+
+    Examples
+    --------
+    >>> scores = ClassScores.of({"trial": ["a"]}, ["cat", "dog"], [[0.0, 1.0]])
+    >>> logliks_of_likelihoods(scores).score
+    array([[-inf,   0.]])
+    """
+    with placed(scores.trials):
+        return replace(scores, score=logarithms_of_ratios(scores.score))
 
 
 def logarithms_of_probabilities(values: AnyArray, classes: Sequence[str], prior: Any) -> FloatArray:
@@ -259,7 +280,7 @@ def notes_on_submissions(told: Sequence[Message], write_as: str) -> list[Message
 
 
 def in_other_units(
-    contents: Contents, probabilities: Any, *, detection_llr: bool, write_as: str
+    contents: Contents, probabilities: Any, *, detection_llr: bool, write_as: str, lr: bool = False
 ) -> tuple[Contents, list[Message]]:
     """Contents with their scores as logarithms or as detection llrs, and what is to be said about it.
 
@@ -271,6 +292,8 @@ def in_other_units(
     detection_llr : bool
         Whether class scores are detection llrs.
     write_as : {"loglik", "detection-llr"}
+    lr : bool
+        Whether class scores are likelihoods; readers take the logarithms of likelihood ratios of two classes.
 
     Raises
     ------
@@ -280,10 +303,16 @@ def in_other_units(
     systems, classes, told = contents.systems, contents.class_scores, list[Message]()
     if probabilities is not None and detection_llr:
         raise InputError("probabilities, detection_llr: scores are one of them, not both. Leave one out.")
+    if lr and (probabilities is not None or detection_llr):
+        other = "detection_llr" if detection_llr else "probabilities"
+        raise InputError(f"lr, {other}: scores are one of them, not both. Leave one out.")
     if classes is None and (detection_llr or write_as == "detection-llr"):
         name = "detection_llr" if detection_llr else "write_as"
         raise InputError(f"{name}: {contents.origin.name} holds no scores of many classes. Leave it out.")
-    if probabilities is not None and classes is not None:
+    if lr and classes is not None:
+        classes = logliks_of_likelihoods(classes)
+        told.append(Message("note", "", LIKELIHOODS))
+    elif probabilities is not None and classes is not None:
         classes = logliks_of_probabilities(classes, probabilities)
         told += of_probabilities([classes], str(probabilities), "segment")
     elif probabilities is not None:
@@ -301,7 +330,7 @@ def in_other_units(
 
 
 @contextmanager
-def _placed(trials: Trials) -> Iterator[None]:
+def placed(trials: Trials) -> Iterator[None]:
     """Name the place of the trial that is refused."""
     try:
         yield

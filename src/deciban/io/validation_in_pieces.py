@@ -77,7 +77,7 @@ class _Names:
     def write(self, rename: Callable[[Trials], Renamed] | None) -> None:
         """Read the input, and write the names."""
         with TableWriter(self.path, display_name(self.source)) as writer:
-            for name, contents in contents_in_pieces(self.source, self.need, log10=False, **self.given):
+            for name, contents in contents_in_pieces(self.source, self.need, unit=None, **self.given):
                 assert contents.index is not None  # noqa: S101  # it was asked for
                 trials = contents.index.trials
                 self.first = self.first or contents
@@ -126,7 +126,7 @@ class _Names:
 
     def _after(self, opened: Any, first: int, at: int) -> tuple[int, int]:
         """The first row and piece of the next file."""
-        n_blocks = sum(1 for _ in contents_in_pieces(opened.source.path, self.need, log10=False, **self.given))
+        n_blocks = sum(1 for _ in contents_in_pieces(opened.source.path, self.need, unit=None, **self.given))
         return first + sum(self.n_rows[at : at + n_blocks]), at + n_blocks
 
 

@@ -16,7 +16,7 @@ from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.resampling.best import dcf_weights
 from deciban.core.resampling.cells import Cells, cells_of
 from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, checked_level
-from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.linearised import LinearCosts, crossing_slopes
 from deciban.core.resampling.rates import FEWEST_CLUSTERS
 from deciban.core.resampling.scales import Scale
 from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
@@ -85,7 +85,7 @@ def _crossing_weights(trials: _Trials, ratio: float = 1.0) -> tuple[float, float
 
 
 def _along_chord(trials: _Trials, ratio: float = 1.0) -> FloatArray:
-    _, *slopes = trials.costs.slopes(ratio, trials.n_seen)
+    _, *slopes = crossing_slopes(trials.costs.rocch, ratio, trials.n_seen)
     return np.asarray(trials.costs.best.crossing(ratio, (slopes[0], slopes[1]))[:, 0])
 
 
@@ -274,9 +274,8 @@ class _Trials:
 
     @property
     def n_seen(self) -> tuple[int, int]:
-        """Units with trials of each class."""
-        tar, non = self.sizes.both
-        return tar.n_units, non.n_units
+        """Effective units of each class."""
+        return self.sizes.effective
 
     def rates(self, weights: tuple[float, float]) -> list[ClassRate]:
         """Return the error rates that add up to the metric with these weights."""

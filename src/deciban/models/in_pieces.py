@@ -11,11 +11,11 @@ import numpy as np
 
 from deciban.core.ranks.hull import Pav
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.influences import MomentSums, UnitSums
+from deciban.core.training.influences import MomentSums
 from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.linear_trials import Trials
 from deciban.core.training.looks_at_parts import Parts, T
-from deciban.core.training.sums import F
+from deciban.core.training.sums import F, UnitSums
 from deciban.engines.counting import summarize_shards
 from deciban.engines.looking import both, found_in
 from deciban.engines.speakers import counting

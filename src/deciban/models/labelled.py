@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.ranks.hull import Pav
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.influences import MomentSums, UnitSums
+from deciban.core.training.influences import MomentSums
 from deciban.core.training.linear_trials import Trials
+from deciban.core.training.sums import UnitSums
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk
 from deciban.metrics.ranks import pav
@@ -57,6 +58,11 @@ class Labelled(LabelledTrials):
             return trials
         assert trials.truth is not None  # noqa: S101  # it was asked for
         return cls(trials.scores[0], trials.truth, trials.weight)
+
+    @property
+    def n_trials(self) -> int:
+        """How many there are."""
+        return len(self.score)
 
     @property
     def counting(self) -> Labelled:

@@ -103,4 +103,5 @@ def ordered(
     if not places and chosen == tuple(range(len(source.systems))):
         return source
     pieces = tuple(OrderedPiece(one, chosen, places, one.name, one.n_rows) for one in source.pieces)
-    return replace(source, pieces=pieces, systems=tuple(source.systems[at] for at in chosen), classes=names)
+    units = tuple(source.units[at] for at in chosen) if source.units else ()
+    return replace(source, pieces=pieces, systems=tuple(source.systems[k] for k in chosen), classes=names, units=units)

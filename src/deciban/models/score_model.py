@@ -326,18 +326,19 @@ class ScoreModel(Model):
 
         Notes
         -----
-        The delta method on the covariance of the parameters, or a jackknife over groups of units for maps without a
-        fixed number of parameters, with the t quantile. It speaks of the draw of training units alone, given that
-        the form of the map and the population are right.
+        The delta method on the covariance of the parameters, corrected for their bias, or a jackknife over groups of
+        units for maps without a fixed number of parameters, with the t quantile. The interval accounts for the draw of
+        training units alone, given that the form of the map and the population are right.
 
         Examples
         --------
         >>> from deciban.calibration import AffineCalibrator
-        >>> scores, is_target = [3.0, 1.0, 2.0, -1.0, 1.5, 0.0], [True, True, True, False, False, False]
-        >>> calibrator = AffineCalibrator().fit(scores, is_target, units=["a", "b", "c", "d", "e", "f"])
+        >>> scores = [3.0, 1.0, 2.0, 0.5, 2.5, 1.0, -1.0, 1.5, 0.0, -0.5, 1.0, -2.0]
+        >>> is_target, units = [True] * 6 + [False] * 6, ["a", "b", "c", "d", "e", "f"] * 2
+        >>> calibrator = AffineCalibrator().fit(scores, is_target, units=units)
         >>> low, high = calibrator.interval([0.0, 2.0])
         >>> low.round(1), calibrator.transform([0.0, 2.0]).round(1), high.round(1)
-        (array([-5.7, -1.4]), array([-2.3,  1.7]), array([1.1, 4.7]))
+        (array([-3.5, -2.8]), array([-1.4,  2. ]), array([1.6, 5. ]))
         """
         checked = checked_level(level)
         if self.no_intervals:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban.core.resampling.covariance import UnitChanges
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores, cross_entropy, mixed, scoring_rule_cost
 from deciban.core.training.descent import Fit
@@ -260,8 +261,8 @@ class TrainedByRule(ScoreModel):
 
     def _influences(
         self, given: Trials | PartsOfTrials, units: TrialUnits, weights: FloatArray, offset: float, **form: Any
-    ) -> FloatArray:
-        """Influence of each unit on weights of columns and the offset, (n_units, n_columns + 1).
+    ) -> UnitChanges:
+        """Return the changes of weights of columns and of the offset with the units.
 
         Raises
         ------

@@ -7,16 +7,16 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from deciban.core.resampling.covariance import covariance_of, require_several
+from deciban.core.resampling.covariance import UnitChanges, require_several
 from deciban.core.resampling.scales import t_quantile
 from deciban.core.resampling.unit_counts import groups_of_units
-from deciban.core.resampling.units import FEW_UNITS, TrialUnits, UnlistedUnits
+from deciban.core.resampling.unit_notes import number_of_units
+from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, TrialUnits
 from deciban.errors import DecibanWarning, InputError
-from deciban.messages import counted
 from deciban.types import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 16
 """Trials whose derivatives are looked at together."""
+
+_FEW_DEGREES = 8.0
+"""Degrees of freedom below which standard errors are rough."""
 
 MOST_GROUPS = 20
 """Groups of units that a jackknife leaves out in turn, where there are as many units."""
@@ -48,6 +51,8 @@ SCHEMA: dict[str, Any] = {
         "units": _UNITS,
         "parameters": {"type": "array", "items": {"type": "string"}},
         "covariance": {"type": "array", "items": {"type": "array", "items": {"type": "number"}}},
+        "bias": {"type": "array", "items": {"type": "number"}},
+        "degrees": {"type": "number", "minimum": 1, "maximum": 9007199254740992},
         "replicates": {"type": "array", "minItems": 2, "maxItems": 1000, "items": {"type": "object"}},
     },
     "oneOf": [{"required": ["covariance"]}, {"required": ["replicates"]}],
@@ -73,14 +78,23 @@ class Uncertainty(ABC):
     noun: str = "unit"
     source: str = "given"
 
-    method: ClassVar[str]
-    """How it was found, in words."""
+    @property
+    @abstractmethod
+    def method(self) -> str:
+        """How it was found, in words."""
 
     @property
     def words(self) -> str:
         """By which units it was found, and how, in a sentence."""
-        few = f"; fewer than {FEW_UNITS}, so they are rough themselves" if self.n_units < FEW_UNITS else ""
-        return f"standard errors: {self.method}, by {counted(self.n_units, self.noun)} ({self.source}){few}"
+        few = f"; fewer than {FEW_UNITS}, so they are rough themselves" if self.n_units < FEW_UNITS else self._unequal
+        units = number_of_units(self.n_units, self.noun, self.source)
+        units += "" if self.source.endswith(INDEPENDENT) else f" ({self.source})"
+        return f"standard errors: {self.method}, by {units}{few}"
+
+    @property
+    def _unequal(self) -> str:
+        """A warning if few of the units dominate."""
+        return ""
 
     @abstractmethod
     def content(self, names: tuple[str, ...]) -> dict[str, Any]:
@@ -93,35 +107,62 @@ class Uncertainty(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ParameterCovariance(Uncertainty):
-    """Covariance of the parameters of a model (sandwich by unit).
+    """Covariance of the parameters of a model by unit: delete-one-unit jackknife, or sandwich for many units.
 
     Attributes
     ----------
     covariance : (n_parameters, n_parameters) array
         In the order of ``parameter_names`` of the model; 0 for what was not trained.
+    bias : (n_parameters,) array or None
+        Estimated bias of the parameters, which intervals correct; the parameters themselves are not corrected. None in
+        models by sandwich, and in files of earlier versions.
+    degrees : float or None
+        Of freedom of the t quantile; None in files of earlier versions: one less than there are units.
     n_units, noun, source
         Of the units.
     """
 
     covariance: FloatArray
-
-    method: ClassVar[str] = "sandwich"
+    bias: FloatArray | None = None
+    degrees: float | None = None
 
     @classmethod
-    def of(cls, influences: FloatArray, units: TrialUnits) -> ParameterCovariance:
-        """From the influence of each unit, (n_units, n_parameters); of units that are not listed, from second moments.
+    def of(cls, changes: UnitChanges, units: TrialUnits) -> ParameterCovariance:
+        """Return the covariance that changes of parameters with the units give.
 
         Raises
         ------
         InputError
             If a variance does not fit a float.
         """
-        n_units = units.n_units if isinstance(units, UnlistedUnits) else len(influences)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = covariance_of(influences, n_units)
+            found = changes.covariance
         if not np.isfinite(found).all():
             raise InputError("the variances of the parameters do not fit a float.")
-        return cls(covariance=found, n_units=n_units, noun=units.noun, source=units.source)
+        return cls(
+            covariance=found,
+            bias=changes.bias if changes.left_out else None,
+            degrees=changes.degrees,
+            n_units=changes.n_units,
+            noun=units.noun,
+            source=units.source,
+        )
+
+    @property
+    def method(self) -> str:
+        """How it was found, in words."""
+        return "sandwich" if self.bias is None else "jackknife"
+
+    @property
+    def _unequal(self) -> str:
+        degrees = self.n_units if self.degrees is None else self.degrees
+        if degrees >= _FEW_DEGREES:
+            return ""
+        return f"; few {self.noun}s dominate ({degrees:.1f} degrees of freedom), so they are rough themselves"
+
+    def reach(self, level: float) -> float:
+        """Return how many standard errors an interval reaches to either side."""
+        return t_quantile(level, self.n_units - 1 if self.degrees is None else self.degrees)
 
     @property
     def standard_errors(self) -> FloatArray:
@@ -138,18 +179,32 @@ class ParameterCovariance(Uncertainty):
             Derivatives of the llrs of some trials by the parameters, (n, n_parameters).
         level : float
         """
-        errors = np.empty(len(llr))
+        errors, middle = np.empty(len(llr)), llr.copy()
         used = np.flatnonzero(np.diag(self.covariance) > 0.0)  # nothing of an infinite derivative is nothing
         own = self.covariance[np.ix_(used, used)]
         with np.errstate(invalid="ignore", over="ignore"):
             for rows in (slice(i, i + _BLOCK) for i in range(0, len(llr), _BLOCK)):
                 slopes = gradient(rows)[:, used]
                 errors[rows] = np.sqrt(np.maximum(np.einsum("ni,ij,nj->n", slopes, own, slopes), 0.0))
-        return _around(llr, errors, level, self.n_units - 1)
+                if self.bias is not None:
+                    middle[rows] -= slopes @ self.bias[used]
+        return _around(llr, errors, self.reach(level), middle)
+
+    def bias_of(self, k: int) -> float:
+        """Return the estimated bias of the parameter at position ``k``."""
+        return 0.0 if self.bias is None else float(self.bias[k])
+
+    def around(self, value: float, bias: float, error: float, level: float) -> tuple[float, float]:
+        """Return the interval of a parameter with some bias and standard error; it contains the value."""
+        low, high = _around(np.array([value]), np.array([error]), self.reach(level), np.array([value - bias]))
+        return float(low[0]), float(high[0])
 
     def content(self, names: tuple[str, ...]) -> dict[str, Any]:
         """What stands in a model file."""
-        return {"parameters": list(names), "covariance": self.covariance.tolist(), "units": self._units}
+        found = {"parameters": list(names), "covariance": self.covariance.tolist(), "units": self._units}
+        if self.bias is not None:
+            found["bias"] = self.bias.tolist()
+        return found if self.degrees is None else found | {"degrees": self.degrees}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -165,13 +220,10 @@ class JackknifeMaps(Uncertainty):
 
     replicates: tuple[Model, ...]
 
-    method: ClassVar[str] = "jackknife"
-
     @property
-    def words(self) -> str:
-        """By which units it was found, and how, in a sentence."""
-        found = super(JackknifeMaps, self).words
-        return found.replace(self.method, f"{self.method} of {len(self.replicates)} groups", 1)
+    def method(self) -> str:
+        """How it was found, in words."""
+        return f"jackknife of {len(self.replicates)} groups"
 
     @classmethod
     def of(cls, trained_on: Callable[[BoolArray], Model], units: TrialUnits) -> JackknifeMaps:
@@ -245,7 +297,7 @@ class JackknifeMaps(Uncertainty):
                 mean += step / k
                 squares += step * (own - mean)
             errors = np.where(same, 0.0, np.sqrt((n - 1.0) / n * squares))
-        low, high = _around(llr, errors, level, n - 1)
+        low, high = _around(llr, errors, t_quantile(level, n - 1), llr)
         unknown = np.isinf(llr) & ~same
         low[unknown], high[unknown] = -np.inf, np.inf
         return low, high
@@ -255,11 +307,14 @@ class JackknifeMaps(Uncertainty):
         return {"replicates": [model.parameters() for model in self.replicates], "units": self._units}
 
 
-def _around(llr: FloatArray, errors: FloatArray, level: float, degrees: int) -> Bounds:
-    """Intervals by the t quantile; an infinite llr stays what it is, and an error that is no number is unknown."""
-    reach = t_quantile(level, degrees) * np.where(np.isnan(errors), np.inf, errors)
+def _around(llr: FloatArray, errors: FloatArray, reach: float, middle: FloatArray) -> Bounds:
+    """Return intervals that reach so many errors around the middle, and contain the llr.
+
+    An infinite llr stays what it is, and an error that is no number is unknown.
+    """
+    distance, middle = reach * np.where(np.isnan(errors), np.inf, errors), np.where(np.isnan(middle), llr, middle)
     with np.errstate(invalid="ignore"):
-        low, high = llr - reach, llr + reach
+        low, high = np.fmin(middle - distance, llr), np.fmax(middle + distance, llr)
     is_certain = np.isinf(llr)
     low[is_certain] = high[is_certain] = llr[is_certain]
     return low, high
@@ -319,4 +374,7 @@ def uncertainty_of(content: Mapping[str, Any], model: Model) -> Uncertainty:
     matrix = np.array(rows, np.float64).reshape(n, n)
     if not np.array_equal(matrix, matrix.T) or np.any(np.diag(matrix) < 0.0):
         raise InputError("covariance: not symmetric, or with a negative variance.")
-    return ParameterCovariance(covariance=matrix, **units)
+    bias = None if "bias" not in content else np.array(content["bias"], np.float64)
+    if bias is not None and len(bias) != n:
+        raise InputError(f"bias: {len(bias)} numbers, but the model has {n} parameters.")
+    return ParameterCovariance(covariance=matrix, bias=bias, degrees=content.get("degrees"), **units)

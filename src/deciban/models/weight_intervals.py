@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.core.resampling.scales import t_quantile
 from deciban.errors import InputError
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import ParameterRow, ScoreModel
+from deciban.models.uncertainty import ParameterCovariance
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,8 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
 
     Notes
     -----
-    The interval of a weight is that of the parameter, by its standard error and the t quantile of one degree of freedom
-    less than there are units, times the standard deviation of the scores, which counts as known. Scores of many classes
+    The interval of a weight is that of the parameter (see `ParameterCovariance.around`), times the standard
+    deviation of the scores, which counts as known. Scores of many classes
     are divided by their width, the root of the mean variance of the differences between two classes.
 
     Examples
@@ -74,18 +73,18 @@ def weight_intervals(model: ScoreModel, *, level: float = LEVEL) -> tuple[Weight
     rows = [row for row in _rows(model) if row.standardized is not None]
     if not rows:
         raise InputError(f"model: a {type(model).__name__} has no weights of systems. Pass a fusion (deciban fuse).")
-    known = model.uncertainty_
-    reach = math.nan if known is None else t_quantile(level, known.n_units - 1)
     found = list[WeightInterval]()
+    names = model.parameter_names
     for row in rows:
-        weight = float(row.standardized or 0.0)
-        if row.standard_error is None:
+        weight, known = float(row.standardized or 0.0), model.uncertainty_
+        if row.standard_error is None or not isinstance(known, ParameterCovariance):
             found.append(WeightInterval(row.name, weight))
             continue
-        scale = 0.0 if row.value == 0.0 else abs(weight / row.value)
-        found.append(
-            WeightInterval(row.name, weight, *(weight + s * reach * row.standard_error * scale for s in (-1, 1)))
-        )
+        scale = 0.0 if row.value == 0.0 else weight / row.value
+        # Weights of a fusion of other trials, which stands beside, are none of its own parameters.
+        bias = known.bias_of(names.index(row.name)) if row.name in names else 0.0
+        low, high = known.around(row.value, bias, row.standard_error, level)
+        found.append(WeightInterval(row.name, weight, *sorted((scale * low, scale * high))))
     return tuple(found)
 
 
@@ -138,25 +137,34 @@ def parameter_intervals(
 
     Notes
     -----
-    By the standard error and the t quantile of one degree of freedom less than there are units. Offsets have mean 0: an
-    interval is of how far a class is from the mean of all.
+    See `ParameterCovariance.around`. Offsets have mean 0: an interval is of how far a class is from the mean
+    of all.
 
     Examples
     --------
     >>> from deciban.calibration import MulticlassCalibrator
-    >>> loglik = [[2.0, 0.0], [0.5, 0.0], [-0.5, 0.0], [0.2, 0.0], [-1.0, 0.0], [-2.0, 0.0]]
-    >>> model = MulticlassCalibrator().fit(loglik, [0, 0, 0, 1, 1, 1], units=["a", "b", "c", "d", "e", "f"])
+    >>> llr = [2.0, 0.5, -1.5, 1.0, 1.5, -0.5, 0.8, -1.0, -2.0, -1.5, 1.5, 0.0]
+    >>> loglik = [[one, 0.0] for one in llr]
+    >>> model = MulticlassCalibrator().fit(loglik, [0] * 6 + [1] * 6, units=["a", "b", "c", "d", "e", "f"] * 2)
     >>> [(one.what, one.whom, round(one.value, 2)) for one in parameter_intervals(model)]
-    [('scale', '', 1.71), ('offset', '0', 0.15), ('offset', '1', -0.15)]
+    [('scale', '', 0.55), ('offset', '0', -0.02), ('offset', '1', 0.02)]
     """
     level = checked_level(level)
     model.require_fitted()
     numbers = model.parameter_numbers(classes or tuple(map(str, range(model.n_classes_))))
     errors, known = model.errors_in_order or [0.0] * len(numbers), model.uncertainty_
-    reach = math.nan if known is None else t_quantile(level, known.n_units - 1)
     return tuple(
-        ParameterInterval(what, whom, value, *((value - reach * error, value + reach * error) if error else ()))
-        for (what, whom, value), error in zip(numbers, errors, strict=True)
+        ParameterInterval(
+            what,
+            whom,
+            value,
+            *(
+                known.around(value, known.bias_of(k), error, level)
+                if error and isinstance(known, ParameterCovariance)
+                else ()
+            ),
+        )
+        for k, ((what, whom, value), error) in enumerate(zip(numbers, errors, strict=True))
     )
 
 

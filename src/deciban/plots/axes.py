@@ -332,7 +332,8 @@ def new_axes(size: Ends, *, by_rows: bool = False) -> Axes:
 
 def band_label(known: Uncertainty) -> str:
     """What bands are, in a legend."""
-    return f"{100 * known.level:.6g} % band by {known.noun}"
+    by = f", {known.source}" if known.are_independent else f" by {known.noun}"
+    return f"{100 * known.level:.6g} % band{by}"
 
 
 def in_percent(value: float, _position: float | None = None) -> str:

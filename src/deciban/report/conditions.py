@@ -11,7 +11,7 @@ from deciban.analysis.condition_differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.results import Results
-from deciban.report.tables import figure_names, points_of, summary
+from deciban.report.tables import CORRECTED, figure_names, points_of, summary
 from deciban.report.text import MINUS, MISSING, count
 
 _MOST_CURVES = 9
@@ -112,7 +112,7 @@ def _table(one: SystemConditions, part: ByConditions, name: str) -> ConditionTab
     equal = [same for same in one.equalized if same.title == part.title]
     totals = part.trials or (equal[0].trials if equal else {})
     counted = list(totals) if len(totals) <= _MOST_COUNTS else []
-    figures = [heading for heading in _figures(pooled) if heading not in _OWN_COUNTS]
+    figures = [x for x in _figures(pooled) if x not in _OWN_COUNTS and not x.endswith(CORRECTED)]
     width = len(part.columns)
 
     def row(front: list[str], trials: Any, found: Any) -> tuple[str, ...]:

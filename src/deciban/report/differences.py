@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deciban import plots
+from deciban.analysis.compared_figures import figures_of
 from deciban.analysis.comparison import Comparison, compare_results
 from deciban.analysis.comparison_words import caption_of, headings_of, rows_of, sentences_of
 from deciban.evaluation.results import Results
@@ -44,6 +45,8 @@ class Differences:
         else:
             named = names_apart([one.name for one in systems], ())
         if len(systems) < 2 or not all(one.uncertainty is not None and one.uncertainty.influences for one in systems):
+            return None
+        if not figures_of(systems):
             return None
         systems = tuple(replace(one, name=name) for one, name in zip(systems, named, strict=True))
         if len({(one.point_names, one.uncertainty.level) for one in systems}) > 1:

@@ -9,7 +9,7 @@ import numpy as np
 
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
-from deciban.evaluation.interval_words import corrected_detectors
+from deciban.evaluation.interval_words import corrected_of
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
 from deciban.report.class_pictures import class_pictures, with_pictures
@@ -17,8 +17,8 @@ from deciban.report.live_classes import class_condition_data, class_room, live_c
 from deciban.report.page import Named, filled, with_conditions
 from deciban.report.rendering import Page
 from deciban.report.scripts import Live
-from deciban.report.tables import Row, SideBySide, side_by_side
-from deciban.report.text import MULTICLASS, count, number, percent, sure
+from deciban.report.tables import CORRECTED, Row, SideBySide, side_by_side
+from deciban.report.text import MISSING, MULTICLASS, count, number, percent, sure
 
 _MOST_SUBSETS = 300
 """Subsets that a table shows."""
@@ -41,7 +41,6 @@ def multiclass_page(page: Page) -> str:
         sides=sides,
         live=Live.of(known),
         subsets=[(one, color, _subsets(one)) for one, color in systems if one.subsets is not None],
-        corrected=corrected_detectors(results.systems),
         first=first,
         summaries=[(name, _side_by_side(shown, figures_of_classes)) for name, shown in sides],
         costs=[(name, _side_by_side(shown, _costs)) for name, shown in sides] if len(first.points) > 1 else [],
@@ -60,8 +59,11 @@ def _named(results: ClassResults, before: ClassResults | None) -> Named:
 
 def _side_by_side(systems: Named, figures_of: Callable[[ClassEvaluation], Mapping[str, str]]) -> list[SideBySide]:
     """Tables of the figures of systems, of which every one has the same."""
-    rows = [Row(one.name, color, tuple(figures_of(one).values())) for one, color in systems]
-    return side_by_side(rows, list(figures_of(systems[0][0])))
+    found = [figures_of(one) for one, _ in systems]
+    names = max(found, key=len)
+    cells = [tuple(own.get(name, MISSING) for name in names) for own in found]
+    rows = [Row(one.name, color, own) for (one, color), own in zip(systems, cells, strict=True)]
+    return side_by_side(rows, list(names))
 
 
 def figures_of_classes(one: ClassEvaluation) -> dict[str, str]:
@@ -69,7 +71,7 @@ def figures_of_classes(one: ClassEvaluation) -> dict[str, str]:
     several = len(one.points) > 1
     entropy = f"{number(one.cross_entropy)} of {number(one.prior_entropy)}"
     losses = {"Cllr": "cllr", "min Cllr": "min_cllr", "calibration loss": "calibration_loss"}
-    return {
+    found = {
         "segments": count(float(one.counts.sum())),
         **(_mean_cost(one) if several else _cost(one, 0)),
         **{words: sure(number(getattr(one, name)), one, name) for words, name in losses.items()},
@@ -78,6 +80,11 @@ def figures_of_classes(one: ClassEvaluation) -> dict[str, str]:
         "Brier": sure(number(one.brier), one, "brier"),
         "cross-entropy": sure(entropy, one, "cross_entropy"),
     }
+    for name, figure, _ in one.minima:
+        value = corrected_of(one, figure)
+        if value is not None:
+            found[f"{name}{CORRECTED}"] = number(value, 4 if name == "min C_avg" else 3)
+    return found
 
 
 def _costs(one: ClassEvaluation) -> dict[str, str]:

@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 
 from deciban._version import __version__
+from deciban.core.resampling.unit_notes import number_and_source
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.read_files import described
@@ -69,7 +70,7 @@ class Provenance:
         said.append(("Versions", " · ".join(f"{name} {version}" for name, version in versions.items())))
         known = [one.uncertainty for one in results.systems if one.uncertainty is not None]
         if known:
-            units = dict.fromkeys(f"{one.units_in_words}, {one.source}" for one in known)
+            units = dict.fromkeys(number_and_source(one.n_units, one.noun, one.source) for one in known)
             said.append(("Units of intervals", "; ".join(units)))
         seeds = dict.fromkeys(str(one.bootstrap.seed) for one in known if one.bootstrap is not None)
         said.append(("Seed", ", ".join(seeds) if seeds else "none: nothing on this page was drawn at random"))

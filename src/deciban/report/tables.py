@@ -11,6 +11,7 @@ from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, PointResult, Results
 from deciban.evaluation.figure_cells import WithInterval
+from deciban.evaluation.interval_words import are_corrected, corrected_of
 from deciban.evaluation.uncertainty import Figure as SureFigure
 from deciban.report.text import MINUS, MISSING, count, number, percent, sure
 
@@ -28,6 +29,11 @@ class Row:
     point: str = ""
     few: str = ""
 
+
+CORRECTED = ", corrected"
+"""What stands behind the name of a minimum whose corrected value it is."""
+
+_MINIMA = ("eer", "min_dcf", "mean_min_dcf", "min_cllr", "calibration_loss")
 
 _SIDE_BY_SIDE = 5
 """Systems for which a page has room beside each other, with intervals."""
@@ -137,20 +143,37 @@ def points_of(systems: Sequence[Evaluation]) -> list[str]:
 
 def summary(systems: Sequence[Evaluation], colors: Sequence[str]) -> list[Row]:
     """Return the figures of each system; minDCF and actDCF stand at each of `points_of`, then their means."""
-    points = points_of(systems)
+    points, corrected = points_of(systems), are_corrected(systems)
     return [
-        Row(system.name, color, tuple(figure.text for figure in figures_of(system, points)))
+        Row(system.name, color, tuple(figure.text for figure in figures_of(system, points, corrected=corrected)))
         for system, color in zip(systems, colors, strict=True)
     ]
 
 
 def figure_names(systems: Sequence[Evaluation]) -> list[str]:
     """What the cells of `summary` are called."""
-    return [figure.name for figure in figures_of(systems[0], points_of(systems))]
+    corrected = are_corrected(systems)
+    return [figure.name for figure in figures_of(systems[0], points_of(systems), corrected=corrected)]
 
 
-def figures_of(system: Evaluation, points: Sequence[str]) -> list[Figure]:
-    """Return every figure of a system, costs at each of these points."""
+def figures_of(system: Evaluation, points: Sequence[str], *, corrected: bool = False) -> list[Figure]:
+    """Return every figure of a system, costs at each of these points; minima with their corrected values or without."""
+    figures = _figures_of(system, points)
+    return (
+        [one for figure in figures for one in (figure, _corrected(figure)) if one is not None] if corrected else figures
+    )
+
+
+def _corrected(minimum: Figure) -> Figure | None:
+    """Return what to expect of a minimum on new units; None for what is no minimum."""
+    name = minimum.figure if isinstance(minimum.figure, str) else minimum.figure[0]
+    if name not in _MINIMA:
+        return None
+    value = corrected_of(minimum.system, minimum.figure)
+    return Figure(f"{minimum.name}{CORRECTED}", value, minimum.write, minimum.system)
+
+
+def _figures_of(system: Evaluation, points: Sequence[str]) -> list[Figure]:
     costs = {str(point): (k, point.min_dcf, point.act_dcf) for k, point in enumerate(system.operating_points)}
     made = partial(Figure, system=system)
     rows = [made("EER (ROCCH)", system.eer, percent, figure="eer")]
@@ -258,7 +281,7 @@ class Comparison:
         found = []
         for color, *systems in zip(colors, *self.sets, strict=True):
             points = points_of(systems)
-            columns = [figures_of(system, points) for system in systems]
+            columns = [figures_of(system, points, corrected=are_corrected(systems)) for system in systems]
             lines = tuple(
                 Line(row[-1].name, tuple(figure.text for figure in row), _difference(row[self.base], row[-1]))
                 for row in zip(*columns, strict=True)

@@ -11,7 +11,7 @@ from typing import Any
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.evaluation import Evaluation
 from deciban.evaluation.figure_cells import with_interval
-from deciban.evaluation.interval_words import caption_of
+from deciban.evaluation.interval_words import caption_of, optimism_in_words
 from deciban.evaluation.two_class import prior_name
 
 MINUS = "\u2212"
@@ -62,7 +62,7 @@ def sure(text: str, one: Any, figure: Any) -> str:
 
 def about_intervals(systems: Sequence[Any]) -> str:
     """Say what stands below figures; empty where no figure has an interval."""
-    words = caption_of(systems)
+    words = "; ".join(filter(None, (caption_of(systems), optimism_in_words(systems, corrected=True))))
     return f"In brackets: {words}." if words else ""
 
 

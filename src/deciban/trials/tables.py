@@ -17,7 +17,7 @@ from deciban.trials.criteria import Chosen, Where, criteria
 from deciban.trials.frozen import NO_CONDITIONS, Conditions, Frozen, as_text, owned
 from deciban.trials.lists import Trials
 from deciban.trials.names.codes import IdMap, Ids, positions
-from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray, ScoreUnit
 
 LOG_10 = float(np.log(10.0))
 
@@ -292,12 +292,15 @@ class Scores(TrialTable):
     log10 : bool
         Whether these are common logarithms of likelihood ratios, as forensic tools write them. They are kept as they
         came; ``nats`` gives natural logarithms.
+    is_from_lr : bool
+        Whether the input held likelihood ratios, of which these are the natural logarithms.
     """
 
     trials: Trials
     score: ScoreArray
     name: str = "system"
     log10: bool = False
+    is_from_lr: bool = False
     holds: ClassVar[str] = "score"
     conflict: ClassVar[str] = "has two different scores"
 
@@ -327,6 +330,11 @@ class Scores(TrialTable):
         if len(values) != len(trials):
             raise InputError(f"score: {len(values)} scores for {len(trials)} trials.")
         return cls(trials, owned(values, score), name, log10)
+
+    @property
+    def unit(self) -> ScoreUnit:
+        """The unit of the scores in the input: ``"nats"`` (also where none was declared), ``"log10"`` or ``"lr"``."""
+        return "lr" if self.is_from_lr else "log10" if self.log10 else "nats"
 
     def _in_words(self) -> Sequence[str]:
         if not len(self.score):

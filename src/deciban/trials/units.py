@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.units import Keys, TrialUnits, keys_of, mixed_bits
+from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import InputError
 from deciban.messages import counted
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, Trials
@@ -175,16 +175,16 @@ def _in_order(
     return TrialUnits(sides, keys[chosen], noun, source)
 
 
-def units_of_trials(trials: Trials, counting: BoolArray | None = None, *, noun: str, source: str) -> TrialUnits:
-    """Every trial as a unit, whose key is that of its names; of trials without names, that of its row.
+def units_of_trials(trials: Trials, counting: BoolArray | None = None, *, noun: str) -> TrialUnits:
+    """Return every trial as a unit, whose key is that of its names; of trials without names, that of its row.
 
     Trials that do not count share the code 0, which counts for nothing.
 
     Examples
     --------
     >>> trials = Trials.of({"trial": ["a", "b"]})
-    >>> other = units_of_trials(trials.take(np.array([1, 0])), noun="trial", source="asked for")
-    >>> bool(np.all(units_of_trials(trials, noun="trial", source="asked for").keys == other.keys))
+    >>> other = units_of_trials(trials.take(np.array([1, 0])), noun="trial")
+    >>> bool(np.all(units_of_trials(trials, noun="trial").keys == other.keys))
     True
     """
     n_trials = len(trials)
@@ -193,7 +193,7 @@ def units_of_trials(trials: Trials, counting: BoolArray | None = None, *, noun: 
         keys = mixed_bits(np.asarray(trials.names[0].cast(pa.int64()))[trials.codes[0]])
     else:
         keys = _keys_of_names(trials)
-    return _in_order([rows], [rows], keys, counting, noun=noun, source=source)
+    return _in_order([rows], [rows], keys, counting, noun=noun, source=independent(noun))
 
 
 def _keys_of_names(trials: Trials) -> Keys:
@@ -214,10 +214,6 @@ def keys_of_trials(sides: Sequence[Keys]) -> Keys:
     for other in others:
         first = mixed_bits(first ^ mixed_bits(other))
     return first
-
-
-EACH_TRIAL = "each a unit by itself as was asked for: intervals are too narrow where trials share speakers"
-"""What is said of trials that are units."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from deciban.models.uncertainty import Bounds
 from deciban.types import AnyArray
 from deciban.workflows.kinds import AnyKind, AnyScores
 from deciban.workflows.kinds.base import named_apart
+from deciban.workflows.kinds.trained_units import units_of
 from deciban.workflows.model_files import order_of_training
 from deciban.workflows.options import Reading
 from deciban.workflows.system_names import known_by, renamed
@@ -86,7 +87,7 @@ def result_of(
     list of Message
     """
     columns, notes = list[Any](), list[Message]()
-    kind.require_model(model, reading, kind.classes_of(systems[0]))
+    kind.require_model(model, reading, kind.classes_of(systems[0]), units_of(systems))
     for system in systems:
         ordered, more = kind.matched(model, kind.in_nats(system, reading))
         columns.append(ordered)

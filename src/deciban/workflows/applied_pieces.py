@@ -9,6 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import starmap, zip_longest
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +31,7 @@ from deciban.io.shards.beside import Range
 from deciban.io.shards.contents import ReadAs
 from deciban.io.shards.rows import RowTable, stamp_of
 from deciban.io.source import PathLike
-from deciban.messages import Message, counted
+from deciban.messages import Message, as_message, counted
 from deciban.models.model import to_text
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Trials
@@ -36,6 +39,7 @@ from deciban.trials.lists import ROW
 from deciban.workflows.applied import given_systems, result_of
 from deciban.workflows.evaluate import ways_message
 from deciban.workflows.kinds import AnyKind, kind_called
+from deciban.workflows.kinds.looks import Looks, application_messages
 from deciban.workflows.options import Reading
 from deciban.workflows.quality import Measured, measures_of_piece, quality_messages
 from deciban.workflows.system_trials import naming_scores
@@ -85,7 +89,7 @@ class Tally:
     ways: Counter[tuple[int, ...]] = field(default_factory=Counter)
     n_lacking: int = 0
     sides: set[str] = field(default_factory=set)
-    look_like_probabilities: bool = True
+    looks: list[Looks] = field(default_factory=list)
     notes: dict[Message, None] = field(default_factory=dict)
     trials: Trials | None = None
 
@@ -95,7 +99,7 @@ class Tally:
         self.ways.update(other.ways)
         self.n_lacking += other.n_lacking
         self.sides |= other.sides
-        self.look_like_probabilities &= other.look_like_probabilities
+        self.looks = list(starmap(add, zip_longest(self.looks, other.looks, fillvalue=Looks())))
         self.notes |= other.notes
         self.trials = self.trials or other.trials
 
@@ -162,12 +166,10 @@ def _applied(what: ToApply, held: Sequence[Contents], readers: Sequence[ReadAs])
     result, bounds, notes = result_of(model, kind, systems, first, what.reading, transform)
     contents, more = kind.rescored(held[0], result, write_as=what.write_as, interval=bounds)
     table = table_of(contents)
-    own = [
-        Message("note", one.table.name, note) for one, part in zip(readers, held, strict=True) for note in part.notes
-    ]
+    own = [as_message(note, one.table.name) for one, part in zip(readers, held, strict=True) for note in part.notes]
     units = kind.unit_messages(given.systems, what.reading)
     tally.notes = dict.fromkeys([*own, *given.notes, *notes, *units, *more])
-    tally.look_like_probabilities = all(map(kind.look_like_probabilities, given.systems))
+    tally.looks = [reduce(add, map(Looks.of, kind.systems_of(one.contents, what.reading)), Looks()) for one in inputs]
     tally.n_trials, tally.trials = len(trials), trials if len(trials) else None
     return table, tally
 
@@ -221,8 +223,7 @@ def said(what: ToApply, tally: Tally, tables: Sequence[RowTable]) -> Iterator[Me
     if what.measured is not None and tally.trials is not None:
         sides = model.quality_arguments or None
         yield from quality_messages(what.measured, tally.trials, sides, tally.sides, tally.n_lacking, tally.n_trials)
-    if tally.n_trials and tally.look_like_probabilities:
-        yield from kind.probabilities_messages([one.name for one in tables])
+    yield from application_messages({one.name: looks for one, looks in zip(tables, tally.looks, strict=False)})
 
 
 def stamped(path: PathLike) -> str:

@@ -19,7 +19,7 @@ from deciban.io.reader import Input
 from deciban.io.source import PathLike, TwoFiles, display_name, single_files
 from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
-from deciban.messages import Message, counted
+from deciban.messages import Message, as_message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials.joining.lookup import Wanted
@@ -31,6 +31,7 @@ from deciban.workflows.evaluate import ways_in_words
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
+from deciban.workflows.kinds.looks import messages_of_application
 from deciban.workflows.meeting import on_shared_trials
 from deciban.workflows.model_files import (
     AnyModel,
@@ -104,7 +105,7 @@ def apply_files(
     progress : function, optional
         Called with a few words at every step.
     **options
-        How files are read: ``format``, ``columns``, ``labels``, ``log10``, ``probabilities``, ``classes``,
+        How files are read: ``format``, ``columns``, ``labels``, ``log10``, ``lr``, ``probabilities``, ``classes``,
         ``posterior_prior``, ``detection_llr``; and for a fusion how their trials meet, those of the first file being
         asked for: ``missing`` (``"error"``, ``"drop"`` or a score), ``duplicates``, ``by_order`` and ``ids``; see
         `deciban.workflows.Reading`; and ``memory``, as in `deciban.workflows.Scale`. In pieces, inputs of a fusion have
@@ -269,7 +270,7 @@ def _applied(
     given = given_systems(model, kind, inputs, reading)
     systems = given.systems
     messages = [kind.read_message(system) for system in systems]
-    messages += [Message("note", one.contents.origin.name, note) for one in inputs for note in one.contents.notes]
+    messages += [as_message(note, one.contents.origin.name) for one in inputs for note in one.contents.notes]
     shared = on_shared_trials(model, kind, inputs, systems, given.order, reading)
     more = list[Message]()
 
@@ -280,7 +281,7 @@ def _applied(
 
     result, bounds, notes = result_of(model, kind, shared.systems, shared.first, reading, transform)
     messages += [*given.notes, *notes, *shared.messages, *kind.unit_messages(systems, reading), *more, *shared.lost]
-    messages += kind.messages_of_application(systems)
+    messages += messages_of_application(systems)
     return shared.written, result, bounds, [*messages, *combination_messages(model, measured)]
 
 

@@ -193,8 +193,8 @@ def _refuse(reading: Reading, to: str | None) -> None:
 def how_to_read(kind: AnyKind, reading: Reading, scale: Scale) -> HowToRead:
     """How rows of scores are read that are written again, or decided."""
     given = {name: getattr(reading, name) for name in ("format", "columns", "labels", "classes")}
-    log10 = reading.log10 and kind.log10_of_files
-    return HowToRead.of(given | {"kind": kind.name, "log10": log10, "memory": scale.n_bytes})
+    unit = reading.unit if kind.units_of_files else None
+    return HowToRead.of(given | {"kind": kind.name, "unit": unit, "memory": scale.n_bytes})
 
 
 def _opened(path: PathLike, what: ToApply, options: Options) -> RowTable:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from deciban._validate.ratios import is_note_on_ratios
 from deciban.analysis.comparison import Against, Comparison, compare_results
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.results import Results
-from deciban.messages import Message, names_apart
+from deciban.messages import WARNING, Message, names_apart
 
 if TYPE_CHECKING:
     from deciban.io.source import PathLike
@@ -133,7 +134,7 @@ def _evaluated(given: Any, at: int, options: dict[str, Any]) -> Any:
             f"system {at + 1}: got {type(given).__name__}. Pass an evaluation with units, or a pair of arrays, the "
             "scores of targets and those of non-targets. A data frame is passed alone."
         )
-    from deciban.evaluation import evaluate
+    from deciban.workflows.in_memory import evaluate
 
     return evaluate(*given, name=f"system {at + 1}", **options)
 
@@ -278,9 +279,18 @@ def compare_chosen(
         results = Results(systems, results.join, results.messages)
     seed = options.how_sure.seed
     how: Any = {"level": options.how_sure.level, "permutations": permutations, "seed": seed}
-    said = " ".join(one.text for one in results.messages if isinstance(one, Message) and one.kind == "units")
+    ratios = [
+        Message(WARNING, one.name, note) for one in results.systems for note in one.notes if is_note_on_ratios(note)
+    ]
+    results = replace(results, messages=(*results.messages, *ratios))
+    said = " ".join(one.text for one in results.messages if isinstance(one, Message) and _is_refusal(one))
     if said and any(one.uncertainty is None for one in results.systems):
-        raise InputError(f"units: {said}")
+        raise InputError(said)
     if progress is not None:
         progress("comparing")
     return compare_results(results, against=against or "all", **how)
+
+
+def _is_refusal(message: Message) -> bool:
+    """Return True for the reason why there are no intervals."""
+    return message.is_warning and message.text.startswith("units: ")

@@ -26,7 +26,7 @@ from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
 from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
-from deciban.messages import Message
+from deciban.messages import WARNING, Message
 from deciban.trials.frozen import as_text
 from deciban.trials.names.codes import IdMap
 from deciban.types import CountArray, FloatArray, IntArray
@@ -300,7 +300,7 @@ class ConditionsInPieces:
         found = [message_of(one.partition, one.totals) for one in known]
         if self.equalized and self._are_trials and not self.source.classes:
             words = "no intervals where every trial is a unit by itself and trials are read in pieces"
-            found.append(Message("equalize", "", words))
+            found.append(Message(WARNING, "", f"equalize: {words}"))
         return tuple(found)
 
     @property

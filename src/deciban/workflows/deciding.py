@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -13,10 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.analysis.data import SystemsData
-from deciban.decisions import Application, DecisionTally, bayes_decisions
+from deciban.decisions import Application, DecisionTally
 from deciban.decisions.deciding import Decisions, decided
 from deciban.decisions.risks import checked_loglik, counts_and_risk
 from deciban.errors import InputError
+from deciban.evaluation.summary import summarize
+from deciban.evaluation.units import remark_on_llrs
 from deciban.io.cost_files import CostTable, read_costs
 from deciban.io.memory import memory_of
 from deciban.io.reader import Input
@@ -24,7 +26,7 @@ from deciban.io.recognition import is_stream
 from deciban.io.shards.writing import in_order, threads_for
 from deciban.io.source import PathLike, TwoFiles, display_name, single_files
 from deciban.io.writing import refuse_overwriting, target_name
-from deciban.messages import Message, counted
+from deciban.messages import WARNING, Message, as_message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
 from deciban.trials.frames.to_frames import to_arrow
@@ -35,15 +37,16 @@ from deciban.workflows.applied_pieces import naming
 from deciban.workflows.deciding_inputs import applied_first, of_applied, pieces_to_decide, require_target_first
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.kinds import AnyKind, kind_called
+from deciban.workflows.kinds.looks import Looks, decision_messages
 from deciban.workflows.model_files import AnyModel, model_message, path_of_model, trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, quality_paths
 from deciban.workflows.row_writers import RowWriter
 
-_LIKE_PROBABILITIES = (
-    "all look like probabilities, and are taken for logarithms of likelihoods: if they are probabilities, say so "
-    "(--probabilities PRIOR), else calibrate first (deciban calibrate)"
-)
+_NO_DECISIONS = "Decisions by thresholds on log-likelihood ratios mean nothing for such scores."
+
+_ENOUGH = 30
+"""The least number of trials of each class by which labels decide whether scores may be log-likelihood ratios."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,7 +173,7 @@ def decide_files(
     if loaded is not None and is_fused:
         folder, path, notes = applied_first(loaded, paths, quality, chosen, say)
         with folder.or_nothing():
-            work = _Deciding(table, application, kind, of_applied(chosen), None)
+            work = _Deciding(table, application, kind, of_applied(chosen), None, is_checked=True)
             tally, keyed, messages = _decided_file(work, path, out, key, progress)
         folder.remove()
         own = [one for one in messages if one.kind != "read"]
@@ -189,6 +192,8 @@ def _decided_file(
     if key is not None:
         _require_two_readings(path, key, work.options)
     keyed, joined = (None, ()) if key is None else work.keyed(path, key, progress)
+    if keyed is not None and keyed.counts.sum(axis=0).min() >= _ENOUGH:
+        work = replace(work, is_checked=True)
     if progress is not None:
         progress("deciding")
     tally, messages = work.written(path, out)
@@ -204,6 +209,8 @@ class _Deciding:
     kind: AnyKind
     options: Options
     model: ScoreModel | None
+    is_checked: bool = False
+    """Whether the scores are those of a model, or enough labels allowed to check them."""
 
     def written(self, path: PathLike, out: PathLike | None) -> tuple[DecisionTally, list[Message]]:
         """Decide all trials of a file, and write what was decided."""
@@ -211,44 +218,58 @@ class _Deciding:
         tell, n_done, n_read = teller(sum(one.n_rows for one in found.pieces), "rows"), 0, 0
         largest, tally = max((one.n_rows for one in found.pieces), default=1), list[DecisionTally]()
         notes: dict[Message, None] = {}
-        like_probabilities = True
+        looks = Looks()
 
-        def made(rows: Any) -> tuple[pa.Table, DecisionTally, list[Message], bool]:
+        def made(rows: Any) -> tuple[pa.Table, DecisionTally, list[Message], Looks]:
             with naming(rows.name):
                 return self._decided(found.read(rows))
 
         with ExitStack() as stack:
             writer = None if out is None else stack.enter_context(RowWriter.of(out))
             threads = threads_for(largest, self.options.scale.n_bytes)
-            for rows, (rows_out, own, more, alike) in in_order(made, found.pieces, threads):
+            for rows, (rows_out, own, more, look) in in_order(made, found.pieces, threads):
                 if writer is not None:
                     writer.write(rows_out, rows.name)
                 tally.append(own)
                 notes |= dict.fromkeys(more)
-                like_probabilities &= alike
+                looks += look
                 n_done, n_read = n_done + own.n_trials, n_read + rows.n_rows
                 tell(n_read)
             if not tally or not n_done:
                 raise InputError(f"{display_name(path)}: holds no trial.")
         messages = [found.message(n_done, self.kind.noun), *notes]
-        if like_probabilities:
-            messages.append(Message("note", display_name(path), _LIKE_PROBABILITIES))
+        whole, name = reduce(add, tally), display_name(path)
+        if not self.is_checked:
+            messages += decision_messages(name, looks)
+        messages += self._all_alike(whole, name)
         if out is not None:
             messages.append(Message("wrote", target_name(out), counted(n_done, "decision")))
-        return reduce(add, tally), messages
+        return whole, messages
 
-    def _decided(self, given: Input) -> tuple[pa.Table, DecisionTally, list[Message], bool]:
-        """Rows of a piece, what they come to, what is to be said, and whether the scores look like probabilities."""
+    def _all_alike(self, tally: DecisionTally, name: str) -> list[Message]:
+        """Return the note on scores that never change the decision."""
+        taken = np.flatnonzero(tally.counts)
+        if len(taken) != 1 or tally.n_trials == 1:
+            return []
+        action = self.table.actions[int(taken[0])]
+        words = (
+            f"all {counted(tally.n_trials, self.kind.noun)} are decided alike ({action}): the scores change "
+            "no decision. Check that they are log-likelihood ratios (deciban calibrate), and check prior and costs"
+        )
+        return [Message(WARNING, name, words)]
+
+    def _decided(self, given: Input) -> tuple[pa.Table, DecisionTally, list[Message], Looks]:
+        """Rows of a piece, what they come to, what is to be said, and what the scores look like."""
         system, notes = self._llrs(given)
         found = decided(checked_loglik(self._scores(system), self.application, tell=False), self.application)
         index = given.contents.index
         names = pa.table({}) if index is None or index.trials.sides == ROW else to_arrow(index)
-        return self._rows(names, found), found.tally(), notes, self.kind.look_like_probabilities(system)
+        return self._rows(names, found), found.tally(), notes, Looks() if self.model is not None else Looks.of(system)
 
     def _llrs(self, given: Input) -> tuple[Any, list[Message]]:
         """The scores of the one system in nats, or what the model makes of them."""
         kind, reading = self.kind, self.options.reading
-        notes = [Message("note", given.contents.origin.name, note) for note in given.contents.notes]
+        notes = [as_message(note, given.contents.origin.name) for note in given.contents.notes]
         if self.model is None:
             _ = given.contents.scores if kind.name == "two-class" else None  # which says how to choose one of several
             (system,) = kind.as_logarithms(kind.systems_of(given.contents, reading), reading)
@@ -302,14 +323,17 @@ class _Deciding:
         """What decisions cost on the trials of a key."""
         joined = read_joined(ScoreFiles.of([path], key, self.options.reading), None, self.options, progress=progress)
         one = joined.aligned[0]
-        scores, notes = one.scores, list[Message]()
+        scores, notes = self.kind.in_nats(one.scores, self.options.reading), list[Message]()
         if self.model is not None:
             matched, notes = self.kind.matched(self.model, scores)
             scores = self.kind.with_values(scores, self._mapped([matched]), scores.name)
         truth, classes = joined.truth, self.kind.classes_of(scores)
         label = np.where(truth, 0, 1) if not classes else self._label(truth, classes)
-        action = bayes_decisions(self._scores(scores), costs=self.application.costs, prior=self.application.prior)
-        counts, risk = counts_and_risk(action, label, self.application, joined.weight)
+        found = decided(checked_loglik(self._scores(scores), self.application, tell=False), self.application)
+        counts, risk = counts_and_risk(found.action, label, self.application, joined.weight)
+        if self.model is None and not self.is_checked and not classes:
+            said = remark_on_llrs(summarize(one.score[truth], one.score[~truth]))
+            notes += [Message(WARNING, joined.names[0], f"{said} {_NO_DECISIONS}")] if said else []
         return KeyedDecisions(counts, risk), (*joined.all_messages(None), *notes)
 
     def _label(self, truth: AnyArray, classes: Sequence[str]) -> AnyArray:

@@ -9,6 +9,7 @@ from typing import Any
 
 from deciban.errors import InputError
 from deciban.io.atomic import ScratchFolder
+from deciban.io.columns.headers import unit_in_words
 from deciban.io.cost_files import CostTable
 from deciban.io.formats import by_name
 from deciban.io.memory import memory_of
@@ -90,7 +91,9 @@ def pieces_to_decide(path: PathLike, kind: AnyKind, options: Options) -> PiecesT
     def read(rows: Rows) -> Input:
         return Input(reader.contents([Range(rows, 0, rows.n_rows)], rows.name), by_name("parquet"))
 
-    return PiecesToDecide(table.rows, read, table.name, table.reading)
+    unit = unit_in_words(reader.roles.units.values())
+    reading = table.reading if unit in table.reading else table.reading + unit
+    return PiecesToDecide(table.rows, read, table.name, reading)
 
 
 def require_target_first(table: CostTable) -> None:
@@ -132,5 +135,5 @@ def applied_first(
 def of_applied(options: Options) -> Options:
     """The options for what `applied_first` wrote: in nats, in a format of its own; about a key they stay."""
     own: dict[str, Any] = {"format": None, "columns": None, "log10": False, "classes": None, "posterior_prior": None}
-    own |= {"probabilities": None, "detection_llr": False, "names": None, "by_order": False}
+    own |= {"lr": False, "probabilities": None, "detection_llr": False, "names": None, "by_order": False}
     return replace(options, reading=replace(options.reading, **own))

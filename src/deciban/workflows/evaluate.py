@@ -259,7 +259,7 @@ def evaluate_model(
     for k, name in enumerate(trials.systems):
         say(f"evaluating {name}")
         before.append(counting.evaluated(counting.system(k), name, options.figures))
-    trials.kind.require_model(model, chosen.reading, trials.classes)
+    trials.kind.require_model(model, chosen.reading, trials.classes, trials.units_of_scores)
     messages = ways_in_words(model, counting.data.scores, counting.systems, counting.trials)
     messages += [*counting.as_trained(model)[1], *combination_messages(model, measured)]
     name = trials.kind.name_after(model, trials.systems)

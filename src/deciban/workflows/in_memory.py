@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from deciban._validate.ratios import llrs_of_ratios
 from deciban.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def evaluate(
     operating_points: Iterable[PointLike] = ...,
     tar_weights: Weights = None,
     non_weights: Weights = None,
+    lr: bool = False,
     **figures: Any,
 ) -> Evaluation: ...
 @overload
@@ -83,10 +85,12 @@ def evaluate(
     labels : mapping, optional
         Other words in the column of the truth: ``{"target": "bonafide", "nontarget": "spoof"}``.
     **options
-        ``name`` (of the system), ``operating_points``; of arrays ``tar_weights`` and ``non_weights``, as in
-        `deciban.evaluation.evaluate`; of data frames ``weights`` (a column), ``where`` (``{"gender": "f"}``: only such
-        rows), ``duplicates``, ``log10``, and what is about uncertainty (``units="speaker"``, or a column for each side,
-        or a mapping of names to units), as in `deciban.evaluate_files`.
+        ``name`` (of the system), ``operating_points``; ``lr=True`` if the scores are likelihood ratios rather than
+        logarithms (a column called ``lr`` declares it, too); of arrays ``tar_weights``, ``non_weights``, ``tar_units``
+        and ``non_units``, as in `deciban.evaluation.evaluate`; ``intervals=False`` for no intervals; of data frames
+        ``weights`` (a column), ``where`` (``{"gender": "f"}``: only such rows), ``duplicates``, ``log10``, and what is
+        about uncertainty (``units="speaker"``, or a column for each side, or a mapping of names to units), as in
+        `deciban.evaluate_files`. Trials without units or linked names are taken as independent.
 
     Returns
     -------
@@ -115,7 +119,9 @@ def evaluate(
         _refuse_frame(tar, non)
         from deciban.evaluation import evaluate as of_arrays
 
-        return of_arrays(tar, non, **options)
+        if options.pop("lr", False):
+            tar, non = llrs_of_ratios(tar, "tar"), llrs_of_ratios(non, "non")
+        return of_arrays(tar, non, **_with_units(options, {"tar_units": tar, "non_units": non}))
     from deciban.workflows.memory_inputs import Given, require_frame, two_class_files
 
     require_frame(tar, "non: none given. Pass the scores of targets and of non-targets")
@@ -171,8 +177,10 @@ def evaluate_classes(
     trial : str, optional
         Of a data frame: column of the names of the segments, if messages should use them.
     **options
-        As in `deciban.evaluation.evaluate_classes`: ``name``, ``prior``, ``p_target``, ``p_out_of_set``, ``subsets``,
-        ``pairs``, of arrays ``sample_weight``. Of data frames also ``groups``, ``weights`` (a column), ``where``,
+        ``lr=True`` if the scores are likelihoods and no logarithms, and as in `deciban.evaluation.evaluate_classes`:
+        ``name``, ``prior``, ``p_target``, ``p_out_of_set``, ``subsets``,
+        ``pairs``, of arrays ``sample_weight`` and ``units``; without units, segments are taken as independent, and
+        ``intervals=False`` asks for no intervals. Of data frames also ``groups``, ``weights`` (a column), ``where``,
         ``posterior_prior``, ``detection_llr``, ``log10``, and what is about uncertainty (``units``, a column), as in
         `deciban.evaluate_files`.
 
@@ -197,7 +205,8 @@ def evaluate_classes(
         _refuse_columns({"score": score, "trial": trial})
         from deciban.evaluation import evaluate_classes as of_arrays
 
-        return of_arrays(loglik, label, classes=classes, **options)
+        loglik = llrs_of_ratios(loglik, "loglik") if options.pop("lr", False) else loglik
+        return of_arrays(loglik, label, classes=classes, **_with_units(options, {"units": label}))
     from deciban.workflows.memory_inputs import Given, class_files, require_frame
 
     require_frame(loglik, "label: none given. Pass log-likelihoods and true classes")
@@ -215,6 +224,36 @@ def _evaluated(files: ScoreFiles, kind: KindName, given: Given) -> Results[Any]:
     options = Options.of("evaluate" if kind == "two-class" else "evaluate_classes", {**given.arguments, **about})
     options.scale.refuse("an evaluation of arrays and frames")
     return evaluate_joined(read_joined(files, None, options), options)
+
+
+def _with_units(options: dict[str, Any], classes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of arrays with every trial as a unit, unless units are given or no intervals are wanted.
+
+    Parameters
+    ----------
+    options : dict
+    classes : mapping of str to array_like
+        Arguments of units, and arrays with an entry for each trial.
+    """
+    given = dict(options)
+    intervals = given.pop("intervals", True)
+    if not isinstance(intervals, bool):
+        raise InputError(f"intervals: got {intervals!r}. It is True or False.")
+    if not intervals or any(given.get(name) is not None for name in classes):
+        return given
+    import numpy as np
+
+    from deciban.core.resampling.units import TrialUnits
+
+    try:
+        sizes = [np.asarray(one).shape for one in classes.values()]
+    except ValueError:  # refused, with a reason, by what evaluates them
+        return given
+    if any(len(size) != 1 for size in sizes):
+        return given
+    ends = np.cumsum([0, *(n for (n,) in sizes)]).tolist()
+    units = TrialUnits.each(ends[-1], "trial" if len(sizes) > 1 else "segment")
+    return given | {name: units.take(slice(*ends[at : at + 2])) for at, name in enumerate(classes)}
 
 
 def _are_several(score: Any) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from deciban.analysis import FigureRow
 from deciban.errors import InputError
 from deciban.io.shards.pieces import ShardSource
-from deciban.messages import Message, counted, names_apart
+from deciban.messages import WARNING, Message, counted, names_apart
 from deciban.models.having import ScoredBy, having, scored_by
 from deciban.models.mapped import mapped
 from deciban.models.score_model import ScoreModel
@@ -48,7 +48,7 @@ class Scored:
             if n
         ]
         if seen.n_none:
-            messages.append(Message("note", "", f"{counted(seen.n_none, 'trial')} without any score left out"))
+            messages.append(Message(WARNING, "", f"{counted(seen.n_none, 'trial')} without any score left out"))
         every = range(len(source.systems))
         return cls(having(source, every, every=False), seen, tuple(messages))
 

@@ -17,7 +17,7 @@ from deciban.io.source import PathLike, TwoFiles, require_one_stream, single_fil
 from deciban.io.text.ways import in_lines
 from deciban.io.two_files import require_as_many
 from deciban.io.wide import matrices_by_key
-from deciban.messages import Message
+from deciban.messages import WARNING, Message, as_message
 from deciban.trials import Aligned, AlignedClasses, JoinReport
 from deciban.trials.criteria import criteria
 from deciban.trials.joining.near_names import near_names
@@ -191,6 +191,7 @@ class JoinedScores:
             *self.kind.ids_messages(self.reading, self.report),
             joined,
             *chosen,
+            *self.report.left_out(self.reading.missing, self.kind.noun),
             *self._used(),
             *self.near,
         )
@@ -256,7 +257,7 @@ def read_joined(
     weight, weighing = _weights(aligned[0], truth, reading, kind)
     messages = [kind.read_message(system) for system in systems]
     messages.append(Message("key", source.origin.name, f"{source.origin.reading}   {kind.counts(source, truth)}"))
-    messages += [Message("note", c.origin.name, note) for c in dict.fromkeys([*contents, source]) for note in c.notes]
+    messages += [as_message(note, c.origin.name) for c in dict.fromkeys([*contents, source]) for note in c.notes]
     messages += [*kind.key_messages(truth, reading), *kind.unit_messages(systems, reading), *weighing]
     near = _near_names(systems, truth, aligned[0].report, reading)
     given = tuple(aligned), tuple(contents), truth, tuple(messages)
@@ -287,7 +288,7 @@ def _near_names(systems: Sequence[AnyScores], key: AnyKey, report: JoinReport, r
         return ()
     found = (near_names(one.trials, key.trials) for one in systems)
     near = next((one for one in found if one is not None), None)
-    return () if near is None else (Message("note", "", f"of the key trials, {near}: --ids {near.option}"),)
+    return () if near is None else (Message(WARNING, "", f"of the key trials, {near}: --ids {near.option}"),)
 
 
 def paths_of(scores: Paths, *, also: Sequence[object] = (), name: str = "scores") -> list[PathLike | TwoFiles]:
@@ -347,7 +348,7 @@ def _weights(aligned: Any, key: AnyKey, reading: Reading, kind: AnyKind) -> tupl
         return None, []
     if not reading.weights_required and column not in aligned.trials.conditions:
         words = f"has no column {column!r} of weights: all its {kind.noun}s count alike"
-        return None, [Message("note", name, words)]
+        return None, [Message(WARNING, name, words)]
     weight = weights_of_key(aligned, key, column)
     return weight, [Message("weights", name, f"column {column!r}   {in_words(weight)}")]
 

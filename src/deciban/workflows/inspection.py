@@ -15,10 +15,12 @@ from deciban.io.columns.headers import Columns
 from deciban.io.source import PathLike
 from deciban.io.summary_files import is_summary_file
 from deciban.io.units import DETECTION_LLRS, is_submission
+from deciban.messages import as_message
 from deciban.metrics import SortedScores
 from deciban.trials import ClassScores, Key, Scores, SegmentQuality, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import ScoreArray
+from deciban.workflows.kinds.looks import Looks
 from deciban.workflows.model_inspection import Inspection, Properties, inspected_model, is_model_file
 from deciban.workflows.summary_inspection import inspected_summary
 
@@ -27,6 +29,8 @@ _CUT = 100
 
 _ENOUGH = 100
 """Trials of each class, below which a low Cllr may be chance."""
+
+_UNITS = {"nats": "", "log10": ", log10", "lr": ", natural logarithms of likelihood ratios"}
 
 _MOST_LABELS = 20
 _LARGEST_LABEL = 1000
@@ -40,13 +44,14 @@ def inspect_file(
     columns: Columns | None = None,
     labels: Mapping[str, str] | None = None,
     log10: bool = False,
+    lr: bool = False,
 ) -> Inspection:
     """Describe a file of any known format, a model or a summary of shards, and say what in it looks wrong.
 
     Parameters
     ----------
     path : path
-    format, columns, labels, log10 : optional
+    format, columns, labels, log10, lr : optional
         As in `deciban.read_scores`.
 
     Returns
@@ -62,9 +67,9 @@ def inspect_file(
         return inspected_model(path)
     if format in (None, "summary") and columns is None and is_summary_file(path):
         return inspected_summary(path)
-    contents = read_contents(path, format=format, columns=columns, labels=labels, log10=log10)
+    contents = read_contents(path, format=format, columns=columns, labels=labels, log10=log10, lr=lr)
     properties: Properties = [("read as", contents.origin.reading), ("holds", ", ".join(contents.kinds))]
-    remarks = list(contents.notes)
+    remarks = [as_message(note, "").text for note in contents.notes]
     index = contents.index or contents.class_scores or contents.class_key
     if index is not None:
         _describe_trials(index.trials, properties, remarks)
@@ -111,11 +116,13 @@ def _describe_scores(scores: Scores, contents: Contents, properties: Properties,
     n_infinite = int(np.count_nonzero(np.isinf(score)))
     different = len(np.unique(score))
     low, middle, high = np.quantile(score, [0, 0.5, 1], method="lower")
-    properties.append(("scores", f"{start}from {low:g} to {high:g}, median {middle:g}{', log10' * scores.log10}"))
+    properties.append(("scores", f"{start}from {low:g} to {high:g}, median {middle:g}{_UNITS[scores.unit]}"))
     properties.append(("different scores", f"{start}{different:,} ({different / len(score):.1%})"))
     if n_infinite:
         properties.append(("infinite scores", f"{start}{n_infinite:,}"))
     remarks.extend(start + remark for remark in _score_remarks(score, different))
+    looks = Looks.of(scores)
+    remarks.extend([start + looks.note_on_ratios] if looks.like == "ratios" else [])
     if contents.key is not None and contents.key.n_tar and contents.key.n_non:
         remarks.extend(start + remark for remark in _truth_remarks(scores, contents.key))
 
@@ -160,7 +167,7 @@ def _truth_remarks(scores: Scores, key: Key) -> list[str]:
     ordered = sorted_scores.table.auc()
     if ordered < 0.5:
         remarks.append(f"Only {ordered:.1%} of target/non-target pairs have the target on top: is the sign flipped?")
-    elif not scores.log10 and min(len(tar), len(non)) >= _ENOUGH:
+    elif scores.unit == "nats" and min(len(tar), len(non)) >= _ENOUGH:
         loss = sorted_scores.trials.cllr()
         as_log10 = SortedScores(tar * math.log(10), non * math.log(10)).trials.cllr()
         best = sorted_scores.recalibrated.cllr()

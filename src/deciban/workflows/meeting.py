@@ -11,7 +11,7 @@ import numpy as np
 from deciban.errors import InputError
 from deciban.io import Contents
 from deciban.io.reader import Input
-from deciban.messages import Message, counted
+from deciban.messages import WARNING, Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Index, Key, Trials
 from deciban.trials.joining.append import append_trials, new_rows
@@ -191,8 +191,8 @@ def _in_words(
     n_left_out = len(trials) - len(left)
     if n_left_out:
         words = f"{counted(n_left_out, noun)} of {name} left out, without all scores or surplus copies"
-        messages.append(Message("note", "", words))
+        messages.append(Message(WARNING, "", words))
     if report.extra:  # scores of several systems: a trial may have more than one
         n_others = sum(map(len, new_rows([one.trials for one in systems])[1:]))
-        messages.append(Message("note", "", f"{counted(n_others, noun)} that {name} does not have left out"))
+        messages.append(Message(WARNING, "", f"{counted(n_others, noun)} that {name} does not have left out"))
     return messages

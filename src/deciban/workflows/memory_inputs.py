@@ -8,13 +8,14 @@ from typing import Any
 
 from deciban._validate import arrays as _validate
 from deciban._validate.mistaken import several
+from deciban._validate.ratios import unit_of
 from deciban.errors import InputError
 from deciban.io.contents import Contents
 from deciban.io.frames import columns_named, contents_of_frame, held, of_one_system
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import ClassKey, ClassScores, Trials
 from deciban.trials.frames.columns import is_frame
-from deciban.types import Names
+from deciban.types import Names, ScoreUnit
 from deciban.workflows.inputs import ScoreFiles
 
 _OF_FILES = ("format", "columns", "key_format", "key_columns", "by_order", "missing", "kind", "weights_required")
@@ -71,15 +72,20 @@ class Given:
         return None if name is None else str(name)
 
     @property
+    def unit(self) -> ScoreUnit | None:
+        """The unit that was declared for scores; None if none was."""
+        return unit_of(log10=bool(self.options.get("log10")), lr=bool(self.options.get("lr")))
+
+    @property
     def arguments(self) -> dict[str, Any]:
         """What is said of files as well."""
         return {name: value for name, value in self.options.items() if name != "name"}
 
 
-def two_class_files(frame: Any, given: Given) -> ScoreFiles:
-    """A data frame with scores of systems and the truth, as if it were a file."""
+def two_class_files(frame: Any, given: Given, unit: ScoreUnit | None = None) -> ScoreFiles:
+    """A data frame with scores of systems and the truth, as if it were a file; a unit counts more than its columns."""
     named = columns_named("score", "score" if given.score is None else given.score)
-    how: Any = {"labels": given.labels, "system": given.system or named[0], "log10": bool(given.options.get("log10"))}
+    how: Any = {"labels": given.labels, "system": given.system or named[0], "unit": given.unit or unit}
     roles = {**given.sides, "score": named, "label": "label" if given.label is None else given.label}
     contents = contents_of_frame(frame, roles, need="scores", **how)
     return ScoreFiles((held(contents, "data frame"),), None)
@@ -123,7 +129,8 @@ def two_class_arrays(scores: Any, given: Given) -> ScoreFiles:
     taken = {"label": truth, **({} if weight is None else {WEIGHTS: weight})}
     if set(taken) & set(systems):
         raise InputError(f"score: a system cannot be called {' or '.join(sorted(set(taken) & set(systems)))}.")
-    return two_class_files({**systems, **taken}, replace(given, score=called, label="label"))
+    own = replace(given, score=called, label="label")
+    return two_class_files({**systems, **taken}, own, "nats")  # names of systems declare no unit
 
 
 def class_arrays(scores: Any, given: Given) -> ScoreFiles:

@@ -120,7 +120,7 @@ def made_of(model: ScoreModel, source: ShardSource, options: Options) -> MadeOf:
             f"scores: {len(source.systems)} systems ({', '.join(source.systems)}), but a model of kind {model.kind!r} "
             "is for one. Give one, or fuse them (deciban fuse)."
         )
-    kind.require_model(model, options.reading, source.classes)
+    kind.require_model(model, options.reading, source.classes, source.units)
     template, told = kind.matched(model, _template(source))
     messages += [*told, *combination_messages(model, None)]
     trained = ordered(source, classes=kind.classes_of(template) or None)

@@ -10,6 +10,7 @@ from deciban.io.source import PathLike, display_name
 from deciban.models import load_model
 from deciban.models.score_model import ScoreModel
 from deciban.workflows.kinds import kind_called
+from deciban.workflows.kinds.trained_units import UNDECLARED, UNIT
 
 _BEGINNING = 200
 """Bytes in which a model file says that it is one."""
@@ -63,6 +64,8 @@ def inspected_model(path: PathLike) -> Inspection:
             counts = kind_called(model.scores_kind).counts_in_words(model.training_.counts)
             properties.append(("trained on", counts))
             properties += [("systems", ", ".join(model.training_.systems))] if model.training_.systems else []
+            unit = model.training_.results.get(UNIT, UNDECLARED)
+            properties += [] if unit == UNDECLARED else [("unit of scores", str(unit))]
     return Inspection(display_name(path), tuple(properties), ())
 
 

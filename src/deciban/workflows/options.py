@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self, TypeAlias
 
 from deciban._validate.classes import Groups, Prior
+from deciban._validate.ratios import unit_of
 from deciban.core.ranks.operating import PointLike, as_operating_point
 from deciban.errors import InputError
 from deciban.evaluation.preset_table import Preset, preset
@@ -16,7 +17,7 @@ from deciban.io.formats import formats
 from deciban.io.source import PathLike
 from deciban.trials.joining.matching import Duplicates, Missing
 from deciban.trials.joining.renaming import IdsLike, Renaming
-from deciban.types import Axis
+from deciban.types import Axis, ScoreUnit
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.scale import Scale
 from deciban.workflows.split import Split
@@ -49,6 +50,8 @@ class Reading:
         Values of condition columns of the key: only such trials are used.
     log10 : bool
         Whether the scores are common logarithms.
+    lr : bool
+        Whether the scores are likelihood ratios (of many classes, likelihoods), whose natural logarithms are taken.
     by_order : bool
         As in `deciban.align`: trials are matched by their order, not by their names.
     weights : str, optional
@@ -86,6 +89,7 @@ class Reading:
     labels: Mapping[str, str] | None = None
     where: Where | None = None
     log10: bool = False
+    lr: bool = False
     by_order: bool = False
     weights: str | None = None
     weights_required: bool = True
@@ -113,6 +117,11 @@ class Reading:
         """Whether something was said of an attribute that is left out as None or False; an array says something."""
         value = getattr(self, name)
         return value is not None and value is not False
+
+    @property
+    def unit(self) -> ScoreUnit | None:
+        """The unit that was declared for the scores of files; None if none was."""
+        return unit_of(log10=self.log10, lr=self.lr)
 
     @property
     def files(self) -> list[PathLike]:
@@ -327,6 +336,7 @@ _UNITS = {
     "detection_llr": "detection llrs",
     "posterior_prior": "log posteriors",
     "probabilities": "probabilities",
+    "lr": "likelihood ratios",
     "log10": "logarithms to base 10",
 }
 """What attributes of `Reading` say that scores are."""

@@ -9,7 +9,7 @@ from typing import Any
 from deciban.errors import InputError
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
-from deciban.messages import Message
+from deciban.messages import WARNING, Message
 from deciban.models.score_model import ScoreModel
 from deciban.types import Progress
 from deciban.workflows.inputs import paths_of
@@ -72,10 +72,10 @@ def _opened(scores: Sequence[Any], key: Any, options: Options) -> tuple[ShardSou
     notes, words = list[Message](), f"{found.name}: no {{}} as of the trials of training; these trials {{}}"
     if options.reading.weights is not None and not found.has_weights:
         own = replace(own, reading=replace(own.reading, weights=None))
-        notes.append(Message("note", "", words.format("weights", "count alike")))
+        notes.append(Message(WARNING, "", words.format("weights", "count alike")))
     if options.how_sure.units is not None and not found.has_units:
         own = replace(own, how_sure=replace(own.how_sure, units=None, intervals=False, bootstrap=0, optimism=None))
-        notes.append(Message("note", "", words.format("units", "have no intervals")))
+        notes.append(Message(WARNING, "", words.format("units", "have no intervals")))
     return replace(found, messages=(*found.messages, *notes)), own
 
 

@@ -16,7 +16,7 @@ from deciban.evaluation.preset_table import Preset, presets
 from deciban.evaluation.primary import PlanFigure, Primary, primary_of
 from deciban.evaluation.results import Results
 from deciban.evaluation.unit_trials import Resampling
-from deciban.messages import Message, shortened
+from deciban.messages import WARNING, Message, shortened
 from deciban.metrics import act_dcf, min_dcf
 from deciban.multiclass import pairwise_llr
 from deciban.trials import Trials
@@ -284,7 +284,7 @@ def with_primary_numbers(results: Results[Any], plan: Preset | None, why_pooled:
     require_kind(plan, kind)
     if plan.primary in OF_SCORES:
         words = f"no primary number of {plan.name}: it is made of parts of the scores, and {why_pooled}"
-        return replace(results, messages=(*results.messages, Message("note", "", words)))
+        return replace(results, messages=(*results.messages, Message(WARNING, "", words)))
     departs = f"all trials pooled, not by {', '.join(plan.columns)}: {why_pooled}" if plan.columns else ""
     return replace(results, primaries=tuple(primary_of(plan, one, departs=departs) for one in results.systems))
 

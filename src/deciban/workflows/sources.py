@@ -31,18 +31,7 @@ _HANDS_OUT = ("__arrow_c_stream__", "columns", "get_fragments", "sink_parquet", 
 """What tables of other libraries have: one of these."""
 
 _SAME = (
-    *(
-        "missing",
-        "duplicates",
-        "format",
-        "columns",
-        "key_format",
-        "key_columns",
-        "labels",
-        "where",
-        "log10",
-        "by_order",
-    ),
+    *("missing", "duplicates", "format", "columns", "key_format", "key_columns", "labels", "where", "by_order"),
     *("weights", "weights_required", "classes"),
 )
 """Options that are called the same in both ways of reading."""
@@ -90,10 +79,11 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     if any(isinstance(one, TwoFiles) for one in scores):
         refuse_options_of_keys(key, reading)
     given = {name: getattr(reading, name) for name in _SAME}
+    given |= {"unit": reading.unit}
     given |= _units(options.how_sure) | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}
     given |= {"ids": reading.renaming, "groups": options.groups, "incomplete": options.incomplete}
     given |= {"conditions": _conditions(options)}
-    if any(map(reading.says, ("log10", "posterior_prior", "detection_llr", "probabilities"))):
+    if any(map(reading.says, ("log10", "lr", "posterior_prior", "detection_llr", "probabilities"))):
         given["converted"] = partial(_in_nats, reading=reading)
     if options.scale.dask is not None:
         given["join"] = partial(_joined_on, options.scale)
@@ -156,10 +146,6 @@ def _said(source: ShardSource, kind: AnyKind, reading: Reading) -> list[Message]
         found.append(became_logarithms(prior, is_classes=bool(source.classes)))
     if source.report is None or reading.by_order:
         return [*found, *kind.by_order_messages(reading)]
-    met = kind.join_message(source.report, "")
-    return [
-        *found,
-        *kind.ids_messages(reading, source.report),
-        met,
-        *kind.fill_messages(reading, source.report.missing),
-    ]
+    report = source.report
+    more = [*kind.fill_messages(reading, report.missing), *report.left_out(reading.missing, kind.noun)]
+    return [*found, *kind.ids_messages(reading, report), kind.join_message(report, ""), *more]

@@ -14,13 +14,13 @@ from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.source import PathLike, display_name, files_of
 from deciban.io.summary_parts import SummaryPart, merged_parts
-from deciban.messages import Message, counted, shortened
+from deciban.messages import WARNING, Message, counted, shortened
 from deciban.trials import JoinReport
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import KindName, Options
 
 _READING = (
-    *("labels", "where", "names", "log10", "probabilities", "weights", "columns", "key_columns", "format"),
+    *("labels", "where", "names", "log10", "lr", "probabilities", "weights", "columns", "key_columns", "format"),
     *("key_format", "ids", "by_order", "classes", "posterior_prior", "detection_llr"),
 )
 """Attributes of `Reading` that say something of trials, if anything is said."""
@@ -188,7 +188,7 @@ def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:
             made.append(class_evaluation_of_part(sums, known_of(part, k, sums, found.name), name))
         else:
             made.append(evaluation_of(summary_of(part, k, found.name), name=name))
-    said_of_units = (Message("units", "", _NO_UNITS),) if options.how_sure.intervals else ()
+    said_of_units = (Message(WARNING, "", f"units: {_NO_UNITS}"),) if options.how_sure.intervals else ()
     return Results(tuple(made), JoinReport(part.n_rows, 0, 0, 0), (*messages_of(found), *said_of_units))
 
 

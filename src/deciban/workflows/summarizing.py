@@ -26,7 +26,7 @@ _NAME = "score"
 """What a system is called of which the shards say no name."""
 
 _MEANING = (
-    *("log10", "labels", "columns", "key_columns", "probabilities", "where", "names", "format", "ids"),
+    *("log10", "lr", "labels", "columns", "key_columns", "probabilities", "where", "names", "format", "ids"),
     "weights",
 )
 """Attributes of `Reading` that change what a score or a label is."""

@@ -19,7 +19,7 @@ from deciban.evaluation.preset_table import Preset
 from deciban.evaluation.primary import Primary
 from deciban.evaluation.worst_trials import WorstTrials
 from deciban.io.source import single_files
-from deciban.messages import Message, counted
+from deciban.messages import WARNING, Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.models.told_elsewhere import reasons_are_shown
 from deciban.trials import Trials
@@ -27,6 +27,7 @@ from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress
 from deciban.workflows.inputs import JoinedScores, ScoreFiles, read_joined
 from deciban.workflows.key_columns import HoldOut, groups_of
 from deciban.workflows.kinds import AnyKind, AnyScores
+from deciban.workflows.kinds.trained_units import units_of
 from deciban.workflows.model_files import order_of_training, refuse_twice, seen_before
 from deciban.workflows.options import Figures, Options
 from deciban.workflows.quality import Measured, measures_of
@@ -118,6 +119,12 @@ class SystemTrials:
     def classes(self) -> tuple[str, ...]:
         """Names of the classes, where there are many."""
         return self.kind.classes_of(self.template)
+
+    @property
+    def units_of_scores(self) -> list[str]:
+        """The units that the scores of two-class systems had in their files."""
+        by_name = {one.name: one.scores for one in self.joined.aligned}
+        return units_of([by_name[name] for name in self.systems])
 
     def fit(self, model: ScoreModel) -> None:
         """Train a model on these trials; what is refused for the sake of a trial names it."""
@@ -275,7 +282,7 @@ class SystemTrials:
         n_none = int(np.count_nonzero(~some))
         if not n_none:
             return self
-        message = Message("note", "", f"{counted(n_none, 'trial')} without {of_what} left out")
+        message = Message(WARNING, "", f"{counted(n_none, 'trial')} without {of_what} left out")
         return replace(self.take(some), messages=(*self.messages, message))
 
     def with_counts_of_scores(self) -> SystemTrials:

@@ -20,6 +20,7 @@ from deciban.types import Progress
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut, groups_of, pairs_of
 from deciban.workflows.kinds import kind_of
+from deciban.workflows.kinds.looks import messages_on_ratios
 from deciban.workflows.model_files import refuse_twice, require_kind, require_one_system
 from deciban.workflows.options import Options
 from deciban.workflows.others_in_pieces import open_others
@@ -162,7 +163,7 @@ def train_files(
     sets = TrainingSets(read, every, taken, values)
     rows, analysis = rows_of_training(made, sets, chosen.figures, say)
     before = [row for row in rows if row.role == "before"]
-    messages = [*dev.all_messages([row.dev for row in before]), *combining]
+    messages = [*dev.all_messages([row.dev for row in before]), *combining, *_on_ratios(made, dev)]
     if held is not None:
         messages.append(held.message(pairs_of(dev.trials), "fuses" if made.is_fusion else "calibrates"))
     if every is not None:
@@ -252,6 +253,11 @@ def _require_scores_of(test_scores: Any, test_key: Any) -> None:
         )
 
 
+def _on_ratios(model: ScoreModel, dev: SystemTrials) -> list[Message]:
+    """Return notes on raw scores that the rows of a fusion do not have: these are of calibrated systems."""
+    return messages_on_ratios(one.scores for one in dev.joined.aligned) if model.is_fusion else []
+
+
 def _train(model: ScoreModel, dev: SystemTrials, options: Options) -> None:
     """Train a model, and add to its record what arrays do not know: names of systems, columns, units."""
     model.system_names = dev.systems
@@ -260,7 +266,7 @@ def _train(model: ScoreModel, dev: SystemTrials, options: Options) -> None:
     assert training is not None  # noqa: S101  # it has just been trained
     weights = options.reading.weights
     more = {} if weights is None else {"weights_from": weights}
-    more |= dev.kind.record(model, options.reading, dev.classes)
+    more |= dev.kind.record(options.reading, dev.classes, dev.units_of_scores)
     model.training_ = replace(training, systems=dev.systems, results={**training.results, **more})
 
 

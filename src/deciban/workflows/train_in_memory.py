@@ -62,7 +62,8 @@ def calibrate(
         How much each trial counts within its class; of a data frame its column.
     **options
         ``name`` (of the system), and as in `deciban.train_files`: ``cross_validate`` (a number of folds, or a column of
-        a data frame such as the speaker), ``operating_points``, ``log10``, of many classes ``prior`` and the like.
+        a data frame such as the speaker), ``operating_points``, ``log10``, ``lr``, of many classes ``prior`` and the
+        like.
 
     Returns
     -------

@@ -139,7 +139,7 @@ def _train(model: ScoreModel, source: ShardSource, options: Options, progress: P
     training, reading = model.training_, options.reading
     assert training is not None  # noqa: S101  # it has just been trained
     more = {} if reading.weights is None else {"weights_from": reading.weights}
-    more |= kind_called(model.scores_kind).record(model, reading, source.classes)
+    more |= kind_called(model.scores_kind).record(reading, source.classes, source.units)
     model.training_ = replace(training, systems=source.systems, results={**training.results, **more})
     return units
 

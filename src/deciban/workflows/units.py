@@ -16,12 +16,12 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.read import read_id_map
 from deciban.io.source import PathLike, display_name
-from deciban.messages import Message, counted
+from deciban.messages import WARNING, Message, counted
 from deciban.trials import IdMap, Trials
 from deciban.trials.frozen import as_text
 from deciban.trials.lists import PAIR, ROW
 from deciban.trials.names.codes import encode, positions
-from deciban.trials.units import EACH_TRIAL, UnitColumn, require_two_sides, side_of, units_of_columns, units_of_trials
+from deciban.trials.units import UnitColumn, require_two_sides, side_of, units_of_columns, units_of_trials
 from deciban.types import AnyArray, BoolArray, CountArray
 from deciban.workflows.how_sure import COLUMN, HowSure, UnitNaming, UnitsLike, is_file
 from deciban.workflows.key_columns import complete_column
@@ -74,11 +74,12 @@ def units_of(
         units, said = kind.units_unasked(trials, truth, counting)
     else:
         try:
-            units, said = _named(trials, naming, counting), ()
+            units, said = _named(trials, naming, counting, kind.noun), ()
         except (InputError, KeyMismatchError) as error:
             if how_sure.units_required:
                 raise
-            units, said = None, (Message("units", "", f"none of these {kind.noun}s, which have no intervals: {error}"),)
+            words = f"units: none of these {kind.noun}s, which have no intervals: {error}"
+            units, said = None, (Message(WARNING, "", words),)
     if units is None:
         return None, said
 
@@ -114,19 +115,19 @@ def units_and_messages(
     words = units_in_words(units)
     if units.n_units < 2:
         words += ": one alone says nothing of others, and there are no intervals"
-        return None, (Message("units", "", words), *said)
+        return None, (Message(WARNING, "", f"units: {words}"), *said)
     if all_alike:
         words += ": all trials of a class share theirs, and there are no intervals"
-        return None, (Message("units", "", words), *said)
+        return None, (Message(WARNING, "", f"units: {words}"), *said)
     common = shared()
-    notes = (Message("note", "", common),) if common else ()
+    notes = (Message(WARNING, "", common),) if common else ()
     return units, (Message("units", "", words), *said, *notes)
 
 
-def _named(trials: Trials, naming: UnitNaming, counting: BoolArray | None) -> TrialUnits:
-    """Units as the user named them."""
+def _named(trials: Trials, naming: UnitNaming, counting: BoolArray | None, noun: str) -> TrialUnits:
+    """Return the units that the user named, where ``noun`` is what a trial is called."""
     if naming.each_trial:
-        return units_of_trials(trials, counting, noun="trial", source=EACH_TRIAL)
+        return units_of_trials(trials, counting, noun=noun)
     finder = _Finder(trials, counting)
     if naming.apart or len(naming.parts) == 2:
         named = "columns" if naming.parts else "sides"

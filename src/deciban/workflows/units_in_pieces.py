@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from deciban.core.resampling.unit_notes import common_in_words
+from deciban.core.resampling.unit_notes import common_in_words, units_in_words
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits
 from deciban.engines.class_units import WhoIsIn
 from deciban.engines.looking import found_in
@@ -15,12 +15,16 @@ from deciban.engines.unit_survey import LookAtUnits, UnitFacts, UnitsFound
 from deciban.engines.units import UnitsInPieces, UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
-from deciban.messages import Message, counted
-from deciban.trials.units import EACH_TRIAL
+from deciban.messages import WARNING, Message
 from deciban.types import IntArray
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.units import units_and_messages
+
+_UNKNOWN = (
+    "none, and no intervals: which trials share a speaker is unknown. Name the units (--units COLUMN or FILE); if all "
+    "trials are independent, --units trials"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,8 +61,10 @@ class UnitsOfSource:
         """What has to be said of them, once it is known how many there are; None where that is of no use."""
         if self.units is None or not self.are_trials:
             return self.messages
-        words = f"{counted(n_units, self.units.noun)}, {self.units.source}" if n_units else f"none, {self.units.source}"
-        return (Message("units", "", words), *self.messages)
+        if not n_units:
+            return (Message(WARNING, "", "units: one of each class, and there are no intervals"), *self.messages)
+        units = UnlistedUnits((), self.units.keys, self.units.noun, self.units.source, n_units)
+        return (Message("units", "", units_in_words(units)), *self.messages)
 
     @property
     def are_trials(self) -> bool:
@@ -121,17 +127,19 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     """
     if not how_sure.intervals:
         return UnitsOfSource(source, engine, None, None, ())
-    if source.are_units and not source.classes:
+    if source.has_units and not source.are_units:
+        found = UnitsFound(engine.run(LookAtUnits(), source.pieces).facts[0])
+    elif how_sure.naming is not None and how_sure.naming.each_trial:
+        found = UnitsFound.of_trials(kind.noun)
+    else:
+        found = kind.units_unasked_in_pieces(source, engine)
+    if found.each is not None and not source.are_units and not source.classes:
+        return UnitsOfSource(source, engine, None, None, (Message(WARNING, "", f"units: {_UNKNOWN}"),))
+    if found.each is not None and not source.classes:
         survey = engine.run(TrialSurvey(), source.pieces)
         units, messages = units_and_messages(survey.units, (), all_alike=max(survey.n) < 2, shared=lambda: "")
         return UnitsOfSource(source, engine, units, None, messages, survey)
-    if source.has_units and not source.are_units:
-        found = UnitsFound(engine.run(LookAtUnits(), source.pieces).facts[0])
-    else:
-        found = kind.units_unasked_in_pieces(source, engine)
     facts, units, messages = found.facts, found.each, found.said
-    if units is not None and how_sure.naming is not None and how_sure.naming.each_trial:
-        units = replace(units, noun="trial", source=EACH_TRIAL)
     if facts is not None and facts.units is not None:
         names = {int(truth): name for name, truth in kind.classes_by_truth(source.classes)}
         shared = _shared(facts, names)

@@ -75,7 +75,7 @@ def test_a_part_that_would_match(run):
     Path("scores.txt").write_text("".join(f"s{k} {k % 7 - 3}\n" for k in range(40)))
     code, _, err = run("eval scores.txt --key mixed.txt --missing drop")
     assert code == 0, err
-    assert "note  of the key trials, all 40 would match" in err
+    assert "warn  of the key trials, all 40 would match" in err
     assert "used  " in err
 
 

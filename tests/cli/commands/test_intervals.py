@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -103,7 +104,7 @@ def test_plots_have_bands_unless_told_not_to(run, words, tmp_path):
     code, _, err = run(f"plot c-avg-curve A.csv --key key.csv -o c.svg{words}")
     assert code == 0, err
     shown = (tmp_path / "c.svg").read_text()
-    assert ("95 % band by segment" in shown) == (not words)
+    assert ("95 % band, segments taken as independent" in shown) == (not words)
 
 
 def test_units_that_are_the_classes_say_nothing_of_others(run, tmp_path, monkeypatch):
@@ -165,7 +166,26 @@ def test_rates_at_thresholds_and_of_confusions_have_them(run, tmp_path, monkeypa
     assert float(share) == pytest.approx(100 * expected.estimate, abs=0.005)
     assert float(low) == pytest.approx(100 * expected.low, abs=6 * (expected.high - expected.low))
     assert float(high) == pytest.approx(100 * expected.high, abs=6 * (expected.high - expected.low))
-    words = "intervals of minima and losses lie around what these rather are on new units"
+    words = "minima are optimistic: eval --corrected shows what to expect on new units"
     assert words not in out
-    assert words in run("eval A.csv --key key.csv --units speaker --optimism -q")[1]
-    assert "lie around" not in run("eval A.csv --key key.csv --no-intervals -q")[1]
+    corrected = "eval A.csv --key key.csv --units speaker --optimism -q"
+    assert words in run(corrected)[1]
+    found = run(f"{corrected} --corrected")[1]
+    assert "min Cllr, corrected" in found.splitlines()[0]
+    assert "corrected: to expect on new units" in found
+
+
+@pytest.mark.usefixtures("class_files")
+def test_quiet_commands_warn_of_what_numbers_mean(run, tmp_path):
+    """Nothing of what was read, but trials that are left out, and why there are no intervals."""
+    write_score_files(tmp_path)
+    lines = Path("scores.txt").read_text().splitlines(keepends=True)
+    Path("fewer.txt").write_text("".join(lines[:-40]))
+    code, _, err = run("compare scores.txt fewer.txt --key key.txt -q")
+    assert code == 0, err
+    (line,) = err.splitlines()
+    assert line == f"warn  40 of {len(lines):,} trials left out: not every system has a score of them"
+    err = run("compare scores.txt fewer.txt --key key.txt")[2]
+    assert line in err
+    assert "read  " in err
+    assert run("eval scores.txt --key key.txt -q")[2] == ""

@@ -47,10 +47,10 @@ def test_from_scores_to_bounds(run):
     model = load_model("model.json")
     assert model.uncertainty_.n_units == 15
     assert f"scale {model.scale_:.6g} ± " in out
-    assert "standard errors: sandwich, by 15 units (by utt2spk); fewer than 30" in out
+    assert "standard errors: jackknife, by 15 units (by utt2spk); fewer than 30" in out
     code, _, err = run("apply", "model.json", "a.csv", "-o", "llr.csv", "--interval", "--level", "0.9")
     assert code == 0, err
-    assert "intervals of llrs: 90 %; standard errors: sandwich" in err
+    assert "intervals of llrs: 90 %; standard errors: jackknife" in err
     found = columns("llr.csv")
     assert list(found) == ["enroll", "test", "score", "gender", "llr_low", "llr_high"]
     scores = read_scores("a.csv").score
@@ -165,7 +165,7 @@ def test_inspect_shows_parameters_with_their_errors(run):
     assert properties["model"] == "linear-fusion"
     assert properties["a"] == f"{model.weights_[0]:.6g} ± {model.errors_in_order[0]:.2g}"
     assert properties["trained on"].startswith("15 target")
-    assert properties["standard errors"].startswith("sandwich, by 15 speakers")
+    assert properties["standard errors"].startswith("jackknife, by 15 speakers")
 
 
 def test_a_damaged_model_is_no_list_of_trials(run):
@@ -184,7 +184,7 @@ def test_the_report_shows_them(run):
     assert "standard error</th>" in fusion
     assert f"± {load_model('fusion.json').errors_in_order[0]:.2g}" in fusion
     assert f"± {load_model('model.json').errors_in_order[0]:.2g}" in model
-    assert "sandwich, by 15 speakers" in model
+    assert "jackknife, by 15 speakers" in model
 
 
 @pytest.mark.parametrize(("words", "shown"), [("", "95"), ("--level 0.5", "50"), ("--no-intervals", None)])

@@ -242,7 +242,7 @@ def test_segments_that_the_first_file_of_a_fusion_lacks_are_counted_once(files, 
     write_table("sysA.csv", loglik[:80])
     code, _, err = run("apply", "fusion.json", "sysA.csv", "sysB.csv", "sysC.csv", "-o", "out.csv")
     assert code == 0, err
-    assert "note  10 segments that sysA.csv does not have left out" in err.splitlines()
+    assert "warn  10 segments that sysA.csv does not have left out" in err.splitlines()
     assert len(Path("out.csv").read_text().splitlines()) == 81
 
 

@@ -28,7 +28,7 @@ SAID = {
     "--units day": "2 units, by column 'day'",
     "--units product": "16 units, by the names of enroll and test, those of one side apart from those of the other",
     "--units product:utt2spk": "4 units, by utt2spk, those of one side apart from those of the other",
-    "--units trials": "48 trials, each a unit by itself as was asked for: intervals are too narrow where",
+    "--units trials": "48 trials taken as independent: if they share speakers or sources, the intervals are too narrow",
     "--where day=a": "4 speakers, found from target trials",
 }
 

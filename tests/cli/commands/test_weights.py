@@ -173,7 +173,7 @@ def test_another_key_may_lack_the_column(run):
     with_column, without = (run(f"{command} {others}/{name}.csv") for name in ("key", "plain"))
     assert with_column[0] == without[0] == 0
     assert "has no column" not in with_column[2]
-    assert "note  weighted/plain.csv   has no column 'w' of weights: all its trials count alike" in without[2]
+    assert "warn  weighted/plain.csv   has no column 'w' of weights: all its trials count alike" in without[2]
     with_column, without = json.loads(with_column[1]), json.loads(without[1])
     assert with_column["dev"] == without["dev"] == with_column["eval"]
     assert without["eval"][-1]["n_tar"] == N // 3

@@ -2,13 +2,16 @@
 
 import csv
 import io
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import deciban
-from deciban.cli.shared.interval_cells import aligned, apart
+from deciban.cli.shared.interval_cells import aligned, apart, with_corrected
 from deciban.evaluation.figure_cells import WithInterval
+from deciban.report import render
 from support.commands import printed_table
 
 RNG = np.random.default_rng(4)
@@ -23,7 +26,10 @@ FIGURES = ["EER (ROCCH)", "minDCF", "actDCF", "Cllr", "min Cllr", "calibration l
 def plain(systems):
     """The same systems without intervals."""
     return deciban.Results(
-        tuple(deciban.evaluate(*_scores(k), name=one.name, operating_points=[0.01]) for k, one in enumerate(systems))
+        tuple(
+            deciban.evaluation.evaluate(*_scores(k), name=one.name, operating_points=[0.01])
+            for k, one in enumerate(systems)
+        )
     )
 
 
@@ -103,3 +109,39 @@ def test_negative_bounds_have_a_minus_in_latex():
 def test_columns_without_intervals_are_left_alone():
     assert aligned(["1", "22"]) == ["1", "22"]
     assert apart("x", ["1", "22"]) == [("x", ["1", "22"])]
+
+
+def _without_intervals_of(one, figures):
+    known = one.uncertainty
+    estimates = {name: each for name, each in known.estimates.items() if name not in figures}
+    return replace(one, uncertainty=replace(known, estimates=estimates))
+
+
+def test_figures_without_intervals_stand_in_tables_with_intervals():
+    """Where too few speakers refuse one: no bracket, empty bounds, and nothing in JSON."""
+    some = _without_intervals_of(SYSTEMS[0], ("eer", ("min_dcf", 0), "min_cllr", "calibration_loss"))
+    both = deciban.Results((some, SYSTEMS[1]))
+    row = both.table().splitlines()[1]
+    assert re.match(rf"sysA +{100 * some.eer:.2f} %  +{some.min_dcf:.3f}  +\S+ \[\S+, \S+\]  +\S+ \[", row)
+    assert f"{100 * some.eer:.2f} & {some.min_dcf:.3f} & " in both.table("latex")
+    assert f"| {100 * some.eer:.2f} % | {some.min_dcf:.3f} | " in both.table("markdown")
+    lines = [line for line in both.table("csv").splitlines() if not line.startswith("#")]
+    first, second = csv.DictReader(lines[:3])
+    assert (first["EER (ROCCH) low in %"], first["Cllr low"] != "") == ("", True)
+    assert second["EER (ROCCH) low in %"] != ""
+    assert "eer" not in some.to_dict()["intervals"]
+    assert "cllr" in some.to_dict()["intervals"]
+    compared = deciban.compare(some, SYSTEMS[1])
+    assert "EER (ROCCH), minDCF at p_target 0.01, min Cllr, calibration loss: no difference" in compared.table()
+    assert render(both)
+
+
+def test_minima_have_columns_of_corrected_values_on_request():
+    one = SYSTEMS[0]
+    columns = {"EER (ROCCH)": lambda one: f"{one.eer}", "Cllr": lambda one: f"{one.cllr}"}
+    found = with_corrected(columns, [one])
+    assert list(found) == ["EER (ROCCH)", "EER, corrected", "Cllr"]
+    expected = one.uncertainty.estimates["eer"].corrected
+    assert found["EER, corrected"](one) == f"{100 * expected:.2f} %"
+    assert found["EER, corrected"](_without_intervals_of(one, ("eer",))) == "-"
+    assert list(with_corrected(columns, plain([one]).systems)) == list(columns)

@@ -36,4 +36,4 @@ def test_trials_that_are_units_are_in_no_need_of_words():
 
 def test_counts_are_words():
     assert units_in_words(TrialUnits.of(["x"], source="by y.txt")) == "1 unit, by y.txt"
-    assert units_in_words(TrialUnits.each(1200)).startswith("1,200 trials, ")
+    assert units_in_words(TrialUnits.each(1200)).startswith("1,200 trials taken as independent: ")

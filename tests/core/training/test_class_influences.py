@@ -42,6 +42,7 @@ def numbers_of(model):
 
 
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.usefixtures("sandwich")
 def test_the_covariance_is_that_of_refits_with_perturbed_weights(name, drawn):
     loglik, label, units, weight = drawn
     make = MODELS[name]
@@ -54,6 +55,7 @@ def test_the_covariance_is_that_of_refits_with_perturbed_weights(name, drawn):
     assert len(model.parameter_names) == len(expected)
 
 
+@pytest.mark.usefixtures("sandwich")
 def test_excluded_classes_and_decided_trials(drawn):
     loglik, label, units, _ = drawn
     x = loglik[:, 0].copy()
@@ -64,6 +66,23 @@ def test_excluded_classes_and_decided_trials(drawn):
         lambda weights: numbers_of(MulticlassCalibrator().fit(x, label, sample_weight=weights)), np.ones(400), units
     )
     np.testing.assert_allclose(model.parameter_covariance_, expected, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_leaving_out_each_unit_is_training_without_it(name, drawn):
+    loglik, label, units, weight = drawn
+    make = MODELS[name]
+    x = loglik if isinstance(make(), MulticlassFusion) else loglik[:, 0]
+    model = make().fit(x, label, sample_weight=weight, units=units)
+    without = [
+        numbers_of(make().fit(x[units != unit], label[units != unit], sample_weight=weight[units != unit]))
+        for unit in range(N_UNITS)
+    ]
+    changes = np.array(without) - numbers_of(model)
+    expected = (N_UNITS - 1) / N_UNITS * changes.T @ changes
+    np.testing.assert_allclose(model.parameter_covariance_, expected, atol=1e-6 * np.abs(expected).max())
+    bias = (N_UNITS - 1) * changes.mean(axis=0)
+    np.testing.assert_allclose(model.uncertainty_.bias, bias, atol=1e-4 * np.abs(bias).max())
 
 
 def test_two_classes_are_those_of_the_calibration_of_two(drawn):

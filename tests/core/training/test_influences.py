@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from deciban.calibration import AffineCalibrator, BetaCalibrator, GaussianCalibrator, ScaleCalibrator, ShiftCalibrator
-from deciban.core.training.influences import solved
+from deciban.core.training.influences import steep
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion
 from support.resampled import all_by_all, refitted_covariance
@@ -39,6 +39,7 @@ def inputs_of(made, data):
 @pytest.mark.filterwarnings("ignore:GaussianCalibrator. the map turns")
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.usefixtures("sandwich")
 def test_the_covariance_is_that_of_refits_with_perturbed_weights(name, weighted):
     data, make = all_by_all(n_speakers=20, seed=1), MODELS[name]
     weight = data.weight if weighted else np.ones(len(data.score))
@@ -52,6 +53,7 @@ def test_the_covariance_is_that_of_refits_with_perturbed_weights(name, weighted)
     np.testing.assert_allclose(model.parameter_covariance_, expected, atol=1e-6 * np.abs(expected).max())
 
 
+@pytest.mark.usefixtures("sandwich")
 def test_trials_that_infinite_scores_decide_count_in_their_class():
     data = all_by_all(n_speakers=15, seed=2)
     score = data.score.copy()
@@ -75,6 +77,7 @@ def test_trials_of_weight_0_make_no_units():
     np.testing.assert_allclose(one.parameter_covariance_, other.parameter_covariance_, rtol=1e-9)
 
 
+@pytest.mark.usefixtures("sandwich")
 def test_the_shift_has_a_closed_form():
     data = all_by_all(n_speakers=25, seed=4)
     p, model = 0.2, ShiftCalibrator(p_target=0.2).fit(data.score, data.is_target, units=data.speakers)
@@ -91,6 +94,7 @@ def test_the_shift_has_a_closed_form():
     assert model.standard_errors == pytest.approx({"scale": 0.0, "offset": expected}, rel=1e-9)
 
 
+@pytest.mark.usefixtures("sandwich")
 def test_copies_of_every_unit_divide_variances():
     data, copies = all_by_all(n_speakers=20, seed=5), 3
     once = AffineCalibrator().fit(data.score, data.is_target, units=data.speakers).parameter_covariance_
@@ -124,6 +128,7 @@ CLUSTERED = [[0.13464103, -0.11684069], [-0.11684069, 0.16660941]]
 """Of GLM(y, [x, 1], Binomial()).fit(cov_type="cluster"), statsmodels 0.15.0, without its factor (N - 1) / (N - 2)."""
 
 
+@pytest.mark.usefixtures("sandwich")
 def test_against_the_cluster_robust_covariance_of_statsmodels():
     """Which is the same where all clusters have equally many trials of each class, so that shares do not matter."""
     rng = np.random.default_rng(11)
@@ -154,9 +159,9 @@ def test_a_constant_system_has_none():
 
 def test_a_saddle_has_none():
     with pytest.raises(InputError, match="no minimum"):
-        solved(np.diag([1.0, -0.5]), np.ones((3, 2)))
+        steep(np.diag([1.0, -0.5]))
     with pytest.raises(InputError, match="do not fit a float"):
-        solved(np.diag([1.0, np.inf]), np.ones((3, 2)))
+        steep(np.diag([1.0, np.inf]))
 
 
 def test_one_unit_alone_is_told_and_the_model_is_trained_all_the_same():

@@ -67,7 +67,7 @@ def test_what_has_no_replicates_has_a_linearised_interval():
     loglik, label, units = drawn()
     found = evaluate_classes(loglik, label, classes=CLASSES, units=units, bootstrap=500, seed=1)
     assert found.interval("cllr").method == "bootstrap, percentile"
-    assert found.interval(("class_error_rates", "dog")).method == "linearised by unit"
+    assert found.interval(("class_error_rates", "dog")).method == "Wilson limits by unit"
 
 
 def test_replicates_without_a_class_are_left_out():

@@ -56,6 +56,9 @@ def test_a_band_is_the_interval_of_the_cost_at_the_prior(asked, optimism):
         found = evaluated(loglik, optimism=optimism, **given, **more)
         for k, name in enumerate(found.detectors):
             for (curve, figure), band in zip(CURVES.items(), detector_bands(found, k), strict=True):
+                if ("detectors", name, figure) not in found.uncertainty.estimates:
+                    assert band[0][place] == band[1][place]  # no unit moves it
+                    continue
                 expected = found.interval(("detectors", name, figure))
                 error = found.uncertainty.curves["detectors", name, curve][place]
                 assert error == pytest.approx(expected.standard_error, rel=1e-9, abs=1e-15)

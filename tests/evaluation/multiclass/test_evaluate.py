@@ -263,9 +263,8 @@ def test_results_of_files_are_those_of_arrays(tmp_path):
     both = [tmp_path / "sysA.csv", tmp_path / "sysB.csv"]
     results = evaluate_class_files(both, tmp_path / "key.csv", intervals=False)
     assert [one.name for one in results.systems] == ["sysA", "sysB"]
-    assert (
-        results.systems[0].to_dict() == deciban.evaluate_classes(loglik, label, classes=CLASSES, name="sysA").to_dict()
-    )
+    of_arrays = deciban.evaluation.evaluate_classes(loglik, label, classes=CLASSES, name="sysA")
+    assert results.systems[0].to_dict() == of_arrays.to_dict()
     with_units = evaluate_class_files(both, tmp_path / "key.csv").systems[0]
     each = deciban.evaluation.evaluate_classes(loglik, label, classes=CLASSES, units=TrialUnits.each(len(label)))
     assert with_units.interval("c_avg").low == pytest.approx(each.interval("c_avg").low)

@@ -62,7 +62,9 @@ def test_standard_errors_are_of_derivatives_in_the_weights_of_units(p_target):
         members, one = tuple(map(CLASSES.index, told[word]["classes"])), found.interval(("subset_c_avg", word))
         assert one.estimate == told[word]["c_avg"] == pytest.approx(costs[members])
         assert one.standard_error == error(slopes[members])
-        reach = stats.t(13).ppf(1 - 0.025 / 11) * one.standard_error / one.estimate
+        sizes = [np.bincount(units[label == k], minlength=14) for k in members]
+        few = math.floor(min(own.sum() ** 2 / (own @ own) for own in sizes) + 1e-9)  # effective units
+        reach = stats.t(few - 1).ppf(1 - 0.025 / 11) * one.standard_error / one.estimate
         assert (one.low, one.high) == pytest.approx((one.estimate * math.exp(-reach), one.estimate * math.exp(reach)))
 
 

@@ -176,7 +176,7 @@ def test_square_matrices_are_models_x_segments(tmp_path):
 
 def test_names_and_scale_are_the_users(tmp_path):
     path = h5(tmp_path / "scores.h5", IDS | MASKED)
-    system = read(path, name="sysA", log10=True).scores
+    system = read(path, name="sysA", unit="log10").scores
     assert (system.name, system.log10) == ("sysA", True)
     assert read(path).scores.trials.origin.name == str(path)
 

@@ -127,7 +127,7 @@ def test_a_matrix_is_not_taken_for_scores():
 def test_columns_of_a_matrix():
     matrix = np.array([[0.5, 1.5], [2.5, 3.5], [4.5, 5.5]])
     for columns in ("-,score", "score=2", {"score": "2"}, ["-", "score"]):
-        scores = read(matrix, need="scores", columns=columns, name="net", log10=True).scores
+        scores = read(matrix, need="scores", columns=columns, name="net", unit="log10").scores
         assert (scores.name, scores.score.tolist(), scores.log10) == ("net", [1.5, 3.5, 5.5], True)
     both = read(matrix, columns="score,score").systems
     assert [(one.name, one.score[0]) for one in both] == [("1", 0.5), ("2", 1.5)]

@@ -78,7 +78,7 @@ def test_every_trial_is_a_unit_by_its_names_or_its_place(tmp_path, kind):
     expected = mixed_bits(rows * scores.shape[1] + columns)
     if kind == "chunked":
         names = {"enroll": [f"m{k}" for k in rows], "test": [f"t{k}" for k in columns]}
-        expected = units_of_trials(Trials.of(names), noun="trial", source="").keys
+        expected = units_of_trials(Trials.of(names), noun="trial").keys
     found = np.concatenate([one.keys[one.codes[0]] for one in units])
     np.testing.assert_array_equal(np.sort(found), np.sort(expected))
     assert source.pieces[1].read(Wanted((), units=True)).units.noun == "trial"

@@ -18,7 +18,7 @@ from support.sources import gathered, in_memory, trials, write
 
 SAID = [
     {},
-    {"log10": True},
+    {"unit": "log10"},
     {"where": {"gender": "f"}},
     {"where": {"age": ["20", "21.0"], "gender": "m"}},
     {"weights": "weight"},
@@ -98,7 +98,7 @@ def test_several_columns_are_several_systems(tmp_path):
     np.testing.assert_array_equal(gathered(source), in_memory([cut])[0])
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from([{}, {"log10": True}, {"classes": ["b", "a"]}]))
+@given(st.integers(0, 2**32 - 1), st.sampled_from([{}, {"unit": "log10"}, {"classes": ["b", "a"]}]))
 @settings(max_examples=15)
 def test_columns_of_classes(tmp_path_factory, seed, said):
     rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("classes")
@@ -106,9 +106,9 @@ def test_columns_of_classes(tmp_path_factory, seed, said):
     label = rng.choice(["a", "b"] if "classes" in said else ["a", "b", "c"], n)
     scores = {name: rng.normal(size=n).astype(np.float32) for name in "abc"}
     cut = write(pa.table({"trial": [f"s{k}" for k in range(n)], **scores, "class": label}), path / "cut", rng)
-    found = open_shards(cut, **{name: value for name, value in said.items() if name != "log10"})
+    found = open_shards(cut, **{name: value for name, value in said.items() if name != "unit"})
     assert found.classes == tuple(said.get("classes", "abc"))
-    if "log10" not in said:
+    if "unit" not in said:
         np.testing.assert_array_equal(gathered(found), in_memory([cut], **said)[0])
 
 

@@ -47,7 +47,7 @@ def test_what_is_added_to_both_scores_changes_nothing(files, tmp_path):
     folder, score, _ = files
     np.save(tmp_path / "shifted.npy", score[:, ::-1] + np.array([4.0] * 150 + [-8.0] * 150)[:, None])
     one, other = (
-        read_two_columns(recognize(path), log10=False).contents.scores.score
+        read_two_columns(recognize(path), unit=None).contents.scores.score
         for path in (folder / "scores.npy", tmp_path / "shifted.npy")
     )
     np.testing.assert_allclose(one, other, rtol=0, atol=1e-13)
@@ -80,27 +80,28 @@ def test_a_matrix_is_a_difference_only_if_asked(files):
 def test_infinite_scores_of_both_classes_say_nothing(tmp_path, value):
     np.save(tmp_path / "a.npy", np.array([[0.0, 1.0], [value, value], [0.0, -value]]))
     with pytest.raises(InputError, match=r"row 1: both classes of \(1\) have the score -?inf.*\(1 such segments\)"):
-        read_two_columns(recognize(tmp_path / "a.npy"), log10=False)
+        read_two_columns(recognize(tmp_path / "a.npy"), unit=None)
     np.save(tmp_path / "a.npy", np.array([[0.0, 1.0], [0.0, value]]))
-    assert read_two_columns(recognize(tmp_path / "a.npy"), log10=True).contents.scores.score.tolist() == [1.0, value]
+    assert read_two_columns(recognize(tmp_path / "a.npy"), unit="log10").contents.scores.score.tolist() == [1.0, value]
     np.save(tmp_path / "a.npy", np.array([[-1.7e308, 1.7e308], [0.0, 0.0]]))
     with pytest.raises(InputError, match="row 0: the difference of its scores is beyond the largest float"):
-        read_two_columns(recognize(tmp_path / "a.npy"), log10=False)
+        read_two_columns(recognize(tmp_path / "a.npy"), unit=None)
 
 
 def test_probabilities_get_a_note(tmp_path):
     posterior = np.array([[0.25, 0.75], [0.5, 0.5]] * 10)
     np.save(tmp_path / "p.npy", posterior)
-    found = read_two_columns(recognize(tmp_path / "p.npy"), log10=False).contents
-    assert "no log-likelihood ratio" in found.notes[1]
-    assert "--probabilities PRIOR" in found.notes[1]
+    found = read_two_columns(recognize(tmp_path / "p.npy"), unit=None).contents
+    assert found.notes[1].is_warning
+    assert "no log-likelihood ratio" in found.notes[1].text
+    assert "--probabilities PRIOR" in found.notes[1].text
 
 
 def test_probabilities_of_two_columns_are_exact_where_one_alone_is_not(tmp_path):
     """A posterior that rounds to 1 says nothing by itself; that of the other class does."""
     posterior = np.array([[1e-20, 1.0], [0.75, 0.25], [1.0, 0.0]])
     np.save(tmp_path / "p.npy", posterior)
-    found = read_two_columns(recognize(tmp_path / "p.npy"), log10=False, prior=0.2).contents
+    found = read_two_columns(recognize(tmp_path / "p.npy"), unit=None, prior=0.2).contents
     assert found.from_probabilities
     assert len(found.notes) == 1
     expected = [20 * np.log(10) - np.log(0.25), np.log(1 / 3) - np.log(0.25), -np.inf]
@@ -125,7 +126,7 @@ def test_what_is_read_otherwise_is_left_alone(files, tmp_path):
     folder, _, _ = files
     (tmp_path / "two.csv").write_text("trial,a_score,b_score\nx,1,2\n")
     (tmp_path / "key.csv").write_text("trial,label\nx,target\n")
-    assert read_two_columns(recognize(tmp_path / "two.csv"), log10=False) is None
+    assert read_two_columns(recognize(tmp_path / "two.csv"), unit=None) is None
     assert read_two_classes(recognize(tmp_path / "key.csv")) is None
     assert read_two_classes(recognize(folder / "key.npy")) is None
 

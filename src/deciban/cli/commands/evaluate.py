@@ -15,7 +15,9 @@ from deciban.cli.shared.progress import working
 @click.command("eval", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
 @joining_options(more=("units", "uncertainty", "conditions", "worst", "scale"))
-@options("eval-figures", "posteriors", "rule", "capacity", "axis", "decided", "all-classes", "tables", "json")
+@options(
+    "eval-figures", "posteriors", "rule", "capacity", "axis", "decided", "all-classes", "tables", "corrected", "json"
+)
 def eval_command(
     scores: tuple[str, ...], *, key: str | None, asked: Asked, quiet: bool, shown: Shown, **given: Any
 ) -> None:
@@ -75,7 +77,8 @@ def eval_command(
     from deciban.evaluation.information_at import sentence
 
     out = console(shown.table_style)
-    print_results(results, out, all_classes=shown.all_classes, sentences=[sentence(one) for one in results.systems])
+    sentences = [sentence(one) for one in results.systems]
+    print_results(results, out, all_classes=shown.all_classes, corrected=shown.corrected, sentences=sentences)
     if results.kind == "two-class" and (any(tables.values()) or any(map(_has_requests, results.systems))):
         from deciban.cli.shared.requested_tables import print_requested
 

@@ -55,6 +55,7 @@ def validate_command(
     quiet: bool,
     as_json: bool,
     log10: bool,  # noqa: ARG001  # of no matter here
+    lr: bool,  # noqa: ARG001
     **reading: Any,
 ) -> None:
     """See whether SUBMISSION scores the trials of LIST: each once, no others, in the same order, all of them numbers.

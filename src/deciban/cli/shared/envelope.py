@@ -31,11 +31,14 @@ class Shown:
     table_style : str
     all_classes : bool
         Whether tables of classes have all of them, however many these are.
+    corrected : bool
+        Whether minima have their corrected values beside them.
     """
 
     as_json: bool = False
     table_style: str = "plain"
     all_classes: bool = False
+    corrected: bool = False
 
 
 def print_json(

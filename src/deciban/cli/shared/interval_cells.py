@@ -2,14 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from deciban.evaluation.figure_cells import WithInterval
+from deciban.evaluation.figure_cells import PERCENT, WithInterval
+
+if TYPE_CHECKING:  # tables of formats need no numbers
+    from deciban.evaluation.one_system import OneSystem
+    from deciban.evaluation.uncertainty import Figure
+
+Cell: TypeAlias = Callable[[Any], str]
+"""What stands in a column about an evaluation."""
 
 
 def has_intervals(cells: Sequence[str]) -> bool:
     """Whether some cell of a column has an interval."""
     return any(isinstance(cell, WithInterval) for cell in cells)
+
+
+def with_corrected(columns: Mapping[str, Cell], systems: Sequence[OneSystem]) -> dict[str, Cell]:
+    """Return columns of figures, each minimum with a column of its corrected values behind it.
+
+    Parameters
+    ----------
+    columns : mapping of str to function
+        Headings, and what stands below them about an evaluation.
+    systems : sequence of Evaluation or ClassEvaluation
+    """
+    from deciban.evaluation.interval_words import corrected_of
+
+    minima = {name: (figure, in_percent) for name, figure, in_percent in systems[0].minima}
+    found = dict[str, Cell]()
+    for heading, cell in columns.items():
+        found[heading] = cell
+        name = heading.partition(" (")[0]
+        if name in minima and any(corrected_of(one, minima[name][0]) is not None for one in systems):
+            figure, in_percent = minima[name]
+            digits = 4 if name == "min C_avg" else 3
+            found[f"{name}, corrected"] = partial(corrected_cell, figure, in_percent=in_percent, digits=digits)
+    return found
+
+
+def corrected_cell(figure: Figure, one: OneSystem, *, in_percent: bool = False, digits: int = 3) -> str:
+    """Return what to expect of a minimum on new units, as tables show it."""
+    from deciban.evaluation.interval_words import corrected_of
+
+    value = corrected_of(one, figure)
+    if value is None:
+        return "-"
+    return f"{100 * value:z.2f}{PERCENT}" if in_percent else f"{value:z.{digits}f}"
 
 
 def estimate_of(cell: str) -> str:

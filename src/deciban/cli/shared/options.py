@@ -17,7 +17,7 @@ from deciban.cli.shared.completion import completer_of
 from deciban.cli.shared.envelope import GIVEN, TYPED, Shown
 from deciban.cli.shared.parsing import PARSERS
 from deciban.cli.shared.picture import Picture
-from deciban.messages import one_line
+from deciban.messages import Message, one_line
 
 if TYPE_CHECKING:
     from deciban.evaluation import Preset
@@ -287,9 +287,9 @@ def refuse_options(kind: KindName) -> None:
 
 
 def tell(messages: Iterable[object], *, quiet: bool = False) -> None:
-    """Say on standard error what was read, assumed and written: one line for each message."""
-    if not quiet:
-        for message in messages:
+    """Print messages on standard error, one line for each: if quiet, only warnings about the meaning of numbers."""
+    for message in messages:
+        if not quiet or (isinstance(message, Message) and message.is_warning):
             click.echo(one_line(str(message)), err=True)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from deciban.cli.shared.interval_cells import has_intervals
+from deciban.cli.shared.interval_cells import corrected_cell, has_intervals, with_corrected
 from deciban.cli.shared.table_writers import UNLIMITED, WRITERS, Table
 from deciban.evaluation.figure_cells import WithInterval, with_interval, written
 from deciban.messages import amount, one_line
@@ -78,8 +78,8 @@ def print_results(
     *,
     order: Sequence[str] = (),
     with_trials: bool = False,
-    with_classes: bool = True,
-    all_classes: bool = False,
+    all_classes: bool | None = False,
+    corrected: bool = False,
     sentences: Sequence[str] = (),
 ) -> None:
     """Print the table of all systems, and the notes that belong to it, on standard output or another console.
@@ -93,20 +93,21 @@ def print_results(
         Names of all rows, if there are some without figures.
     with_trials : bool
         Two classes: whether each row says how many trials it is of, or of what weight.
-    with_classes : bool
-        Many classes: whether the classes have tables, too.
-    all_classes : bool
-        Whether these have every class where there are more than 30, and not the ten of greatest error rate alone.
+    all_classes : bool or None
+        Many classes: whether tables of classes have every class where there are more than 30, and not the ten of
+        greatest error rate alone. None for no such tables.
+    corrected : bool
+        Whether minima have their corrected values beside them.
     sentences : sequence of str
         What else is said of all trials, before tables by condition.
     """
     to = out or console()
     if results.kind == "classes":
-        _print_multiclass(
-            results.systems, to, order, with_classes=with_classes, most=None if all_classes else _SHOWN_CLASSES
-        )
+        _print_multiclass(results.systems, to, order, corrected=corrected)
+        if all_classes is not None:
+            _print_classes(results.systems, to, None if all_classes else _SHOWN_CLASSES)
     else:
-        _print_two_class(results.systems, to, order, with_trials=with_trials)
+        _print_two_class(results.systems, to, order, with_trials=with_trials, corrected=corrected)
     if results.primaries:
         from deciban.cli.shared.plan_tables import print_primaries
 
@@ -166,7 +167,6 @@ def percent(fraction: float) -> str:
 
 
 _FOUR = partial(number, digits=4)
-
 _LOSSES: Columns = {
     "Cllr": written("cllr", lambda one: one.cllr, number),
     "min Cllr": written("min_cllr", lambda one: one.min_cllr, number),
@@ -174,30 +174,34 @@ _LOSSES: Columns = {
 }
 
 
-def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], caption: str | None = None) -> Table:
+def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], caption: str, *, corrected: bool) -> Table:
     """A row for each system, or for each name in order: some may have no figures."""
+    columns = with_corrected(columns, systems) if corrected else columns
     known = {one.name: [cell(one) for cell in columns.values()] for one in systems}
     rows = [(name, *known.get(name, ["-"] * len(columns))) for name in order or known]
-    return table(["system", *columns], rows, caption=captioned(caption, systems))
+    return table(["system", *columns], rows, caption=captioned(caption, systems, corrected=corrected))
 
 
-def captioned(caption: str | None, systems: Sequence[Any]) -> str:
-    """A caption, and what stands in brackets behind figures."""
-    from deciban.evaluation.interval_words import caption_of
+def captioned(caption: str | None, systems: Sequence[Any], *, corrected: bool | None = None) -> str:
+    """A caption, and what stands in brackets; ``corrected``, of minima: whether their corrected values are there."""
+    from deciban.evaluation.interval_words import caption_of, optimism_in_words
 
     intervals = caption_of(systems)
-    return "; ".join(filter(None, (caption, f"[{intervals}]" if intervals else "")))
+    minima = "" if corrected is None else optimism_in_words(systems, corrected=corrected)
+    return "; ".join(filter(None, (caption, f"[{intervals}]" if intervals else "", minima)))
 
 
-def _print_two_class(systems: Sequence[Evaluation], out: Console, order: Sequence[str], *, with_trials: bool) -> None:
+def _print_two_class(
+    systems: Sequence[Any], out: Console, order: Sequence[str], *, with_trials: bool, corrected: bool
+) -> None:
     columns: Columns = {}
     if with_trials:
         counted = "weight" if all(one.is_weighted for one in systems) else "trials"
         columns[counted] = lambda one: amount(one.n_tar + one.n_non)
     figures, caption = two_class_columns(systems[0])
-    out.print(_summary(systems, columns | figures, order, caption))
+    out.print(_summary(systems, columns | figures, order, caption, corrected=corrected))
     if len(systems[0].operating_points) > 1:
-        out.print(_points(systems))
+        out.print(_points(systems, corrected=corrected))
 
 
 def two_class_columns(first: Evaluation) -> tuple[Columns, str]:
@@ -211,43 +215,42 @@ def two_class_columns(first: Evaluation) -> tuple[Columns, str]:
     return columns | {**_LOSSES, "AUC": written("auc", lambda one: one.auc, _FOUR)}, caption
 
 
-def _points(systems: Sequence[Evaluation]) -> Table:
+def _points(systems: Sequence[Evaluation], *, corrected: bool) -> Table:
     headings = ["system", "operating point", "minDCF", "actDCF", "misses", "false alarms"]
+    headings[3:3] = ["minDCF, corrected"] if corrected else []
     rows = list[Sequence[str]]()
     for one in systems:
         for k, point in enumerate(one.operating_points):
             names = ("min_dcf", "act_dcf")
-            costs = (with_interval(number(getattr(point, name)), one, (name, k)) for name in names)
+            costs = [with_interval(number(getattr(point, name)), one, (name, k)) for name in names]
+            costs[1:1] = [corrected_cell(("min_dcf", k), one)] if corrected else []
             rows.append((one.name, str(point), *costs, amount(point.n_miss), amount(point.n_fa)))
-        means = (with_interval(number(getattr(one, name)), one, name) for name in ("mean_min_dcf", "mean_act_dcf"))
+        means = [with_interval(number(getattr(one, name)), one, name) for name in ("mean_min_dcf", "mean_act_dcf")]
+        means[1:1] = [corrected_cell("mean_min_dcf", one)] if corrected else []
         rows.append((one.name, "mean over points", *means))
     caption = captioned("normalized DCF; errors at the actual threshold", systems)
     return table(headings, rows, n_left=2, caption=caption)
 
 
-def _print_multiclass(
-    systems: Sequence[ClassEvaluation], out: Console, order: Sequence[str], *, with_classes: bool, most: int | None
-) -> None:
-    first = systems[0]
-    out.print(_summary(systems, class_columns(first), order, _caption(first)))
+def _print_multiclass(systems: Sequence[Any], out: Console, order: Sequence[str], *, corrected: bool) -> None:
+    first: ClassEvaluation = systems[0]
+    out.print(_summary(systems, class_columns(first), order, _caption(first), corrected=corrected))
     if len(first.points) > 1:
         out.print(_class_points(systems))
-    if not with_classes:
-        return
-    out.print("")
-    from deciban.evaluation.interval_words import corrected_detectors
 
+
+def _print_classes(systems: Sequence[ClassEvaluation], out: Console, most: int | None) -> None:
+    out.print("")
+    first = systems[0]
     shown, left_out = _shown_classes(systems, most)
-    around = corrected_detectors(systems)
-    around = f"; {around}" if around else ""
     if len(systems) == 1:
         at = f"{first.points[0].p_target:g}"
-        words = f"{left_out}detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV{around}"
+        words = f"{left_out}detection against the rest: cost at target prior {at}, Cllr in bits; minima by PAV"
         out.print(replace(_of_one(first, shown), caption=words))
         for line in _remarks(first):
             say(out, line)
     else:
-        words = f"{left_out}error rate, and Cllr of detection against the rest in bits (its minimum by PAV){around}"
+        words = f"{left_out}error rate, and Cllr of detection against the rest in bits (its minimum by PAV)"
         for_programs = isinstance(out, TableConsole) and out.writer is not None
         made = _of_many_apart(systems, shown) if for_programs else _of_many(systems, shown)
         out.print(replace(made, caption=words))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _READ_AGAIN = (
-    *("format", "columns", "labels", "log10", "probabilities", "by_order", "ids"),
+    *("format", "columns", "labels", "log10", "lr", "probabilities", "by_order", "ids"),
     *("classes", "posterior_prior", "detection_llr", "from_classes"),
 )
 """How scores are read that the model is applied to."""
@@ -275,7 +275,7 @@ def _print_rows(results: Results[Any], rows: Sequence[FigureRow], part: str, out
     systems = tuple(replace(one, notes=()) if one.name in silent else one for one in results.systems)
     shown = [row.name for row in rows if getattr(row, part) is not None or row.note]
     sizes = {one.n_tar + one.n_non for one in systems} if results.kind == "two-class" else set()
-    how: Any = {"order": shown, "with_trials": len(sizes) > 1, "with_classes": False}
+    how: Any = {"order": shown, "with_trials": len(sizes) > 1, "all_classes": None}
     print_results(replace(results, systems=systems), out, **how)
     for row in rows:
         if row.note and (part == "dev" or getattr(row, part) is None):

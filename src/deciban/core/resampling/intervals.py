@@ -167,8 +167,9 @@ class Estimate:
     ----------
     value, standard_error : float
     n_units : int
-    scale : {"log", "logit", "identity"}
-        On which it is nearly normal: logit for shares, log for costs, itself for differences.
+    scale : {"log", "logit", "identity", "complement"}
+        On which it is nearly normal: logit for shares, log for costs, itself for differences; complement is the log of
+        what the metric lacks to its upper limit, for information.
     corrected : float or None
         Without optimism; the middle of the interval where it is known.
     nothing_seen : NothingSeen or None
@@ -263,6 +264,10 @@ class Estimate:
         middle = self.value if self.corrected is None else self.corrected
         if half_width == 0.0:
             return middle, middle
+        if self.scale == "complement":
+            top = self.limits[1]
+            low, high = bounds_on_scale(top - middle, top - middle, half_width, "log")
+            return top - float(high), top - float(low)
         low, high = bounds_on_scale(middle, middle, half_width, self.scale)
         return float(low), float(high)
 

@@ -75,27 +75,9 @@ class LinearCosts:
         # The figure is bilinear: either class alone gives all of it, and the derivatives of both add up.
         return np.stack((below / self.n_non.sum(), above / self.n_tar.sum()))
 
-    def slopes(self, ratio: float, n_units: tuple[int, int]) -> tuple[float, float, float]:
-        """Return ``p_fa = ratio * p_miss`` on the hull, and how much ``p_fa`` falls and ``p_miss`` rises around it.
-
-        Slopes are those of a chord, as between two neighbours on the hull they are mostly chance.
-
-        Parameters
-        ----------
-        ratio : float
-        n_units : (int, int)
-            Units with trials of each class: the chord reaches a standard error to each side of the crossing.
-        """
-        gap = self.rocch.p_fa - ratio * self.rocch.p_miss
-        p_fa = float(np.interp(0.0, gap[::-1], self.rocch.p_fa[::-1]))
-        spread = math.hypot(ratio * _spread(p_fa / ratio, n_units[0]), _spread(p_fa, n_units[1]))
-        ends = np.clip([spread, -spread], gap[-1], gap[0])
-        fall, rise = (np.interp(ends, gap[::-1], rate[::-1]) for rate in (self.rocch.p_fa, self.rocch.p_miss))
-        return p_fa, float(fall[0] - fall[1]), float(rise[1] - rise[0])
-
     def crossing_weights(self, ratio: float, n_units: tuple[int, int]) -> tuple[float, float]:
-        """Return what both error rates add to ``p_fa`` where ``p_fa = ratio * p_miss``; see `slopes`."""
-        _, down, up = self.slopes(ratio, n_units)
+        """Return what both error rates add to ``p_fa`` where ``p_fa = ratio * p_miss``; see `crossing_slopes`."""
+        _, down, up = crossing_slopes(self.rocch, ratio, n_units)
         scale = ratio / (down + ratio * up)
         return scale * down, scale * up
 
@@ -148,6 +130,33 @@ class LinearCosts:
 
     def _seen(self, costs: FloatArray) -> FloatArray:
         return np.where(self.best.seen[:, 0], costs, 0.0)
+
+
+def crossing_slopes(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tuple[float, float, float]:
+    """Return ``p_fa = ratio * p_miss`` on the hull, and how much ``p_fa`` falls and ``p_miss`` rises around it.
+
+    Slopes are those of a chord, as between two neighbours on the hull they are mostly chance.
+
+    Parameters
+    ----------
+    rocch : Rocch
+    ratio : float
+    n_units : (int, int)
+        Units with trials of each class: the chord reaches a standard error of the ratio of both rates to each side.
+    """
+
+    def at(factor: float) -> tuple[float, float]:
+        gap = rocch.p_fa - factor * rocch.p_miss
+        p_fa = float(np.interp(0.0, gap[::-1], rocch.p_fa[::-1]))
+        return p_fa, p_fa / factor
+
+    p_fa, p_miss = at(ratio)
+    if p_fa == 0.0:  # no errors: both rates count alike
+        return 0.0, 1.0, 1.0
+    relative = math.hypot(*(_spread(p, n) / p for p, n in zip((p_miss, p_fa), n_units, strict=True)))
+    reach = math.exp(min(relative, 1.0))
+    (most_fa, least_miss), (least_fa, most_miss) = at(ratio * reach), at(ratio / reach)
+    return p_fa, most_fa - least_fa, most_miss - least_miss
 
 
 def _spread(rate: float, n: int) -> float:

@@ -38,7 +38,7 @@ def effective_numbers(sums: ArrayLike, squares: ArrayLike) -> FloatArray:
     return np.divide(total * total, own, out=np.zeros(np.broadcast(total, own).shape), where=own > 0.0)
 
 
-def small_sample_factors(share: FloatArray) -> FloatArray:
+def small_sample_factors(share: FloatArray, n_units: int | None = None) -> FloatArray:
     """Return factors of the influences of clusters whose squares are then those of a jackknife (CR3).
 
     A cluster that has a share h of the trials of a class moves the mean by ``1 / (1 - h)`` times its influence when it
@@ -48,13 +48,16 @@ def small_sample_factors(share: FloatArray) -> FloatArray:
     ----------
     share : (n_units,) array
         Trials of each cluster, as a share of all trials of the class.
+    n_units : int, optional
+        Clusters of the class; as many as have a share when left out.
 
     Examples
     --------
     >>> small_sample_factors(np.array([0.5, 0.5, 0.0])).tolist()
     [1.0, 1.0, 0.5]
     """
-    n, rest = max(int(np.count_nonzero(share > 0.0)), 1), 1.0 - share
+    n = max(int(np.count_nonzero(share > 0.0)), 1) if n_units is None else n_units
+    rest = 1.0 - share
     return np.divide(1.0 - 1.0 / n, rest, out=np.zeros_like(rest), where=rest > 1e-12)
 
 

@@ -10,7 +10,7 @@ from scipy import special
 
 from deciban.types import FloatArray
 
-Scale: TypeAlias = Literal["log", "logit", "identity"]
+Scale: TypeAlias = Literal["log", "logit", "identity", "complement"]
 
 _MOST = 700.0
 """Logarithm of the largest factor."""

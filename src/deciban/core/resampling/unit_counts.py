@@ -30,7 +30,7 @@ _FEW = 1 << 30
 _WIDE = 256
 """Units from which a table is cumulated faster row by row."""
 
-MOST_DEALT = 1 << 20
+MOST_DEALT = 1 << 16
 """Units that are dealt out to groups of equal size."""
 
 _FILLED = 0.1

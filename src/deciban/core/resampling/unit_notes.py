@@ -6,20 +6,51 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.units import INDEPENDENT, TrialUnits
 from deciban.messages import counted
 from deciban.types import BoolArray
 
 
 def units_in_words(units: TrialUnits) -> str:
-    """How many units there are, and how they were found.
+    """Return the message on units: how many there are, and how they were found.
 
     Examples
     --------
     >>> units_in_words(TrialUnits.of(["ann", "bob"], noun="speaker", source="found from target trials"))
     '2 speakers, found from target trials'
+    >>> units_in_words(TrialUnits.each(2))
+    '2 trials taken as independent: if they share speakers or sources, the intervals are too narrow (--units)'
     """
-    return f"{counted(units.n_units, units.noun)}, {units.source}"
+    words = number_and_source(units.n_units, units.noun, units.source)
+    if units.are_independent:
+        words += ": if they share speakers or sources, the intervals are too narrow (--units)"
+    return words
+
+
+def number_of_units(n_units: int, noun: str, source: str) -> str:
+    """Return how many units there are, and whether these are trials that are taken as independent.
+
+    Examples
+    --------
+    >>> number_of_units(2, "speaker", "found from target trials")
+    '2 speakers'
+    >>> number_of_units(2, "trial", "trials taken as independent")
+    '2 trials taken as independent'
+    """
+    words = counted(n_units, noun)
+    return f"{words} {INDEPENDENT}" if source.endswith(INDEPENDENT) else words
+
+
+def number_and_source(n_units: int, noun: str, source: str) -> str:
+    """Return how many units there are, and how they were found.
+
+    Examples
+    --------
+    >>> number_and_source(2, "trial", "trials taken as independent")
+    '2 trials taken as independent'
+    """
+    words = number_of_units(n_units, noun, source)
+    return words if source.endswith(INDEPENDENT) else f"{words}, {source}"
 
 
 def dominated_in_words(units: TrialUnits, classes: Iterable[tuple[str, BoolArray]]) -> str:

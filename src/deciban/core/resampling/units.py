@@ -16,6 +16,9 @@ from deciban.types import AnyArray, BoolArray, IntArray
 
 Keys = NDArray[np.uint64]
 
+INDEPENDENT = "taken as independent"
+"""What every source of units ends with that are the trials themselves."""
+
 FEW_UNITS = 30
 """Below this, intervals are themselves rough."""
 
@@ -61,14 +64,19 @@ class TrialUnits:
         return together([(values, name)], **about)[0]
 
     @classmethod
-    def each(cls, n_trials: int, *, source: str = "every trial is a unit, as was asked for") -> TrialUnits:
-        """Every trial by itself."""
-        return cls((np.arange(n_trials),), mixed_bits(np.arange(n_trials)), "trial", source)
+    def each(cls, n_trials: int, noun: str = "trial") -> TrialUnits:
+        """Return a unit for every trial, known by its position."""
+        return cls((np.arange(n_trials),), mixed_bits(np.arange(n_trials)), noun, independent(noun))
 
     @property
     def n_units(self) -> int:
         """Number of units."""
         return len(self.keys)
+
+    @property
+    def are_independent(self) -> bool:
+        """Whether the units are the trials themselves."""
+        return self.source.endswith(INDEPENDENT)
 
     @property
     def n_trials(self) -> int:
@@ -88,6 +96,17 @@ class TrialUnits:
             return self
         place = np.cumsum(used) - 1
         return replace(self, codes=tuple(place[side] for side in self.codes), keys=self.keys[used])
+
+
+def independent(noun: str) -> str:
+    """Return the source of units that are the trials themselves, by what a trial is called.
+
+    Examples
+    --------
+    >>> independent("trial")
+    'trials taken as independent'
+    """
+    return f"{noun}s {INDEPENDENT}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

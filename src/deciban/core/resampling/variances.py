@@ -68,6 +68,11 @@ class ClassSizes:
         return self.tar, self.non
 
     @property
+    def effective(self) -> tuple[int, int]:
+        """Effective numbers of clusters of both classes, rounded down."""
+        return max(math.floor(self.tar.n_clusters + 1e-9), 1), max(math.floor(self.non.n_clusters + 1e-9), 1)
+
+    @property
     def too_few(self) -> dict[str, float]:
         """Effective numbers of clusters of classes that have too few for intervals."""
         return {name: one.n_clusters for name, one in zip(_NAMES, self.both, strict=True) if not one.is_enough}

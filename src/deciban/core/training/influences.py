@@ -4,23 +4,35 @@ Unit k gets the weight ``u_k``: a trial counts as much as the product of the wei
 renormalized. Training makes the gradient of its objective 0 whatever the weights are; so, at ``u = 1``, the parameters
 change by ``-H^-1`` times the derivative of the gradient, which is the sum of the gradients of the trials of the unit,
 each relative to the mean of its class (infinitesimal jackknife; Huber's sandwich is the sum of the squares).
+
+Up to 1000 units are left out one after the other, instead: see `deciban.core.training.jackknife`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import expit
 
-from deciban.core.resampling.covariance import add_by_unit, require_several, sums_by_unit
+from deciban.core.resampling.covariance import (
+    UnitChanges,
+    add_by_code,
+    add_by_unit,
+    effective_units,
+    require_effective,
+    require_several,
+    sums_by_unit,
+)
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.kernels import kernel
+from deciban.core.training.jackknife import Points, WholeSums, leaves_out, moves_without_each, sides_of, triangle
 from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.linear_trials import Trials
 from deciban.core.training.moments import moments
 from deciban.core.training.samples import SAMPLE, sample
-from deciban.core.training.sums import Sums
+from deciban.core.training.sums import Sums, UnitSums
 from deciban.core.training.verdicts import with_class_weights
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, FloatArray
@@ -41,8 +53,8 @@ def linear_influences(
     *,
     ridge: float = 0.0,
     intercept: bool = True,
-) -> FloatArray:
-    """Influence of each unit on the weights of columns, and on the offset.
+) -> UnitChanges:
+    """Return the changes of the weights of columns, and of the offset, with the units.
 
     Parameters
     ----------
@@ -60,15 +72,15 @@ def linear_influences(
 
     Returns
     -------
-    (n_units, n_columns + 1) array
+    UnitChanges
         Of units that trials have. The last column is 0 if there is no offset. Where the data do not tell some
-        combination of parameters, such as the weights of two systems that say the same, that combination does not
+        combination of parameters, such as the weights of two systems that are the same, that combination does not
         change.
 
     Raises
     ------
     InputError
-        If there is one unit, or the parameters are no minimum.
+        If a class has effectively fewer than five units, or the parameters are no minimum.
     """
     require_several(units)
     priors = expit(np.array([-rule[2], rule[2]]))
@@ -81,87 +93,40 @@ def linear_influences(
     point = np.append(weights * size, offset + float(weights @ center))
     look = _Derivatives(left.class_weights, middle, center, width, point, rule, ridge)
     of_units = trials.each_by_unit(look, units)
-    sums, shares, hessian, totals = of_units.parts
-    penalty = np.append(np.full(len(weights), ridge), 0.0)
-    used = shares.any(axis=1) | of_units.is_folded
-    centred = sums[used] - (shares[used] / priors) @ totals
-    free = np.append(np.isfinite(width), intercept)
-    moved = solved(hessian[np.ix_(free, free)] + np.diag(penalty[free]), centred[:, free])
-    found = np.zeros((len(centred), len(point)))
-    found[:, free] = moved
+    sums, shares, hessians, totals, n_trials = of_units.parts
+    shares = shares / priors
+    used: BoolArray = np.asarray(shares.any(axis=1) | of_units.is_folded)
+    n_effective = require_effective(effective_of(of_units, shares), ("non-target", "target"), units)
+    free = np.flatnonzero(np.append(np.isfinite(width), intercept))
+    penalty = np.diag(np.append(np.full(len(weights), ridge), 0.0))[np.ix_(free, free)]
+    hessians = hessians[:, free][:, :, free]
+    basis = steep(hessians.sum(axis=0) + penalty)
+    centred = (sums - shares @ totals)[:, free] @ basis
+    leave_out = not of_units.is_folded and leaves_out(int(used.sum()), n_trials.sum(), basis.shape[1])
+    if leave_out:
+        whole = WholeSums(totals[:, free] @ basis, basis.T @ hessians @ basis, basis.T @ penalty @ basis)
+        without = _WithoutEach(look, np.zeros((len(point), basis.shape[1])))
+        without.basis[free] = basis
+        start = Points.start(centred, shares, n_trials, work=4)
+        moves = moves_without_each(
+            lambda points: trials.each_by_unit(replace(without, points=points), units), whole, start, used, units.noun
+        )
+    else:
+        moves = -centred  # derivatives by the weights of units
+    found = np.zeros((int(used.sum()), len(point)))
+    found[:, free] = moves[used] @ basis.T
     found[:, :-1] /= width
     found[:, -1] -= found[:, :-1] @ center
-    return found
+    form = {"left_out": leave_out, "listed": not of_units.is_folded, "penalized": ridge > 0.0}
+    n_units = int(n_trials.sum()) if of_units.is_folded else len(found)
+    return UnitChanges(values=found, n_units=n_units, n_effective=n_effective, **form)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class UnitSums:
-    """Sums over trials: by unit, and in all; those of more trials add up.
-
-    Where every trial is a unit, so that there are very many, the rows of units are folded into their second moments:
-    nothing else is asked of them in the end, as what is made of a row does not depend on others.
-
-    Attributes
-    ----------
-    sums : tuple of Sums
-        As whoever looked knows them.
-    by_unit : tuple of int
-        Which of them have a row for each unit.
-    folded : Sums or None
-        Second moments of the rows of these together; they have none then.
-    """
-
-    sums: tuple[Sums, ...]
-    by_unit: tuple[int, ...] = (0,)
-    folded: Sums | None = None
-
-    def __add__(self, other: UnitSums) -> UnitSums:
-        """Of both."""
-        folded = None if self.folded is None or other.folded is None else self.folded + other.folded
-        sums = tuple(a + b for a, b in zip(self.sums, other.sums, strict=True))
-        return UnitSums(sums, self.by_unit, folded)
-
-    @property
-    def is_folded(self) -> bool:
-        """Whether rows do not stand for units, but have the second moments of those of all units."""
-        return self.folded is not None
-
-    def fold(self) -> UnitSums:
-        """The same with second moments in place of rows."""
-        rows = np.hstack([self.sums[at].total for at in self.by_unit])
-        with np.errstate(over="ignore", invalid="ignore"):
-            product = rows.T @ rows
-        left = [one if k not in self.by_unit else Sums.of(one.high[:0]) for k, one in enumerate(self.sums)]
-        return UnitSums(tuple(left), self.by_unit, Sums.of(product))
-
-    @property
-    def parts(self) -> tuple[FloatArray, ...]:
-        """The sums as numbers; what is folded has rows with the second moments of those of all units."""
-        found = [one.total for one in self.sums]
-        if self.folded is not None:
-            ends = np.cumsum([found[at].shape[1] for at in self.by_unit])[:-1]
-            for at, columns in zip(self.by_unit, np.split(root_of(self.folded.total), ends, axis=1), strict=True):
-                found[at] = columns
-        return tuple(found)
-
-
-def root_of(moments: FloatArray) -> FloatArray:
-    """Rows with these second moments: ``R`` with ``R' R`` equal to a symmetric matrix that is not negative.
-
-    Examples
-    --------
-    >>> rows = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]])
-    >>> root = root_of(rows.T @ rows)
-    >>> bool(np.allclose(root.T @ root, rows.T @ rows))
-    True
-    """
-    if not np.isfinite(moments).all():
-        return np.full(moments.shape, np.nan)  # which is refused where variances are made of it
-    size = np.sqrt(np.diag(moments))
-    unit = np.where(size > 0.0, size, 1.0)
-    values, vectors = np.linalg.eigh(moments / unit / unit[:, None])
-    found: FloatArray = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * unit
-    return found
+def effective_of(of_units: UnitSums, shares: FloatArray) -> FloatArray:
+    """Return the effective number of units of each class."""
+    if of_units.is_folded:  # every trial is a unit, and the shares of all make 1
+        return np.asarray(1.0 / (shares**2).sum(axis=0))
+    return effective_units(shares)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,24 +142,98 @@ class _Derivatives:
     ridge: float
 
     def __call__(self, trials: Trials, units: TrialUnits) -> UnitSums:
-        trials = replace(trials, class_weights=self.class_weights)
-        n, is_open = len(self.point), _open(trials)
-        hessian, totals = np.zeros((n, n)), np.zeros((2, n))
+        n = len(self.point)
+        hessians, totals, counts = np.zeros((2, n, n)), np.zeros((2, n)), np.zeros(2)
         sums, shares = np.zeros((units.n_units, n)), np.zeros((units.n_units, 2))
-        for rows in (slice(i, i + _BLOCK) for i in range(0, len(trials), _BLOCK)):
-            features = _features(trials, rows, self.center, self.width, is_open)
-            amounts, pull, bend = _pulls(trials, rows, self.point, features, self.rule)
-            hessian += (features * bend) @ features.T
-            gradients = pull * features
-            if self.ridge > 0.0:  # the widths that the penalty is measured in are moments of the trials, too
-                squares = _features(trials, rows, self.middle, self.width, is_open)[:-1] ** 2
-                gradients[:-1] += (self.ridge * self.point[:-1])[:, None] * amounts.sum(axis=0) * squares
+        for rows, one in self.blocks(trials):
+            pull, bend = slopes(one.log_odds, one.is_target, self.rule)
+            amount = one.amounts.sum(axis=0)
+            gradients = _times(amount, pull) * one.features + amount * one.of_penalty
+            curved = one.features * _times(amount, bend)
             own = units.take(rows)
             add_by_unit(sums, gradients, own)
-            add_by_unit(shares, amounts, own)
-            is_target = trials.is_target[rows]
-            totals += [gradients[:, ~is_target].sum(axis=1), gradients[:, is_target].sum(axis=1)]
-        return UnitSums(tuple(map(Sums.of, (sums, shares, hessian, totals))), by_unit=(0, 1))
+            add_by_unit(shares, one.amounts, own)
+            for k, some in enumerate((~one.is_target, one.is_target)):
+                hessians[k] += curved[:, some] @ one.features[:, some].T
+                totals[k] += gradients[:, some].sum(axis=1)
+                counts[k] += np.count_nonzero(one.amounts[k])
+        return UnitSums(tuple(map(Sums.of, (sums, shares, hessians, totals, counts))), by_unit=(0, 1))
+
+    def blocks(self, trials: Trials) -> Iterator[tuple[slice, _Block]]:
+        """Yield some trials after the other, at the parameters of all."""
+        trials = replace(trials, class_weights=self.class_weights)
+        is_open = _open(trials)
+        for rows in (slice(i, i + _BLOCK) for i in range(0, len(trials), _BLOCK)):
+            features = _features(trials, rows, self.center, self.width, is_open)
+            of_penalty = np.zeros((len(features), 1))
+            if self.ridge > 0.0:  # the widths that the penalty is measured in are moments of the trials, too
+                of_penalty = _features(trials, rows, self.middle, self.width, is_open) ** 2
+                of_penalty *= self.ridge * np.append(self.point[:-1], 0.0)[:, None]
+            log_odds = _log_odds(trials, rows, self.point, features, self.rule)
+            yield rows, _Block(features, log_odds, trials.is_target[rows], _amounts(trials, rows), of_penalty)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Block:
+    """Some trials: features (n, n_trials), log odds, classes, amounts by class (2, n_trials), slopes of the penalty."""
+
+    features: FloatArray
+    log_odds: FloatArray
+    is_target: BoolArray
+    amounts: FloatArray
+    of_penalty: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _WithoutEach:
+    """A look at trials with their units that finds what `WholeSums.at` needs."""
+
+    derivatives: _Derivatives
+    basis: FloatArray
+    points: Points = field(default_factory=lambda: Points(np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0, np.int64)))
+
+    def __call__(self, trials: Trials, units: TrialUnits) -> Sums:
+        n = self.basis.shape[1]
+        found = np.zeros((units.n_units, n + n * (n + 1) // 2))
+        for rows, one in self.derivatives.blocks(trials):
+            features, of_penalty = self.basis.T @ one.features, self.basis.T @ one.of_penalty
+            self._take_away(found, one, features, of_penalty, units.take(rows))
+            self._add_others(found, one, features)
+        return Sums.of(found)
+
+    def _take_away(
+        self, found: FloatArray, one: _Block, features: FloatArray, of_penalty: FloatArray, units: TrialUnits
+    ) -> None:
+        """Subtract what the trials of each unit contribute at its own point."""
+        products, label = _products(features), one.is_target.astype(np.int64)
+        for side, counts in sides_of(units.codes):
+            log_odds = one.log_odds + np.einsum("nt,tn->t", features, self.points.moves[side])
+            pull, bend = slopes(log_odds, one.is_target, self.derivatives.rule)
+            amount = np.where(counts, one.amounts.sum(axis=0) * self.points.inverse[side, label], 0.0)
+            gradients = _times(amount, pull) * features + amount * of_penalty
+            add_by_code(found, -np.vstack((gradients, _times(amount, bend) * products)), side)
+
+    def _add_others(self, found: FloatArray, one: _Block, features: FloatArray) -> None:
+        """Add what trials contribute at the points of all units, beyond their quadratic form: of a sample of them."""
+        label, moves = one.is_target.astype(np.int64), self.points.moves
+        if not moves.any():
+            return
+        places, stand_for = self.points.sampled(label, one.amounts.sum(axis=0))
+        for some in self.points.slabs(len(places)):
+            at, n = places[some], len(features)
+            own, is_target, rule = features[:, at], one.is_target[at], self.derivatives.rule
+            change = moves @ own
+            start, bend_at_start = slopes(one.log_odds[at], is_target, rule)
+            pull, bend = slopes(one.log_odds[at] + change, is_target, rule)
+            amount = stand_for[some] * self.points.inverse[:, label[at]]
+            found[:, :n] += _times(amount, pull - start - bend_at_start * change) @ own.T
+            found[:, n:] += _times(amount, bend - bend_at_start) @ _products(own).T
+
+
+def _products(features: FloatArray) -> FloatArray:
+    """Return products of two features, those of the upper triangle."""
+    rows, columns = triangle(len(features))
+    return np.asarray(features[rows] * features[columns])
 
 
 def _open(trials: Trials) -> BoolArray:
@@ -220,48 +259,61 @@ def _features(trials: Trials, rows: slice, center: FloatArray, width: FloatArray
     return features
 
 
-@np.errstate(all="ignore")  # what is not finite is refused in `solved`
-def _pulls(
-    trials: Trials, rows: slice, point: FloatArray, features: FloatArray, rule: tuple[float, float, float]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """What each trial contributes: amounts by class (2, n), slopes of its cost by its log odds, and curvatures."""
-    alpha, beta, log_odds = rule
-    z = log_odds + point @ features
+def _amounts(trials: Trials, rows: slice) -> FloatArray:
+    """Return how much each trial counts in its class, (2, n)."""
     is_target, own = trials.is_target[rows], 1.0 if trials.weights is None else trials.weights[rows]
+    non, tar = trials.class_weights
+    return np.array([np.where(is_target, 0.0, non) * own, np.where(is_target, tar, 0.0) * own])
+
+
+@np.errstate(all="ignore")  # what is not finite is refused in `steep`
+def _log_odds(
+    trials: Trials, rows: slice, point: FloatArray, features: FloatArray, rule: tuple[float, float, float]
+) -> FloatArray:
+    """Return the log odds of trials."""
+    z: FloatArray = rule[2] + point @ features
     if trials.base is not None:
         base: AnyArray = np.asarray(trials.base[rows], np.float64)
         z += np.where(np.isfinite(base), base, 0.0)
-    pull, bend = np.empty(len(z)), np.empty(len(z))
+    return z
+
+
+@np.errstate(all="ignore")  # what is not finite is refused in `steep`
+def slopes(z: FloatArray, is_target: BoolArray, rule: tuple[float, float, float]) -> tuple[FloatArray, FloatArray]:
+    """Return slopes and curvatures of the costs of trials by their log odds, (..., n_trials)."""
+    alpha, beta, _ = rule
+    pull, bend = np.empty(z.shape), np.empty(z.shape)
     for rows_of, sign, shape in ((~is_target, 1.0, (alpha, beta)), (is_target, -1.0, (beta, alpha))):
-        terms = kernel(*shape)(sign * z[rows_of], 2)
+        own = z[..., rows_of]
+        terms = kernel(*shape)(sign * own.ravel(), 2)
         assert terms.curvature is not None  # noqa: S101  # both derivatives were asked for
-        pull[rows_of], bend[rows_of] = sign * terms.slope, terms.curvature
-    amounts = np.zeros((2, len(z)))
-    amounts[0] = np.where(is_target, 0.0, trials.class_weights[0]) * own
-    amounts[1] = np.where(is_target, trials.class_weights[1], 0.0) * own
-    each = amounts.sum(axis=0)
-    is_in = each > 0.0  # nothing of an infinite slope is nothing
-    return amounts, np.where(is_in, pull * each, 0.0), np.where(is_in, bend * each, 0.0)
+        pull[..., rows_of] = sign * terms.slope.reshape(own.shape)
+        bend[..., rows_of] = terms.curvature.reshape(own.shape)
+    return pull, bend
 
 
-def solved(hessian: FloatArray, gradients: FloatArray) -> FloatArray:
-    """``-H^-1 g`` for each row ``g``, in the directions that are not flat.
+@np.errstate(all="ignore")
+def _times(amount: FloatArray, values: FloatArray) -> FloatArray:
+    """Return the product; nothing of an infinite value is nothing."""
+    return np.where(amount > 0.0, amount * values, 0.0)
+
+
+def steep(hessian: FloatArray) -> FloatArray:
+    """Return coordinates in which a Hessian is the identity, as columns, for all directions that are not flat.
 
     Raises
     ------
     InputError
         If the curvature is negative in some direction, or derivatives are no numbers.
     """
-    if not (np.isfinite(hessian).all() and np.isfinite(gradients).all()):
+    if not np.isfinite(hessian).all():
         raise InputError("the derivatives of the objective do not fit a float.")
     values, vectors = np.linalg.eigh(0.5 * hessian + 0.5 * hessian.T)
     largest = float(np.max(np.abs(values), initial=0.0))
     if np.any(values < -_FLAT * largest):
         raise InputError("the parameters are no minimum of the objective, but a saddle.")
-    steep = values > _FLAT * largest
-    inverse = np.divide(1.0, values, out=np.zeros(len(values)), where=steep)
-    found: FloatArray = -((gradients @ vectors) * inverse) @ vectors.T
-    return found
+    is_steep = values > _FLAT * largest
+    return np.asarray(vectors[:, is_steep] / np.sqrt(values[is_steep]))
 
 
 Spread = tuple[float, float, float]
@@ -271,6 +323,8 @@ Spread = tuple[float, float, float]
 @dataclass(frozen=True, slots=True)
 class MomentSums:
     """Sums by unit of how far trials are from the mean and the variance of their class, relative to all of the class.
+
+    The last two columns are the shares of units in the classes.
 
     Attributes
     ----------
@@ -290,7 +344,6 @@ class MomentSums:
             share = np.where(rows, 1.0 if weights is None else weights, 0.0) / total
             with np.errstate(over="ignore", invalid="ignore"):  # what does not fit a float is refused with its variance
                 apart = np.where(rows, score - mean, 0.0)
-                found.append(share * np.array([apart, (apart - sd) * (apart + sd)]))
-        (mean_non, variance_non), (mean_tar, variance_tar) = found
-        values = np.array([mean_non, mean_tar, variance_non, variance_tar])
+                found.append([*(share * np.array([apart, (apart - sd) * (apart + sd)])), share])
+        values = np.array([of_class[at] for at in range(3) for of_class in found])
         return UnitSums((Sums.of(sums_by_unit(values, units)),))

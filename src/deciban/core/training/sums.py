@@ -107,3 +107,73 @@ class SumsUpTo:
     def __add__(self, other: SumsUpTo) -> SumsUpTo:
         """Of both."""
         return SumsUpTo(self.sums + other.sums, np.maximum(self.largest, other.largest))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitSums:
+    """Sums over trials: by unit, and in all; those of more trials add up.
+
+    Where every trial is a unit, so that there are very many, the rows of units are folded into their second moments:
+    nothing else is asked of them in the end, as what is made of a row does not depend on others.
+
+    Attributes
+    ----------
+    sums : tuple of Sums
+        As whoever looked knows them.
+    by_unit : tuple of int
+        Which of them have a row for each unit.
+    folded : Sums or None
+        Second moments of the rows of these together; they have none then.
+    """
+
+    sums: tuple[Sums, ...]
+    by_unit: tuple[int, ...] = (0,)
+    folded: Sums | None = None
+
+    def __add__(self, other: UnitSums) -> UnitSums:
+        """Of both."""
+        folded = None if self.folded is None or other.folded is None else self.folded + other.folded
+        sums = tuple(a + b for a, b in zip(self.sums, other.sums, strict=True))
+        return UnitSums(sums, self.by_unit, folded)
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether rows do not stand for units, but have the second moments of those of all units."""
+        return self.folded is not None
+
+    def fold(self) -> UnitSums:
+        """The same with second moments in place of rows."""
+        rows = np.hstack([self.sums[at].total for at in self.by_unit])
+        with np.errstate(over="ignore", invalid="ignore"):
+            product = rows.T @ rows
+        left = [one if k not in self.by_unit else Sums.of(one.high[:0]) for k, one in enumerate(self.sums)]
+        return UnitSums(tuple(left), self.by_unit, Sums.of(product))
+
+    @property
+    def parts(self) -> tuple[FloatArray, ...]:
+        """The sums as numbers; what is folded has rows with the second moments of those of all units."""
+        found = [one.total for one in self.sums]
+        if self.folded is not None:
+            ends = np.cumsum([found[at].shape[1] for at in self.by_unit])[:-1]
+            for at, columns in zip(self.by_unit, np.split(root_of(self.folded.total), ends, axis=1), strict=True):
+                found[at] = columns
+        return tuple(found)
+
+
+def root_of(moments: FloatArray) -> FloatArray:
+    """Rows with these second moments: ``R`` with ``R' R`` equal to a symmetric matrix that is not negative.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]])
+    >>> root = root_of(rows.T @ rows)
+    >>> bool(np.allclose(root.T @ root, rows.T @ rows))
+    True
+    """
+    if not np.isfinite(moments).all():
+        return np.full(moments.shape, np.nan)  # which is refused where variances are made of it
+    size = np.sqrt(np.diag(moments))
+    unit = np.where(size > 0.0, size, 1.0)
+    values, vectors = np.linalg.eigh(moments / unit / unit[:, None])
+    found: FloatArray = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * unit
+    return found

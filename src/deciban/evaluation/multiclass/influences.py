@@ -91,7 +91,7 @@ class ClassFigureCosts:
         bits = self.values[0] / (n * math.log(2))
         yield ClassFigure("cllr", found.cllr, bits, "log", unbounded)
         for name in ("information", ("information", 0)):
-            yield ClassFigure(name, found.information, -bits, "identity", None, (-math.inf, top))
+            yield ClassFigure(name, found.information, -bits, "complement", None, (-math.inf, top))
         if self.trials.least is not None:
             least, shift = self.trials.least, None
             if self.without is not None:
@@ -101,14 +101,14 @@ class ClassFigureCosts:
             yield ClassFigure("min_cllr", found.min_cllr, least, "log", entropy, (0.0, top), shift)
             back = None if shift is None else -shift
             told = found.information_at[0].available or 0.0
-            yield ClassFigure(("available", 0), told, -least, "identity", None, (0.0, top), back)
+            yield ClassFigure(("available", 0), told, -least, "complement", None, (0.0, top), back)
             if math.isfinite(found.cllr):
                 yield self._loss(bits, least, back, unbounded)
         bits = self.prior * self.values[1] / math.log(2)
         yield ClassFigure("cross_entropy", found.cross_entropy, bits, "log", unbounded)
         for k, one in enumerate(found.information_at[1:], 1):
             limits = (-math.inf, one.entropy)
-            yield ClassFigure(("information", k), one.delivered, -bits, "identity", None, limits)
+            yield ClassFigure(("information", k), one.delivered, -bits, "complement", None, limits)
         quadratic = self.nothing(2.0 * found.prior, 2.0)
         yield ClassFigure("brier", found.brier, self.prior * self.values[2], "log", quadratic, (0.0, 2.0))
 

@@ -54,7 +54,7 @@ class Reader:
         origin = Origin(self.archive.name, f"npz with {', '.join(sorted(self.archive.names))[:200]}")
         log10 = self._take("log10")
         if log10 is not None and bool(log10.all()):
-            self.options = replace(self.options, log10=True)
+            self.options = self.options.declaring("log10", origin.name)
         names = self._names()
         found = {name: self._take(name) for name in self._score_arrays()}
         scores = {name: array for name, array in found.items() if array is not None}
@@ -174,13 +174,12 @@ class Reader:
         raise FormatError(f"{self._place(array)}: has shape {values.shape}, expected {expected}.")
 
     def _systems(self, scores: dict[str, AnyArray], trials: Trials) -> tuple[Scores, ...]:
-        given, log10 = self.options.name or "system", self.options.log10
+        given = self.options.name or "system"
         return tuple(
-            Scores(
+            self.options.system(
                 trials,
                 as_scores(self._per_trial(array, values, trials), self._place(array)),
                 given if len(scores) == 1 else array.removeprefix(SYSTEM),
-                log10,
             )
             for array, values in scores.items()
         )

@@ -9,8 +9,8 @@ instead::
     {"roles": {"trial": "trial", "sysA": "score", "sysB": "score", "age": "=age"}, "log10": false}
 
 ``roles`` says of every column which of the above it is (``=NAME``: a condition), ``log10`` whether scores are common
-logarithms, ``class_scores`` (true) that the score columns are classes, and ``classes`` lists all classes of a class
-key.
+logarithms, ``is_from_lr`` (true) that they are natural logarithms of likelihood ratios that an input held,
+``class_scores`` (true) that the score columns are classes, and ``classes`` lists all classes of a class key.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from deciban.io.columns.headers import (
     parse_columns,
     roles_of,
     some_of,
+    unit_in_words,
 )
 from deciban.io.contents import ContentKind, Contents, Written, assemble
 from deciban.io.formats import Options
@@ -117,10 +118,13 @@ def contents_of(
         raise FormatError(f"{name}: holds no trial, only the names of columns.")
     columns = [_prepared(table.column(column), column, role, size, name) for column, role in plain.items()]
     reading = some_of([f"{role}={column!r}" for column, role in plain.items()], most=MOST_SHOWN)
+    if options.need != "class-scores" and described.get("class_scores") is not True:
+        declared = declared_by_metadata(options, schema, name)
+        reading += unit_in_words(declared.unit_of(column) for column, role in plain.items() if role == "score")
     origin = replace(origin, reading=f"{origin.reading} {reading}")
     if described.get("class_scores") is True and options.need is None:
         options = replace(options, need="class-scores")
-    options = replace(options, log10=options.log10 or described.get("log10") is True)
+    options = declared_by_metadata(options, schema, name)
     own_roles, headers = list(plain.values()), list(plain)
     pair = compared_columns(options, schema.names, name)
     if pair is not None:
@@ -134,11 +138,32 @@ def contents_of(
     listed = described.get("classes")
     classes, system = listed if _are_names(listed) else None, options.name or "system"
     contents = assemble(columns, own_roles, headers, origin=origin, system=system, options=options, classes=classes)
+    if described.get("is_from_lr") is True:
+        contents = replace(contents, systems=tuple(replace(one, is_from_lr=True) for one in contents.systems))
     if classes is not None and "class" in plain.values() and contents.index is not None:
         label = columns[list(plain.values()).index("class")]
         contents = replace(contents, class_key=ClassKey.of(contents.index.trials, label, classes=classes))
     notes = tuple(f"column {column} ({schema.field(column).type}) was not read." for column in skipped)
     return replace(contents, notes=contents.notes + notes)
+
+
+def declared_by_metadata(options: Options, schema: pa.Schema, name: str) -> Options:
+    """Return the options with the unit that the metadata of a table declare; these name the roles of columns, too.
+
+    Raises
+    ------
+    FormatError
+        If the user declared another unit than common logarithms, or declared one for former likelihood ratios.
+    """
+    described = description(schema)
+    if described.get("is_from_lr") is True and options.unit is not None:
+        raise FormatError(
+            f"{name}: holds natural logarithms of likelihood ratios by its metadata, but {options.unit} was declared. "
+            f"Leave it out (--{options.unit})."
+        )
+    if described.get("log10") is True:
+        return options.declaring("log10", name)
+    return replace(options, unit="nats") if options.unit is None and "roles" in described else options
 
 
 def compared_columns(options: Options, headers: Sequence[str], name: str) -> tuple[str, str] | None:

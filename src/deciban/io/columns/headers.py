@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from deciban.errors import FormatError, InputError
+from deciban.types import ScoreUnit
 
 IDENTITY = ("enroll", "test", "side", "trial")
 ROLES = (*IDENTITY, "score", "label", "class")
 IGNORED = "-"
 CONDITION = "="
 """A role that begins with this sign is a condition column of the name that follows."""
+
+UNIT_WORDS: Mapping[ScoreUnit, str] = {"nats": "", "log10": ", log10", "lr": ", likelihood ratios (not logarithms)"}
+"""The end of the message on how a file was read, by the unit of its scores."""
 
 _SHOWN = 10
 
@@ -30,12 +34,17 @@ _HEADERS = {
     "side": "side",
     "trial": "trial id trial_id trialid utt utt_id utterance filename file file_id recording",
     "score": "score scores llr y_score y_prob y_proba",
-    "label": "label labels y_true targettype target_type is_target truth key cm-label sasv_label sasv-label",
+    "label": "label labels hypothesis y_true targettype target_type is_target truth key cm-label sasv_label sasv-label",
     "class": "class language true_class language_code",
 }
 ROLE_OF_HEADER = {header: role for role, headers in _HEADERS.items() for header in headers.split()}
 _SCORE_HEADER = re.compile(r"(.+[-_. ])?(score|llr)([-_. ].+)?")
 _BOUND_HEADER = re.compile(r"(.+[-_. ])?llr[-_. ](interval[-_. ])?(low|high)")
+_RATIO = "(lrs?|likelihood[-_. ]?ratios?)"
+_RATIO_HEADER = re.compile(rf"(.+[-_. ])?{_RATIO}")
+_NATURAL_HEADER = re.compile(rf"(.+[-_. ])?(ln|log)[-_. ]?{_RATIO}")
+_LOG10_HEADER = re.compile(rf"(.*[-_. ])?log10([-_. ].*|llr.*|{_RATIO}.*)?")
+_RATIO_ALONE = re.compile(rf"((ln|log|log10)[-_. ]?)?{_RATIO}([-_. ]log10)?")
 
 
 def role_of(header: str) -> str:
@@ -47,8 +56,35 @@ def role_of(header: str) -> str:
     name = header.strip().casefold()
     if name in ROLE_OF_HEADER:
         return ROLE_OF_HEADER[name]
-    is_score = _SCORE_HEADER.fullmatch(name) and not _BOUND_HEADER.fullmatch(name)
+    is_score = (_SCORE_HEADER.fullmatch(name) and not _BOUND_HEADER.fullmatch(name)) or _RATIO_ALONE.fullmatch(name)
     return "score" if is_score else CONDITION + header.strip()
+
+
+def declared_unit(header: str) -> ScoreUnit | None:
+    """Return the unit that the name of a column of scores declares; None if it declares none.
+
+    Examples
+    --------
+    >>> declared_unit("LR"), declared_unit("log10_lr"), declared_unit("loglr"), declared_unit("score")
+    ('lr', 'log10', 'nats', None)
+    """
+    name = header.strip().casefold()
+    if _LOG10_HEADER.fullmatch(name):
+        return "log10"
+    if _NATURAL_HEADER.fullmatch(name):
+        return "nats"
+    return "lr" if _RATIO_HEADER.fullmatch(name) else None
+
+
+def unit_in_words(units: Iterable[ScoreUnit | None]) -> str:
+    """Return the end of the message on how a file was read, by the units of its columns of scores.
+
+    Examples
+    --------
+    >>> unit_in_words(["lr"]), unit_in_words([None, "nats"])
+    (', likelihood ratios (not logarithms)', '')
+    """
+    return "".join(UNIT_WORDS[unit] for unit in dict.fromkeys(units) if unit is not None)
 
 
 def roles_of(headers: Sequence[str], name: str) -> tuple[str, ...]:
@@ -219,11 +255,12 @@ def could_hold(roles: Sequence[str], kind: str) -> bool:
 
 _TARGET = (
     *("target", "tgt", "tar", "genuine", "client", "mated", "match", "bonafide", "bona-fide", "same"),
-    *("positive", "pos", "true", "h1", "1"),
+    *("positive", "pos", "true", "same-source", "same_source", "same source", "h1", "hp", "km", "1"),
 )
 _NONTARGET = (
     *("nontarget", "non-target", "non_target", "nontgt", "non", "impostor", "imposter", "imp", "nonmated", "non-mated"),
     *("nonmatch", "non-match", "spoof", "attack", "fake", "different", "diff", "negative", "neg", "false", "h2", "0"),
+    *("different-source", "different_source", "different source", "hd", "knm"),
 )
 _PAIRS = (("1", "-1"), ("1.0", "0.0"), ("1.0", "-1.0"), ("t", "f"), ("ss", "ds"))
 """Words that mean target and non-target where both of a pair occur and no other word; alone they may mean anything."""

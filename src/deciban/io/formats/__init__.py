@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -13,10 +13,13 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 
-from deciban.errors import InputError
-from deciban.io.columns.headers import Vocabulary
-from deciban.io.contents import ContentKind, Contents, Written
+from deciban._validate.ratios import logarithms_of_ratios
+from deciban.errors import FormatError, InputError, TrialError
+from deciban.io.columns.headers import Vocabulary, declared_unit
+from deciban.io.contents import ContentKind, Contents, RowError, Written
 from deciban.io.packing import unpacked_name
+from deciban.trials import Scores, Trials
+from deciban.types import ScoreArray, ScoreUnit
 
 if TYPE_CHECKING:
     from deciban.io.columns.headers import Columns
@@ -37,8 +40,8 @@ class Options:
         Words for target and non-target.
     name : str
         What to call the system.
-    log10 : bool
-        Whether scores are common logarithms.
+    unit : {"nats", "log10", "lr"}, optional
+        The unit of the scores; if None, the name of their column may declare it, and else they are natural logarithms.
     of_key : bool
         Whether this is the key beside score files, which has options of its own.
     """
@@ -47,7 +50,7 @@ class Options:
     columns: Columns | None = None
     vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary.of(None))
     name: str | None = None
-    log10: bool = False
+    unit: ScoreUnit | None = None
     of_key: bool = False
 
     @property
@@ -59,6 +62,54 @@ class Options:
     def format_option(self) -> str:
         """The option that names the format of this input."""
         return "--key-format" if self.of_key else "--format"
+
+    def unit_of(self, header: str | None) -> ScoreUnit:
+        """Return the unit of a column of scores: the one that its name declares, or that of the input.
+
+        Raises
+        ------
+        RowError
+            If the name declares another unit than the user.
+        """
+        named = None if header is None or self.unit == "nats" else declared_unit(header)
+        if named is None or self.unit in (None, named):
+            return named or self.unit or "nats"
+        raise RowError(self._contradiction(named, f"column {header!r} holds", "by its name"), None)
+
+    def declaring(self, unit: ScoreUnit, holder: str) -> Options:
+        """Return the options with the unit that a format or metadata declare.
+
+        Raises
+        ------
+        FormatError
+            If the user declared another unit.
+        """
+        if self.unit not in (None, unit):
+            raise FormatError(self._contradiction(unit, f"{holder} holds", "as it declares") + ".")
+        return replace(self, unit=unit)
+
+    def _contradiction(self, unit: ScoreUnit, holds: str, why: str) -> str:
+        words = {"nats": "natural logarithms", "log10": "common logarithms (log10)", "lr": "likelihood ratios (lr)"}
+        assert self.unit is not None  # noqa: S101  # otherwise nothing contradicts
+        return (
+            f"{holds} {words[unit]} {why}, but {words[self.unit]} were declared: leave {self.unit} out (--{self.unit})"
+        )
+
+    def system(self, trials: Trials, score: ScoreArray, name: str, header: str | None = None) -> Scores:
+        """Return the scores of one system; likelihood ratios become natural logarithms here, and only here.
+
+        Raises
+        ------
+        RowError
+            If a likelihood ratio is negative or NaN, or the name of the column declares another unit than the user.
+        """
+        unit = self.unit_of(header)
+        if unit != "lr":
+            return Scores(trials, score, name, unit == "log10")
+        try:
+            return Scores(trials, logarithms_of_ratios(score), name, is_from_lr=True)
+        except TrialError as error:
+            raise RowError(f"{error.before}here{error.after}".rstrip("."), error.index) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from deciban.io.formats import Options
 from deciban.io.matrices.hdf5 import opened
 from deciban.io.matrices.hdf5_arrays import read_array
 from deciban.io.source import Source
-from deciban.trials import Index, Origin, Scores, Trials
+from deciban.trials import Index, Origin, Trials
 
 
 def read(source: Source, options: Options) -> Contents:
@@ -33,5 +33,5 @@ def read(source: Source, options: Options) -> Contents:
     origin = Origin(source.name, f"bob-hdf5, {values.dtype} of shape {values.shape}")
     trials = Trials.of_rows(values.size, origin=origin)
     score = np.ascontiguousarray(as_scores(values.ravel(), source.name))
-    system = Scores(trials, score, options.name or "system", options.log10)
+    system = options.system(trials, score, options.name or "system")
     return Contents(origin=origin, index=Index(trials), systems=(system,))

@@ -31,7 +31,7 @@ from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import Options
 from deciban.io.source import BLANKS, Source, read_text, without_comments
 from deciban.io.text.one_line import DELIMITERS, is_number, shortened, split
-from deciban.trials import Index, Key, Origin, Scores, Trials
+from deciban.trials import Index, Key, Origin, Trials
 from deciban.types import AnyArray, BoolArray, FloatArray
 
 Found = TypeVar("Found")
@@ -114,7 +114,7 @@ def read(source: Source, options: Options) -> Contents:
     held = None if not n_empty else ~np.isnan(scores)
     trials = _trials(names, table, held, reading)
     score = scores.ravel() if trials.mask is None else scores[trials.mask]
-    system = Scores(trials, score, options.name or "system", options.log10)
+    system = options.system(trials, score, options.name or "system")
     return Contents(origin=trials.origin, index=Index(trials), systems=(system,))
 
 

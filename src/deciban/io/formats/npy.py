@@ -73,7 +73,7 @@ def _of_vector(array: AnyArray, trials: Trials, options: Options) -> Contents:
 
 def _system(values: AnyArray, trials: Trials, options: Options, name: str | None = None) -> Scores:
     score = np.ascontiguousarray(as_scores(values, trials.origin.name))
-    return Scores(trials, score, name or options.name or "system", options.log10)
+    return options.system(trials, score, name or options.name or "system")
 
 
 def class_key_of(trials: Trials, labels: IntArray) -> ClassKey:

@@ -28,7 +28,7 @@ from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
-from deciban.trials import Index, Key, Origin, Scores, Trials
+from deciban.trials import Index, Key, Origin, Trials
 from deciban.types import AnyArray
 
 _HEADER = re.compile(rb"([SD])2[^\n]*\n([^\n]*)\n([^\n]*)\nM([FB]) (\d{1,9}) (\d{1,9}) ([\x00-\xff]{4})\n")
@@ -149,5 +149,5 @@ def _scores(cells: AnyArray, header: _Header, origin: Origin, options: Options) 
         np.negative(score, out=score)
     n_absent = held.size - len(score)
     notes = (f"{n_absent:,} cells are NaN, and no trials.",) if n_absent else ()
-    system = Scores(trials, score, options.name or "system", options.log10)
+    system = options.system(trials, score, options.name or "system")
     return Contents(origin=origin, index=Index(trials), systems=(system,), notes=notes)

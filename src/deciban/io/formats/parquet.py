@@ -160,8 +160,8 @@ def described_together(whole: pa.Schema, parts: Sequence[tuple[str, pa.Schema]],
     described = [description(schema) for _, schema in parts]
     first, first_name = described[0], parts[0][0]
     for (name, _), other in zip(parts, described, strict=True):
-        for word in ("roles", "log10", "class_scores"):
-            overruled = options.columns is not None if word == "roles" else word == "log10" and options.log10
+        for word in ("roles", "log10", "is_from_lr", "class_scores"):
+            overruled = options.columns is not None if word == "roles" else word == "log10" == options.unit
             if not overruled and (first.get(word) or None) != (other.get(word) or None):
                 raise FormatError(
                     f"{name}: its metadata say {word} = {other.get(word)}, those of {first_name} "

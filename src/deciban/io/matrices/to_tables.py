@@ -111,7 +111,7 @@ class Grid:
             refuse_nan(values, chosen, matrix.place, (self.models.values, self.segments.values))
         trials = self.trials(chosen, "scores")
         score = values.ravel() if chosen is None else values[chosen]
-        system = Scores(trials, score, self.options.name or "system", self.options.log10)
+        system = self.options.system(trials, score, self.options.name or "system")
         return self._contents(trials, systems=(system,))
 
     def key(self, tar: Matrix, non: Matrix) -> Contents:

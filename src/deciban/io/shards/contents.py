@@ -20,7 +20,7 @@ from deciban.io.library_errors import only_format_errors
 from deciban.io.recognition import Opened, recognize
 from deciban.io.shards.beside import Range
 from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
-from deciban.io.shards.meaning import Roles
+from deciban.io.shards.meaning import Roles, as_told
 from deciban.io.shards.rows import FileRows, RowTable
 from deciban.io.shards.text import as_file, contents_in_blocks
 from deciban.io.shards.truth import LabelColumn, plain
@@ -29,6 +29,7 @@ from deciban.steps import teller
 from deciban.trials import ClassKey, Origin
 from deciban.trials.frames.columns import is_text_or_bytes
 from deciban.trials.frames.to_frames import METADATA, description
+from deciban.types import ScoreUnit
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ class ReadAs:
             If ``options`` do not fit.
         """
         if table.told:
-            options = replace(options, columns=None, vocabulary=Vocabulary.of(None))
+            options = replace(as_told(table, options), vocabulary=Vocabulary.of(None))
         options = replace(options, name=options.name or table.system)
         kept = table.partitions if of_folders else ()
         fields = [one for one in table.schema if one.name in kept or one.name not in table.partitions]
@@ -150,7 +151,7 @@ def is_readable_in_pieces(path: Path, need: ContentKind | None, given: Mapping[s
 
 
 def contents_in_pieces(
-    source: PathLike, need: ContentKind | None, *, format: str | None, columns: Any, labels: Any, log10: bool
+    source: PathLike, need: ContentKind | None, *, format: str | None, columns: Any, labels: Any, unit: ScoreUnit | None
 ) -> Iterator[tuple[str, Contents]]:
     """What a file holds, piece by piece.
 
@@ -160,8 +161,10 @@ def contents_in_pieces(
         Files for which `is_readable_in_pieces` says so.
     need : str, optional
         What they must hold.
-    format, columns, labels, log10
+    format, columns, labels
         As of `deciban.io.read_scores`.
+    unit : {"nats", "log10", "lr"}, optional
+        The declared unit of the scores.
 
     Yields
     ------
@@ -178,7 +181,7 @@ def contents_in_pieces(
     name = bare_name(Path(display_name(source)).name)
     if all(is_columnar(file.path) for file in files):
         options = recognize(files[0].path, format=format, columns=columns, labels=labels).files[0].options
-        options = replace(options, need=need, name=name, log10=log10)
+        options = replace(options, need=need, name=name, unit=unit)
         table = open_files(source, files, options)
         reader = ReadAs.of(table, options, of_folders=True)
         tell, done = teller(table.n_rows, "rows"), 0
@@ -189,8 +192,8 @@ def contents_in_pieces(
         return
     for found in plain_text_files(files, format=format, columns=columns, labels=labels):
         layout = found.layout(need)
-        asked = replace(found.options, need=need or layout.holds, name=name, log10=log10 or layout.format.log10)
-        for line, contents in contents_in_blocks(found, layout, asked):
+        asked = replace(found.options, need=need or layout.holds, name=name, unit=unit)
+        for line, contents in contents_in_blocks(found, layout, layout.declared(asked, found.source.name)):
             yield f"{found.source.name}, lines after {line:,}", contents
 
 

@@ -14,6 +14,7 @@ from deciban.io.formats import Options
 from deciban.io.shards.layout import Converted
 from deciban.trials.joining.matching import Duplicates, Missing, check_policies
 from deciban.trials.joining.renaming import Renaming
+from deciban.types import ScoreUnit
 
 _BYTES_PER_ROW = 400
 """What a row takes while it is joined, about: its names twice, and the order of these."""
@@ -38,7 +39,8 @@ class HowToRead:
     format, columns, key_format, key_columns, labels : optional
     where : mapping of str to str or sequence of str, optional
         Values of columns of the key: only such trials are read.
-    log10 : bool
+    unit : {"nats", "log10", "lr"}, optional
+        The declared unit of the scores.
     by_order : bool
         Rows of scores and key belong together in their order. A matrix without names is told its speakers in order.
     weights : str, optional
@@ -83,7 +85,7 @@ class HowToRead:
     key_columns: Columns | None = None
     labels: Mapping[str, str] | None = None
     where: Mapping[str, str | Sequence[str]] | None = None
-    log10: bool = False
+    unit: ScoreUnit | None = None
     by_order: bool = False
     weights: str | None = None
     weights_required: bool = True
@@ -114,8 +116,8 @@ class HowToRead:
 
         Examples
         --------
-        >>> HowToRead.of({"log10": True}).log10
-        True
+        >>> HowToRead.of({"unit": "lr"}).unit
+        'lr'
         """
         known = [one.name for one in fields(cls)]
         for name in given:
@@ -133,7 +135,7 @@ class HowToRead:
         """What readers are told."""
         columns = self.key_columns if of_key else self.columns
         vocabulary = Vocabulary.of(self.labels)
-        return Options(need=need, columns=columns, vocabulary=vocabulary, log10=self.log10, of_key=of_key)
+        return Options(need=need, columns=columns, vocabulary=vocabulary, unit=self.unit, of_key=of_key)
 
     def n_parts(self, n_rows: int, n_at_once: int = 1) -> int:
         """Into how many parts so many rows are cut to be joined, so many parts at a time."""

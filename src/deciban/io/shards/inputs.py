@@ -79,12 +79,18 @@ def _written(given: Any, files: Sequence[TableFile], how: HowToRead, *, of_key: 
     refuse_doubles([file.path for file in files if file.path.is_file()])
     folder = ScratchFolder()
     with folder.or_nothing() as path:
-        made, told = [TableFile(path / f"{at:06d}.parquet", file.partition) for at, file in enumerate(files)], True
+        made = [TableFile(path / f"{at:06d}.parquet", file.partition) for at, file in enumerate(files)]
+        readings = list[str | None]()
         for file, target in zip(files, made, strict=True):
-            told = write_table_of(given if is_stream(given) else file.path, target.path, how, of_key=of_key) and told
+            source = given if is_stream(given) else file.path
+            readings.append(write_table_of(source, target.path, how, of_key=of_key))
+        told = None not in readings
         options = replace(how, columns=None).options() if told else how.options(of_key=of_key)
         table = _called(open_files(path, made, options, are_ours=True), files, made, folder)
         name = display_name(given)
+        if told:
+            several = f"{len(files):,} files, " if len(files) > 1 else ""
+            table = replace(table, reading=several + " or ".join(dict.fromkeys(map(str, readings))))
         return replace(table, name=name, system=bare_name(Path(name).name), paths=(given,), told=told)
 
 

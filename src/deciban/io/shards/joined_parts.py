@@ -213,7 +213,7 @@ class Part:
         roles, table, layout = self.asked.scores[at], self.tables[at], self.asked.layout
         trials, names = trials_of(table, roles), self.asked.systems_of(at)
         before = tuple(tuple(self.asked.columns[at][name] for name in columns) for columns in names)
-        own, found = replace(layout, scores=before), list[Any]()
+        own, found = replace(layout, scores=before, ratios=roles.ratios), list[Any]()
         for k, columns in enumerate(names):
             with _placed(roles, table):
                 values = own.raw_scores(table, k)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import with_gaps
 from deciban._validate import arrays as _validate
+from deciban._validate.ratios import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import DecibanError, FormatError, InputError, TrialError
 from deciban.io.contents import RowError, scores_of
@@ -51,6 +52,8 @@ class Layout:
     units : UnitsOf or EachTrial, optional
     log10 : bool
         Whether scores of two classes are common logarithms.
+    ratios : frozenset of str
+        Columns of likelihood ratios, which become natural logarithms.
     sides : mapping of str to str
         Columns with the names of the sides of trials.
     quality : QualityOf, optional
@@ -74,6 +77,7 @@ class Layout:
     weights: str | None = None
     units: UnitsOf | EachTrial | None = None
     log10: bool = False
+    ratios: frozenset[str] = frozenset()
     converted: Converted | None = None
     sides: Mapping[str, str] = field(default_factory=dict)
     quality: QualityOf | None = None
@@ -139,14 +143,18 @@ class Layout:
         return found_here.take(chosen)
 
     def raw_scores(self, table: pa.Table, at: int) -> ScoreArray:
-        """The scores of a system as they are written.
+        """The scores of a system as they are written; likelihood ratios as natural logarithms.
 
         Raises
         ------
         RowError
             If one is missing or NaN, unless that stands for none.
+        TrialError
+            If a likelihood ratio is negative.
         """
         columns = [scores_of(plain(table.column(name)), incomplete=self.incomplete) for name in self.scores[at]]
+        if not self.ratios.isdisjoint(self.scores[at]):
+            columns = [logarithms_of_ratios(one) for one in columns]
         found: AnyArray = np.column_stack(columns) if self.classes else columns[0]
         return found
 

@@ -8,7 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.resampling.units import Keys, TrialUnits, keys_of, mixed_bits
+from deciban._validate.ratios import logarithms_of_ratios
+from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import FormatError, InputError, KeyMismatchError, TrialError
 from deciban.io.arrays.checked import as_scores
 from deciban.io.matrices.named_matrix import refuse_nan
@@ -20,8 +21,8 @@ from deciban.io.shards.speakers import WhoIsWho
 from deciban.messages import Message
 from deciban.trials.lists import PAIR
 from deciban.trials.tables import LOG_10
-from deciban.trials.units import EACH_TRIAL, keys_of_trials
-from deciban.types import AnyArray, BoolArray
+from deciban.trials.units import keys_of_trials
+from deciban.types import AnyArray, BoolArray, ScoreUnit
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class EachCell:
             keys = keys_of_trials([rows, *(np.tile(one, stop - start) for one in columns)])
         else:
             keys = mixed_bits(np.arange(start * n_columns, stop * n_columns))
-        return TrialUnits((np.arange(len(keys)),), keys, "trial", EACH_TRIAL)
+        return TrialUnits((np.arange(len(keys)),), keys, "trial", independent("trial"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,8 @@ class Block(Piece):
         Rows.
     systems : tuple of Matrix
     truth : Matrix or Speakers
-    log10 : bool
+    unit : {"nats", "log10", "lr"}, optional
+        The declared unit of the scores.
     classes : tuple of str
         Of many classes, a row is a trial.
     converted : function, optional
@@ -101,7 +103,7 @@ class Block(Piece):
     stop: int
     systems: tuple[Matrix, ...]
     truth: Matrix | Speakers
-    log10: bool
+    unit: ScoreUnit | None
     classes: tuple[str, ...] = ()
     converted: Any = None
     names: tuple[Keys, Keys] | None = None
@@ -163,9 +165,10 @@ class Block(Piece):
         if not self.classes:
             values = values.ravel() if chosen is None else values[chosen]
         found = as_scores(values, f"{matrix.name}, {self.name}")
-        if self.log10 and not self.classes:
+        if self.unit == "log10" and not self.classes:
             found = found * found.dtype.type(LOG_10)
         try:
+            found = logarithms_of_ratios(found) if self.unit == "lr" and not self.classes else found
             return found if self.converted is None else self.converted(found, self.classes)
         except TrialError as error:
             row = error.index if chosen is None else int(np.flatnonzero(chosen.ravel())[error.index])
@@ -239,16 +242,17 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
     truth = _truth(first, key, who, how, is_classes=bool(classes))
     per_row = 1 if classes or len(first.shape) == 1 else first.shape[1]
     about: Any = {"converted": how.converted}
-    each = how.units is not None or (bool(classes) and how.find_segments)
+    are_listed = len(first.shape) == 1 or first.names is not None  # cells of a row share what nothing names
+    each = how.units is not None or (how.find_segments if classes else how.find_speakers and are_listed and who is None)
     if each:
         about["trials"] = EachCell.of_matrix(first, is_classes=bool(classes))
-    elif how.find_speakers and first.names is not None and who is None and not classes:
+    if how.units is None and how.find_speakers and first.names is not None and who is None and not classes:
         about["names"] = keys_of_names(first.names[0]), keys_of_names(first.names[1])
     about["grouped"] = how.groups is not None and first.names is not None and not classes
     sides = () if first.names is None or classes else PAIR
     about["conditions"] = tuple(one for one in sides if one in how.conditions)
     pieces = tuple(
-        Block(name, (stop - start) * per_row, start, stop, tuple(systems), truth, how.log10, classes, **about)
+        Block(name, (stop - start) * per_row, start, stop, tuple(systems), truth, how.unit, classes, **about)
         for name, start, stop in blocks_of(first)
     )
     if not sum(one.n_rows for one in pieces):
@@ -285,7 +289,7 @@ def _source(
         has_units=who is not None or are_units,
         are_units=are_units,
         sides=() if pieces[0].names is None else ("enroll", "test"),
-        log10=how.log10 and not classes,
+        units=() if classes else (how.unit or "nats",) * len(names),
         messages=tuple(messages),
         paths=tuple(one.path for one in systems if one.path is not None),
         groups=None if how.groups is None else PAIR if pieces[0].grouped else (),

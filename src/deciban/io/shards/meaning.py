@@ -9,8 +9,17 @@ from typing import Literal
 import pyarrow as pa
 
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.columnar import compared_columns, kinds_of, schema_roles
-from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, MOST_SHOWN, Vocabulary, identity_of, some_of
+from deciban.io.columns.columnar import compared_columns, declared_by_metadata, kinds_of, schema_roles
+from deciban.io.columns.headers import (
+    CONDITION,
+    IDENTITY,
+    IGNORED,
+    MOST_SHOWN,
+    Vocabulary,
+    identity_of,
+    some_of,
+    unit_in_words,
+)
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options
 from deciban.io.shards.how import HowToRead
@@ -22,6 +31,7 @@ from deciban.io.shards.units import EachTrial, UnitsOf
 from deciban.messages import names_apart
 from deciban.trials.frames.to_frames import description
 from deciban.trials.lists import PAIR
+from deciban.types import ScoreUnit
 
 KindOfScores = Literal["two-class", "classes"]
 
@@ -36,14 +46,17 @@ class Roles:
     by_column : mapping of str to str
     pair : pair of str, optional
         Columns whose equality is the label.
-    log10 : bool
-        Whether scores are common logarithms.
+    units : mapping of str to unit
+        The units that the columns of scores had in the input.
+    ratios : frozenset of str
+        The columns of likelihood ratios that are no logarithms yet.
     """
 
     table: RowTable
     by_column: Mapping[str, str]
     pair: tuple[str, str] | None
-    log10: bool
+    units: Mapping[str, ScoreUnit]
+    ratios: frozenset[str]
 
     @classmethod
     def of(cls, table: RowTable, options: Options) -> Roles:
@@ -54,11 +67,17 @@ class Roles:
         FormatError, InputError
             As in `deciban.io.columns.columnar.schema_roles`.
         """
-        free, options = _free(table), _as_told(table, options)
+        free, options = _free(table), as_told(table, options)
         found = dict(zip(free.names, schema_roles(free, options, table.name), strict=True))
         found |= {name: CONDITION + name for name in table.partitions}
-        log10 = options.log10 or description(table.schema).get("log10") is True
-        return cls(table, found, compared_columns(options, table.schema.names, table.name), log10)
+        by_name = declared_by_metadata(options, table.schema, table.name)
+        units: dict[str, ScoreUnit] = {}
+        if options.need != "class-scores":
+            units = {name: by_name.unit_of(name) for name, role in found.items() if role == "score"}
+        ratios = frozenset(name for name, unit in units.items() if unit == "lr")
+        if description(table.schema).get("is_from_lr") is True:
+            units = dict.fromkeys(units, "lr")
+        return cls(table, found, compared_columns(options, table.schema.names, table.name), units, ratios)
 
     @property
     def scores(self) -> tuple[str, ...]:
@@ -80,7 +99,10 @@ class Roles:
         """How the table was understood."""
         shown = [f"{role}={name!r}" for name, role in self.by_column.items() if role != IGNORED]
         label = "" if self.pair is None else f", target if {self.pair[0]!r} is {self.pair[1]!r}"
-        return f"{self.table.reading} {some_of(shown, most=MOST_SHOWN)}{label}   {self.table.n_rows:,} rows"
+        columns = "" if self.table.told else f" {some_of(shown, most=MOST_SHOWN)}"  # what was parsed names its columns
+        unit = unit_in_words(self.units.values())
+        unit = "" if unit in self.table.reading else unit
+        return f"{self.table.reading}{columns}{label}{unit}   {self.table.n_rows:,} rows"
 
 
 def _free(table: RowTable) -> pa.Schema:
@@ -111,13 +133,16 @@ def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: HowToR
     )
 
 
-def _as_told(table: RowTable, options: Options) -> Options:
+def as_told(table: RowTable, options: Options) -> Options:
     """Without what was said of columns, if the table knows it."""
-    return replace(options, columns=None) if table.told else options
+    if not table.told:
+        return options
+    is_declared = "roles" in description(table.schema)  # by the metadata of what was parsed before
+    return replace(options, columns=None, unit=None if is_declared else options.unit)
 
 
 def _kinds(table: RowTable, options: Options) -> tuple[ContentKind, ...]:
-    return kinds_of(_free(table), _as_told(table, options), table.name)
+    return kinds_of(_free(table), as_told(table, options), table.name)
 
 
 def truth_in(roles: Roles, classes: Sequence[str], how: HowToRead, who: WhoIsWho | None) -> Truth:
@@ -332,11 +357,11 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
         names = ", ".join(scores[0].table.schema.names)
         raise FormatError(f"{scores[0].table.name}: has no column of scores; there are {names}.")
     units, weights = units_in(key, how), weights_in(key, how)
-    if classes and how.units is None and how.find_segments:
+    if how.units is None and who is None and (how.find_segments if classes else how.find_speakers):
         units = EachTrial(tuple(key.sides.values()))
-    log10 = bool(scores[0].log10) and not classes
-    if any(one.log10 != scores[0].log10 for one in scores):
-        raise InputError("scores of some systems are common logarithms by their metadata, others not. Write one again.")
+    is_log10 = [] if classes else [unit == "log10" for one in scores for unit in one.units.values()]
+    if len(set(is_log10)) > 1:
+        raise InputError("scores of some systems are declared to be common logarithms, others not. Write one again.")
     return Layout(
         scores=columns,
         classes=classes,
@@ -344,7 +369,8 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
         where=conditions_in(key, how),
         weights=weights,
         units=units,
-        log10=log10,
+        log10=any(is_log10),
+        ratios=frozenset(name for one in scores for name in one.ratios),
         converted=how.converted,
         sides={side: name for side, name in key.sides.items() if side != "side"},
         groups=groups_in(key, how),

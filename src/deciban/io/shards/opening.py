@@ -144,7 +144,7 @@ def _source_of_tables(
         are_units=isinstance(layout.units, EachTrial),
         has_weights=layout.weights is not None,
         sides=tuple(layout.named),
-        log10=layout.log10,
+        units=() if layout.classes else tuple(unit for one in scores for unit in one.units.values()),
         messages=tuple(messages),
         paths=tuple(path for one in tables for path in one.paths),
         kept=([one.table.kept for one in (*scores, truth)], made.kept),
@@ -181,7 +181,7 @@ def _together(scores: Sequence[Roles], truth: Roles, layout: Layout, how: HowToR
         return Together(rows, renamed, double, None, None)
     made = joined_by_name(Question(scores, truth, columns, renamed, how))
     double = any(name in made.is_double for names in renamed.scores for name in names)
-    found = replace(renamed, where={}, converted=None, incomplete=how.incomplete)
+    found = replace(renamed, where={}, converted=None, ratios=frozenset(), incomplete=how.incomplete)
     return Together(made.rows, found, double or how.incomplete, made.report, made.kept)
 
 
@@ -190,6 +190,7 @@ def _renamed(scores: Sequence[Roles], truth: Roles, layout: Layout) -> tuple[lis
     taken = set(truth.table.schema.names)
     columns: list[Mapping[str, str]] = []
     found: list[tuple[str, ...]] = []
+    ratios = set[str]()
     left = list(layout.scores)
     for at, roles in enumerate(scores):
         prefix = f"{at}/"
@@ -198,6 +199,7 @@ def _renamed(scores: Sequence[Roles], truth: Roles, layout: Layout) -> tuple[lis
         own = left[:1] if layout.classes else left[: len(roles.scores)]
         left = left[len(own) :]
         found += [tuple(prefix + name for name in names) for names in own]
+        ratios |= {prefix + name for name in roles.ratios}
         columns.append({prefix + name: name for names in own for name in names})
     columns.append({name: name for name in truth.table.schema.names})
-    return columns, replace(layout, scores=tuple(found))
+    return columns, replace(layout, scores=tuple(found), ratios=frozenset(ratios))

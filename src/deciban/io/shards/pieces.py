@@ -16,7 +16,7 @@ from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError
 from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport
-from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit
 
 _BYTES_BESIDE = 4
 """What labels of a row take, as they are read and as they are told apart."""
@@ -198,8 +198,8 @@ class ShardSource:
         What the user named.
     kept : object
         What has to live as long as the source: a folder of temporary files, which goes with it.
-    log10 : bool
-        Whether scores were written as common logarithms; pieces give natural ones.
+    units : tuple of unit
+        The unit of the scores of each system in its input; pieces give natural logarithms. Empty for many classes.
     report : JoinReport, optional
         How trials met, where they had to be joined by name.
     groups : tuple of str, optional
@@ -228,7 +228,7 @@ class ShardSource:
     messages: tuple[Message, ...] = ()
     paths: tuple[Any, ...] = ()
     kept: Any = None
-    log10: bool = False
+    units: tuple[ScoreUnit, ...] = ()
     report: JoinReport | None = None
     groups: tuple[str, ...] | None = None
     conditions: tuple[str, ...] = ()
@@ -236,12 +236,17 @@ class ShardSource:
     names: tuple[str, ...] = ()
     incomplete: bool = False
 
+    @property
+    def log10(self) -> bool:
+        """Whether the scores of all systems were common logarithms; pieces have natural ones."""
+        return bool(self.units) and set(self.units) == {"log10"}
+
     def of_system(self, system: int) -> ShardSource:
         """The trials with the scores of one system alone, by its position."""
         if len(self.systems) == 1:
             return self
         pieces = tuple(_OfSystem(one, system, one.name, one.n_rows) for one in self.pieces)
-        return replace(self, pieces=pieces, systems=(self.systems[system],))
+        return replace(self, pieces=pieces, systems=(self.systems[system],), units=self.units[system : system + 1])
 
     @cached_property
     def n_rows(self) -> int:

@@ -35,7 +35,7 @@ _BLOCK = 1 << 25
 """Bytes of text that are parsed at once."""
 
 
-def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) -> bool:
+def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) -> str | None:
     """Write what a file holds as Parquet.
 
     Parameters
@@ -49,8 +49,8 @@ def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) ->
 
     Returns
     -------
-    bool
-        Whether the metadata say what the columns are; else they are as they were.
+    str or None
+        How the file was read, where the metadata name the roles of the columns; None if they are as they were.
 
     Raises
     ------
@@ -63,14 +63,13 @@ def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) ->
         source.name = named.name
         if path != given and is_columnar(path):
             path.rename(target)
-            return False
+            return None
         if source.kind == "Arrow" and not source.head.startswith(b"FEA1"):
             _write_stream(source, target)
-            return False
+            return None
         columns, chosen = (how.key_columns, how.key_format) if of_key else (how.columns, how.format)
         found = recognize(path, format=chosen, columns=columns, labels=how.labels, of_key=of_key).files[0]
-        _write(replace(found, source=source), target, how, of_key=of_key)
-        return True
+        return _write(replace(found, source=source), target, how, of_key=of_key)
 
 
 @contextmanager
@@ -114,19 +113,20 @@ def _pour(given: Any, out: IO[bytes]) -> None:
             shutil.copyfileobj(stream, out, 1 << 20)
 
 
-def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> None:
+def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> str:
     need = _need(found, how, of_key=of_key)
     asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
     if asked or not found.is_big:
-        contents = read_input(Recognized(found.source.path, (found,)), need=need, log10=how.log10).contents
+        contents = read_input(Recognized(found.source.path, (found,)), need=need, unit=how.unit).contents
         table = table_of(contents)
         write_batches(target, table.schema, [table])
-        return
+        return contents.origin.reading
     layout = found.layout(need)
-    log10 = how.log10 or layout.format.log10
-    tables = _tables(found, layout, replace(found.options, need=need or layout.holds, log10=log10))
+    options = layout.declared(replace(found.options, need=need or layout.holds, unit=how.unit), found.source.name)
+    tables = _tables(found, layout, options)
     first = next(tables)
     write_batches(target, first.schema, chain([first], tables))
+    return str(layout)
 
 
 def _write_stream(source: Source, target: Path) -> None:

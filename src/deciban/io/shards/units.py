@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy
-from deciban.core.resampling.units import TrialUnits, mixed_bits
+from deciban.core.resampling.units import TrialUnits, independent, mixed_bits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.contents import RowError
 from deciban.io.read import read_id_map
@@ -24,7 +24,7 @@ from deciban.messages import counted
 from deciban.trials import IdMap
 from deciban.trials.frozen import as_text
 from deciban.trials.names.codes import encode, positions
-from deciban.trials.units import EACH_TRIAL, UnitColumn, keys_of_trials, require_two_sides, units_of_columns
+from deciban.trials.units import UnitColumn, keys_of_trials, require_two_sides, units_of_columns
 
 _COLUMN = "column:"
 
@@ -154,7 +154,7 @@ class EachTrial:
             keys = keys_of_trials([keys_in(table, name) for name in self.columns])
         else:
             keys = mixed_bits(np.arange(start, start + n_rows))
-        return TrialUnits((np.arange(n_rows),), keys, "trial", EACH_TRIAL)
+        return TrialUnits((np.arange(n_rows),), keys, "trial", independent("trial"))
 
 
 def _map(part: Any, name: str, names: Sequence[str]) -> tuple[IdMap, str]:

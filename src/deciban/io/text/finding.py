@@ -207,7 +207,7 @@ class _Lines:
             roles = with_names_of_rows(_with_classes(roles, rows), rows) if need == "class-scores" else roles
             different = [layout for layout in found if layout.format.log10]
             named = identity_of(roles) or (not found and self._has_values(roles, need, delimiter))
-            if named and _holds(table, roles, need) and (different or not found):
+            if named and _holds(table, roles, need) and ((different and need != "key") or not found):
                 found.append(Layout(table, roles, delimiter, fields))
         return found
 

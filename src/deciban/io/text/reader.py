@@ -16,7 +16,17 @@ from deciban._arrow import compute as pc
 from deciban._arrow import lengths, to_numpy
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.equality import same_names
-from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, MOST_SHOWN, Vocabulary, identity_of, some_of
+from deciban.io.columns.headers import (
+    CONDITION,
+    IDENTITY,
+    IGNORED,
+    MOST_SHOWN,
+    Vocabulary,
+    declared_unit,
+    identity_of,
+    some_of,
+    unit_in_words,
+)
 from deciban.io.contents import ContentKind, Contents, RowError, assemble
 from deciban.io.formats import Options, TextFormat
 from deciban.io.source import BLANKS, numbered_lines, without_comments
@@ -52,6 +62,16 @@ class Layout:
         """The columns that identify a trial; none where only its row does."""
         return identity_of(self.roles)
 
+    def declared(self, options: Options, name: str) -> Options:
+        """Return the options with the unit that the format declares.
+
+        Raises
+        ------
+        FormatError
+            If the user declared another unit.
+        """
+        return options.declaring("log10", f"{name} (format {self.format.name})") if self.format.log10 else options
+
     def __str__(self) -> str:
         separated = "" if self.delimiter == " " else f", {DELIMITERS[self.delimiter]}"
         unit = ", log10" if self.format.log10 else ""
@@ -63,6 +83,8 @@ class Layout:
         known = [f"{role}={name!r}" for role, name in pairs if role[0] not in (IGNORED, CONDITION)]
         columns = some_of(known, most=MOST_SHOWN)
         kept = f", other columns: {some_of(others, most=MOST_SHOWN)}" if others else ""
+        if not self.format.log10 and self.holds != "class-scores":
+            unit = unit_in_words(declared_unit(name) for role, name in pairs if role == "score") + unit
         return f"{self.format.name}{' ' * bool(columns)}{columns}{separated}{unit}{kept}"
 
     @property

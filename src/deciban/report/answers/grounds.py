@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from deciban._validate.probabilities import LIKE_POSTERIORS, LIKE_PROBABILITIES
+from deciban._validate.ratios import LIKE_RATIOS
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.evaluation import ClassEvaluation, Evaluation
@@ -17,7 +18,7 @@ from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import Figure
 from deciban.report.text import count, number, percent, sure
 
-_NO_LLRS = ("These are no log-likelihood", LIKE_PROBABILITIES, LIKE_POSTERIORS)
+_NO_LLRS = ("These are no log-likelihood", LIKE_RATIOS.partition("{")[0], LIKE_PROBABILITIES, LIKE_POSTERIORS)
 """How notes on scores begin that are none."""
 
 _SHOWN = 3

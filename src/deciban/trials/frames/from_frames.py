@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from deciban._validate.ratios import logarithms_of_ratios, unit_of
 from deciban.errors import InputError
 from deciban.trials.classes import ClassKey, ClassScores
 from deciban.trials.frames.columns import as_table, column_of, condition_of, names_of, numbers_of, truth_of
@@ -59,6 +60,7 @@ def scores_from(
     trial: str | None = None,
     name: str = "system",
     log10: bool | None = None,
+    lr: bool = False,
 ) -> Scores:
     """Make scores from a data frame.
 
@@ -73,6 +75,8 @@ def scores_from(
         What tables and legends call the system.
     log10 : bool, optional
         Whether the scores are common logarithms; left out, as a table of `to_arrow` says, natural ones otherwise.
+    lr : bool
+        Whether the scores are likelihood ratios, whose natural logarithms are taken.
 
     Returns
     -------
@@ -91,7 +95,13 @@ def scores_from(
     table = as_table(frame)
     values = numbers_of(column_of(table, score), score)
     trials = _trials(table, _given(enroll, test, side, trial), used=(score,))
-    return Scores(trials, values, name, bool(description(table.schema).get("log10")) if log10 is None else log10)
+    described = description(table.schema)
+    if unit_of(log10=bool(described.get("log10") if log10 is None else log10), lr=lr) == "lr":
+        if described.get("is_from_lr"):
+            raise InputError("lr: the frame holds natural logarithms of likelihood ratios already. Leave it out.")
+        return Scores(trials, logarithms_of_ratios(values), name, is_from_lr=True)
+    is_from_lr = described.get("is_from_lr") is True
+    return Scores(trials, values, name, bool(described.get("log10")) if log10 is None else log10, is_from_lr)
 
 
 def key_from(

@@ -69,6 +69,8 @@ def to_arrow(table: TrialTable, *more: TrialTable) -> pa.Table:
     for name, values in trials.conditions.items():
         columns.add(name, f"={name}", values)
     meta: dict[str, Any] = {"log10": _base(tables)}
+    systems = [one for one in tables if isinstance(one, Scores)]
+    meta |= {"is_from_lr": True} if systems and all(one.is_from_lr for one in systems) else {}
     alone = sum(isinstance(one, Scores) for one in tables) == 1
     for one in tables:
         meta |= _add_values(columns, one, alone=alone)

@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 import numpy as np
 
 from deciban.errors import InputError, KeyMismatchError, MissingScoresError
-from deciban.messages import counted
+from deciban.messages import WARNING, Message, counted
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.near_names import near_names
 from deciban.trials.joining.renaming import Renamed, Renaming
@@ -57,6 +57,19 @@ class JoinReport:
     def to_dict(self) -> dict[str, int]:
         """The counts, as JSON has them."""
         return {name: getattr(self, name) for name in ("matched", "missing", "extra", "duplicate")}
+
+    def left_out(self, missing: Missing, noun: str) -> list[Message]:
+        """Return the warning that trials without a score are left out, if ``missing`` is ``"drop"`` and there are some.
+
+        Examples
+        --------
+        >>> print(*JoinReport(300, 100, 0, 0).left_out("drop", "trial"))
+        warn  100 of 400 trials left out: not every system has a score of them
+        """
+        if missing != "drop" or not self.missing:
+            return []
+        n = counted(self.matched + self.missing, noun)
+        return [Message(WARNING, "", f"{self.missing:,} of {n} left out: not every system has a score of them")]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

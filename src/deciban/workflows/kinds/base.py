@@ -28,7 +28,7 @@ from deciban.models.uncertainty import Bounds
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
-from deciban.workflows.kinds.probabilities import PROBABILITIES, require_same
+from deciban.workflows.kinds import trained_units
 from deciban.workflows.options import Figures, KindName, Options, Reading
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 AnyScores: TypeAlias = Scores | ClassScores
 AnyKey: TypeAlias = Key | ClassKey
+Units: TypeAlias = Sequence[str]
 Scored: TypeAlias = tuple[AnyArray, AnyArray, CountArray | None]
 """Scores of trials, their truth (whether targets, or which class) and their weights."""
 
@@ -66,8 +67,8 @@ class Kind(ABC, Generic[S, K, A]):
     """What a score file has to hold."""
     need_of_key: ClassVar[ContentKind]
     """What a key has to hold."""
-    log10_of_files: ClassVar[bool] = False
-    """Whether readers of files are told that scores are common logarithms; else `in_nats` does it."""
+    units_of_files: ClassVar[bool] = False
+    """Whether readers of files are given the unit of scores; else `as_logarithms` converts them."""
     filled: ClassVar[str] = ""
     """Where a score goes that is filled in, if it is not the only one."""
     has_ties: ClassVar[bool] = False
@@ -89,10 +90,10 @@ class Kind(ABC, Generic[S, K, A]):
         FormatError, OSError
         """
         say(f"reading {display_name(file.path)}")
-        log10 = reading.log10 and self.log10_of_files and need is None
+        unit = reading.unit if self.units_of_files and need is None else None
         if file.sides is not None:
-            return read_two_files(file, log10=log10)
-        return read_input(file, need=need or self.need, log10=log10)
+            return read_two_files(file, unit=unit)
+        return read_input(file, need=need or self.need, unit=unit)
 
     @abstractmethod
     def systems_of(self, contents: Contents, reading: Reading) -> list[S]:
@@ -241,24 +242,6 @@ class Kind(ABC, Generic[S, K, A]):
             return []
         return of_probabilities(systems, self.prior_of_probabilities(reading, self.classes_of(systems[0])), self.noun)
 
-    @abstractmethod
-    def look_like_probabilities(self, scores: S) -> bool:
-        """Whether scores that nobody said are probabilities look like some."""
-
-    def messages_of_application(self, systems: Sequence[S]) -> list[Message]:
-        """Say which scores, to which a model is applied, look like probabilities that nobody spoke of."""
-        return self.probabilities_messages(
-            [one.trials.origin.name for one in systems if self.look_like_probabilities(one)]
-        )
-
-    def probabilities_messages(self, files: Sequence[str]) -> list[Message]:
-        """The same of files that are known to look like that."""
-        words = (
-            "look like probabilities, and the model takes them as they are: right if it was trained on such. "
-            "--probabilities PRIOR in training and here makes logarithms of them"
-        )
-        return [Message("note", ", ".join(dict.fromkeys(files)), words)] if files else []
-
     def key_messages(self, key: K, reading: Reading) -> list[Message]:  # noqa: ARG002
         """Which trials of a key were chosen."""
         if not reading.where:
@@ -296,19 +279,19 @@ class Kind(ABC, Generic[S, K, A]):
     def require_trials(self, truth: AnyArray, classes: Sequence[str]) -> None:
         """Refuse to evaluate classes that no trial is of."""
 
-    def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> None:
-        """Refuse a model for scores in other units than those of training."""
+    def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str], units: Units = ()) -> None:
+        """Refuse a model for scores in other units than those of training; ``units`` are those of systems in files."""
         given = None
         if reading.probabilities is not None:
             order = getattr(model, "classes_", None) or classes
             given = self.prior_of_probabilities(reading, classes, order)
-        require_same(model, given)
+        trained_units.require_same(model, given)
+        trained_units.require_same_unit(model, reading, units)
 
-    def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002
+    def record(self, reading: Reading, classes: Sequence[str], units: Units = ()) -> dict[str, Any]:
         """What the record of training says besides, so that other scores are read in the same way."""
-        if reading.probabilities is None:
-            return {}
-        return {PROBABILITIES: self.prior_of_probabilities(reading, classes)}
+        prior = None if reading.probabilities is None else self.prior_of_probabilities(reading, classes)
+        return trained_units.record(reading, units, prior)
 
     def name_after(self, model: ScoreModel, systems: Sequence[str]) -> str:
         """What results call that which a model makes of systems."""
@@ -317,7 +300,7 @@ class Kind(ABC, Generic[S, K, A]):
     def read_message(self, scores: S) -> Message:
         """Say how the scores of a system were read."""
         origin = scores.trials.origin
-        unit = ", log10" if getattr(scores, "log10", False) and "log10" not in origin.reading else ""
+        unit = trained_units.read_as(scores)
         return Message("read", origin.name, f"{origin.reading}{unit}   {self.size(scores)}")
 
     def by_order_messages(self, reading: Reading) -> list[Message]:
@@ -376,8 +359,8 @@ class Kind(ABC, Generic[S, K, A]):
 
     def with_values(self, scores: S, values: FloatArray, name: str) -> S:
         """Scores with other numbers, in nats, on the same trials."""
-        changed: dict[str, Any] = {"score": values, "name": name}
-        return replace(scores, **changed | ({"log10": False} if isinstance(scores, Scores) else {}))
+        unit = {"log10": False, "is_from_lr": False} if isinstance(scores, Scores) else {}
+        return replace(scores, score=values, name=name, **unit)  # type: ignore[arg-type]
 
 
 AnyKind: TypeAlias = Kind[Any, Any, Any]

@@ -11,9 +11,17 @@ import numpy as np
 
 from deciban._validate.classes import Prior, prior_of
 from deciban._validate.probabilities import ROUNDING
+from deciban._validate.ratios import logarithms_of_ratios
 from deciban.errors import InputError
-from deciban.io.units import DETECTION_LLRS, PROJECTED, is_submission, logliks_of_detection_llrs, prior_above_zero
-from deciban.messages import Message
+from deciban.io.units import (
+    DETECTION_LLRS,
+    LIKELIHOODS,
+    PROJECTED,
+    is_submission,
+    logliks_of_detection_llrs,
+    prior_above_zero,
+)
+from deciban.messages import WARNING, Message
 from deciban.trials import ClassScores
 from deciban.types import AnyArray
 
@@ -33,8 +41,11 @@ def in_nats(score: AnyArray, classes: Sequence[str], reading: Reading) -> AnyArr
     Raises
     ------
     InputError
-        If the prior that is to be taken out of posteriors is 0 for a class, or detection llrs are infinite.
+        If the prior that is to be taken out of posteriors is 0 for a class, detection llrs are infinite, or likelihoods
+        are negative.
     """
+    if reading.lr:
+        return np.asarray(logarithms_of_ratios(score))
     if not reading.log10 and reading.posterior_prior is None and not reading.detection_llr:
         return score
     score = score.astype(np.float64)
@@ -49,6 +60,8 @@ def in_nats(score: AnyArray, classes: Sequence[str], reading: Reading) -> AnyArr
 def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
     """What was done to scores, and for what those of an evaluation that asks for detection llrs were taken."""
     found = list[Message]()
+    if reading.lr:
+        found.append(Message("note", "", LIKELIHOODS))
     if reading.log10:
         found.append(Message("note", "", "scores are common logarithms, and were multiplied by ln 10"))
     if reading.posterior_prior is not None:
@@ -61,7 +74,7 @@ def unit_messages(systems: Sequence[ClassScores], reading: Reading) -> list[Mess
         found += [note for one in systems for note in _of_many_recognizers(one)]
     elif reading.probabilities is None:
         submitted = [one.trials.origin.name for one in systems if is_submission(one.trials.origin)]
-        found += [Message("note", ", ".join(submitted), DETECTION_LLRS)] if submitted else []
+        found += [Message(WARNING, ", ".join(submitted), DETECTION_LLRS)] if submitted else []
     return found
 
 
@@ -74,7 +87,7 @@ def _of_many_recognizers(scores: ClassScores) -> list[Message]:
         f"detectors of different classes contradict each other: their posteriors sum to {sums.min():.3g} up to "
         f"{sums.max():.3g}, not to 1. An evaluation that judges each detector by itself gives C_avg another value"
     )
-    return [Message("note", scores.trials.origin.name, words)]
+    return [Message(WARNING, scores.trials.origin.name, words)]
 
 
 def prior_of_classes(reading: Reading) -> Prior:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deciban._validate.probabilities import like_posteriors
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine
 from deciban.errors import FormatError, InputError, KeyMismatchError
@@ -21,7 +20,7 @@ from deciban.io import Contents
 from deciban.io.reader import Input
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
-from deciban.io.units import logliks_of_probabilities
+from deciban.io.units import logliks_of_likelihoods, logliks_of_probabilities
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
@@ -30,7 +29,7 @@ from deciban.trials import AlignedClasses, ClassKey, ClassScores, Trials
 from deciban.trials.classes import align_class_systems
 from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, IntArray
-from deciban.workflows.kinds.base import Kind, Scored, of_trials
+from deciban.workflows.kinds.base import Kind, Scored, Units, of_trials
 from deciban.workflows.kinds.class_names import (
     are_counted,
     are_numbers,
@@ -54,8 +53,6 @@ if TYPE_CHECKING:
     from deciban.engines.unit_survey import UnitsFound
     from deciban.engines.work import Engine
     from deciban.workflows.units_in_pieces import UnitsOfSource
-
-EACH_UNASKED = "each a unit by itself, as no others are named (--units)"
 
 
 class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
@@ -105,15 +102,13 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         ordered = self.in_class_order(list(systems), systems[0].classes)
         if reading.probabilities is not None:
             return [logliks_of_probabilities(one, prior_of_classes(reading)) for one in ordered]
+        if reading.lr:
+            return [logliks_of_likelihoods(one) for one in ordered]
         return [replace(one, score=in_nats(one.score, one.classes, reading)) for one in ordered]
 
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
         """The prior of the classes, by their names."""
         return named_prior(prior_of_classes(reading), classes, order) or "flat"
-
-    def look_like_probabilities(self, scores: ClassScores) -> bool:
-        """Whether all lie in [0, 1] and sum to 1."""
-        return like_posteriors(scores.score)
 
     def in_class_order(self, systems: list[ClassScores], order: Sequence[str]) -> list[ClassScores]:
         """Scores of the same classes with these in another order; those of other classes are left as they are."""
@@ -197,13 +192,13 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         counting: BoolArray | None,
     ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
         """Segments, of which nothing says that some belong together."""
-        return units_of_trials(trials, counting, noun=self.noun, source=EACH_UNASKED), ()
+        return units_of_trials(trials, counting, noun=self.noun), ()
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:  # noqa: ARG002
         """Segments, of which nothing says that some belong together: they are as many as trials, and have no keys."""
         from deciban.engines.unit_survey import UnitsFound
 
-        return UnitsFound(None, each=TrialUnits((), np.zeros(0, np.uint64), self.noun, EACH_UNASKED))
+        return UnitsFound.of_trials(self.noun)
 
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
         """Classes are numbered in their order."""
@@ -297,15 +292,15 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
                 "use a key that has some."
             )
 
-    def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> None:
+    def require_model(self, model: ScoreModel, reading: Reading, classes: Sequence[str], units: Units = ()) -> None:
         """Refuse a model for scores with another prior in them than those of training."""
-        super().require_model(model, reading, classes)
         require_same_posteriors(model, reading, classes)
+        super().require_model(model, reading, classes, units)
 
-    def record(self, model: ScoreModel, reading: Reading, classes: Sequence[str]) -> dict[str, Any]:
+    def record(self, reading: Reading, classes: Sequence[str], units: Units = ()) -> dict[str, Any]:
         """The prior that was taken out of the scores, so that it is taken out of others as well."""
         text = prior_text(reading, classes)
-        return super().record(model, reading, classes) | ({} if text is None else {POSTERIOR_PRIOR: text})
+        return super().record(reading, classes, units) | ({} if text is None else {POSTERIOR_PRIOR: text})
 
     def matched(self, model: ScoreModel, scores: ClassScores) -> tuple[ClassScores, list[Message]]:
         """Scores with the classes in the order of training, and what is to be said about it.

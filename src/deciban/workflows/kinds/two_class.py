@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deciban._arrow import compute as pc
-from deciban._validate.probabilities import like_probabilities, target_prior
+from deciban._validate.probabilities import target_prior
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine
 from deciban.errors import InputError, KeyMismatchError
@@ -26,14 +26,14 @@ from deciban.io.recognition import Recognized
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.io.units import llrs_of_probabilities
-from deciban.messages import Message, counted
+from deciban.messages import WARNING, Message, counted
 from deciban.metrics.evidence import FACTORS
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
 from deciban.trials.lists import PAIR
-from deciban.trials.units import notes_on_speakers, speakers_of
+from deciban.trials.units import notes_on_speakers, speakers_of, units_of_trials
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
 from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns, refuse_two_columns
@@ -46,26 +46,13 @@ if TYPE_CHECKING:
 
 _DELIMITED = {",": "table", "\t": "tsv"}
 
-_NO_UNITS = (
-    "none, and no intervals: nothing says which trials share a speaker. --units COLUMN or FILE names their units, "
-    "--units trials takes every trial for one"
-)
-
 _ALL_ONCE = 0.9
-"""Share of the speakers that there would be if each name was there once, from which names say nothing of speakers."""
+"""Share of the speakers that there would be if every name occurred once, from which names do not identify speakers."""
 
 
-def _all_once(n_units: int, n_tar: int, n_non: int) -> tuple[Message, ...]:
-    """What is said where nearly every trial has names of its own, which tell nobody who was recorded twice."""
-    if n_units < _ALL_ONCE * (n_tar + 2 * n_non):
-        return ()
-    n_trials = n_tar + n_non
-    words = (
-        f"none, and no intervals: nearly every trial has names of its own ({n_units:,} speakers would be found in "
-        f"{n_trials:,} trials), so that nothing says which trials share a speaker. --units COLUMN or FILE names their "
-        "units, --units trials takes every trial for one"
-    )
-    return (Message("units", "", words),)
+def _names_occur_once(n_units: int, n_tar: int, n_non: int) -> bool:
+    """Return True if nearly every trial has names of its own, so that names do not identify speakers."""
+    return n_units >= _ALL_ONCE * (n_tar + 2 * n_non)
 
 
 def _said_of_speakers(n_contradictions: int, *, apart: bool) -> tuple[Message, ...]:
@@ -80,7 +67,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     name = "two-class"
     noun = "trial"
     need = "scores"
-    log10_of_files = True
+    units_of_files = True
     need_of_key = "key"
     has_ties = compares_systems = has_thresholds = has_trial_costs = True
     output = "llrs"
@@ -98,7 +85,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         if reading.from_classes and file.sides is not None:
             refuse_two_columns(file)
         elif reading.from_classes and need in (None, "scores"):
-            found = read_two_columns(file, log10=reading.log10, prior=reading.probabilities)
+            found = read_two_columns(file, unit=reading.unit, prior=reading.probabilities)
         elif reading.from_classes and need == "key":
             found = read_two_classes(file)
         return super().read(file, reading, say, need) if found is None else found
@@ -121,11 +108,6 @@ class TwoClass(Kind[Scores, Key, Aligned]):
             )
         return contents.key
 
-    def look_like_probabilities(self, scores: Scores) -> bool:
-        """Whether all lie in [0, 1]."""
-        values = scores.score
-        return len(values) > 0 and like_probabilities(float(values.min()), float(values.max()), len(values))
-
     def align(
         self, systems: Sequence[Scores], key: Key, reading: Reading, *, incomplete: bool = False
     ) -> Sequence[Aligned]:
@@ -147,26 +129,24 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     def units_unasked(
         self, trials: Trials, truth: AnyArray, counting: BoolArray | None
     ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
-        """Speakers, found from target trials; none where trials have one name, or none, that could say who is who."""
+        """Return speakers, found from target trials, or every trial as a unit where names do not identify speakers."""
         if trials.sides[:2] != PAIR:
-            return None, (Message("units", "", _NO_UNITS),)
+            return units_of_trials(trials, counting, noun=self.noun), ()
         found = speakers_of(trials, truth, counting)
         of_classes = (int(np.count_nonzero(mask if counting is None else mask & counting)) for mask in (truth, ~truth))
-        lacking = _all_once(found.units.n_units, *of_classes)
-        if lacking:
-            return None, lacking
+        if _names_occur_once(found.units.n_units, *of_classes):
+            return units_of_trials(trials, counting, noun=self.noun), ()
         return found.units, _said_of_speakers(found.n_contradictions, apart=found.apart)
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
-        """Speakers, found from target trials as of trials in memory."""
+        """Return speakers, or every trial as a unit, as of trials in memory."""
         from deciban.engines.unit_survey import UnitsFound, speakers_in_pieces
 
         if source.sides[:2] != PAIR:
-            return UnitsFound(None, None, (Message("units", "", _NO_UNITS),))
+            return UnitsFound.of_trials(self.noun)
         facts, by_name = speakers_in_pieces(source, engine)
-        lacking = _all_once(len(facts.keys), *(facts.trials_of(c) for c in (1, 0)))
-        if lacking:
-            return UnitsFound(None, None, lacking)
+        if _names_occur_once(len(facts.keys), *(facts.trials_of(c) for c in (1, 0))):
+            return UnitsFound.of_trials(self.noun)
         return UnitsFound(facts, by_name, _said_of_speakers(facts.n_contradictions, apart=by_name.apart))
 
     def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:  # noqa: ARG002
@@ -256,7 +236,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         if len(subsets) < 2:
             return chosen
         words = f"holds the subsets {', '.join(map(str, subsets))} together; --where subset={subsets[0]} chooses one"
-        return [Message("note", key.trials.origin.name, words), *chosen]
+        return [Message(WARNING, key.trials.origin.name, words), *chosen]
 
     def refuse_contradictions(self, contents: Sequence[Contents], key: Key, reading: Reading) -> None:
         """Refuse labels beside scores that are not those of the key."""

@@ -15,15 +15,16 @@ from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.source import display_name
 from deciban.io.text.ways import in_lines, words_in_options
-from deciban.io.units import logliks_of_probabilities
+from deciban.io.units import logliks_of_likelihoods, logliks_of_probabilities
+from deciban.messages import WARNING, Message
 from deciban.trials import ClassKey, ClassScores, Key, Scores
-from deciban.types import FloatArray
+from deciban.types import FloatArray, ScoreUnit
 
 if TYPE_CHECKING:
     from deciban.io.columns.headers import Vocabulary
 
 
-def read_two_columns(file: Recognized, *, log10: bool, prior: object = None) -> Input | None:
+def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object = None) -> Input | None:
     """Read a file with a score for each of two classes: that of the target class minus that of the other one.
 
     The difference of two log-likelihoods is the log-likelihood ratio; whatever is added to both does not change it.
@@ -32,8 +33,8 @@ def read_two_columns(file: Recognized, *, log10: bool, prior: object = None) -> 
     ----------
     file : Recognized
         Its words for target and non-target say which class is the target.
-    log10 : bool
-        Whether scores are common logarithms.
+    unit : {"nats", "log10", "lr"}, optional
+        The unit of the scores; likelihoods become logarithms before their difference is taken.
     prior : float, optional
         The scores are probabilities of the two classes by this prior of a target, and become their log-likelihood
         ratios: exact where one of them is too close to 1 to tell.
@@ -59,17 +60,20 @@ def read_two_columns(file: Recognized, *, log10: bool, prior: object = None) -> 
     vocabulary = file.files[0].options.vocabulary
     target = _target(scores, vocabulary)
     names = scores.classes[target], scores.classes[1 - target]
-    notes = [f"scores are those of class {names[0]} minus those of class {names[1]}"]
+    notes: list[str | Message] = [f"scores are those of class {names[0]} minus those of class {names[1]}"]
     if prior is not None:
         p_target = target_prior(prior, "probabilities")
         in_order = (p_target, 1.0 - p_target) if target == 0 else (1.0 - p_target, p_target)
         scores = logliks_of_probabilities(scores, in_order)
+    elif unit == "lr":
+        scores = logliks_of_likelihoods(scores)
     elif like_posteriors(scores.score):
-        notes.append(
+        words = (
             "the scores of a segment sum to 1: probabilities? Their difference is no log-likelihood ratio; say by "
             "which prior of a target they are (--probabilities PRIOR)"
         )
-    made = Scores(scores.trials, _differences(scores, target), scores.name, log10)
+        notes.append(Message(WARNING, found.contents.origin.name, words))
+    made = Scores(scores.trials, _differences(scores, target), scores.name, unit == "log10", unit == "lr")
     key = found.contents.class_key
     truth = None if key is None else _key(key, vocabulary)
     changed = replace(

@@ -1,0 +1,66 @@
+"""What unlabelled scores look like: batches add up, and calibrated scores look like nothing else."""
+
+from operator import add
+
+import numpy as np
+import pytest
+
+from deciban.trials import ClassScores, Scores
+from deciban.workflows.kinds.looks import Looks, application_messages, decision_messages
+
+
+def scores(values, **how):
+    return Scores.of({"trial": [f"t{k}" for k in range(len(values))]}, values, **how)
+
+
+LLR = np.random.default_rng(1).normal(0.0, 2.0, 40)
+
+
+@pytest.mark.parametrize(
+    ("values", "like"),
+    [
+        (LLR, ""),
+        (np.exp(2 * LLR), "ratios"),
+        (np.append(np.exp(2 * LLR), [0.0, np.inf]), "ratios"),
+        (np.exp(0.2 * LLR), ""),  # a ratio below 1000
+        (1.5 + np.exp(2 * LLR), ""),  # none below 1
+        (-np.exp(2 * LLR), ""),
+        (np.append(np.exp(2 * LLR), -np.inf), ""),
+        (1 / (1 + np.exp(-LLR)), "probabilities"),
+        (np.tanh(LLR), "cosines"),
+        (np.tanh(LLR)[:5], ""),
+        (0.01 * np.tanh(LLR), ""),
+    ],
+)
+def test_scores_look_like_something_else_by_their_values(values, like):
+    whole = scores(values)
+    assert Looks.of(whole).like == like
+    parts = [Looks.of(scores(part)) for part in np.array_split(values, 7) if len(part)]
+    assert sum(parts, Looks()) == Looks.of(whole)
+
+
+@pytest.mark.parametrize("declared", [{"log10": True}])
+def test_declared_scores_look_like_what_they_are(declared):
+    assert Looks.of(scores(np.exp(2 * LLR), **declared)).like == ""
+
+
+def test_posteriors_of_classes():
+    posterior = np.random.default_rng(2).dirichlet(np.ones(3), 30)
+    trials = {"trial": [f"t{k}" for k in range(30)]}
+    of_classes = [ClassScores.of(trials, list("abc"), values) for values in (posterior, np.log(posterior))]
+    assert [Looks.of(one).like for one in of_classes] == ["probabilities", ""]
+    assert add(*map(Looks.of, of_classes)).like == ""
+
+
+def test_messages_name_the_option():
+    ratios = Looks.of(scores(np.exp(2 * LLR)))
+    (applied,), (decided,) = (
+        application_messages({"a.txt": ratios, "b.txt": Looks()}),
+        decision_messages("a.txt", ratios),
+    )
+    for message in (applied, decided):
+        assert message.origin == "a.txt"
+        assert "add --lr (lr=True)" in message.text
+    assert "mean nothing" in decided.text
+    assert "cosine" in decision_messages("a", Looks.of(scores(np.tanh(LLR))))[0].text
+    assert not decision_messages("a", Looks.of(scores(LLR)))
