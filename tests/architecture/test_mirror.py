@@ -15,7 +15,7 @@ FROM_ABOVE = {
     "multiclass/test_infimum.py": ["multiclass/open_trials.py"],
     "engines/test_dask.py": ["engines/dask_clusters.py"],
     "engines/test_dask_joins.py": ["io/shards/held.py"],
-    "workflows/test_sources.py": ["io/shards/other_names.py", "io/shards/two_tables.py"],
+    "workflows/test_sources.py": ["io/shards/other_names.py"],
     "architecture/test_house.py": ["_lazy.py"],
     "calibration/test_cross.py": ["calibration/folds.py"],
     "core/classes/test_loglik.py": ["core/classes/counts.py"],
@@ -50,7 +50,7 @@ FROM_ABOVE = {
     "io/formats/test_npz.py": ["io/arrays/npz_reader.py"],
     "io/formats/test_table.py": ["io/contents.py"],
     "io/shards/test_files.py": ["io/shards/rows.py"],
-    "io/shards/test_inputs.py": ["io/shards/objects.py", "io/shards/spilling.py", "io/shards/text.py"],
+    "io/shards/test_inputs.py": ["io/shards/objects.py", "io/shards/text.py"],
     "io/shards/test_matrices.py": ["io/shards/cells.py", "io/shards/matrix_files.py", "io/shards/matrix_rows.py"],
     "io/shards/test_opening.py": [
         "io/shards/joined_parts.py",

@@ -62,6 +62,61 @@ def test_errors_stay_errors_when_nobody_reads_them(scores):
     assert subprocess.run(["bash", "-o", "pipefail", "-c", words], check=False).returncode == 2
 
 
+@pytest.mark.parametrize(("typed", "meant"), [("evla", "eval"), ("Report", "report"), ("calibrat", "calibrate")])
+def test_a_command_that_is_nearly_one_is_suggested(run, typed, meant):
+    code, out, err = run(typed, "a.txt")
+    assert (code, out) == (2, "")
+    assert f"No such command '{typed}'. Did you mean '{meant}'?" in err
+
+
+def test_no_command_is_suggested_where_none_is_near(run):
+    code, _, err = run("frobnicate", "a.txt")
+    assert code == 2
+    assert "No such command 'frobnicate'." in err
+    assert "Did you mean" not in err
+
+
+WIDTHS = ["0", "-3", "abc", "\N{SUPERSCRIPT TWO}"]
+
+
+@pytest.mark.parametrize("command", ["eval scores.txt --key key.txt -q", "inspect scores.txt"])
+def test_a_width_that_no_window_has_counts_as_none(run, scores, monkeypatch, command):
+    """Emacs shells and expect set it to 0."""
+    monkeypatch.chdir(scores)
+    code, without, _ = run(command)
+    assert code == 0
+    for width in WIDTHS:
+        monkeypatch.setenv("COLUMNS", width)
+        assert run(command) == (0, without, "")
+
+
+def closed(scores, command, streams):
+    words = f"cd '{scores}' && {DECIBAN} {command} {streams}"
+    found = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=False)
+    return found.returncode, found.stdout, found.stderr
+
+
+@pytest.mark.parametrize(
+    "command", ["eval scores.txt --key key.txt -q", "eval scores.txt --key key.txt -q --json", "convert scores.txt -"]
+)
+def test_a_closed_output_is_refused_in_one_sentence(scores, command):
+    said = "deciban: standard output is closed: redirect it to a file or a pipe\n"
+    assert closed(scores, command, ">&-") == (1, "", said)
+
+
+def test_closed_messages_are_lost_and_nothing_else_is(scores):
+    command = "eval scores.txt --key key.txt"
+    code, table, _ = closed(scores, command, "")
+    assert (code, "EER" in table) == (0, True)
+    assert closed(scores, command, "2>&-") == (0, table, "")
+
+
+def test_a_closed_input_is_empty(scores):
+    code, out, said = closed(scores, "eval - --key key.txt", "<&-")
+    assert (code, out) == (2, "")
+    assert "the file is empty" in said
+
+
 def test_an_interrupt_is_one_line_and_what_shells_expect(run, scores, monkeypatch):
     def interrupted(*_scores, **_more):
         raise KeyboardInterrupt

@@ -182,6 +182,16 @@ def tallied(scores, truth, weights, rng, room):
     return told_apart(tally.merged()), tally.survey, source
 
 
+@pytest.mark.parametrize(("most", "is_kept"), [(3, False), (4, True), (5, True)])
+def test_scores_of_the_rarer_class_are_kept_as_long_as_there_is_room(most, is_kept):
+    survey = WeightedSurvey(0, True, TwoClassFigures(), np.float64, most)
+    scores, truth = np.arange(10.0), np.arange(10) < 4
+    for rows in (slice(0, 2), slice(2, 10)):
+        survey.add_weighted(scores[rows], truth[rows], np.full(len(scores[rows]), 2))
+        assert (survey.kept is not None) == (is_kept or rows.start == 0)
+    assert sum(map(len, survey.kept_weights)) == (4 if is_kept else 0)
+
+
 def test_memory_decides_which_way_is_taken():
     rng, scores, truth = trials(3)
     source = source_of(scores, truth, rng, weights=np.ones(len(scores)))

@@ -6,7 +6,7 @@ from scipy.special import logit
 from scipy.stats import t
 
 from deciban.evaluation import evaluate
-from deciban.evaluation.curve_bands import band_of, hull_bands, reach_of
+from deciban.evaluation.curve_bands import _bounds, band_of, hull_bands, reach_of
 from support.limits import wilson
 
 RNG = np.random.default_rng(8)
@@ -105,3 +105,9 @@ def test_with_too_few_units_of_a_class_there_is_no_band_of_both():
     for name in ("act_error", "min_error", "tar_above", "act_cross_entropy", "pav"):
         assert band_of(few, name, getattr(few.curves, name, np.zeros(len(few.uncertainty.curves["pav"])))) is None
     assert hull_bands(few) is None
+
+
+def test_a_cost_without_errors_has_no_width_and_a_pav_llr_of_0_has_one():
+    values, reach = np.array([0.0, 2.0]), np.array([0.5, 0.5])
+    np.testing.assert_allclose(_bounds(values, reach, "log"), [[0, 2 * np.exp(-0.25)], [0, 2 * np.exp(0.25)]])
+    np.testing.assert_allclose(_bounds(values, reach, "identity"), [[-0.5, 1.5], [0.5, 2.5]])

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -195,3 +196,56 @@ def test_who_ends_the_process_removes_scratch_folders():
     (folder.path / "file").write_bytes(b"x")
     remove_unfinished()
     assert not folder.path.exists()
+
+
+def killed_with_a_folder(tmp_path):
+    """The folder of a process that was killed, two minutes ago."""
+    code = "import os, signal\nfrom deciban.io.atomic import ScratchFolder\nfolder = ScratchFolder()\n"
+    code += "(folder.path / 'half.parquet').write_text('x')\nos.kill(os.getpid(), signal.SIGKILL)"
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
+    (left,) = tmp_path.glob("deciban-*")
+    os.utime(left, (time.time() - 120,) * 2)
+    return left
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_the_folder_of_a_killed_process_goes_with_the_next_one(temporary):
+    left = killed_with_a_folder(temporary)
+    ScratchFolder().remove()
+    assert not left.exists()
+
+
+def test_folders_of_processes_that_live_or_of_nobody_known_stay(temporary, monkeypatch):
+    """Nobody can say whether a folder with another name, of another machine or just made is abandoned."""
+    left = killed_with_a_folder(temporary)
+    os.utime(left)
+    here = ScratchFolder()
+    os.utime(left, (time.time() - 120,) * 2)
+    os.utime(here.path, (time.time() - 120,) * 2)
+    others = [temporary / "deciban-abc", temporary / "deciban-00000000-abc"]
+    for one in others:
+        one.mkdir()
+        os.utime(one, (time.time() - 120,) * 2)
+    with monkeypatch.context() as patch:
+        patch.setattr("os.getuid", lambda: temporary.stat().st_uid + 1)
+        ScratchFolder().remove()
+        assert left.exists()
+    os.utime(left)
+    ScratchFolder().remove()
+    assert all(one.exists() for one in (here.path, left, *others))
+    here.remove()
+    assert not here.path.exists()
+
+
+def test_where_folders_cannot_be_locked_none_is_taken_for_abandoned(temporary, monkeypatch):
+    left = killed_with_a_folder(temporary)
+    monkeypatch.setattr("deciban.io.atomic.lock", lambda _handle: False)
+    one = ScratchFolder()
+    assert left.exists()
+    assert one.path.name.count("-") == 1
+    one.remove()

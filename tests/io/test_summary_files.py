@@ -78,6 +78,21 @@ def test_a_part_without_a_class_or_without_trials_comes_back(tmp_path):
         assert read_summary(tmp_path / "one").sha256 == part.sha256
 
 
+@pytest.mark.parametrize("n_kept", [4, 300, -1])
+def test_an_incomplete_summary_is_refused_without_words_of_a_library(tmp_path, n_kept):
+    write_summary(part_of([1.0], [0.5], "a"), tmp_path / "one")
+    (tmp_path / "cut").write_bytes((tmp_path / "one").read_bytes()[:n_kept])
+    with pytest.raises(FormatError, match=r"cut: is incomplete or damaged\. Summarize its shards again\.$"):
+        read_summary(tmp_path / "cut")
+
+
+@pytest.mark.parametrize("content", [b"", b"m a 1\n"])
+def test_a_text_is_no_summary(tmp_path, content):
+    (tmp_path / "text").write_bytes(content)
+    with pytest.raises(FormatError, match=r"text: is no summary of shards\. deciban summarize writes some\.$"):
+        read_summary(tmp_path / "text")
+
+
 def test_what_is_no_summary_is_said_to_be_none(tmp_path):
     path = tmp_path / "trials.parquet"
     table = read_back(tmp_path).remove_column(0)

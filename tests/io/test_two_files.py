@@ -112,12 +112,16 @@ def test_one_input_is_not_two(tmp_path):
     ("tar", "non", "name"),
     [
         ("plda_tar.txt", "plda_non.txt", "plda"),
-        ("tar-plda.v2.npy", "non-plda.v2.npy", "plda.v2"),
-        ("lab/A.same.2.txt", "lab/A.different.2.txt", "A.2"),
+        ("lab/A.same.2.txt", "lab/A.different.2.txt", "A"),
         ("targets.txt", "nontargets.txt", "targets + nontargets"),
+        ("same_log10.txt", "different_log10.txt", "same_log10 + different_log10"),
+        ("runs/v2/genuine_dist.txt", "runs/v2/impostor_dist.txt", "v2"),
+        ("../same.txt", "../different.txt", "same + different"),
+        ("/same.txt", "/different.txt", "same + different"),
+        ("a/same.txt", "b/different.txt", "same + different"),
         ("a/x.txt", "b/x.txt", "x"),
         ("a_b.txt", "a.txt", "a"),
     ],
 )
-def test_the_system_is_called_by_the_words_that_both_names_share(tar, non, name):
+def test_the_name_of_the_system_is_what_both_names_begin_with_or_the_folder(tar, non, name):
     assert name_of_both(TwoFiles(tar, non)) == name

@@ -70,7 +70,7 @@ def test_columnar_and_compressed_files(tmp_path):
     (tmp_path / "list.txt.gz").write_bytes(gzip.compress(text_of_list.encode()))
     whole, found = both_ways(tmp_path / "scored.parquet", tmp_path / "list.txt.gz")
     assert (found.faults, found.is_valid) == (whole.faults, False)
-    assert "scored.parquet, row 0" in found.faults[0]
+    assert "scored.parquet, row group 0, row 0" in found.faults[0]
 
 
 def test_lines_that_cannot_be_read_are_all_found(tmp_path):

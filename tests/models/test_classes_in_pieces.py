@@ -56,7 +56,8 @@ def test_fusion_finds_the_optimum_of_training_in_memory_in_few_passes(asked):
     np.testing.assert_allclose(there.penalized_objective_, here.penalized_objective_, rtol=1e-12)
     assert (there.training_.fingerprint, there.training_.counts) == (here.training_.fingerprint, here.training_.counts)
     assert there.classes_ == here.classes_ == NAMES
-    standardizing = 3 if "ridge" in asked else 0
+    np.testing.assert_allclose(there.standardized_weights_, here.standardized_weights_, **SAME)
+    standardizing = 3 if "ridge" in asked else 1  # the widths of all trials
     assert engine.n_passes <= 1 + standardizing + 4
 
 
@@ -292,3 +293,23 @@ def test_standard_errors_by_units_are_those_of_memory(model, weighted):
     assert there.uncertainty_.words == here.uncertainty_.words
     scale = np.abs(here.parameter_covariance_).max()
     np.testing.assert_allclose(there.parameter_covariance_, here.parameter_covariance_, atol=1e-8 * scale)
+
+
+def width_of_differences(loglik, weight):
+    """The root of the mean variance of the differences between two classes."""
+    pairs = ((i, j) for i in range(loglik.shape[1]) for j in range(i))
+    differences = [loglik[:, i] - loglik[:, j] for i, j in pairs]
+    return np.sqrt(np.mean([weight @ (one - weight @ one) ** 2 for one in differences]))
+
+
+@pytest.mark.parametrize("prior", [None, [0.1, 0.2, 0.3, 0.4]])
+def test_standardized_weights_come_from_all_trials_at_every_size(prior):
+    rng = np.random.default_rng(5)
+    label = rng.integers(0, 4, 40_000)  # more than the sample in memory
+    systems = rng.standard_t(3, (2, len(label), 4)) + 2 * np.eye(4)[label]
+    here = MulticlassFusion(prior=prior).fit(np.moveaxis(systems, 0, 1), label, classes=NAMES)
+    there = MulticlassFusion(prior=prior).fit_pieces(pieces_of(systems, label, rng), Threads(), MEMORY)
+    share = np.full(4, 0.25) if prior is None else np.array(prior)
+    widths = [width_of_differences(one, (share / np.bincount(label))[label]) for one in systems]
+    for found in (here, there):
+        np.testing.assert_allclose(found.standardized_weights_, found.weights_ * widths, rtol=1e-10)

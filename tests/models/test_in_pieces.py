@@ -78,6 +78,7 @@ def test_fusion_finds_the_optimum_of_training_in_memory_in_few_passes(alpha, bet
     there = LinearFusion(**settings_).fit_pieces(source_of(scores.T, truth, rng, systems=names(3)), engine, MEMORY)
     np.testing.assert_allclose(there.weights_, here.weights_, **SAME)
     np.testing.assert_allclose(there.offset_, here.offset_, **SAME)
+    np.testing.assert_allclose(there.standardized_weights_, here.standardized_weights_, **SAME)
     np.testing.assert_allclose(there.objective_, here.objective_, rtol=1e-12)
     assert there.training_.fingerprint == here.training_.fingerprint
     assert there.training_.counts == here.training_.counts
@@ -477,3 +478,23 @@ def test_scores_near_the_largest_float_overflow_without_warnings(scale):
         there = type(model)(**model.settings).fit_pieces(source_of(scores[:, 0], truth, rng), Threads(), MEMORY)
         for name in model.parameter_schema:
             np.testing.assert_allclose(getattr(there, f"{name}_"), getattr(here, f"{name}_"), rtol=1e-7)
+
+
+def width_of_two(column, is_target, prior):
+    """The standard deviation in the mixture of both classes."""
+    share = np.where(is_target, prior / is_target.sum(), (1 - prior) / (~is_target).sum())
+    return np.sqrt(share @ (column - share @ column) ** 2)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-150, 1e200])
+def test_standardized_weights_come_from_all_trials_at_every_size(size):
+    rng = np.random.default_rng(5)
+    n = 40_000  # more than the sample in memory
+    truth = rng.random(n) < 0.3
+    scores = np.column_stack([truth + rng.standard_t(3, n), 2 * truth + rng.standard_t(4, n), np.full(n, 0.5)]) * size
+    here = LinearFusion(p_target=0.1).fit(scores, truth)
+    source = source_of(scores.T, truth, rng, systems=names(3))
+    there = LinearFusion(p_target=0.1).fit_pieces(source, Threads(), MEMORY)
+    expected = [*(width_of_two(column, truth, 0.1) for column in scores.T[:2] / size), 0.0]
+    for found in (here, there):
+        np.testing.assert_allclose(found.standardized_weights_, found.weights_ * size * expected, rtol=1e-10)

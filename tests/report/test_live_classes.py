@@ -83,8 +83,16 @@ def test_segments_to_draw_are_some_of_all_classes():
     assert known_of([evaluated(13)])["corners"] is None
 
 
+@pytest.mark.parametrize(("n_classes", "n_systems", "n_priors"), [(14, 1, 47), (30, 1, 16), (30, 3, 8)])
+def test_priors_can_be_chosen_for_thirty_classes(n_classes, n_systems, n_priors):
+    data = known_of([evaluated(n_classes, n=9000)] * n_systems)
+    assert len(data["priors"]) >= n_priors
+    assert all(system["decided"] for system in data["sets"][0]["systems"])
+    assert len(as_script_data(data)) < 1_700_000
+
+
 def test_too_many_classes_have_no_matrix():
-    assert known_of([evaluated(21)]) is None
-    several = known_of([evaluated(21), evaluated(21)])
+    assert known_of([evaluated(31)]) is None
+    several = known_of([evaluated(31), evaluated(31)])
     assert several["classes"] == []
     assert "confusion" not in several["sets"][0]["systems"][0]

@@ -25,7 +25,7 @@ from .conftest import HOSTILE
 WHOLE_PICTURES = True
 """Which are in the page, and looked at."""
 
-VOID = {"meta", "img", "br", "link", "input", "hr"}
+VOID = {"meta", "img", "br", "link", "input", "hr", "wbr"}
 FACTS = ("read   <a>.txt   3,300 trials", "join   3,300 matched · 12 missing")
 
 

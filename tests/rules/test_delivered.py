@@ -1,6 +1,7 @@
 """Information delivered and lost, capacity: against the figures of other modules, and channels that are known."""
 
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -38,6 +39,40 @@ def test_two_classes_are_told_what_cross_entropy_leaves(p):
     assert (found.cost, found.minimum) == pytest.approx(tuple(x / math.log(2) for x in nats), rel=1e-12)
     assert found.entropy == pytest.approx(found.delivered + found.lost_by_calibration + found.lost_by_discrimination)
     assert found.available == pytest.approx(found.entropy - found.minimum)
+
+
+def bits(*odds):
+    """Entropy of the posterior odds, in bits, by decimals; or the costs of both classes."""
+    total = Decimal(2).ln()
+    return [(1 + 1 / x).ln() / total for x in odds], [(1 + x).ln() / total for x in odds]
+
+
+@pytest.mark.parametrize("log_odds", [-700.0, -40.0, math.log(1e-9), 0.0, 27.6, 300.0])
+def test_information_at_extreme_priors_is_that_of_decimals(log_odds):
+    tar, non = [1.5, 3.25, -0.5], [-2.0, 0.75]
+    with localcontext() as context:
+        context.prec = 700
+        odds = Decimal(log_odds).exp()
+        prior = odds / (1 + odds)
+        (of_tar, _), (_, of_non), (one, other) = (
+            bits(*(odds * Decimal(x).exp() for x in llrs)) for llrs in (tar, non, [0.0])
+        )
+        entropy_of_prior = float(prior * one[0] + (1 - prior) * other[0])
+        cost = float(prior * sum(of_tar) / len(tar) + (1 - prior) * sum(of_non) / len(non))
+    found = information(tar, non, prior_log_odds=log_odds)
+    np.testing.assert_allclose(
+        (found.entropy, found.cost), (entropy_of_prior, cost), rtol=1e-3 if log_odds < -705 else 1e-13
+    )
+
+
+def test_a_prior_that_underflows_is_refused():
+    with pytest.raises(InputError, match="prior_log_odds: -800 is a prior of 0"):
+        information([1.0], [0.0], prior_log_odds=-800.0)
+
+
+def test_posteriors_that_underflow_cost_what_their_log_odds_do():
+    found = information([-900.0], [0.0], rule=Logarithmic(), prior_log_odds=0.0)
+    assert found.cost == pytest.approx(450.0 + math.log(2) / 2)
 
 
 def test_other_rules_in_their_units():

@@ -118,6 +118,33 @@ def test_density_of_a_function_is_the_family_that_it_belongs_to():
     assert ThresholdDensity([0.0, 1.0], [1.0, 1.0]).costs([0.0, 1.0]).tolist() == [math.inf, 0.0]
 
 
+@pytest.mark.parametrize("small", [1e-3, 1e-9, 1e-15, 1e-200])
+def test_nothing_cancels_next_to_a_vertex(small):
+    """By series of the closed forms: the next term is smaller by a factor of ``small``."""
+    near = [1.0 - small, small]
+    series = small**2 / 2 + small**3 / 3 + small**4 / 4 + small**5 / 5 + small**6 / 6  # int h / (1 - h)
+    triangle = ThresholdDensity([0.0, 0.4, 1.0], [0.0, 2.0, 0.0])  # 5 h below 0.4, 10 / 3 (1 - h) above
+    found = (
+        Quadratic().entropy(near),
+        Logarithmic().costs(near)[0],
+        triangle.costs(near[::-1])[1],
+        triangle.costs(near)[0],
+    )
+    exact = 2.0 * small * (1.0 - small), -math.log1p(-small), 5.0 * series, 10.0 / 3.0 * series
+    np.testing.assert_allclose(found, exact, rtol=1e-13)
+
+
+def test_a_tabulated_function_has_an_error_of_second_order():
+    """The documented limit: 4e-3 where the density is steepest, and four times as many points make it 16 times less."""
+    steep, at = Beta(20.0, 20.0), [0.9, 0.1]
+    (exact, _), errors = steep.costs(at), []
+    for n_points in (4001, 16001):
+        (found, _) = ThresholdDensity.of_function(steep.density, n_points=n_points).costs(at)
+        errors.append(abs(found - exact) / exact)
+    assert 1e-3 < errors[0] < 7.5e-3  # (19 + 1)^2 (60 / 4000)^2 / 12
+    assert errors[1] == pytest.approx(errors[0] / 16, rel=0.05)
+
+
 def test_points_are_weighted_detection_problems():
     """A point at eta is the cost matrix with a miss at 1 / eta and a false alarm at 1 / (1 - eta), ties accepted."""
     p = np.vstack((distributions(2, 100), [[0.2, 0.8], [0.5, 0.5]]))

@@ -111,10 +111,6 @@ def attacks(n=600):
 
 def test_attacks_share_their_bona_fide_trials():
     frame = attacks()
-    alone = deciban.evaluate(frame, score=["score"], by="attack", units="speaker").conditions[0].partitions[0]
-    assert alone.without_figures[-1] == (
-        "no condition has trials of all classes; all targets have attack -: --by 'attack+-' counts them in every one"
-    )
     found = deciban.evaluate(frame, score=["score"], by="attack+-", units="speaker")
     (part,) = found.conditions[0].partitions
     assert [(one.name, one.trials["targets"]) for one in part.conditions] == [
@@ -122,7 +118,57 @@ def test_attacks_share_their_bona_fide_trials():
     ]
     assert part.trials == {"targets": 150, "non-targets": 450}
     assert beyond_doubt(part, 0.95)[0].startswith("attack A07 is better than attack A17")
-    assert "trials with attack - count in every one" in next(m.text for m in found.messages if m.kind == "by")
+    assert "trials with attack - count in every condition" in next(m.text for m in found.messages if m.kind == "by")
+
+
+@pytest.mark.parametrize(
+    ("own", "split", "words"),
+    [("-", "attack+-", "attack -"), ("bonafide", "attack+bonafide", "attack bonafide"), ("", "attack+", "no attack")],
+)
+def test_a_value_that_one_class_has_alone_counts_in_every_condition(own, split, words):
+    frame = attacks()
+    frame["attack"] = np.where(frame["attack"] == "-", own, frame["attack"])
+    asked = deciban.evaluate(frame, score=["score"], by=split, units="speaker")
+    found = deciban.evaluate(frame, score=["score"], by="attack", units="speaker")
+    assert found.conditions[0].to_dict() == asked.conditions[0].to_dict()
+    said = [message.text for message in found.messages if message.kind == "by"]
+    assert said == [f"{split}: 3 conditions; only targets have {words}, and all of them count in every condition"]
+
+
+def test_the_class_may_be_that_of_non_targets_and_columns_may_be_crossed():
+    frame = attacks()
+    frame["label"] = ~frame["label"]
+    frame["codec"] = np.array(["c1", "c2"])[np.arange(600) // 4 % 2]
+    (part,) = deciban.evaluate(frame, score=["score"], by="attack,codec").conditions[0].partitions
+    assert {one.trials["non-targets"] for one in part.conditions} == {75}
+    assert len(part.evaluated) == len(part.conditions) == 6
+
+
+@pytest.mark.parametrize("other", ["A07", "-"])
+def test_conditions_stay_apart_where_a_value_is_not_that_of_one_class_alone(other):
+    """One target is an attack, or one non-target is none."""
+    frame = attacks()
+    frame["attack"][np.argmax(frame["label"] == (other == "A07"))] = other
+    (part,) = deciban.evaluate(frame, score=["score"], by="attack").conditions[0].partitions
+    assert part.title == "attack"
+    assert len(part.conditions) == 4
+
+
+def test_a_column_may_be_split_and_count_alike():
+    found = deciban.evaluate(attacks(), score=["score"], by="attack", equalize="attack").conditions[0]
+    assert [one.title for one in found.partitions] == ["attack+-"]
+    assert [one.title for one in found.equalized] == ["attack"]
+
+
+def test_the_conditions_that_lack_a_class_are_one_sentence():
+    frame = attacks()
+    frame["attack"][np.argmax(frame["label"])] = "A07"
+    (part,) = deciban.evaluate(frame, score=["score"], by="attack").conditions[0].partitions
+    (said,) = part.without_figures
+    assert said == (
+        "3 of 4 conditions are left out of the table: 1 without non-targets (attack -), 2 without targets (attack A17, "
+        "attack A19)"
+    )
 
 
 def test_a_difference_of_attacks_knows_that_their_bona_fide_trials_are_the_same():

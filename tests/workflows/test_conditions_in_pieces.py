@@ -74,6 +74,7 @@ def trials(n=600, seed=3):
             "seconds": rng.uniform(1.0, 60.0, n).round(1),
             "speaker": rng.integers(0, 12, n),
             "w": rng.integers(0, 4, n),
+            "attack": np.where(truth, "-", np.array(["A07", "A08"])[np.arange(n) % 2]),
         }
     )
 
@@ -85,6 +86,7 @@ def trials(n=600, seed=3):
         {"by": ["seconds:5,30", "gender"], "equalize": "channel", "units": "speaker", "bootstrap": 10},
         {"by": "gender,channel", "equalize": "channel", "where": {"gender": "f"}, "intervals": False},
         {"by": ["channel+tel", "channel+mic,gender+"], "units": "speaker", "weights": "w"},
+        {"by": ["attack", "attack,gender"], "equalize": "attack", "units": "speaker"},
     ],
 )
 def test_conditions_are_those_of_trials_in_memory(tmp_path, options):

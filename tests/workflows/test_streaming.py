@@ -8,10 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deciban import evaluate_files
+from deciban import evaluate, evaluate_files
 from deciban.errors import KeyMismatchError
 from deciban.io import memory
 from deciban.io.memory import memory_of
+from deciban.io.shards.opening import open_shards
 from deciban.workflows.options import Options
 from deciban.workflows.streaming import source_in_pieces
 
@@ -106,3 +107,26 @@ def test_nobody_says_of_an_object_that_it_does_not_fit():
     words = [one.text for one in evaluate_files(table).messages]
     assert words[-1] == "3 rows in 1 piece, read more than once"
     assert any("--units trials takes every trial for one" in text for text in words)
+
+
+@pytest.mark.parametrize("mask", [np.int8, np.bool_])
+def test_a_matrix_with_its_mask_is_read_whatever_memory_is_allowed(tmp_path, mask):
+    rng = np.random.default_rng(2)
+    truth = rng.choice([1, -1, 0], (40, 30), p=[0.2, 0.7, 0.1])
+    scores = truth + rng.normal(size=truth.shape)
+    np.save(tmp_path / "m.npy", scores)
+    np.save(tmp_path / "k.npy", truth.astype(mask) if mask is np.int8 else truth == 1)
+    found = evaluate_files(tmp_path / "m.npy", tmp_path / "k.npy", memory="9GB")
+    non = scores[truth == -1 if mask is np.int8 else truth != 1]
+    expected = evaluate(scores[truth == 1], non)
+    assert (found.systems[0].eer, found.systems[0].n_non) == (expected.eer, expected.n_non)
+    assert found.systems[0].cllr == pytest.approx(expected.cllr, rel=1e-12)
+    assert not any("fit in memory" in str(message) for message in found.messages)
+
+
+def test_a_matrix_is_cut_into_blocks_that_little_memory_holds(tmp_path):
+    truth = np.random.default_rng(3).random((100, 300)) < 0.1
+    np.save(tmp_path / "m.npy", truth + 0.5)
+    np.save(tmp_path / "k.npy", truth)
+    source = open_shards(tmp_path / "m.npy", tmp_path / "k.npy", memory=96 * 900)
+    assert [one.n_rows for one in source.pieces] == [900] * 33 + [300]

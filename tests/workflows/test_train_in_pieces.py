@@ -43,7 +43,7 @@ def test_a_fusion_of_files_in_pieces_is_that_of_memory(files, monkeypatch):
     np.testing.assert_allclose(found.model.weights_, whole.model.weights_, rtol=1e-9)
     assert found.model.training_.systems == ("A", "B")
     assert found.model.training_.fingerprint == whole.model.training_.fingerprint
-    assert [(row.name, row.role) for row in found.rows] == [("A", "before"), ("B", "before"), ("fusion", "fusion")]
+    assert [(row.name, row.role) for row in found.rows] == [("A", "single"), ("B", "single"), ("fusion", "fusion")]
     assert found.after.cllr == pytest.approx(whole.after.cllr, rel=1e-9)
     assert found.after.min_cllr == pytest.approx(whole.after.min_cllr, rel=1e-9)
     assert any("1 piece, read more than once" in line for line in found.message_lines)
@@ -130,7 +130,8 @@ def test_selection_is_that_of_memory(with_speakers, monkeypatch):
     scores, key = with_speakers
     asked = {"select": True, "cross_validate": "speaker", "n_folds": 3, "intervals": False}
     others = {"test_scores": scores[::-1], "test_key": key}
-    whole = train_files(scores, key, LinearFusion(), **asked).selection
+    of_memory = train_files(scores, key, LinearFusion(), **asked, **others)
+    whole = of_memory.selection
     monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
     done = train_files(scores, key, LinearFusion(), **asked, **others)
     found = done.selection
@@ -141,8 +142,11 @@ def test_selection_is_that_of_memory(with_speakers, monkeypatch):
         assert one.same_data_cost == pytest.approx(other.same_data_cost, rel=1e-9)
     assert done.chosen == (0, 1)
     assert done.model.training_.systems == ("A", "B")
-    assert [row.role for row in done.rows] == ["before", "before", "fusion", "cross-validated"]
-    assert done.rows[2].eval.cllr == pytest.approx(done.rows[2].dev.cllr, rel=1e-9)  # of the same trials
+    assert [(row.name, row.role) for row in done.rows] == [(row.name, row.role) for row in of_memory.rows]
+    for row, other in zip(done.rows, of_memory.rows, strict=True):
+        assert row.dev.cllr == pytest.approx(other.dev.cllr, rel=1e-8)
+        assert row.role == "cross-validated" or row.eval.cllr == pytest.approx(other.eval.cllr, rel=1e-9)
+    assert done.rows[3].eval.cllr == pytest.approx(done.rows[3].dev.cllr, rel=1e-9)  # of the same trials
 
 
 @pytest.mark.parametrize("asked", [{"cross_validate": 5}, {"select": True}])
@@ -223,8 +227,8 @@ def test_other_trials_are_evaluated_in_pieces_as_in_memory(files, tmp_path, monk
     whole = train_files(files, None, LinearFusion(), **asked)
     monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
     found = train_files(files, None, LinearFusion(), **asked)
-    of_memory = {row.name: row.eval for row in whole.rows if row.role in ("before", "single", "fusion")}
-    assert [row.name for row in found.rows] == ["A", "B", "fusion"]
+    of_memory = {row.name: row.eval for row in whole.rows}
+    assert [(row.name, row.role) for row in found.rows] == [("A", "single"), ("B", "single"), ("fusion", "fusion")]
     for row in found.rows:
         assert row.eval.name == row.name
         assert row.eval.n_tar + row.eval.n_non == 1500

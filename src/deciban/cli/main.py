@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import difflib
 import errno
 import gc
 import importlib
@@ -14,7 +15,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -61,7 +62,7 @@ def _stopping() -> Iterator[None]:
     except KeyboardInterrupt:
         _fail("interrupted", interrupts.EXIT_CODE)
     except BrokenPipeError:
-        _write_nowhere()
+        _write_nowhere(sys.stdout, sys.stderr)
         sys.exit(0)
 
 
@@ -77,6 +78,14 @@ class _LazyGroup(click.Group):
             return None
         command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name][0]), f"{cmd_name}_command")
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        near = [] if args[0] in COMMANDS else difflib.get_close_matches(args[0].lower(), COMMANDS, n=1)
+        if near and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
@@ -100,6 +109,8 @@ def main() -> None:
     atexit.register(gc.freeze)
     usual = gc.get_threshold()
     gc.set_threshold(_MANY_OBJECTS, *usual[1:])
+    _open_closed_streams()
+    _ignore_impossible_width()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a name that the terminal cannot show is no reason to fail
     if "_DECIBAN_COMPLETE" in os.environ:
@@ -134,6 +145,9 @@ def _answering() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
+        if error.errno == errno.EBADF and error.filename is None:
+            _write_nowhere(sys.stdout)
+            _fail("standard output is closed: redirect it to a file or a pipe", 1)
         _fail(f"{error.filename or 'output'}: {error.strerror or error}", 2 if error.errno in _NOT_OURS else 1)
 
 
@@ -172,12 +186,29 @@ def _fail(message: str, code: int) -> None:
     try:
         click.echo(f"deciban: {lines(message)}", err=True)
     except BrokenPipeError:
-        _write_nowhere()
+        _write_nowhere(sys.stdout, sys.stderr)
     sys.exit(code)
 
 
-def _write_nowhere() -> None:
-    """Let the interpreter end in peace: it flushes its streams, whose readers went away."""
+def _open_closed_streams() -> None:
+    """Open the null device for each closed standard stream (`2>&-`), whose number a data file would get otherwise.
+
+    Standard input is then empty, and messages are lost. Writing to standard output fails, as on a full disk.
+    """
+    for name, flags, mode in (("stdin", os.O_RDONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flags), mode, encoding="utf-8"))
+
+
+def _ignore_impossible_width() -> None:
+    """Remove `COLUMNS` from the environment unless it is a positive number: Emacs and expect set it to 0."""
+    width = os.environ.get("COLUMNS", "")
+    if not (width.isascii() and width.isdigit() and int(width)):
+        os.environ.pop("COLUMNS", None)
+
+
+def _write_nowhere(*streams: TextIO) -> None:
+    """Redirect streams that nobody reads to the null device: the interpreter flushes them when it ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
+    for stream in streams:
         os.dup2(nowhere, stream.fileno())

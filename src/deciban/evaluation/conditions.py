@@ -131,9 +131,6 @@ _MOST_NAMES = 3
 _SAME = re.compile(r"^([\d,.e+]+ )?\w+ of ")
 """A count, and what is counted of a class."""
 
-_MOST_LINES = 10
-"""Conditions of which each has a sentence."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByConditions:
@@ -167,7 +164,7 @@ class ByConditions:
 
     @property
     def without_figures(self) -> list[str]:
-        """Which conditions have no figures and why, in words; and what to do where none has some.
+        """Return sentences: how many conditions have no metrics and why, and what to do if no condition has any.
 
         Examples
         --------
@@ -175,15 +172,22 @@ class ByConditions:
         >>> parts = [Condition(f"attack {k}", {"attack": f"{k}"}, trials) for k, trials in enumerate(attacks)]
         >>> for line in ByConditions("attack", ("attack",), tuple(parts)).without_figures:
         ...     print(line)
-        attack 0: no figures, no non-targets (9 targets)
-        attack 1: no figures, no targets (5 non-targets)
+        2 of 2 conditions are left out of the table: 1 without non-targets (attack 0), 1 without targets (attack 1)
         no condition has trials of all classes; all targets have attack 0: --by 'attack+0' counts them in every one
         """
         lacking = [one for one in self.conditions if one.found is None]
-        found = [f"{one.name}: no figures, {one.why_none}" for one in lacking[:_MOST_LINES]]
-        if len(lacking) > _MOST_LINES:
-            found.append(f"{len(lacking) - _MOST_LINES:,} more conditions: no figures, as they lack a class")
-        if len(lacking) == len(self.conditions) > 1:
+        if not lacking:
+            return []
+        if len(lacking) == 1:
+            return [f"{lacking[0].name} is left out of the table: {lacking[0].why_none}"]
+        alike = dict[str, list[str]]()
+        for one in lacking:
+            alike.setdefault(_enumerated(one.lacking) if any(one.trials.values()) else "trials", []).append(one.name)
+        groups = [f"{len(names):,} without {what} ({_enumerated(names)})" for what, names in alike.items()]
+        found = [
+            f"{len(lacking):,} of {len(self.conditions):,} conditions are left out of the table: {_enumerated(groups)}"
+        ]
+        if len(lacking) == len(self.conditions):
             found.append(f"no condition has trials of all classes; {self._way_out(lacking)}")
         return found
 

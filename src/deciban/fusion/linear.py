@@ -156,8 +156,8 @@ class LinearFusion(Fusion):
     weights_ : (n_systems,) array
         Factor of each system's scores. May be negative: a system can tell what another one gets wrong.
     standardized_weights_ : (n_systems,) array
-        The same for scores divided by their standard deviation (of many trials, that of an even sample of them): how
-        much each system moves the result.
+        The same for scores divided by their prior-weighted standard deviation in all trials: how much each system moves
+        the result.
     offset_ : float
         In nats.
     objective_ : float

@@ -44,8 +44,7 @@ class MulticlassFusion(ClassModel):
     weights_ : (n_systems,) array
         Factor of each system's log-likelihoods. May be negative: a system can tell what another one gets wrong.
     standardized_weights_ : (n_systems,) array
-        The same for scores divided by their width (of many trials, that of an even sample of them): how much each
-        system moves the result.
+        The same for scores divided by their width in all trials: how much each system moves the result.
     offset_ : (n_classes,) array
         In nats; their mean is 0.
     objective_ : float

@@ -7,8 +7,10 @@ import errno
 import hashlib
 import importlib
 import os
+import platform
 import secrets
 import shutil
+import stat
 import tempfile
 import time
 import weakref
@@ -94,7 +96,9 @@ def remove_unfinished() -> None:
 
 
 class ScratchFolder:
-    """A folder for temporary files (in ``TMPDIR``), which goes when nobody needs it any more or the process ends.
+    """A folder for temporary files (in ``TMPDIR``), which is removed when it is no longer needed or the process ends.
+
+    A process that is killed leaves its folder behind; the next one that makes such a folder removes it.
 
     Attributes
     ----------
@@ -112,9 +116,10 @@ class ScratchFolder:
     """
 
     def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="deciban-"))
+        _remove_abandoned_folders()
+        self.path, handle = _claimed_folder()
         UNFINISHED.add(self.path)
-        self._gone = weakref.finalize(self, _remove, self.path)
+        self._gone = weakref.finalize(self, _remove, self.path, handle)
 
     def remove(self) -> None:
         """Remove it now."""
@@ -133,9 +138,52 @@ class ScratchFolder:
             raise
 
 
-def _remove(folder: Path) -> None:
+def _remove(folder: Path, handle: int | None) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     UNFINISHED.discard(folder)
+    if handle is not None:
+        os.close(handle)
+
+
+def _claims() -> str:
+    """Prefix of claimed folders of this machine: a lock may be unknown to others that share the disk."""
+    return f"deciban-{hashlib.sha256(os.fsencode(platform.node())).hexdigest()[:8]}-"
+
+
+def _claimed_folder() -> tuple[Path, int | None]:
+    """Make a temporary folder and lock it for as long as this process lives; None if folders cannot be locked here."""
+    path = Path(tempfile.mkdtemp(prefix=_claims()))
+    handle = _locked(path)
+    if handle is None:
+        path.rmdir()
+        path = Path(tempfile.mkdtemp(prefix="deciban-"))  # no other process takes it for abandoned
+    return path, handle
+
+
+def _locked(folder: Path) -> int | None:
+    """Open and lock a folder; None if another process has it, or it cannot be known."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows opens no folders
+        return None
+    if lock(handle):
+        return handle
+    os.close(handle)
+    return None
+
+
+def _remove_abandoned_folders() -> None:
+    """Remove what killed processes of this user left behind: folders that nobody has locked, and are not just made."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_claims()}*"):
+        with contextlib.suppress(OSError):
+            about = folder.lstat()
+            is_own = stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid()
+            if not is_own or time.time() - about.st_mtime < _ABANDONED:
+                continue
+            handle = _locked(folder)
+            if handle is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(handle)
 
 
 def _prefix(target: Path) -> str:

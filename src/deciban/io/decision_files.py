@@ -202,7 +202,7 @@ def _table(path: PathLike, columns: Sequence[str] | None) -> pa.Table:
     ending = Path(unpacked_name(name)).suffix.casefold()
     try:
         if source.is_folder or source.kind == "Parquet":
-            return parquet.read_table(path if source.is_folder else source.seekable())
+            return parquet.read_table(path if source.is_folder else source.seekable(), page_checksum_verification=True)
         text = read_text(source)
         if between := _between(ending, text):
             options = csv.ParseOptions(delimiter=between)

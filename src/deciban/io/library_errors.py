@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from deciban.errors import DecibanError, FormatError
@@ -14,7 +14,7 @@ _OBJECT = re.compile(r"<[\w.]+ object at 0x[0-9a-fA-F]+>")
 
 
 @contextmanager
-def only_format_errors(name: str, kind: str) -> Iterator[None]:
+def only_format_errors(name: str, kind: str, where: Callable[[int], str] | None = None) -> Iterator[None]:
     """Turn every error inside the block into a `FormatError` that begins with the name of the file.
 
     Parameters
@@ -23,6 +23,8 @@ def only_format_errors(name: str, kind: str) -> Iterator[None]:
         What messages call the file.
     kind : str
         What the file should be, for messages.
+    where : function, optional
+        Names the place of a row; left out, it is the name and the row.
 
     Examples
     --------
@@ -34,7 +36,8 @@ def only_format_errors(name: str, kind: str) -> Iterator[None]:
     try:
         yield
     except RowError as error:
-        place = name if error.row is None else f"{name}, row {error.row}"
+        row = error.row
+        place = name if row is None else f"{name}, row {row}" if where is None else where(row)
         raise FormatError(f"{place}: {error}.") from error
     except DecibanError as error:
         message = str(error)

@@ -16,6 +16,7 @@ from deciban._validate.ratios import unit_of
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents
+from deciban.io.doubles import refuse_doubles
 from deciban.io.formats import BinaryFormat, Format, Options, bare_name
 from deciban.io.recognition import Opened, Recognized, recognize
 from deciban.io.source import PathLike, Readable, Source, TwoFiles, display_name, read_text
@@ -112,6 +113,8 @@ def read_input(
     found = parts[0]
     if len(parts) > 1:
         whole = opened.path
+        if opened.sides is None:
+            refuse_doubles([Path(one.source.path) for one in opened.files if one.source.is_file and one.source.size])
         together = joined([part.contents for part in parts], display_name(whole), _system_name(whole, name))
         found = Input(together, found.format, None, found.layout)
     contents = found.contents

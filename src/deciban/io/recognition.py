@@ -34,6 +34,9 @@ from deciban.io.text.ways import ColumnsSeen
 
 _SAMPLED_LINES = 1000
 _SAMPLED_BYTES = 1 << 20
+_LONG = 4 * _SAMPLED_BYTES
+"""Bytes from which on a plain file is not read as a whole to find its layout."""
+
 _FEWEST_LINES = 3
 """A layout is found from this many lines and bytes; of longer lines, from a header and two of them."""
 
@@ -123,7 +126,8 @@ class Opened:
         FormatError
             If they are not text.
         """
-        data = _start(Path(self.source.path)) if self.is_big else self.text
+        is_long = self.is_big or (self.source.is_plain and self.source.size > _LONG)
+        data = _start(Path(self.source.path)) if is_long else self.text
         unmarked = data.removeprefix(b"\xef\xbb\xbf")
         lines: list[str] = []
         n_bytes = n_lines = 0

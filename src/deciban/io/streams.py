@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from deciban.errors import FormatError
+from deciban.messages import one_line
 
 
 class _Ahead:
@@ -30,15 +34,34 @@ class _Ahead:
         return found + self.stream.read(n if n < 0 else n - len(found)) if n < 0 or len(found) < n else found
 
 
+_HEAD = 4096
+"""Bytes by which a device is judged."""
+
 _AHEAD: dict[str, _Ahead] = {}
 """Streams that were looked at, and are still to be read."""
 
 
 def _begun(path: str | os.PathLike[str]) -> _Ahead:
+    known = _AHEAD.get(str(path))
+    if known is not None and (str(path) != "-" or known.stream is sys.stdin.buffer):
+        return known
     if str(path) == "-":
-        known = _AHEAD.get("-")
-        return known if known is not None and known.stream is sys.stdin.buffer else _Ahead(sys.stdin.buffer)
-    return _AHEAD.get(str(path)) or _Ahead(Path(path).open("rb"))
+        return _with_end(_Ahead(sys.stdin.buffer), "standard input")
+    with ExitStack() as opened:
+        begun = _with_end(_Ahead(opened.enter_context(Path(path).open("rb"))), one_line(str(path)))
+        opened.pop_all()
+        return begun
+
+
+def _with_end(stream: _Ahead, name: str) -> _Ahead:
+    """Return the stream; refuse a device that delivers NUL bytes, such as ``/dev/zero``: it never ends."""
+    try:
+        number = stream.stream.fileno()
+    except OSError:  # no file of the operating system
+        return stream
+    if stat.S_ISCHR(os.fstat(number).st_mode) and not os.isatty(number) and b"\0" in stream.look(_HEAD):
+        raise FormatError(f"{name}: this device delivers NUL bytes, so it contains no table. Name a file or a pipe.")
+    return stream
 
 
 def looked_ahead(path: str | os.PathLike[str], n: int) -> bytes:

@@ -21,7 +21,6 @@ from deciban.errors import FormatError
 from deciban.evaluation.multiclass.summary import DRAWN as MOST_SHOWN
 from deciban.io.atomic import atomic_write
 from deciban.io.class_summary_parts import ClassPart
-from deciban.io.library_errors import only_format_errors
 from deciban.io.source import PathLike, display_name
 from deciban.io.summary_parts import Further, SummaryPart
 from deciban.io.summary_records import Question, ShardRecord
@@ -121,10 +120,13 @@ def read_summary(path: PathLike) -> SummaryPart | ClassPart:
     import pyarrow.parquet as pq
 
     name = display_name(path)
-    with Path(path).open("rb"):
-        pass  # what cannot be opened at all is no damaged file
-    with only_format_errors(name, "Parquet"):
+    with Path(path).open("rb") as stream:
+        if stream.read(len(_PARQUET)) != _PARQUET:
+            raise FormatError(f"{name}: is no summary of shards. deciban summarize writes some.")
+    try:
         table = pq.read_table(path, use_threads=False, partitioning=None)
+    except Exception as error:  # whatever the library stumbles over
+        raise FormatError(f"{name}: is incomplete or damaged. Summarize its shards again.") from error
     text = (table.schema.metadata or {}).get(_METADATA)
     if text is None:
         raise FormatError(f"{name}: is no summary of shards. deciban summarize writes some.")
@@ -146,7 +148,7 @@ def read_summary(path: PathLike) -> SummaryPart | ClassPart:
 
 
 def _damaged(name: str) -> FormatError:
-    return FormatError(f"{name}: is damaged: it is not what was written. Summarize its shards again.")
+    return FormatError(f"{name}: is damaged: it differs from what was written. Summarize its shards again.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

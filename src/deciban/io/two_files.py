@@ -13,7 +13,7 @@ from deciban.io.contents import Contents
 from deciban.io.formats import bare_name
 from deciban.io.reader import Input, joined, read_input
 from deciban.io.recognition import Recognized
-from deciban.io.source import TwoFiles, display_name
+from deciban.io.source import PathLike, TwoFiles, display_name
 from deciban.messages import counted
 from deciban.trials import Key
 from deciban.trials.lists import ROW
@@ -70,22 +70,28 @@ def read_two_files(found: Recognized, *, unit: ScoreUnit | None = None) -> Input
 
 
 def name_of_both(files: TwoFiles) -> str:
-    """What to call the system of two files: by the words that their names share, else by both.
+    """Return the name of the system of two files: the words that both begin with, else their folder, else both names.
 
     Examples
     --------
     >>> name_of_both(TwoFiles("lab/plda_tar.txt", "lab/plda_non.txt"))
     'plda'
+    >>> name_of_both(TwoFiles("lab/same_log10.csv", "lab/different_log10.csv"))
+    'lab'
     >>> name_of_both(TwoFiles("same.csv", "different.csv"))
     'same + different'
     """
-    one, other = (bare_name(display_name(path).rpartition("/")[2]) for path in (files.tar, files.non))
+    (folder, one), (other_folder, other) = (_folder_and_stem(path) for path in (files.tar, files.non))
     words, others = (re.split(f"([{_SEPARATORS}]+)", name) for name in (one, other))
-    n_first = _n_alike(words, others)
-    n_last = min(_n_alike(words[::-1], others[::-1]), min(len(words), len(others)) - n_first)
-    first, last = "".join(words[:n_first]), "".join(words[len(words) - n_last :])
-    shared = first + (last.lstrip(_SEPARATORS) if first else last)
-    return shared.strip(_SEPARATORS) or f"{one} + {other}"
+    shared = "".join(words[: _n_alike(words, others)]).strip(_SEPARATORS)
+    if shared or folder != other_folder:
+        return shared or f"{one} + {other}"
+    return folder.rpartition("/")[2].strip(".") or f"{one} + {other}"
+
+
+def _folder_and_stem(path: PathLike) -> tuple[str, str]:
+    folder, _, name = display_name(path).rpartition("/")
+    return folder, bare_name(name)
 
 
 def require_as_many(counts: Mapping[str, tuple[int, int]]) -> None:

@@ -18,6 +18,7 @@ from deciban.errors import FormatError, InputError
 from deciban.io.atomic import ScratchFolder
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import Options
+from deciban.io.formats.parquet import row_places
 from deciban.io.memory import memory_for_trials
 from deciban.io.shards.contents import contents_in_pieces, is_readable_in_pieces, plain_text_files
 from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
@@ -26,7 +27,7 @@ from deciban.io.shards.meaning import Roles
 from deciban.io.shards.partitions import ROW, Partitions, Sorting
 from deciban.io.shards.text import faults_in_blocks, lines_of_rows
 from deciban.io.shards.writing import TableWriter
-from deciban.io.source import PathLike, display_name
+from deciban.io.source import PathLike, Source, display_name
 from deciban.io.validation import (
     EXTRA,
     LACKING,
@@ -110,7 +111,9 @@ class _Names:
         """What messages call the places of some rows."""
         files, name = table_files(self.source), display_name(self.source)
         if all(is_columnar(file.path) for file in files):
-            return {row: f"{name}, row {row}" for row in rows}
+            sources = [Source(file.path) for file in files]
+            place = row_places(sources) if all(one.kind == "Parquet" for one in sources) else None
+            return {row: f"{name}, row {row}" if place is None else place(row) for row in rows}
         found: dict[int, str] = {}
         first = at = 0
         for opened in plain_text_files(files, **self.given):
@@ -267,7 +270,7 @@ def _in_chunks(path: Path) -> Iterator[pa.Table]:
 
     held: list[pa.Table] = []
     n_held = 0
-    with pq.ParquetFile(path) as file:
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
         for batch in file.iter_batches(batch_size=_ROWS):
             held.append(pa.Table.from_batches([batch]))
             n_held += len(batch)

@@ -7,13 +7,13 @@ import inspect
 import json
 import math
 import re
-import sys
 from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn
 
 from deciban.errors import FormatError, InputError
 from deciban.io.source import Source, display_name, is_open_file, require_file_name
+from deciban.io.streams import stream_of
 from deciban.models.model import SCHEMA, Model, Training
 from deciban.models.uncertainty import SCHEMA as UNCERTAINTY
 from deciban.models.uncertainty import uncertainty_of
@@ -89,8 +89,9 @@ def load_model(path: Any) -> Model:
     if is_open_file(path):
         opened = Source(path)
         name, data = opened.name, opened.data
-    elif str(path) == "-":
-        name, data = "standard input", sys.stdin.buffer.read(_MOST_BYTES + 1)
+    elif not Source(path).is_file:
+        with stream_of(path) as stream:
+            name, data = display_name(path), stream.read(_MOST_BYTES + 1)
     else:
         name, file = display_name(path), Path(path)
         data = file.read_bytes() if file.stat().st_size <= _MOST_BYTES else None

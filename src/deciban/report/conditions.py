@@ -118,11 +118,11 @@ def _table(one: SystemConditions, part: ByConditions, name: str) -> ConditionTab
     def row(front: list[str], trials: Any, found: Any) -> tuple[str, ...]:
         numbers = [trials[x] for x in counted] or [sum(trials.values())] if trials else []
         counts = [count(n) for n in numbers] or [""] * max(len(counted), 1)
-        cells = _figures(found) if found is not None else {}
+        cells = _figures(found)
         return (*front, *[""] * (width - len(front)), *counts, *(cells.get(x, MISSING) for x in figures))
 
     rows = [row(["pooled"], totals, pooled)]
-    for same in part.conditions:
+    for same in (one for one in part.conditions if one.found is not None):
         values = ["no value" if value is None else value for value in same.values.values()]
         rows.append(row(values, same.trials, same.found))
     rows += [row(["equalized"], None, same.found) for same in equal]

@@ -14,12 +14,15 @@ from deciban.evaluation.multiclass.decided_at import PRIORS, DecidedAt
 from deciban.plots.multiclass.simplex import triangle_of
 from deciban.report.live_fitting import ROOM, Packing, finite, fitted, n_conditions
 from deciban.report.live_pairs import pair_data
-from deciban.types import CountArray, IntArray
+from deciban.types import IntArray
 
-_MOST_NUMBERS = 250_000
-"""Numbers that the decisions of all systems may take."""
+_ROOM_OF_DECISIONS, _MOST_ROOM, _OF_COUNT, _OF_WEIGHT = 800_000, 1_500_000, 4, 12
+"""Characters that the decisions of all systems take, and may take if there would be fewer than `_FEW` priors; and those
+of a count or a weight with the zeros beside it."""
 
-_MOST_CLASSES = 20
+_FEW = 16
+
+MOST_CLASSES = 30
 """Classes up to which a matrix has cells that can be read and pointed at."""
 
 _MOST_DRAWN, _LOWEST = 30_000, -99.0
@@ -64,10 +67,10 @@ def live_class_data(
     """
     systems = [*before, *results.systems]
     classes = systems[0].classes
-    has_matrix = len(classes) <= _MOST_CLASSES and all(one.classes == classes for one in systems)
+    has_matrix = len(classes) <= MOST_CLASSES and all(one.classes == classes for one in systems)
     if not has_matrix and not results.conditions and len(results.systems) < 2:
         return None
-    kept = _places(len(systems), len(classes))
+    kept = _places(systems if has_matrix else [])
     levels = [one.uncertainty.level for one in results.systems if one.uncertainty is not None]
     return {
         "classes": [_text(name) for name in classes] if has_matrix else [],
@@ -123,7 +126,7 @@ def class_condition_data(results: ClassResults, known: dict[str, Any], room: int
 
 def class_room(results: ClassResults, n_classes: int) -> int:
     """Characters with which conditions of many classes have decisions at priors, nearly always."""
-    if n_classes > _MOST_CLASSES:
+    if n_classes > MOST_CLASSES:
         return min(400 * n_conditions(results) * len(results.systems), ROOM)
     return min((_ROOM_OF_ONE * n_classes**2 + 2_000) * n_conditions(results) * len(results.systems), ROOM)
 
@@ -135,11 +138,16 @@ def _some(n: int, step: int) -> IntArray:
     return np.unique(np.linspace(0, n - 1, max(n // step, 2)).round().astype(np.int64))
 
 
-def _places(n_systems: int, n_classes: int) -> IntArray:
-    """Positions of so many priors that decisions at them have room in the page."""
-    each = n_systems * n_classes**2 * (n_classes - 1)
-    n = min(max(_MOST_NUMBERS // each, 3), len(PRIORS))
-    return np.unique(np.linspace(0, len(PRIORS) - 1, n).round().astype(np.int64))
+def _places(systems: Sequence[ClassEvaluation]) -> IntArray:
+    """Return positions of as many priors as the page has room for decisions at them, by how many counts are not 0."""
+    decided = [one.decided for one in systems if one.decided is not None]
+    for n in (len(PRIORS), 36, 24, 16, 12, 9, 6, 4, 3):
+        kept: IntArray = np.unique(np.linspace(0, len(PRIORS) - 1, n).round().astype(np.int64))
+        some = (one.by_first(k, kept) for one in decided for k in range(len(one.counts)))
+        size = sum(np.count_nonzero(one) * (_OF_COUNT if one.dtype.kind in "iu" else _OF_WEIGHT) for one in some)
+        if size <= (_ROOM_OF_DECISIONS if n > _FEW else _MOST_ROOM):
+            break
+    return kept
 
 
 def _system(one: ClassEvaluation, kept: IntArray, *, has_decisions: bool = True) -> dict[str, Any]:
@@ -168,11 +176,8 @@ def _figures(one: ClassEvaluation) -> dict[str, Any]:
 
 def _decided(decided: DecidedAt, kept: IntArray) -> list[str]:
     """For each class whose prior is chosen: trials by place, class and rival, one after the other."""
-    found = []
-    for k, counts in enumerate(decided.counts):
-        at_places: CountArray = np.add.reduceat(counts, np.concatenate(([0], kept + 1)), axis=0)
-        found.append(_sparse(np.delete(at_places, k, axis=2).ravel().tolist()))
-    return found
+    at_places = (np.delete(decided.by_first(k, kept), k, axis=2) for k in range(len(decided.counts)))
+    return [_sparse(one.ravel().tolist()) for one in at_places]
 
 
 def _corners(systems: Sequence[ClassEvaluation]) -> list[int] | None:

@@ -13,7 +13,7 @@ from deciban.evaluation.interval_words import corrected_of
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
 from deciban.report.class_pictures import class_pictures, with_pictures
-from deciban.report.live_classes import class_condition_data, class_room, live_class_data
+from deciban.report.live_classes import MOST_CLASSES, class_condition_data, class_room, live_class_data
 from deciban.report.page import Named, filled, with_conditions
 from deciban.report.rendering import Page
 from deciban.report.scripts import Live
@@ -40,6 +40,7 @@ def multiclass_page(page: Page) -> str:
         systems,
         sides=sides,
         live=Live.of(known),
+        most_classes=MOST_CLASSES,
         subsets=[(one, color, _subsets(one)) for one, color in systems if one.subsets is not None],
         first=first,
         summaries=[(name, _side_by_side(shown, figures_of_classes)) for name, shown in sides],

@@ -34,6 +34,7 @@ from deciban.report.text import (
     TEXTS,
     TWO_CLASS,
     about_intervals,
+    breakable,
     capitalize_first,
     count,
     number,
@@ -220,6 +221,7 @@ def notes_by_systems(systems: Named) -> list[tuple[Named, list[str]]]:
 
 _WRITERS = (
     anchor,
+    breakable,
     capitalize_first,
     count,
     definition_of,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup, escape
 
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.evaluation import Evaluation
@@ -39,6 +42,23 @@ def number(value: float, digits: int = 3) -> str:
     if text.startswith("-"):
         text = text[1:] if float(text.replace(",", "")) == 0 else MINUS + text[1:]
     return text
+
+
+_LONG, _LONGEST = 12, 24
+"""Letters of a name that is broken at all, and of one of its words that is broken inside."""
+
+_BREAKS = re.compile(rf"(?<=[-_./])(?=[^-_./])|(?<=[^-_./\s]{{{_LONGEST}}})(?=[^-_./\s])")
+
+
+def breakable(text: str) -> Markup:
+    """Return a name as HTML that a narrow column breaks after `_`, `-`, `.` and `/`, and not inside short words.
+
+    >>> print(breakable("scores_aasist"), breakable("a<b"), breakable("sys_a.txt"))
+    scores_<wbr>aasist a&lt;b sys_a.txt
+    """
+    if len(text) <= _LONG:
+        return escape(text)
+    return Markup("<wbr>").join(_BREAKS.split(text))
 
 
 def capitalize_first(text: str) -> str:

@@ -13,6 +13,7 @@ from deciban._validate import arrays as _validate
 from deciban.core.by_value import ByValue
 from deciban.core.classes.loglik import posterior, relative, row_blocks
 from deciban.core.rules.expected import MeanCost
+from deciban.core.rules.expected import mixed as mixed_at
 from deciban.errors import InputError
 from deciban.metrics.scores import ScoredTrials, SortedScores
 from deciban.multiclass.costs import expected_surprise, mixed
@@ -168,7 +169,11 @@ def information(
     scores = SortedScores(tar, non, tar_weights=tar_weights, non_weights=non_weights)
     log_odds = _validate.single_log_odds(p_target, prior_log_odds, way="Ask for one after the other")
     prior = np.array([expit(log_odds), expit(-log_odds)])
-    found = [_cost_of_llrs(trials, rule, log_odds, prior) for trials in (scores.trials, scores.recalibrated)]
+    if not prior.all():
+        raise InputError(
+            f"prior_log_odds: {log_odds:g} is a prior of 0 or 1 in double precision. Give log odds from -700 to 700."
+        )
+    found = [mixed_at(*costs_of_llrs(one, rule, log_odds), log_odds) for one in (scores.trials, scores.recalibrated)]
     return Information(float(rule.entropy(prior)), found[0], min(found), rule.unit)
 
 
@@ -241,10 +246,6 @@ def _expected_cost(trials: ScoredClasses, rule: ScoringRule, prior: FloatArray) 
     return mixed(sums, prior)
 
 
-def _cost_of_llrs(trials: ScoredTrials, rule: ScoringRule, log_odds: float, prior: FloatArray) -> float:
-    return mixed(costs_of_llrs(trials, rule, log_odds), prior)
-
-
 def costs_of_llrs(trials: ScoredTrials, rule: ScoringRule, log_odds: float) -> tuple[MeanCost, MeanCost]:
     """Sums of what checked targets and non-targets cost under a rule at prior log odds."""
     _require_classes(rule, 2)
@@ -252,8 +253,7 @@ def costs_of_llrs(trials: ScoredTrials, rule: ScoringRule, log_odds: float) -> t
     for k, (llr, weights) in enumerate((trials.tar, trials.non)):
 
         def cost(values: FloatArray, k: int = k) -> FloatArray:
-            x = values + log_odds
-            return rule.costs(np.stack((expit(x), expit(-x)), axis=1))[:, k]
+            return rule._costs_at(values + log_odds)[:, k]  # noqa: SLF001  # checked log odds
 
         sums.append(MeanCost.of(llr, cost, weights))
     return sums[0], sums[1]

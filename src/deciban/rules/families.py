@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from scipy.special import xlog1py, xlogy
 
 from deciban._validate import arrays as _validate
-from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
+from deciban.core.posteriors import complements, sums_of_others
+from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus
 from deciban.core.rules.tables import log_beta
 from deciban.errors import InputError
 from deciban.multiclass.scoring_rules import dirichlet_rule, eta_rule
@@ -43,9 +44,14 @@ class Logarithmic(ScoringRule):
         names = {math.e: "nats", 2.0: "bits", 10.0: "bans"}
         self.unit = names.get(self.base, f"logarithms to base {self.base:g}")
 
+    def _costs_at(self, log_odds: FloatArray) -> FloatArray:
+        return np.stack((softplus(-log_odds), softplus(log_odds)), axis=1) / math.log(self.base)
+
     def _costs(self, posterior: FloatArray) -> FloatArray:
+        rest = complements(posterior)
         with np.errstate(divide="ignore"):
-            return np.asarray(-np.log(posterior) / math.log(self.base) + 0.0)  # not -0.0
+            logarithm = np.where(posterior > 0.5, np.log1p(-np.minimum(rest, 0.75)), np.log(posterior))
+        return np.asarray(-logarithm / math.log(self.base) + 0.0)  # not -0.0
 
 
 class Quadratic(ScoringRule):
@@ -61,9 +67,7 @@ class Quadratic(ScoringRule):
 
     def _costs(self, posterior: FloatArray) -> FloatArray:
         # The square of the distance to the vertex, which is never negative.
-        own = (1.0 - posterior) ** 2
-        squares = posterior**2
-        return np.asarray(own + squares.sum(axis=1, keepdims=True) - squares)
+        return complements(posterior) ** 2 + sums_of_others(posterior**2)
 
 
 class Beta(ScoringRule):
@@ -128,8 +132,10 @@ class Beta(ScoringRule):
 
     def _costs(self, posterior: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore"):
-            x = np.log(posterior[:, 0]) - np.log(posterior[:, 1])
-        costs = beta_cost_tar(x, self.alpha, self.beta), beta_cost_non(x, self.alpha, self.beta)
+            return self._costs_at(np.log(posterior[:, 0]) - np.log(posterior[:, 1]))
+
+    def _costs_at(self, log_odds: FloatArray) -> FloatArray:
+        costs = beta_cost_tar(log_odds, self.alpha, self.beta), beta_cost_non(log_odds, self.alpha, self.beta)
         return np.stack(costs, axis=1)
 
 

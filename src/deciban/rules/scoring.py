@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit
 
 from deciban._validate import arrays as _validate
 from deciban._validate.probabilities import distributions
@@ -39,6 +40,10 @@ class ScoringRule(ABC):
     @abstractmethod
     def _costs(self, posterior: FloatArray) -> FloatArray:
         """Costs of checked rows (n, n_classes), of the same shape."""
+
+    def _costs_at(self, log_odds: FloatArray) -> FloatArray:
+        """Costs (n, 2) at posterior log odds of the first of two classes; some rules need no posterior."""
+        return self._costs(np.stack((expit(log_odds), expit(-log_odds)), axis=1))
 
     def costs(self, posterior: ArrayLike) -> FloatArray:
         """Cost of each stated distribution if each class is the true one: ``C*(q | theta_i)`` (thesis 2.9).
@@ -211,9 +216,16 @@ class Mixture(ScoringRule):
         """See `ScoringRule.n_classes`."""
         return self._n_classes
 
+    def _costs_at(self, log_odds: FloatArray) -> FloatArray:
+        return self._sum(lambda rule: rule._costs_at(log_odds))  # noqa: SLF001  # of the same family
+
     def _costs(self, posterior: FloatArray) -> FloatArray:
+        return self._sum(lambda rule: rule._costs(posterior))  # noqa: SLF001  # of the same family
+
+    def _sum(self, costs: Callable[[ScoringRule], FloatArray]) -> FloatArray:
+        """Weighted sum of the costs of all rules; a weight of 0 removes an infinite cost."""
         some = [(rule, weight) for rule, weight in zip(self.rules, self.weights.tolist(), strict=True) if weight > 0]
-        found = np.zeros(posterior.shape)
-        for rule, weight in some:  # a weight of 0 makes nothing of an infinite cost
-            found += weight * rule._costs(posterior)  # noqa: SLF001  # of the same family
+        found = np.zeros_like(costs(self.rules[0]))
+        for rule, weight in some:
+            found += weight * costs(rule)
         return found

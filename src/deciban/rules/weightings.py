@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, xlogy
+from scipy.special import expit
 
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.rules.scoring import ScoringRule
-from deciban.types import FloatArray, IntArray
+from deciban.types import FloatArray
 
 _FURTHEST = 30.0
 """Log odds up to which a function is tabulated."""
@@ -92,8 +92,8 @@ class ThresholdDensity(_TwoClasses):
         if at.ndim != 1 or len(at) < 2 or (np.diff(at) <= 0).any() or at[0] < 0 or at[-1] > 1:
             raise InputError("eta: expected two or more thresholds that ascend from 0 at least to 1 at most.")
         self.eta, self.density = at, _weights(density, len(at), "density")
-        self._of_miss = _Integral(at, self.density)
-        self._of_alarm = _Integral(1.0 - at[::-1], self.density[::-1])
+        self._of_miss = _Integral(at, 1.0 - at, self.density)
+        self._of_alarm = _Integral(1.0 - at[::-1], at[::-1], self.density[::-1])
 
     @classmethod
     def of_function(cls, function: Callable[[FloatArray], ArrayLike], *, n_points: int = 4001) -> ThresholdDensity:
@@ -115,6 +115,12 @@ class ThresholdDensity(_TwoClasses):
         InputError
             As the class.
 
+        Notes
+        -----
+        Costs have a relative error of about ``(s h)^2 / 12``: ``h = 60 / (n_points - 1)`` is the step, and ``s`` is how
+        many times the density changes by a factor of e within one nat of log odds. For `Beta` (20, 20), ``s`` is 20 in
+        the tails and the error is 0.4 %. Twice as many points give a quarter of the error.
+
         Examples
         --------
         >>> ThresholdDensity.of_function(lambda eta: 6 * eta * (1 - eta)).costs([0.5, 0.5]).round(4)
@@ -130,29 +136,60 @@ class ThresholdDensity(_TwoClasses):
         return float(np.trapezoid(self.density, self.eta))
 
     def _costs(self, posterior: FloatArray) -> FloatArray:
-        return np.stack((self._of_miss.above(posterior[:, 0]), self._of_alarm.above(posterior[:, 1])), axis=1)
+        target, other = posterior.T
+        return np.stack((self._of_miss.above(target, other), self._of_alarm.above(other, target)), axis=1)
 
 
 class _Integral:
-    """``int_q^1 density(h) / h dh`` of a density that is straight between points."""
+    """``int_q^1 density(h) / h dh`` of a density that is straight between points, to rounding.
 
-    def __init__(self, at: FloatArray, density: FloatArray) -> None:
-        self.at = at
-        self.slope = np.diff(density) / np.diff(at)
-        self.level = density[:-1] - self.slope * at[:-1]
-        pieces = self._piece(np.arange(len(at) - 1), at[:-1])
+    Parameters
+    ----------
+    at, rest : (n,) array
+        The points, and 1 less each of them: next to 1, where differences of `at` have no digits left.
+    density : (n,) array
+    """
+
+    def __init__(self, at: FloatArray, rest: FloatArray, density: FloatArray) -> None:
+        self.at, self.rest, self.density = at, rest, density
+        self.width = _distance(at[:-1], rest[:-1], at[1:], rest[1:])
+        pieces = _straight(at[:-1], self.width, density[:-1], density[1:])
         self.beyond = np.append(np.cumsum(pieces[::-1])[::-1], 0.0)
 
-    def above(self, q: FloatArray) -> FloatArray:
-        """The integral from each of these to 1."""
-        k = np.clip(np.searchsorted(self.at, q, side="right") - 1, 0, len(self.level) - 1)
-        low = np.clip(q, self.at[k], self.at[k + 1])
-        return np.asarray(self._piece(k, low) + self.beyond[k + 1])
+    def above(self, q: FloatArray, rest: FloatArray) -> FloatArray:
+        """Return the integral from each q to 1; ``rest`` is 1 less q."""
+        k = np.clip(np.searchsorted(self.at, q, side="right") - 1, 0, len(self.width) - 1)
+        width = np.clip(_distance(q, rest, self.at[k + 1], self.rest[k + 1]), 0.0, self.width[k])
+        share = width / self.width[k]  # of the piece
+        low = np.maximum(q, self.at[k])
+        density = share * self.density[k] + (1.0 - share) * self.density[k + 1]
+        return np.asarray(_straight(low, width, density, self.density[k + 1]) + self.beyond[k + 1])
 
-    def _piece(self, k: IntArray, low: FloatArray) -> FloatArray:
-        high = self.at[k + 1]
-        with np.errstate(divide="ignore"):
-            return np.asarray(xlogy(self.level[k], high) - xlogy(self.level[k], low) + self.slope[k] * (high - low))
+
+def _distance(low: FloatArray, rest_of_low: FloatArray, high: FloatArray, rest_of_high: FloatArray) -> FloatArray:
+    """Return ``high - low``, by their distances from 1 if these are smaller."""
+    return np.where(low > 0.5, rest_of_low - rest_of_high, high - low)
+
+
+_NODES, _NODE_WEIGHTS = (0.5 * v for v in np.polynomial.legendre.leggauss(8))
+_NODES = _NODES + 0.5
+"""Gauss-Legendre on [0, 1]: right to rounding for `_straight` where ``width <= low / 2``."""
+
+
+def _straight(low: FloatArray, width: FloatArray, first: FloatArray, last: FloatArray) -> FloatArray:
+    """Return ``int density(h) / h dh`` from low to low + width, of a density that goes straight from first to last."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        u = width / low
+        of_last = 1.0 - np.log1p(u) / u
+        of_first = np.log1p(u) - of_last
+    is_small = u <= 0.5
+    t = _NODES[:, None]
+    small = u[is_small] / (1.0 + t * u[is_small])
+    of_last[is_small] = _NODE_WEIGHTS @ (t * small)
+    of_first[is_small] = _NODE_WEIGHTS @ ((1.0 - t) * small)
+    of_last[np.isinf(u)], of_first[np.isinf(u)] = 1.0, np.inf
+    is_some = (width > 0.0) & (first > 0.0)
+    return np.where(is_some, first, 0.0) * np.where(is_some, of_first, 0.0) + last * np.where(width > 0.0, of_last, 0.0)
 
 
 def _thresholds(eta: ArrayLike) -> FloatArray:

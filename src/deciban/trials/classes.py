@@ -126,13 +126,14 @@ class ClassScores(TrialTable):
         array([[2., 0.]])
         """
         called = _class_names(classes)
-        lacking = [name for name in called if name not in self.classes]
+        place = {name: at for at, name in enumerate(self.classes)}
+        lacking = [name for name in called if name not in place]
         if lacking:
             raise InputError(
                 f"classes: {self.trials.origin.name} has no scores for {', '.join(map(repr, lacking[:5]))}; it has "
                 f"them for {', '.join(self.classes)}."
             )
-        return replace(self, classes=called, score=self.score[:, [self.classes.index(name) for name in called]])
+        return replace(self, classes=called, score=self.score[:, [place[name] for name in called]])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -89,7 +89,8 @@ def _require_others(column: SplitColumn, shared: Sequence[Value], there: Sequenc
             what = "nothing there" if value is None else f"{value!r}"
             raise InputError(
                 f"{argument}: no trial has {what} in column {column.name!r}; there are {known}. After + stands the "
-                "value whose trials count in every condition of the column; without + no trials do."
+                "value whose trials count in every condition. Without +, deciban looks for a value that all trials of "
+                f"one class have and no others: --{argument} {column.name}."
             )
         if len(there) == 1:
             raise InputError(

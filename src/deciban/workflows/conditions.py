@@ -20,7 +20,7 @@ from deciban.workflows.kinds import AnyKind
 from deciban.workflows.kinds.base import Scored
 from deciban.workflows.options import Figures
 from deciban.workflows.partitions import Partition, partition_of
-from deciban.workflows.split import Split
+from deciban.workflows.split import Split, SplitColumn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +80,10 @@ class Conditions:
         for columns in split.equalized:
             _require_values(known[columns], trials)
         parts = ([known[columns] for columns in each] for each in (split.partitions, split.equalized))
-        return cls(kind, tuple(classes), truth, weight, *map(tuple, parts))
+        found = cls(kind, tuple(classes), truth, weight, *map(tuple, parts))
+        named = kind.classes_by_truth(found.classes)
+        by = [one.sharing_own_values(found._totals(one), named, "by") for one in found.partitions]
+        return replace(found, partitions=tuple(by))
 
     def take(self, rows: IntArray) -> Conditions:
         """The same of some of the trials."""
@@ -193,11 +196,18 @@ def message_of(partition: Partition, totals: CountArray) -> Message:
     """Into how many conditions trials were split."""
     n_partial = int(np.count_nonzero((totals == 0).any(axis=1)))
     lacking = f", {n_partial} of them without trials of some class" if n_partial else ""
-    shared = " and ".join(
-        f"{one.name} {one.everywhere or 'empty'}" for one in partition.columns if one.everywhere is not None
+    in_all = "".join(
+        f"; only {one.owner} have {_words_of(one)}, and all of them count in every condition"
+        if one.owner
+        else f"; trials with {_words_of(one)} count in every condition"
+        for one in partition.columns
+        if one.everywhere is not None
     )
-    in_all = f"; trials with {shared} count in every one" if shared else ""
     return Message("by", "", f"{partition.title}: {counted(len(partition.values), 'condition')}{lacking}{in_all}")
+
+
+def _words_of(column: SplitColumn) -> str:
+    return f"{column.name} {column.everywhere}" if column.everywhere else f"no {column.name}"
 
 
 def with_differences(

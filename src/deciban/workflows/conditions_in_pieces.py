@@ -172,6 +172,11 @@ class PartitionInPieces:
         in_conditions = partition.in_conditions(np.array(totals).reshape(-1, n_classes))
         return cls(partition, combinations, split, facts, in_conditions)
 
+    def sharing_own_values(self, classes: Sequence[tuple[str, int]]) -> PartitionInPieces:
+        """See `Partition.sharing_own_values`."""
+        made = self.partition.sharing_own_values(self.totals, classes, self.split.argument)
+        return self if made is self.partition else replace(self, partition=made, totals=made.in_conditions(self.totals))
+
     def cells(self, values: Values) -> tuple[Values, ...]:
         """The combinations of values of the trials of a condition, of those that some trials have."""
         places = self.partition.cells[self.partition.values.index(values)]
@@ -282,7 +287,8 @@ class ConditionsInPieces:
         for asked, each in (("by", split.partitions), ("equalize", split.equalized)):
             for columns in each:
                 splits[columns] = splits.get(columns) or SplitByColumns.in_source(source, columns, argument or asked)
-        n_classes = len(kind.classes_by_truth(source.classes))
+        classes = kind.classes_by_truth(source.classes)
+        n_classes = len(classes)
         found = look_at_conditions(source, engine, [*splits.values()], n_classes)
         known = {
             columns: PartitionInPieces.of(one, facts, n_classes)
@@ -290,8 +296,8 @@ class ConditionsInPieces:
         }
         for columns in split.equalized:
             known[columns].require_values(source.name)
-        by, equalized = (tuple(known[one] for one in each) for each in (split.partitions, split.equalized))
-        return cls(source, engine, kind, units, by, equalized, {}, {})
+        by = tuple(known[one].sharing_own_values(classes) for one in split.partitions)
+        return cls(source, engine, kind, units, by, tuple(known[one] for one in split.equalized), {}, {})
 
     @property
     def messages(self) -> tuple[Message, ...]:

@@ -105,8 +105,8 @@ def evaluate_files(
     ('classes', ('eng', 'fra'), 0.459)
     >>> _ = (folder / "same.txt").write_text("2.5\\n1\\n"), (folder / "different.txt").write_text("-0.5\\n1.5\\n")
     >>> results = evaluate_files(same=folder / "same.txt", different=folder / "different.txt")
-    >>> [(one.name, one.n_tar, one.auc) for one in results.systems]
-    [('same + different', 2, 0.75)]
+    >>> [(one.n_tar, one.auc) for one in results.systems]
+    [(2, 0.75)]
     """
     named, options = named_scores(scores, key, options)
     chosen, loaded = Options.of("evaluate_files", options), None

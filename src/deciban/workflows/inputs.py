@@ -383,11 +383,18 @@ def _require_same_rows(files: Sequence[Recognized], contents: Sequence[Contents]
 
 
 def ties_in_words(ties: Mapping[str, int | float]) -> str:
-    """Say how many scores of each system are tied across classes.
+    """State how many scores are tied across classes: of each of a few systems, of many the fewest and the most.
 
     >>> ties_in_words({"a": 0, "b": 2}), ties_in_words({"a": 0})
     ('tied across classes: 0 (a), 2 (b)', 'no score tied across classes')
+    >>> ties_in_words({"a": 0, "b": 2, "c": 1, "d": 30})
+    'tied across classes: 1 to 30 in 3 of 4 systems'
     """
     if not any(ties.values()):
         return "no score tied across classes"
+    if len(ties) > 3:  # the lines before name all systems
+        some = [n for n in ties.values() if n]
+        few, many = f"{min(some):,}", f"{max(some):,}"
+        how_many = few if few == many else f"{few} to {many}"
+        return f"tied across classes: {how_many} in {len(some)} of {len(ties)} systems"
     return "tied across classes: " + ", ".join(f"{n:,} ({name})" for name, n in ties.items())

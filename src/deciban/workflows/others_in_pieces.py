@@ -11,14 +11,12 @@ from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.messages import WARNING, Message
 from deciban.models.score_model import ScoreModel
-from deciban.types import Progress
 from deciban.workflows.inputs import paths_of
-from deciban.workflows.kinds import kind_called
 from deciban.workflows.model_files import order_of_training
 from deciban.workflows.model_in_pieces import made_of
 from deciban.workflows.options import Options
+from deciban.workflows.rows_in_pieces import Compared
 from deciban.workflows.sources import is_object, open_source
-from deciban.workflows.streaming import evaluate_in_pieces
 
 
 def open_others(
@@ -79,22 +77,21 @@ def _opened(scores: Sequence[Any], key: Any, options: Options) -> tuple[ShardSou
     return replace(found, messages=(*found.messages, *notes)), own
 
 
-def evaluated_others(
-    model: ScoreModel, others: ShardSource, options: Options, progress: Progress | None
-) -> tuple[list[Any], list[Any]]:
-    """Evaluate other trials: the systems as they are in the order of training, and what the model makes of them.
+def others_compared(model: ScoreModel, others: ShardSource, options: Options) -> Compared:
+    """Put other trials in the order of training, to be evaluated.
 
-    Returns
-    -------
-    list of evaluations
-        One of each system, and one of what the model makes.
-    list of Message
-        What is to be said about these trials.
+    Parameters
+    ----------
+    model : ScoreModel
+        Trained.
+    others : ShardSource
+    options : Options
+        By which they are evaluated.
 
     Raises
     ------
     InputError
-        If systems or quality measures are not those of training, or the model refuses a trial.
+        If systems, classes or quality measures are not those of training.
     """
     if lacking := [name for name in model.quality_arguments if name not in others.quality]:
         sides = " or ".join(name.removesuffix("_quality") for name in lacking)
@@ -103,7 +100,4 @@ def evaluated_others(
             "with some. Name their file (test_quality=, --apply-quality)."
         )
     known = made_of(model, others, options)
-    before = evaluate_in_pieces(known.source, options, progress)
-    after = evaluate_in_pieces(known.result, options, progress)
-    noun = kind_called(model.scores_kind).noun
-    return [*before.systems, *after.systems], [Message("other", "", f"{noun}s"), *before.messages, *known.messages]
+    return Compared(known.trained, options, classes=others.classes, messages=known.messages)

@@ -17,7 +17,7 @@ from deciban.trials import Trials
 from deciban.trials.frozen import as_text
 from deciban.trials.lists import ROW
 from deciban.trials.names.codes import IdMap
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 from deciban.workflows.combinations import Value, Values, crossed, with_what_counts_everywhere
 from deciban.workflows.split import SplitColumn
 
@@ -57,6 +57,31 @@ class Partition:
         """
         found = with_what_counts_everywhere(columns, combinations, argument)
         return cls(tuple(columns), tuple(one for one, _ in found), cell, tuple(cells for _, cells in found))
+
+    def sharing_own_values(self, totals: CountArray, classes: Sequence[tuple[str, int]], argument: str) -> Partition:
+        """Return the partition in which a value that one of two classes has alone counts in every condition.
+
+        That is so of columns that divide one class, such as attacks: all trials of the other class have one value of
+        their own, and no condition would have both classes. A partition with a value that a user chose stays as it is.
+
+        Parameters
+        ----------
+        totals : (n_conditions, n_classes) array
+            Trials of each class, or their weight.
+        classes : sequence of (str, int)
+            Names of the classes, and their columns.
+        argument : str
+            For messages.
+        """
+        if len(classes) != 2 or any(one.everywhere is not None for one in self.columns):
+            return self
+        columns = tuple(
+            _with_own_value(column, [values[at] for values in self.values], totals, classes)
+            for at, column in enumerate(self.columns)
+        )
+        if columns == self.columns:
+            return self
+        return Partition.of(columns, self.values, self.cell, argument)
 
     @property
     def n_cells(self) -> int:
@@ -101,6 +126,18 @@ class Partition:
         return np.array([of_cells[list(cells)].sum(axis=0) for cells in self.cells], of_cells.dtype).reshape(
             -1, *of_cells.shape[1:]
         )
+
+
+def _with_own_value(
+    column: SplitColumn, values: Sequence[Value], totals: CountArray, classes: Sequence[tuple[str, int]]
+) -> SplitColumn:
+    """Let the value count everywhere that all trials of one class have, and none of the other, which has several."""
+    held = {name: {value for value, n in zip(values, totals[:, at].tolist(), strict=True) if n} for name, at in classes}
+    for name, other in (held, [*held][::-1]):
+        if len(held[name]) == 1 and len(held[other]) > 1 and not held[name] & held[other] and not column.borders:
+            (value,) = held[name]
+            return replace(column, everywhere=value or "", owner=name)
+    return column
 
 
 def _called(column: SplitColumn, value: Value) -> str:

@@ -37,6 +37,8 @@ class SplitColumn:
     everywhere : str or None
         The value whose trials count in every condition, empty for those of which the key says nothing; None where there
         are none such.
+    owner : str
+        The class that alone has the value `everywhere`, if the data and not the user chose that value.
     """
 
     name: str
@@ -44,6 +46,7 @@ class SplitColumn:
     side: str = ""
     path: str = ""
     everywhere: str | None = None
+    owner: str = ""
 
     @property
     def title(self) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.memory import is_longer, memory_of
+from deciban.io.shards.matrix_files import is_mask
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike, TwoFiles
 from deciban.messages import Message, counted
@@ -44,9 +45,10 @@ def source_in_pieces(
     Returns
     -------
     ShardSource or None
-        None where everything fits.
+        None where everything fits. A matrix of trials with a mask is always read by blocks of its rows.
     """
-    is_asked = options.scale.is_asked or any(is_object(one) for one in (*scores, *(() if key is None else (key,))))
+    given = (*scores, *(() if key is None else (key,)))
+    is_asked = options.scale.is_asked or any(map(is_object, given)) or is_mask(key)
     room = options.scale.n_bytes
     if not is_asked and memory_of(scores, key) <= room and not is_longer(scores, key, room):
         return None
@@ -165,7 +167,7 @@ def evaluate_in_pieces(
             if planned is not None:
                 primaries.append(planned.primary(found[-1], own, system=at))
     often = "once" if engine.n_passes <= 1 else "more than once"
-    if source.paths and not options.scale.is_asked:  # else they may well fit
+    if source.paths and not options.scale.is_asked and not source.is_matrix:  # else they may well fit
         often += ": they do not fit in memory"
     words = f"{counted(source.n_rows, 'row')} in {counted(len(source.pieces), 'piece')}, read {often}"
     weights = [Message("weights", source.name, f"column {options.reading.weights!r}")] if source.has_weights else []

@@ -8,14 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from deciban.analysis import FigureRow
-from deciban.analysis.fused_systems import Role
 from deciban.analysis.selection import Selection
 from deciban.analysis.selection_in_pieces import select_in_pieces
 from deciban.calibration.cross_in_pieces import PartsInPieces
 from deciban.errors import InputError
 from deciban.io.shards.pieces import ShardSource
 from deciban.messages import Message, counted, names_apart
-from deciban.models.mapped import mapped, ordered
+from deciban.models.mapped import ordered
 from deciban.models.score_model import ScoreModel
 from deciban.models.told_elsewhere import missing_measures_are_known, reasons_are_shown
 from deciban.trials import JoinReport
@@ -26,7 +25,8 @@ from deciban.workflows.key_columns import HoldOut
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.model_files import order_of_training
 from deciban.workflows.options import Options
-from deciban.workflows.others_in_pieces import evaluated_others
+from deciban.workflows.others_in_pieces import others_compared
+from deciban.workflows.rows_in_pieces import Compared, RowsInPieces
 from deciban.workflows.streaming import evaluate_in_pieces
 from deciban.workflows.trained import Trained
 from deciban.workflows.units_in_pieces import UnitsOfSource, units_of_source
@@ -95,7 +95,14 @@ def train_in_pieces(
     units = _train(model, source, options, progress)
     progress("evaluating")
     compared = source if scored.seen is None else scored.complete
-    rows, messages = _rows(compared, model, options, progress, units if scored.seen is None else None)
+    rows, messages = list[FigureRow](), list[Message]()
+    if compared is not None:
+        dev = Compared(compared, options, units if scored.seen is None else None)
+        tested = None if others is None else others_compared(model, *_same_systems(others, every, source))
+        rows, messages = RowsInPieces(model, untrained, source, dev, tested, progress).rows()
+        if selection is not None:
+            sets = Compared(every, options, units), None if others is None else _others_of(others, every)
+            rows = _with_left_out(rows, selection, RowsInPieces(model, untrained, every, *sets, progress))
     if scored.seen is not None:
         messages += scored.messages
         rows = [*rows, scored.row(model, options, progress, [row.name for row in rows])]
@@ -109,10 +116,6 @@ def train_in_pieces(
         found_there = evaluate_in_pieces(own, options, progress, units=units)
         crossed = FigureRow(name=name, role="cross-validated", dev=found_there.systems[0])
         messages.append(held.message(_sides_of(source), "fuses" if model.is_fusion else "calibrates"))
-    if others is not None:
-        found, told = evaluated_others(model, *_same_systems(others, every, source), progress)
-        rows = [replace(row, eval=replace(one, name=row.name)) for row, one in zip(rows, found, strict=True)]
-        messages += told
     rows = [*rows, *([] if crossed is None else [crossed])]
     assert model.training_ is not None  # noqa: S101  # it has just been trained
     if n_lacking := model.training_.results.get("n_without_quality"):
@@ -144,18 +147,13 @@ def _train(model: ScoreModel, source: ShardSource, options: Options, progress: P
     return units
 
 
-def _rows(
-    source: ShardSource | None, model: ScoreModel, options: Options, progress: Progress, units: UnitsOfSource | None
-) -> tuple[Sequence[FigureRow], list[Any]]:
-    """The systems as they are, and what the model makes of them, on the trials of training that all systems scored."""
-    if source is None:
-        return [], []
-    before = evaluate_in_pieces(source, options, progress, units=units)
-    (name,) = names_apart([model.row_name(source.systems)], source.systems)
-    after = evaluate_in_pieces(mapped(source, model, name), options, progress, units=units)
-    role: Role = "fusion" if model.is_fusion else "calibration"
-    rows = [FigureRow(name=one.name, role="before", dev=one) for one in before.systems]
-    return [*rows, FigureRow(name=name, role=role, dev=after.systems[0])], list(before.messages)
+def _with_left_out(rows: Sequence[FigureRow], selection: Selection, work: RowsInPieces) -> list[FigureRow]:
+    """The same with a row, below the single systems, for each system that was read and not chosen."""
+    left = [(k, system) for k, system in enumerate(work.source.systems) if k not in selection.systems]
+    names = names_apart([f"{system}, left out" for _, system in left], [row.name for row in rows])
+    more = [work.anew("left out", [k], name) for (k, _), name in zip(left, names, strict=True)]
+    n = sum(row.role == "single" for row in rows)
+    return [*rows[:n], *more, *rows[n:]]
 
 
 def _sides_of(source: ShardSource) -> tuple[str, ...]:
@@ -223,6 +221,12 @@ def _same_systems(others: Others, every: ShardSource, chosen: ShardSource) -> Ot
     """Other trials with the systems that were chosen."""
     if len(chosen.systems) == len(every.systems):
         return others
+    found = _others_of(others, every)
+    return ordered(found.source, systems=[every.systems.index(name) for name in chosen.systems]), found.options
+
+
+def _others_of(others: Others, every: ShardSource) -> Compared:
+    """Other trials with all systems that were read, in the order of these."""
     source, options = others
     order, _ = order_of_training(source.systems, every.systems, len(every.systems))
-    return ordered(source, systems=[order[every.systems.index(name)] for name in chosen.systems]), options
+    return Compared(ordered(source, systems=order), options)

@@ -22,7 +22,7 @@ from deciban.workflows.model_files import is_of_training, require_same_places
 from deciban.workflows.options import Figures
 from deciban.workflows.system_trials import SystemTrials
 
-_LEAST_FOR_LEAVING_OUT = 3
+LEAST_FOR_LEAVING_OUT = 3
 """Systems from which on a fusion without one of them is not a system alone."""
 
 
@@ -133,7 +133,7 @@ def _plain_rows(model: ScoreModel, sets: TrainingSets, figures: Figures, say: Pr
     for k, system in enumerate(systems):
         say(f"evaluating {system}")
         rows.append(_row("before", system, partial(SystemTrials.system, k=k), compared, figures))
-    if model.is_fusion and len(systems) >= _LEAST_FOR_LEAVING_OUT:
+    if model.is_fusion and len(systems) >= LEAST_FOR_LEAVING_OUT:
         rows += [_without(model, k, without[k], compared, figures) for k in range(len(systems))]
     say(f"evaluating {name}")
     rows.append(_row(role, name, lambda one: one.transform(model), compared, figures))
@@ -232,9 +232,9 @@ def _figures_of_classes(model: ScoreModel, sets: TrainingSets, figures: Figures)
     *names, anew, fused = names_apart(wanted, systems)
     rows = [_anew("single", systems[k], model, [k], compared, figures) for k in every]
     whole = own = _row("fusion", fused, lambda one: one.transform(model), compared, figures)
-    if len(systems) >= _LEAST_FOR_LEAVING_OUT:
+    if len(systems) >= LEAST_FOR_LEAVING_OUT:
         rows += [_without(model, k, names[k], compared, figures) for k in every]
-    without = tuple(rows[-len(systems) :]) if len(systems) >= _LEAST_FOR_LEAVING_OUT else tuple(rows[::-1])
+    without = tuple(rows[-len(systems) :]) if len(systems) >= LEAST_FOR_LEAVING_OUT else tuple(rows[::-1])
     if same is False:
         whole = _anew("fusion", anew, model, every, compared, figures)
         rows.append(whole)

@@ -40,14 +40,17 @@ def test_bins_of_one_column_are_no_bins_of_another_split():
     assert "3 conditions" in alone[-1] or "3 conditions" in alone[-2]
 
 
-def test_many_conditions_without_figures_are_counted_and_a_way_out_is_named():
-    frame = dict(FRAME, attack=np.where(LABEL, "-", [f"a{k % 30:02d}" for k in range(120)]))
-    lines = told_of(frame, by="attack")["by attack"]
-    assert sum("no figures" in line for line in lines) == 11
-    assert "11 more conditions: no figures, as they lack a class" in lines
-    assert any(line.endswith("all targets have attack -: --by 'attack+-' counts them in every one") for line in lines)
-    frame["attack"][np.argmax(LABEL)] = "zz"  # which one target has
-    assert any("--where (attack='-|a01')" in line for line in told_of(frame, by="attack")["by attack"])
+def test_conditions_without_metrics_have_no_row_and_one_sentence_counts_them():
+    attack = np.where(LABEL, "-", [f"a{k % 30:02d}" for k in range(120)])
+    attack[np.argmax(LABEL)] = "zz"  # so that targets have two values
+    lines = told_of(dict(FRAME, attack=attack), by="attack")["by attack"]
+    assert [line.split()[0] for line in lines[:2]] == ["attack", "pooled"]
+    said = (
+        "22 of 22 conditions are left out of the table: 2 without non-targets (attack -, attack zz), 20 without targets"
+    )
+    assert [line.startswith(said) for line in lines].count(True) == 1
+    assert not any(" - " in line for line in lines[2:])
+    assert any("--where (attack='-|a01')" in line for line in lines)
 
 
 def test_costs_of_many_classes_have_the_digits_of_the_main_table_and_a_mean():

@@ -1,12 +1,15 @@
 """Texts that count one thing as one, and speak of what was typed."""
 
+import re
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
 import deciban
 from deciban import InputError
+from deciban.cli.main import COMMANDS, _deciban
 
 
 @pytest.fixture(autouse=True)
@@ -62,3 +65,23 @@ def test_arrays_know_no_key(values):
     with pytest.raises(InputError, match=r"NaN is not: leave these trials out, or repair the scores\.") as caught:
         deciban.evaluate(values, [0.0])
     assert "key" not in str(caught.value)
+
+
+def test_each_command_that_a_text_names_exists_and_has_its_options():
+    """Texts of messages, help, templates and scripts: in parentheses, in backticks, or with an option behind it."""
+    context = click.Context(_deciban)
+    parameters = {name: _deciban.get_command(context, name).params for name in COMMANDS}
+    options = {name: {"--help", *(word for one in found for word in one.opts)} for name, found in parameters.items()}
+    named = re.compile(r"(?:[(`]+deciban ([a-z]+)\b([^\n`)]*)|\bdeciban ([a-z]+)(?= [^\n`)]*--?[a-z])([^\n`)\"]*))")
+    n_found, wrong = 0, []
+    for path in sorted(Path(deciban.__file__).parent.rglob("*")):
+        if path.suffix not in {".py", ".toml", ".html", ".js", ".json"}:
+            continue
+        for match in named.finditer(path.read_text()):
+            name, rest = match[1] or match[3], match[2] or match[4] or ""
+            used = set(re.findall(r"(?<!\S)--?[a-z][-a-z]*", rest))
+            n_found += 1
+            if name not in options or not used <= options[name]:
+                wrong.append(f"{path.name}: {match[0]}")
+    assert n_found > 20
+    assert wrong == []

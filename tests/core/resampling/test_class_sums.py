@@ -64,3 +64,11 @@ def test_costs_that_are_alike_in_every_class_give_nothing_to_the_last_digit():
         sums = CostSums.empty(centre_of([part], block, (1, 4)), design.factor, 0 if some is None else some.n_units)
         sums.add(part, block)
         assert sums.squares(slice(0, 1), design) == 0.0
+
+
+def test_a_class_of_one_unit_is_not_stretched():
+    home, stratum = np.array([0, 1]), np.array([0, 0, 0, 1, 1])
+    units = TrialUnits.of(np.array([0, 1, 2, 3, 3]))
+    design = UnitDesign(home, 2, StratumWeights.of(stratum, 2, None, units))
+    assert (design.n_units, design.seen.tolist()) == (4, [3, 1])
+    np.testing.assert_allclose(design.factor, [np.sqrt(3 * 3 / (4 * 2)) / 3, 1 / 2], rtol=1e-15)

@@ -49,10 +49,13 @@ def test_the_normalized_cross_entropy_is_relative_to_knowing_nothing(log_odds):
     assert normalized_cross_entropy(nothing, nothing, log_odds) == pytest.approx(1.0, rel=1e-15)
 
 
-def test_a_class_without_prior_costs_nothing_be_it_infinitely_wrong():
+@pytest.mark.parametrize("log_odds", [-1e6, -800.0, -746.0, -745.0, 0.0])
+def test_an_infinite_cost_stays_infinite_however_small_its_prior_is(log_odds):
+    """As the normalized cost does: the prior underflows in float64, but finite log odds are never the prior 0."""
     wrong, right = (np.array([-math.inf]), None), (np.array([-1.0]), None)
-    assert cross_entropy(wrong, right, -800.0) == pytest.approx(0.0, abs=1e-300)
-    assert cross_entropy(wrong, right, 0.0) == math.inf
+    assert cross_entropy(wrong, right, log_odds) == math.inf
+    assert cross_entropy((-right[0], None), (-wrong[0], None), -log_odds) == math.inf
+    assert normalized_cross_entropy(wrong, right, log_odds) == math.inf
 
 
 def softplus(x):

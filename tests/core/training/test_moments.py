@@ -1,11 +1,15 @@
 """Centers and widths of columns, by their definitions."""
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 import pytest
 
 from deciban.core.training import moments as module
 from deciban.core.training.linear_trials import Trials
 from deciban.core.training.moments import clipped, equal_classes, moments, quartiles, reaches
+from deciban.core.training.sums import Deviations, mixed_variance
 
 
 def problem(n=200, seed=6, *, weighted):
@@ -33,6 +37,24 @@ def test_classes_count_alike_and_weights_count(weighted, block, monkeypatch):
     expected = [of_the_mixture(column, is_target, weights, 0.5) for column in columns]
     np.testing.assert_allclose(np.transpose([center, width]), expected, rtol=1e-12, atol=1e-13)
     assert width[2] == 0.0
+
+
+@pytest.mark.parametrize("n_parts", [1, 3, 40])
+def test_deviations_of_parts_add_up_to_those_of_the_mixture(n_parts):
+    columns, is_target, weights = problem(weighted=True)
+    per_class = weights[~is_target].sum(), weights[is_target].sum()
+    parts = [
+        [sum_of([c[rows] for c in columns], is_target[rows] == kind, weights[rows]) for kind in (False, True)]
+        for rows in np.array_split(np.arange(len(is_target)), n_parts)
+    ]
+    classes = [reduce(add, one) for one in zip(*parts, strict=True)]
+    found = mixed_variance(classes, (0.9 / per_class[0], 0.1 / per_class[1]))
+    expected = [of_the_mixture(column, is_target, weights, 0.1)[1] ** 2 for column in columns]
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
+
+
+def sum_of(columns, rows, weights):
+    return Deviations.of([column[rows] for column in columns], weights[rows])
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e300])

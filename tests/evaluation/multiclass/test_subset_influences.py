@@ -101,6 +101,13 @@ def test_there_are_none_without_subsets():
         assert not any(str(name[0]).startswith("subset") for name in names if isinstance(name, tuple))
 
 
+def test_two_classes_are_their_only_subset():
+    loglik, label, units = drawn(n_classes=2)
+    found = evaluate_classes(loglik, label, units=units)
+    assert len(found.subsets) == 1
+    assert not any(str(name[0]).startswith("subset") for name in found.uncertainty.estimates if isinstance(name, tuple))
+
+
 def test_trials_at_the_threshold_cost_what_they_do_in_the_figure():
     likelihood = 2 ** np.random.default_rng(5).integers(0, 4, size=(60, 3))
     label = np.arange(60) % 3

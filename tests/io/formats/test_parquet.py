@@ -285,7 +285,11 @@ BAD_FOLDERS = {
     "other partitions": ({"g=f/a": PARTS, "a": PARTS}, "lies in other partitions than"),
     "twice": ({"score=f/a": PARTS}, "score is a column and a partition"),
     "damaged": ({"a": PARTS, "b": parquet(PARTS)[:-9]}, "b: damaged"),
-    "other types": ({"a": PARTS, "b": {"trial": ["b"], "score": ["high"]}}, "damaged, or not Parquet"),
+    "other types": (
+        {"a": PARTS, "b": {"trial": ["b"], "score": ["high"]}},
+        "b: column score holds text .*a it holds numbers",
+    ),
+    "a copy": ({"a": PARTS, "b": PARTS}, "b: the same content as .*a, so that its trials would count twice"),
 }
 
 
@@ -294,6 +298,37 @@ def test_folders_that_are_no_table(tmp_path, case):
     files, message = BAD_FOLDERS[case]
     with pytest.raises(FormatError, match=message):
         folder(tmp_path, files)
+
+
+NO_NUMBER = {
+    "score": ([3.0, float("nan")], r"part-1\.parquet, row group 1, row 0: the score is NaN"),
+    "label": (["target", None], r"part-1\.parquet, row group 1, row 0: the label is missing"),
+    "trial": (["c", None], r"part-1\.parquet, row group 1, row 0: the name of the trial is missing"),
+}
+
+
+@pytest.mark.parametrize("column", NO_NUMBER)
+def test_errors_name_the_file_the_row_group_and_the_row(tmp_path, column):
+    good = {"trial": ["a", "b"], "score": [1.0, 2.0], "label": ["target", "nontarget"]}
+    bad = {"trial": ["c", "d"], "score": [3.0, 4.0], "label": ["target", "nontarget"]} | {column: NO_NUMBER[column][0]}
+    pq.write_table(pa.table(good), tmp_path / "part-0.parquet")
+    pq.write_table(pa.table(bad), tmp_path / "part-1.parquet", row_group_size=1)
+    for path in (tmp_path, tmp_path / "part-1.parquet"):
+        with pytest.raises(FormatError, match=NO_NUMBER[column][1]):
+            by_name("parquet").read(Source(path), Options())
+
+
+def test_damage_is_found_by_checksums(tmp_path):
+    path = tmp_path / "a.parquet"
+    scores = np.random.default_rng(1).normal(size=5000)
+    how = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
+    pq.write_table(pa.table({"trial": np.arange(5000).astype(str), "score": scores}), path, **how)
+    content = bytearray(path.read_bytes())
+    at = content.find(scores[2000:2002].tobytes())
+    content[at + 3] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match=r"a\.parquet: damaged, .*CRC checksum verification failed"):
+        by_name("parquet").read(Source(path), Options())
 
 
 def test_two_tables_of_other_trials_are_not_written():

@@ -211,3 +211,10 @@ def test_few_trials_are_believed_only_where_they_are_far_off(figures, answer):
 
 def test_too_few_trials_are_not_enough_whatever_their_units():
     assert verdict(enough, are_too_few=True, n_units=None, scarce=("There are 3 targets.",)) == ("no", "bad")
+
+
+def test_who_needs_more_trials_is_sent_to_the_command_that_plans_them():
+    grounds = replace(SOUND, are_too_few=True)
+    steps = next_steps(grounds, [ask(grounds) for ask in QUESTIONS]).sentences
+    step = next(step for step in steps if "Collect" in step)
+    assert "(deciban plan shows how many)" in step

@@ -15,7 +15,7 @@ from deciban.evaluation.consistency import consistency_of
 from deciban.report import text as words
 from deciban.report.notebook import Exploration
 
-from .conftest import written
+from .conftest import systems, written
 
 
 def at_point(one, p_target, c_miss=1.0, c_fa=1.0):
@@ -177,7 +177,8 @@ def test_extreme_points_are_those_of_the_grid_that_is_nearest(visit, of_three, t
     costs = [float(text.replace(",", ".")) for text in (c_miss, c_fa)]
     assert shown(page, "system 0") == at_point(three[0], found, *costs)
     *_, asked = fact(page, "command").split(" --dcf ")
-    assert [float(part) for part in asked.split(":")] == [found, *(costs if costs != [1, 1] else [])]
+    typed = float(p.replace(",", "."))
+    assert [float(part) for part in asked.split(":")] == [typed, *(costs if costs != [1, 1] else [])]
 
 
 def test_costs_that_no_prior_can_answer_are_marked(visit, of_three):
@@ -327,6 +328,28 @@ def test_reliability_reads_as_its_curve(visit, of_three, three):
     assert (low, high, share) == pytest.approx((curve.low[k], curve.high[k], curve.observed[k]), abs=6e-5)
     for end, drawn in ((least, band.low), (most, band.high)):
         assert end == pytest.approx(np.interp((low + high) / 2, band.posterior, drawn), abs=0.02)
+
+
+def test_the_command_is_about_the_point_that_was_typed(visit, of_three):
+    """The nearest point at which errors were counted is at prior 0.2975."""
+    page = visit(of_three, "#p=0.3&cmiss=5")
+    assert float(page.get_attribute("[data-place=prior]", "data-value")) != 0.3
+    assert fact(page, "command") == "deciban eval SCORES --key KEY --dcf 0.3:5:1"
+    assert "The command below evaluates at 0.3." in fact(page, "moved")
+
+
+def test_bands_of_many_systems_are_off_until_one_is_pointed_at(visit, tmp_path):
+    page = visit(written(tmp_path / "four.html", systems(4)))
+    charts(page)
+    bands = page.locator("#chart-choices [name=bands]")
+    assert not bands.is_checked()
+    ink = "() => document.querySelector('figure[data-plot=bayes_error] canvas').toDataURL()"
+    plain = page.evaluate(ink)
+    page.locator("#chart-choices label").first.hover()
+    until(page, f"() => ({ink})() !== '{plain}'")
+    bands.check()
+    page.mouse.move(0, 0)
+    until(page, f"() => ({ink})() !== '{plain}'")
 
 
 def test_systems_and_bands_are_switched_in_all_charts(visit, of_three):
@@ -524,3 +547,19 @@ def test_a_link_keeps_how_many_trials_are_expected(visit, of_three):
     until(page, "location.hash === '#p=0.01&n=2000'")
     page.fill("[name=trials]", "1000")
     until(page, "location.hash === '#p=0.01'")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_names_of_systems_break_between_their_words_only(visit, tmp_path, width):
+    some = systems(4, names="scores_aasist_evaluation-{}.final")
+    page = visit(written(tmp_path / "page.html", some), width=width)
+    lines = page.evaluate(
+        """() => [...document.querySelectorAll(".system > span:last-child")].filter(one => one.offsetParent).flatMap(
+          one => [...one.childNodes].filter(node => node.data).map(node => {
+            const range = document.createRange();
+            range.selectNodeContents(node);
+            return [node.data, new Set([...range.getClientRects()].map(box => Math.round(box.top))).size];
+          }))"""
+    )
+    assert {text for text, _ in lines} >= {"scores_", "aasist_", "evaluation-", "0.", "final"}
+    assert {n for _, n in lines} == {1}

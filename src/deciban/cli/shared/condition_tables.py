@@ -67,11 +67,12 @@ def _level(one: SystemConditions) -> float:
 
 
 def _rows(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]) -> list[tuple[list[str], Any, Any]]:
-    """Of each row the names in front, its counts and its evaluation, which may be lacking."""
+    """Return the names, the counts and the evaluation of each row; conditions without metrics have no row."""
     width = max(len(part.columns), 1)
     rows: list[tuple[list[str], Any, Any]] = [
         ([_MISSING if value is None else value for value in condition.values.values()], condition, condition.found)
         for condition in part.conditions
+        if condition.found is not None
     ]
     rows.insert(0, (["pooled", *[""] * (width - 1)], None, one.pooled))
     return [*rows, *((["equalized", *[""] * (width - 1)], None, same.found) for same in equal)]
@@ -81,7 +82,7 @@ def _named(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]
     """Evaluations of two classes, with the names in front of their rows."""
     if one.pooled.kind != "two-class":
         return []
-    return [(names, found) for names, _, found in _rows(one, part, equal) if found is not None]
+    return [(names, found) for names, _, found in _rows(one, part, equal)]
 
 
 def _table(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]) -> Table:
@@ -93,17 +94,12 @@ def _table(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized]
         columns, caption = two_class_columns(first)
     totals = part.trials or (equal[0].trials if equal else {})
     counted, count = _counts(totals, is_weighted=getattr(first, "is_weighted", False))
-    shown = [found for _, _, found in _rows(one, part, equal) if found is not None]
     rows = [
-        (
-            *names,
-            *count(condition, names),
-            *(["-"] * len(columns) if found is None else [cell(found) for cell in columns.values()]),
-        )
+        (*names, *count(condition, names), *(cell(found) for cell in columns.values()))
         for names, condition, found in _rows(one, part, equal)
     ]
     headings = [*(part.columns or ("trials",)), *counted, *columns]
-    return table(headings, rows, n_left=max(len(part.columns), 1), caption=captioned(caption, shown[:1]))
+    return table(headings, rows, n_left=max(len(part.columns), 1), caption=captioned(caption, [first]))
 
 
 def _counts(
@@ -130,14 +126,13 @@ def _points(one: SystemConditions, part: ByConditions, equal: Sequence[Equalized
         return None
     rows = list[Sequence[str]]()
     for front, _, found in _rows(one, part, equal):
-        for k, point in enumerate(() if found is None else found.point_names):
+        for k, point in enumerate(found.point_names):
             at = found.operating_points[k] if first.kind == "two-class" else found.points[k]
             costs = (with_interval(number(getattr(at, name), decimals), found, (name, k)) for name in names)
             rows.append((*front, point, *costs))
-        if found is not None:
-            of_points = found.mean_costs if first.kind == "classes" else {x: getattr(found, f"mean_{x}") for x in names}
-            means = (with_interval(number(of_points[x], decimals), found, f"mean_{x}") for x in names)
-            rows.append((*front, "mean over points", *means))
+        of_points = found.mean_costs if first.kind == "classes" else {x: getattr(found, f"mean_{x}") for x in names}
+        means = (with_interval(number(of_points[x], decimals), found, f"mean_{x}") for x in names)
+        rows.append((*front, "mean over points", *means))
     headings = ["minDCF", "actDCF"] if first.kind == "two-class" else ["C_avg", "min C_avg"]
     n_left = max(len(part.columns), 1) + 1
     return table(

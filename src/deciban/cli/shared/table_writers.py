@@ -17,6 +17,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from deciban.cli.shared.interval_cells import aligned, apart, estimate_of, has_intervals
+from deciban.cli.shared.line_breaks import longest_word, wrapped
 from deciban.evaluation.figure_cells import PERCENT, WithInterval
 
 if TYPE_CHECKING:
@@ -33,9 +34,6 @@ _GAP = 2
 
 _NARROW = 12
 """A column of names is folded rather than made narrower than this."""
-
-_LONGEST_WORD = 14
-"""A longer word of a heading is folded."""
 
 _CAPTION = 60
 """A caption in a window is as wide as its table, or so wide."""
@@ -151,7 +149,7 @@ def _widths(table: Table) -> tuple[list[int], list[int]]:
     columns = range(len(table.headings))
     held = [max(map(cell_len, aligned(table.column(k))), default=0) for k in columns]
     whole = [max(held[k], cell_len(table.headings[k])) for k in columns]
-    return whole, [max(held[k], min(_longest_word(table.headings[k]), _LONGEST_WORD)) for k in columns]
+    return whole, [max(held[k], longest_word(table.headings[k])) for k in columns]
 
 
 def _prose_widths(table: Table, width: int) -> dict[int, int]:
@@ -173,10 +171,6 @@ def _prose_widths(table: Table, width: int) -> dict[int, int]:
     return dict(enumerate(widths))
 
 
-def _longest_word(heading: str) -> int:
-    return max(map(cell_len, heading.split()), default=0)
-
-
 def _folded(widths: Sequence[int], room: int) -> list[int]:
     """Widths of columns of names in so much room: the longest ones are folded, none below what is narrow."""
     found = list(widths)
@@ -190,11 +184,17 @@ def _grid(table: Table, columns: Sequence[int], widths: Mapping[int, int]) -> Gr
     grid = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold", show_header=table.has_headings)
     for k in columns:
         is_left = k < table.n_left or bool(table.prose) or has_intervals(table.column(k))
-        name = Text(table.headings[k])
+        name = Text(wrapped(table.headings[k], widths[k]))
         grid.add_column(name, justify="left" if is_left else "right", overflow="fold", width=widths[k])
-    for cells in zip(*(aligned(table.column(k)) for k in columns), strict=True):
+    for cells in zip(*(_shown(table, k, widths[k]) for k in columns), strict=True):
         grid.add_row(*map(Text, cells))
     return grid
+
+
+def _shown(table: Table, k: int, width: int) -> list[str]:
+    """Cells of a column as people see them: figures aligned, long names in lines."""
+    cells = aligned(table.column(k))
+    return [wrapped(cell, width) for cell in cells] if k < table.n_left and not table.prose else cells
 
 
 _PERCENT = re.compile(r"-?[\d.e+-]* %|inf %|-|")

@@ -319,11 +319,13 @@ def scoring_rule_costs(
 def _weighted(log_odds: float, cost: float) -> float:
     """A cost times the prior of its class, which may be too small for a float while the product is not.
 
-    A prior that underflows to 0 leaves nothing of an infinite cost: 0 * inf is not a number.
+    Prior log odds are finite: the prior is never 0, and an infinite cost stays infinite.
     """
+    if math.isinf(cost):
+        return cost
     prior = float(expit(log_odds))
-    if prior >= _TINY or math.isinf(cost):
-        return prior * cost if prior > 0.0 else 0.0
+    if prior >= _TINY:
+        return prior * cost
     root = math.exp(0.5 * log_odds)  # of the odds, which are the prior here
     return root * cost * root
 

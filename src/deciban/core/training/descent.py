@@ -27,7 +27,7 @@ class Fit:
     weights : (n_columns,) array
         Factor of each column of scores, or of each system's log-likelihoods.
     standardized : (n_columns,) array
-        The weights of columns divided by their standard deviation; of many trials, that of an even sample of them.
+        The weights of columns divided by their standard deviation in all trials.
     objective : float
         Expected cost at the optimum, without the penalty.
     objective_at_zero : float

@@ -16,7 +16,7 @@ import numpy as np
 from deciban.core.training.drawn import Drawn, sample_size
 from deciban.core.training.linear_trials import Trials
 from deciban.core.training.looks_at_parts import LooksAtParts, Parts
-from deciban.core.training.sums import Ends
+from deciban.core.training.sums import Deviations, Ends
 from deciban.core.training.verdicts import Amounts, Pair, undecided
 from deciban.types import BoolArray
 
@@ -131,6 +131,8 @@ class FirstLook:
     infinite : (n_columns,) bool array
         Whether a trial that counts has an infinite score.
     drawn : Drawn
+    deviations : pair of Deviations
+        Of the scores of non-targets and of targets in these.
     """
 
     amounts: Amounts
@@ -138,6 +140,7 @@ class FirstLook:
     ends: Ends
     infinite: BoolArray
     drawn: Drawn[Trials]
+    deviations: tuple[Deviations, Deviations]
 
     @classmethod
     def of(cls, trials: Trials, alpha: float, beta: float, size: int = DRAWN) -> FirstLook:
@@ -152,16 +155,24 @@ class FirstLook:
         ends = [(np.min(one[:], initial=np.inf), np.max(one[:], initial=-np.inf)) for one in left.columns]
         infinite = np.array(trials.infinite_columns(), np.bool_)
         found = Ends.of([low for low, _ in ends], [high for _, high in ends])
-        return cls(
-            amounts, left.amounts, found, infinite, Drawn.of(replace(left, reach=np.inf), 2, size, _numbers(left))
-        )
+        drawn = Drawn.of(replace(left, reach=np.inf), 2, size, _numbers(left))
+        non, tar = (_deviations(left, rows) for rows in (~left.is_target, left.is_target))
+        return cls(amounts, left.amounts, found, infinite, drawn, (non, tar))
 
     def __add__(self, other: FirstLook) -> FirstLook:
         """Look at both."""
         (a, b), (c, d) = self.undecided, other.undecided
         infinite = self.infinite | other.infinite
         drawn = self.drawn + other.drawn
-        return FirstLook(self.amounts + other.amounts, (a + c, b + d), self.ends + other.ends, infinite, drawn)
+        (non, tar), (others, more) = self.deviations, other.deviations
+        apart = non + others, tar + more
+        return FirstLook(self.amounts + other.amounts, (a + c, b + d), self.ends + other.ends, infinite, drawn, apart)
+
+
+def _deviations(trials: Trials, rows: BoolArray) -> Deviations:
+    """Those of the trials of one class."""
+    weights = None if trials.weights is None else trials.weights[rows]
+    return Deviations.of([np.asarray(one[:], np.float64)[rows] for one in trials.columns], weights)
 
 
 def _numbers(trials: Trials) -> tuple[Any, ...]:

@@ -25,7 +25,7 @@ from deciban.core.training.descent import Fit, descend, search_options
 from deciban.core.training.linear_objective import LinearObjective
 from deciban.core.training.linear_parts import PartsOfTrials, TrialsInParts
 from deciban.core.training.linear_trials import Trials
-from deciban.core.training.moments import clipped, equal_classes, moments, quartiles, reaches, require_scales
+from deciban.core.training.moments import clipped, equal_classes, moments, quartiles, reaches, require_scales, widths
 from deciban.core.training.samples import SAMPLE, sample, shortened, thinned
 from deciban.core.training.separation import is_at_infinity, require_finite
 from deciban.core.training.trust_region import PRECISE, Minimum, minimize
@@ -249,7 +249,7 @@ def train_trials(
     inside = np.where(np.isfinite(width), found.polished[:n_columns], 0.0)
     with np.errstate(over="ignore", under="ignore"):
         raw = inside / width
-        standardized = inside / stretch if ridge > 0.0 else raw * moments(few)[1]
+        standardized = inside / stretch if ridge > 0.0 else raw * widths(trials)
     require_scales(raw, "scores")
     offset = float(found.polished[-1] - inside @ (center / width)) if intercept else 0.0
     course = found.course

@@ -12,13 +12,16 @@ from deciban._validate.arrays import all_finite
 from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.linear_parts import TrialsInParts
 from deciban.core.training.linear_trials import Trials
-from deciban.core.training.sums import Ends, Sums
+from deciban.core.training.sums import Ends, Sums, mixed_variance
 from deciban.errors import InputError, TrialError
 from deciban.types import AnyArray, BoolArray, FloatArray
 
 AnyTrials = TypeVar("AnyTrials", Trials, TrialsInParts)
 
 _BLOCK = 1 << 15
+
+_LEAST_SQUARE = 1e-200
+"""Squares below this may have lost digits."""
 
 _ROUNDING = 4.0
 """Range of a column, in units of the rounding of its largest number, that tells of nothing but rounding."""
@@ -39,11 +42,26 @@ def moments(trials: Trials | TrialsInParts) -> tuple[FloatArray, FloatArray]:
         return np.zeros(0), np.zeros(0)
     low, high = _ranges(trials)
     # Relative to the range nothing can overflow or underflow, and a common shift takes no digits.
-    precision = np.array([np.finfo(kind).eps for kind in trials.kinds], np.float64)
-    middle, size = 0.5 * low + 0.5 * high, np.where(are_same(low, high, precision), 0.0, 0.5 * high - 0.5 * low)
+    is_constant = are_same(low, high, _precision(trials))
+    middle, size = 0.5 * low + 0.5 * high, np.where(is_constant, 0.0, 0.5 * high - 0.5 * low)
     unit = np.where(size > 0.0, size, 1.0)
     center = middle + size * _means(trials, middle, unit, power=1)
     return center, size * np.sqrt(_means(trials, center, unit, power=2))
+
+
+def widths(trials: Trials | TrialsInParts) -> FloatArray:
+    """Return the widths of `moments`; of trials in parts, without another pass over them if numbers allow it."""
+    if isinstance(trials, TrialsInParts) and trials.n_columns:
+        is_constant = are_same(*_ranges(trials), _precision(trials))
+        variance = mixed_variance(trials.first.deviations, trials.class_weights)
+        if np.all(is_constant | (np.isfinite(variance) & (variance > _LEAST_SQUARE))):
+            return np.where(is_constant, 0.0, np.sqrt(variance))
+    return moments(trials)[1]
+
+
+def _precision(trials: Trials | TrialsInParts) -> FloatArray:
+    """Unit of rounding of the numbers of each column, relative to them."""
+    return np.array([np.finfo(kind).eps for kind in trials.kinds], np.float64)
 
 
 def are_same(low: Any, high: Any, precision: Any) -> BoolArray:
@@ -170,6 +188,39 @@ def standardization(trials: Any) -> tuple[FloatArray, FloatArray]:
     if not np.isfinite(width).all():
         raise InputError("loglik: their range does not fit a float. Divide them first.")
     return np.asarray(size[:, None] * mean), np.asarray(width)
+
+
+def widths_near(trials: Any, few: ClassTrials) -> FloatArray:
+    """Return the widths of `standardization` after one look at the trials; a sample tells nearly where they lie."""
+    n_systems, n_classes = few.n_systems, len(few.class_weights)
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.maximum(few.each(_sizes).high, 0.0)
+        size = np.where(size > 0.0, size, 1.0)
+        total = trials.each(_FromNear(size, _class_means(few, size, None))).total.reshape(n_systems, -1)
+        mean, square = total[:, :-2] / total[:, -1:], total[:, -2] / total[:, -1]
+        variance = (square - (mean**2).sum(axis=1)) / (n_classes - 1)
+        width = np.where(trials.alike, 0.0, size * np.sqrt(2.0 * np.maximum(variance, 0.0)))
+    fits = trials.alike | (np.isfinite(width) & (variance > _LEAST_SQUARE))
+    return np.asarray(width) if fits.all() else standardization(trials)[1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _FromNear:
+    """A look at trials that sums up deviations from near means, squares of these, and how much trials count."""
+
+    size: FloatArray
+    mean: FloatArray
+
+    def __call__(self, trials: ClassTrials) -> Sums:
+        found = []
+        for k, size in enumerate(self.size):
+            parts = []
+            for scores, weight in _compared(trials, k):
+                values = scores / size - self.mean[k]
+                values -= values.mean(axis=1, keepdims=True)
+                parts.append([*(weight @ values), weight @ (values * values).sum(axis=1), weight.sum()])
+            found.append(np.sum(parts, axis=0))
+        return Sums.of(np.concatenate(found))
 
 
 def _sizes(trials: ClassTrials) -> Ends:

@@ -17,7 +17,7 @@ from deciban.core.classes.certainty import CountedTrials, undecided
 from deciban.core.training.class_parts import ClassTrialsInParts, PartsOfClassTrials
 from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.descent import INFORMATIVE, LARGE, ROUGH, Fit, Way
-from deciban.core.training.moments import drawn_near, require_scales, standardization
+from deciban.core.training.moments import drawn_near, require_scales, standardization, widths_near
 from deciban.core.training.multiclass_objective import ClassObjective
 from deciban.core.training.samples import SAMPLE
 from deciban.core.training.separation import SUSPICIOUS, refuse_infinite
@@ -150,8 +150,8 @@ def _trained(
     if not has_optimum:
         found = _require_finite(objective, found)
     n_systems, n_classes = len(width), len(is_possible)
-    if ridge == 0.0 and np.ptp(prior) > 0.0:
-        width = np.where(width > 0.0, standardization(survey.few)[1], 0.0)
+    if ridge == 0.0 and (survey.few is not survey.trials or np.ptp(prior) > 0.0):
+        width = np.where(width > 0.0, widths_near(survey.trials, survey.few), 0.0)
     raw = objective.fixed + objective.basis @ found.polished
     with np.errstate(over="ignore"):
         scales = raw[:n_systems] * factor

@@ -6,7 +6,7 @@ what was found adds up, in any order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeVar
 
@@ -95,6 +95,74 @@ class Ends:
     def __add__(self, other: Ends) -> Ends:
         """The ends of both."""
         return Ends(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Deviations:
+    """Means and squared deviations of several columns in one class, which add up over parts of the trials.
+
+    Attributes
+    ----------
+    amount : float
+        How much the trials count.
+    mean, squares : (n_columns,) arrays
+        Weighted mean, and weighted sum of squared deviations from it.
+
+    Examples
+    --------
+    >>> both = Deviations.of([np.array([1.0, 3.0])]) + Deviations.of([np.array([5.0])])
+    >>> both.amount, both.mean.tolist(), both.squares.tolist()
+    (3.0, [3.0], [8.0])
+    """
+
+    amount: float
+    mean: FloatArray
+    squares: FloatArray
+
+    @classmethod
+    def of(cls, columns: Sequence[FloatArray], weights: FloatArray | None = None) -> Deviations:
+        """Take one part."""
+        total = float(len(columns[0]) if weights is None else weights.sum()) if len(columns) else 0.0
+        mean, squares = np.zeros((2, len(columns)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for k, column in enumerate(columns if total > 0.0 else ()):
+                mean[k] = np.average(column, weights=weights)
+                apart = (column - mean[k]) ** 2
+                squares[k] = apart.sum() if weights is None else apart @ weights
+        return cls(total, mean, squares)
+
+    def __add__(self, other: Deviations) -> Deviations:
+        """Add another part."""
+        total = self.amount + other.amount
+        share = other.amount / total if total > 0.0 else 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = other.mean - self.mean
+            squares = self.squares + other.squares + self.amount * share * apart**2
+            return Deviations(total, self.mean + share * apart, squares)
+
+
+def mixed_variance(classes: Sequence[Deviations], class_weights: Sequence[float]) -> FloatArray:
+    """Return the variance of each column in a mixture of classes.
+
+    Parameters
+    ----------
+    classes : sequence of Deviations
+    class_weights : sequence of float
+        How much a trial of weight 1 counts in each class.
+
+    Examples
+    --------
+    >>> non, tar = Deviations.of([np.array([-1.0, 1.0])]), Deviations.of([np.array([4.0])])
+    >>> mixed_variance([non, tar], [0.25, 0.5]).tolist()
+    [4.5]
+    """
+    shares = np.array([weight * one.amount for one, weight in zip(classes, class_weights, strict=True)])
+    total = shares.sum()
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = sum(share * one.mean for one, share in zip(classes, shares, strict=True)) / total
+        within = sum(weight * one.squares for one, weight in zip(classes, class_weights, strict=True))
+        between = sum(share * (one.mean - mean) ** 2 for one, share in zip(classes, shares, strict=True))
+        return np.asarray((within + between) / total)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
@@ -12,9 +13,9 @@ from deciban.core.by_value import ByValue
 from deciban.core.classes import loglik as kernels
 from deciban.core.classes.counts import tally
 from deciban.multiclass.tables import ScoredClasses
-from deciban.types import CountArray, FloatArray
+from deciban.types import CountArray, FloatArray, IntArray
 
-MOST_CLASSES = 12
+MOST_CLASSES = 30
 """Classes up to which decisions are counted: counts grow with their third power."""
 
 _LOW = [0.5, 0.2, 0.1, 0.01, *(float(f"{p:.3g}") for p in expit(np.arange(-20, 0) * 0.4))]
@@ -33,7 +34,7 @@ class DecidedAt(ByValue):
         The shares; positive.
     counts : (n_classes, n_priors + 1, n_classes, n_classes) array
         For each class whose prior is chosen: trials by the first of `PRIORS` at which they are taken for it, by their
-        class, and by the class that they are taken for before.
+        class, and by the class that they are taken for before. Whole numbers take as few bytes as hold them.
     quadratic : (n_classes, n_priors, n_classes) array
         For each class whose prior is chosen: sums of the quadratic costs of the trials of each class, by prior.
 
@@ -63,7 +64,7 @@ class DecidedAt(ByValue):
         if n > MOST_CLASSES or np.any(prior <= 0.0):
             return None
         n_places = len(PRIORS) + 1
-        counts: list[CountArray] = [np.zeros(0, np.int64)] * n
+        counts: list[CountArray] = [np.zeros(n_places * n * n, np.uint8)] * n
         weights, others, places = np.log(prior), np.log1p(-prior), logit(PRIORS)
         for rows in kernels.row_blocks(*trials.loglik.shape):
             block = kernels.relative(trials.loglik, rows) + weights[:, None]
@@ -84,12 +85,13 @@ class DecidedAt(ByValue):
                 at += (at < len(places)) & (places[np.minimum(at, len(places) - 1)] == needed) & (k > rival)
                 code = (at * n + trials.label[rows]) * n + rival
                 found = tally(code, n_places * n * n, some)
-                counts[k] = found if not len(counts[k]) else counts[k] + found
+                counts[k] = _sum(counts[k], found)
         return cls(prior, np.stack(counts).reshape(n, n_places, n, n), _quadratic_sums(trials, prior))
 
     def __add__(self, other: DecidedAt) -> DecidedAt:
         """Those of the trials of both."""
-        return replace(self, counts=self.counts + other.counts, quadratic=self.quadratic + other.quadratic)
+        counts: CountArray = np.concatenate([_sum(*both)[None] for both in zip(self.counts, other.counts, strict=True)])
+        return replace(self, counts=counts, quadratic=self.quadratic + other.quadratic)
 
     def prior_at(self, k: int, p: float) -> FloatArray:
         """The prior of all classes where class ``k`` has prior ``p``."""
@@ -109,9 +111,22 @@ class DecidedAt(ByValue):
         """
         at = int(np.searchsorted(PRIORS, p))
         before, after = self.counts[k, : at + 1], self.counts[k, at + 1 :]
-        found = after.sum(axis=0)
-        found[:, k] += before.sum(axis=(0, 2))
+        found = after.sum(axis=0, dtype=_total(self.counts))
+        found[:, k] += before.sum(axis=(0, 2), dtype=found.dtype)
         return np.asarray(found)
+
+    def by_first(self, k: int, places: IntArray) -> CountArray:
+        """Counts by the first of some of `PRIORS`, from those by the first of all.
+
+        Parameters
+        ----------
+        k : int
+            Class whose prior is chosen.
+        places : (n_kept,) int array
+            Positions in `PRIORS`, ascending.
+        """
+        starts = np.concatenate(([0], places + 1))
+        return np.asarray(np.add.reduceat(self.counts[k], starts, axis=0, dtype=_total(self.counts)))
 
     def brier(self, k: int, n_trials: CountArray) -> FloatArray:
         """Brier scores at all `PRIORS` of a class, as `deciban.multiclass.brier` has them.
@@ -133,6 +148,20 @@ class DecidedAt(ByValue):
         means = self.quadratic[k] / n_trials
         priors = np.stack([self.prior_at(k, p) for p in PRIORS.tolist()])
         return np.asarray((priors * means).sum(axis=1))
+
+
+def _total(counts: CountArray) -> Any:
+    """Return the type of sums of counts, which are kept in fewer bytes."""
+    return counts.dtype if counts.dtype.kind == "f" else np.int64
+
+
+def _short(counts: CountArray) -> CountArray:
+    """Return counts in as few bytes as hold them: there are many, and most are small."""
+    return counts if counts.dtype.kind == "f" else counts.astype(np.min_scalar_type(int(counts.max())))
+
+
+def _sum(first: CountArray, second: CountArray) -> CountArray:
+    return _short(np.add(first, second, dtype=np.result_type(_total(first), _total(second))))
 
 
 _AT_ONCE = 1024

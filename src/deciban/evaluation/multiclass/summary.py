@@ -22,7 +22,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import MeanCost
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
-from deciban.evaluation.multiclass.decided_at import MOST_CLASSES, DecidedAt
+from deciban.evaluation.multiclass.decided_at import DecidedAt
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.posterior_odds import posterior_odds
 from deciban.evaluation.multiclass.problem_sums import CountedProblems
@@ -356,12 +356,16 @@ def _accepted(trials: ScoredClasses, figures: ClassFigures, p_out_of_set: float)
     return accepted_open_set(trials.loglik, trials.label, trials.weights, priors, p_out_of_set)
 
 
+_MOST_SHOWN = 12
+"""Classes of which trials are kept for pictures of three of them."""
+
+
 def shown_of(trials: ScoredClasses) -> Shown | None:
     """Trials of all kinds that a plot has room for, whatever the order in which they came; those of parts add up.
 
-    None for two classes, and for more than `MOST_CLASSES`.
+    None for two classes, and for more than `_MOST_SHOWN`.
     """
-    if not 3 <= trials.n_classes <= MOST_CLASSES:
+    if not 3 <= trials.n_classes <= _MOST_SHOWN:
         return None
     rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
     return Shown.of(trials.loglik[rows], trials.label[rows], 3 * DRAWN // trials.n_classes)

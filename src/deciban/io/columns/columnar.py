@@ -40,7 +40,7 @@ from deciban.io.columns.headers import (
     some_of,
     unit_in_words,
 )
-from deciban.io.contents import ContentKind, Contents, Written, assemble
+from deciban.io.contents import ContentKind, Contents, RowError, Written, assemble
 from deciban.io.formats import Options
 from deciban.trials import ClassKey, Origin
 from deciban.trials.frames.columns import is_text_or_bytes, of_strings
@@ -317,7 +317,7 @@ def _prepared(column: pa.ChunkedArray, header: str, role: str, size: int, name: 
         what = {"score": "the score", "label": "the label", "class": "the class"}.get(role, "")
     if what and column.null_count:
         row = int(np.argmax(to_numpy(column.is_null())))
-        raise FormatError(f"{name}, row {row}: {what} is missing (column {header}). Every trial needs one.")
+        raise RowError(f"{what} is missing (column {header}). Every trial needs one", row)
     return column
 
 

@@ -18,7 +18,11 @@ from __future__ import annotations
 
 import json
 import os
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote
@@ -26,8 +30,18 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.columns.columnar import SAMPLED, check_size, contents_of, kinds_of, rows_of, table_of, written_of
+from deciban.io.columns.columnar import (
+    SAMPLED,
+    check_size,
+    contents_of,
+    kinds_of,
+    refuse_equal_names,
+    rows_of,
+    table_of,
+    written_of,
+)
 from deciban.io.contents import ContentKind, Contents, Written
+from deciban.io.doubles import refuse_doubles
 from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source, display_name
@@ -44,10 +58,11 @@ def read(source: Source, options: Options) -> Contents:
         return _read_folder(source, options)
     with only_format_errors(source.name, "Parquet"):
         file = opened_file(source, ())
-        origin = Origin(source.name, "parquet")
-        return contents_of(
-            file.schema_arrow, lambda columns: _columns_of(source, columns), options, origin, source.size
-        )
+        place = row_places([source])
+        read = partial(_columns_of, source)
+        with only_format_errors(source.name, "Parquet", place):
+            origin = Origin(source.name, "parquet", place=place)
+            return contents_of(file.schema_arrow, read, options, origin, source.size)
 
 
 def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
@@ -79,7 +94,8 @@ def opened_file(source: Source, text: Sequence[str]) -> Any:
     from deciban.io.summary_files import refuse_summary
 
     opened = source.seekable()
-    file = pq.ParquetFile(os.fspath(opened) if isinstance(opened, Path) else opened, read_dictionary=list(text))
+    path = os.fspath(opened) if isinstance(opened, Path) else opened
+    file = pq.ParquetFile(path, read_dictionary=list(text), page_checksum_verification=True)
     meta, size = file.metadata, source.size
     refuse_summary(meta.metadata, source.name)
     groups = [meta.row_group(at) for at in range(meta.num_row_groups)]
@@ -112,34 +128,150 @@ def _read_folder(source: Source, options: Options) -> Contents:
             raise FormatError(f"{part.name}: no Parquet file. A folder that is read as one table holds nothing else.")
         if list(found) != list(keys):
             raise FormatError(f"{part.name}: lies in other partitions than {first.name}. Sort the files into one kind.")
-    with only_format_errors(first.name, "Parquet"):
-        schema = opened_file(first, ()).schema_arrow
-        for key in keys:
-            if key in schema.names:
-                raise FormatError(f"{first.name}: {key} is a column and a partition. Leave out one of them.")
-        whole = schema
-        for key in keys:
-            whole = whole.append(pa.field(key, pa.string()))
+    schemas, counts = list[tuple[str, pa.Schema]](), list[list[int]]()
+    for part, _ in parts:
+        with only_format_errors(part.name, "Parquet"):
+            file = opened_file(part, ())
+            schemas.append((part.name, file.schema_arrow))
+            counts.append(_rows_of_groups(file))
+    refuse_doubles([path for path, own in zip(paths, counts, strict=True) if any(own)])
+    whole = table_schema(schemas, list(keys), options)
+    place = RowInGroup.of([part.name for part, _ in parts], counts)
 
     def read(columns: Sequence[str]) -> pa.Table:
-        tables = [_part(part, found, columns, schema.names) for part, found in parts]
+        tables = [_part(part, found, columns) for part, found in parts]
         # Where files differ in the type of a column, the type that has room for both.
         return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
 
-    whole = _described(whole, [part for part, _ in parts], options)
-    with only_format_errors(source.name, "Parquet"):
-        origin = Origin(source.name, f"parquet, {len(parts)} files,")
+    with only_format_errors(source.name, "Parquet", place):
+        origin = Origin(source.name, f"parquet, {len(parts)} files,", place=place)
         size = sum(part.size for part, _ in parts)
         return contents_of(whole, read, options, origin, size, kept=list(keys))
 
 
-def _described(whole: pa.Schema, parts: Sequence[Source], options: Options) -> pa.Schema:
-    """The schema, with what the metadata of all parts say of it; refused if they say different things."""
-    schemas = list[tuple[str, pa.Schema]]()
-    for part in parts:
-        with only_format_errors(part.name, "Parquet"):
-            schemas.append((part.name, opened_file(part, ()).schema_arrow))
+def row_places(files: Sequence[Source]) -> RowInGroup | None:
+    """Return what names the rows of files that are one table; None for a file of one row group, where rows suffice."""
+    counts = [_rows_of_groups(opened_file(file, ())) for file in files]
+    return RowInGroup.of([file.name for file in files], counts) if sum(map(len, counts)) > 1 else None
+
+
+def _rows_of_groups(file: Any) -> list[int]:
+    """The number of rows in each row group."""
+    return [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
+
+
+@dataclass(frozen=True, slots=True)
+class RowInGroup:
+    """Name the file, the row group and the row of a row of one or several Parquet files.
+
+    Attributes
+    ----------
+    groups : tuple of str
+        Names of the row groups that hold rows, in order.
+    starts : tuple of int
+        The first row of each of them.
+
+    Examples
+    --------
+    >>> place = RowInGroup.of(["a.parquet", "b.parquet"], [[2, 3], [4]])
+    >>> place(4), place(5)
+    ('a.parquet, row group 1, row 2', 'b.parquet, row group 0, row 0')
+    """
+
+    groups: tuple[str, ...]
+    starts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, names: Sequence[str], counts: Sequence[Sequence[int]]) -> RowInGroup:
+        """Take the names of files and the number of rows of their row groups."""
+        listed = [
+            (group_name(name, at), n) for name, own in zip(names, counts, strict=True) for at, n in enumerate(own)
+        ]
+        filled = [(group, n) for group, n in listed if n]
+        starts = accumulate((n for _, n in filled), initial=0)
+        return cls(tuple(group for group, _ in filled), tuple(starts)[:-1])
+
+    def __call__(self, row: int) -> str:
+        """Name the place of a row."""
+        at = bisect_right(self.starts, row) - 1
+        return f"{self.groups[at]}, row {row - self.starts[at]}"
+
+
+def group_name(name: str, group: int) -> str:
+    """Return what messages call a row group of a file.
+
+    >>> group_name("a.parquet", 1)
+    'a.parquet, row group 1'
+    """
+    return f"{name}, row group {group}"
+
+
+def table_schema(schemas: Sequence[tuple[str, pa.Schema]], partitions: Sequence[str], options: Options) -> pa.Schema:
+    """Return the schema of files that are read as one table, with a column of text for each partition.
+
+    Parameters
+    ----------
+    schemas : sequence of (str, pyarrow.Schema)
+        What messages call each file, and its schema.
+    partitions : sequence of str
+        Names of the columns that folders name.
+    options : Options
+
+    Raises
+    ------
+    FormatError
+        If a file has other columns than the first one, or other metadata.
+    """
+    first_name, whole = schemas[0]
+    refuse_equal_names(whole.names, first_name)
+    for name, schema in schemas:
+        require_alike(schema, whole, name, first_name)
+    whole = _without_nulls(whole, [schema for _, schema in schemas])
+    for name in partitions:
+        if name in whole.names:
+            raise FormatError(f"{first_name}: {name} is a column and a partition. Leave out one of them.")
+        whole = whole.append(pa.field(name, pa.string()))
     return described_together(whole, schemas, options)
+
+
+def _without_nulls(whole: pa.Schema, schemas: Sequence[pa.Schema]) -> pa.Schema:
+    """The same with the type that other files give a column of which the first one has no value."""
+    for at, field in enumerate(whole):
+        if pa.types.is_null(field.type):
+            kinds = (own.field(field.name).type for own in schemas)
+            found = next((kind for kind in kinds if not pa.types.is_null(kind)), field.type)
+            whole = whole.set(at, field.with_type(found))
+    return whole
+
+
+def require_alike(schema: pa.Schema, first: pa.Schema, name: str, first_name: str) -> None:
+    """Refuse a file with other columns than the first one, or with one that holds something else.
+
+    Raises
+    ------
+    FormatError
+    """
+    if sorted(schema.names) != sorted(first.names):
+        raise FormatError(
+            f"{name}: has the columns {', '.join(schema.names)}, the first file {', '.join(first.names)} "
+            f"({first_name}). Files that are read as one table have the same columns."
+        )
+    for field in schema:
+        there, expected = _family(field.type), _family(first.field(field.name).type)
+        if there != expected and "null" not in (there, expected):
+            raise FormatError(
+                f"{name}: column {field.name} holds {there} ({field.type}), in {first_name} it holds {expected} "
+                f"({first.field(field.name).type}). Files that are read as one table hold the same: write one again."
+            )
+
+
+def _family(kind: pa.DataType) -> str:
+    """What columns hold, as far as files of one table must agree on it."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if is_text_or_bytes(kind):
+        return "text"
+    is_number = pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)
+    return "numbers" if is_number else str(kind)
 
 
 def described_together(whole: pa.Schema, parts: Sequence[tuple[str, pa.Schema]], options: Options) -> pa.Schema:
@@ -205,17 +337,9 @@ def partition_of(path: Path, root: Path) -> dict[str, str | None]:
     return found
 
 
-def _part(
-    source: Source, partition: Mapping[str, str | None], columns: Sequence[str], expected: Sequence[str]
-) -> pa.Table:
+def _part(source: Source, partition: Mapping[str, str | None], columns: Sequence[str]) -> pa.Table:
     with only_format_errors(source.name, "Parquet"):
-        there = opened_file(source, ()).schema_arrow.names
-        if sorted(there) != sorted(expected):
-            raise FormatError(
-                f"{source.name}: has the columns {', '.join(there)}, the first file {', '.join(expected)}. Files "
-                "that are read as one table have the same columns."
-            )
-        table = _columns_of(source, [column for column in columns if column in expected])
+        table = _columns_of(source, [column for column in columns if column not in partition])
         for key, value in partition.items():
             if key in columns:
                 table = table.append_column(key, pa.repeat(pa.scalar(value, pa.string()), len(table)))

@@ -16,7 +16,10 @@ from deciban.io.formats import bare_name
 from deciban.types import AnyArray, BoolArray
 
 CELLS = 1 << 20
-"""Cells of a block, about."""
+"""Most cells of a block, about."""
+
+_BYTES_PER_CELL = 96
+"""Bytes of memory that a score takes while its trial is counted."""
 
 
 class Cells(ABC):
@@ -104,10 +107,11 @@ def mask_of(matrix: Matrix, start: int, stop: int, name: str) -> BoolArray | Non
     return np.asarray(only(matrix.mask.cells.rows(start, stop, name), (0, 1), matrix.mask.name, start) == 1)
 
 
-def blocks_of(matrix: Matrix) -> list[tuple[str, int, int]]:
+def blocks_of(matrix: Matrix, memory: int | None = None) -> list[tuple[str, int, int]]:
     """What blocks of rows are called, where each begins and where it ends; rows that are stored together stay so."""
+    n_cells = CELLS if memory is None else min(CELLS, memory // _BYTES_PER_CELL)
     n_rows, n_columns = matrix.shape[0], matrix.shape[1] if len(matrix.shape) == 2 else 1
-    step = max(1, CELLS // max(n_columns, 1))
+    step = max(1, n_cells // max(n_columns, 1))
     if matrix.rows_per_chunk:
         step = max(step // matrix.rows_per_chunk, 1) * matrix.rows_per_chunk
     stops = [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import filecmp
-import hashlib
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.columns.columnar import refuse_equal_names
+from deciban.io.doubles import refuse_doubles
 from deciban.io.formats import Options, bare_name
-from deciban.io.formats.parquet import described_together, folder_files, opened_file, partition_of
+from deciban.io.formats.parquet import folder_files, group_name, opened_file, partition_of, table_schema
 from deciban.io.library_errors import only_format_errors
 from deciban.io.shards.rows import ArrowRows, FileRows, ParquetRows, RowTable, full_path, opened_arrow, stamp_of
 from deciban.io.source import PathLike, Source, display_name, files_of
 from deciban.messages import counted
 from deciban.trials.frames.columns import is_text_or_bytes
-
-_SAMPLE = 1 << 13
-"""Bytes at the beginning, in the middle and at the end that tell files apart before they are compared whole."""
 
 
 @dataclass(frozen=True)
@@ -86,32 +80,13 @@ def open_files(path: PathLike, files: Sequence[TableFile], options: Options, *, 
         refuse_doubles([file.path for file, (_, rows) in zip(files, opened, strict=True) if rows])
     schemas = [(display_name(file.path), schema) for file, (schema, _) in zip(files, opened, strict=True)]
     partitions = [name for name, _ in files[0].partition]
-    first_name, whole = schemas[0]
-    refuse_equal_names(whole.names, first_name)
-    for name, schema in schemas:
-        require_alike(schema, whole, name, first_name)
-    whole = _without_nulls(whole, [schema for _, schema in schemas])
-    for name in partitions:
-        if name in whole.names:
-            raise FormatError(f"{first_name}: {name} is a column and a partition. Leave out one of them.")
-        whole = whole.append(pa.field(name, pa.string()))
-    whole = described_together(whole, schemas, options)
+    whole = table_schema(schemas, partitions, options)
     rows = tuple(_typed(one, schema, whole) for schema, own in opened for one in own)
     kinds = " and ".join(dict.fromkeys(one.kind.lower() for one in rows)) or "parquet"
     reading = f"{kinds}, {counted(len(files), 'file')}, {counted(len(rows), 'piece')}"
     double = frozenset(field.name for _, schema in schemas for field in schema if _is_double(field.type))
     name, system = display_name(path), bare_name(Path(display_name(path)).name)
     return RowTable(name, whole, rows, reading, tuple(partitions), system, double, (path,))
-
-
-def _without_nulls(whole: pa.Schema, schemas: Sequence[pa.Schema]) -> pa.Schema:
-    """The same with the type that other files give a column of which the first one has no value."""
-    for at, field in enumerate(whole):
-        if pa.types.is_null(field.type):
-            kinds = (own.field(field.name).type for own in schemas)
-            found = next((kind for kind in kinds if not pa.types.is_null(kind)), field.type)
-            whole = whole.set(at, field.with_type(found))
-    return whole
 
 
 def _typed(rows: FileRows, schema: pa.Schema, whole: pa.Schema) -> FileRows:
@@ -146,7 +121,7 @@ def _opened_parquet(file: TableFile, source: Source) -> tuple[pa.Schema, list[Fi
         counts = [meta.row_group(at).num_rows for at in range(meta.num_row_groups)]
     own = source.name
     return schema, [
-        ParquetRows(full_path(file.path), at, f"{own}, row group {at}", n_rows, stamp, file.partition, text=text)
+        ParquetRows(full_path(file.path), at, group_name(own, at), n_rows, stamp, file.partition, text=text)
         for at, n_rows in enumerate(counts)
         if n_rows
     ]
@@ -163,82 +138,3 @@ def _opened_arrow(file: TableFile, name: str) -> tuple[pa.Schema, list[FileRows]
         for at, n_rows in enumerate(counts)
         if n_rows
     ]
-
-
-def require_alike(schema: pa.Schema, first: pa.Schema, name: str, first_name: str) -> None:
-    """Refuse a file with other columns than the first one, or with one that holds something else.
-
-    Raises
-    ------
-    FormatError
-    """
-    if sorted(schema.names) != sorted(first.names):
-        raise FormatError(
-            f"{name}: has the columns {', '.join(schema.names)}, the first file {', '.join(first.names)} "
-            f"({first_name}). Files that are read as one table have the same columns."
-        )
-    for field in schema:
-        there, expected = _family(field.type), _family(first.field(field.name).type)
-        if there != expected and "null" not in (there, expected):
-            raise FormatError(
-                f"{name}: column {field.name} holds {there} ({field.type}), in {first_name} it holds {expected} "
-                f"({first.field(field.name).type}). Files that are read as one table hold the same: write one again."
-            )
-
-
-def _family(kind: pa.DataType) -> str:
-    """What columns hold, as far as files of one table must agree on it."""
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if is_text_or_bytes(kind):
-        return "text"
-    is_number = pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)
-    return "numbers" if is_number else str(kind)
-
-
-def refuse_doubles(paths: Sequence[Path]) -> None:
-    """Refuse a file that is named twice, or another one with the same content: its trials would count twice.
-
-    Raises
-    ------
-    FormatError
-
-    Examples
-    --------
-    >>> refuse_doubles([Path("a.parquet"), Path("./a.parquet")])
-    Traceback (most recent call last):
-    deciban.errors.FormatError: a.parquet is read twice, as a.parquet and as a.parquet. Name each file once.
-    """
-    known: dict[Path, Path] = {}
-    for path in paths:
-        first = known.setdefault(path.resolve(), path)
-        if first is not path:
-            names = display_name(first), display_name(path)
-            raise FormatError(f"{names[1]} is read twice, as {names[0]} and as {names[1]}. Name each file once.")
-    for one, other in _alike(paths):
-        if filecmp.cmp(one, other, shallow=False):
-            raise FormatError(
-                f"{display_name(other)}: the same content as {display_name(one)}, so that its trials would count "
-                "twice. Remove one of the two; if these are other trials, put both into one file."
-            )
-
-
-def _alike(paths: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
-    """Files of one size that begin, go on and end alike."""
-    by_size = defaultdict[int, list[Path]](list)
-    for path in paths:
-        by_size[path.stat().st_size].append(path)
-    for size, same in by_size.items():
-        known: dict[bytes, Path] = {}
-        for path in same if len(same) > 1 else []:
-            first = known.setdefault(_digest(path, size), path)
-            if first is not path:
-                yield first, path
-
-
-def _digest(path: Path, size: int) -> bytes:
-    found = hashlib.sha256()
-    with path.open("rb") as stream:
-        for start in (0, size // 2, max(size - _SAMPLE, 0)):
-            stream.seek(start)
-            found.update(stream.read(_SAMPLE))
-    return found.digest()

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from deciban.io.atomic import ScratchFolder
+from deciban.io.doubles import refuse_doubles
 from deciban.io.formats import Options, bare_name
 from deciban.io.recognition import is_stream
 from deciban.io.shards.cells import Matrix
-from deciban.io.shards.files import TableFile, is_columnar, open_files, refuse_doubles, table_files
+from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr, open_matrix
 from deciban.io.shards.matrix_rows import as_table
@@ -143,7 +144,7 @@ def _object(given: Any, how: HowToRead, *, of_key: bool, name: str) -> Opened:
     folder = ScratchFolder()
     with folder.or_nothing() as path:
         target = path / "rows.parquet"
-        write_object(given, target, name)
+        write_object(given, target, name, how.memory)
         made = [TableFile(target)]
         table = open_files(path, made, how.options(of_key=of_key), are_ours=True)
         called = _called(table, [TableFile(Path(name))], made, folder)

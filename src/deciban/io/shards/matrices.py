@@ -253,7 +253,7 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
     about["conditions"] = tuple(one for one in sides if one in how.conditions)
     pieces = tuple(
         Block(name, (stop - start) * per_row, start, stop, tuple(systems), truth, how.unit, classes, **about)
-        for name, start, stop in blocks_of(first)
+        for name, start, stop in blocks_of(first, how.memory // len(systems))
     )
     if not sum(one.n_rows for one in pieces):
         raise FormatError(f"{first.name}: holds no trial.")
@@ -296,6 +296,7 @@ def _source(
         conditions=pieces[0].conditions,
         columns=named,
         names=named,
+        is_matrix=True,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,18 @@ def is_matrix_file(path: Path) -> bool:
         return True
     with opened(source) as file:
         return any(map(file.has, (*_SCORES, _MASK)))
+
+
+def is_mask(path: object) -> bool:
+    """Return True if a key is a NumPy file with a matrix: a mask of trials that belongs to a matrix of scores."""
+    if not isinstance(path, str | os.PathLike) or not Path(path).is_file():
+        return False
+    source = Source(path)
+    if not source.is_plain or source.kind != "NumPy":
+        return False
+    with source.stream() as stream:
+        shape = read_header(stream, source.name)[0]
+    return len(shape) == 2 and shape[1] > 1
 
 
 def open_matrix(path: PathLike) -> Matrix:

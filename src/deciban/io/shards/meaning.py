@@ -84,6 +84,13 @@ class Roles:
         """Columns of scores."""
         return tuple(name for name, role in self.by_column.items() if role == "score")
 
+    def with_classes(self, classes: Sequence[str] | None) -> Roles:
+        """Return the roles where the user has named the classes: other columns of numbers are conditions."""
+        if classes is None or not set(classes) < set(self.scores):
+            return self
+        others = {name: CONDITION + name for name in self.scores if name not in classes}
+        return replace(self, by_column={**self.by_column, **others})
+
     def column(self, role: str) -> str | None:
         """The column of a role, if there is one."""
         return next((name for name, own in self.by_column.items() if own == role), None)

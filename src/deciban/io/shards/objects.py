@@ -14,7 +14,7 @@ import pyarrow as pa
 from deciban.errors import DecibanError, FormatError, InputError
 from deciban.io.shards.cells import ArrayCells, Matrix
 from deciban.io.shards.files import TableFile
-from deciban.io.shards.spilling import write_batches
+from deciban.io.shards.spilling import rows_of_group, write_batches
 from deciban.trials.frames.columns import as_table
 
 _ACCEPTED = (
@@ -73,8 +73,17 @@ def files_of_dataset(given: Any) -> list[TableFile] | None:
     return found or None
 
 
-def write_object(given: Any, target: Path, name: str) -> None:
+def write_object(given: Any, target: Path, name: str, memory: int) -> None:
     """Write what can perhaps be read only once to a Parquet file, batch by batch.
+
+    Parameters
+    ----------
+    given : object
+    target : path
+    name : str
+        What messages call it.
+    memory : int
+        Bytes that one row group may take when it is read.
 
     Raises
     ------
@@ -85,11 +94,13 @@ def write_object(given: Any, target: Path, name: str) -> None:
     """
     if _library(given) == "polars" and hasattr(given, "sink_parquet"):
         with _told(name):
-            given.sink_parquet(target, compression="zstd", compression_level=1, row_group_size=1 << 20)
+            given.sink_parquet(
+                target, compression="zstd", compression_level=1, row_group_size=rows_of_group(pa.schema([]), memory)
+            )
         return
     with _told(name):
         schema, batches = _batches(given, name)
-        write_batches(target, schema, batches)
+        write_batches(target, schema, batches, memory=memory)
 
 
 def _batches(given: Any, name: str) -> tuple[pa.Schema, Iterable[Any]]:

@@ -118,6 +118,7 @@ def _source_of_tables(
     how = replace(how, kind=kind_of_tables(tables, key, how))
     is_classes = how.kind == "classes"
     scores = [Roles.of(table, how.options("class-scores" if is_classes else "scores")) for table in tables]
+    scores = [one.with_classes(how.classes) for one in scores] if is_classes else scores
     truth = scores[0]
     if key is not None:
         truth = Roles.of(key, how.options("class-key" if is_classes else "key", of_key=True))

@@ -213,6 +213,8 @@ class ShardSource:
         Sides, and the columns with their names: what a file may say something of.
     incomplete : bool
         Whether trials may lack scores of some systems: NaN stands for these.
+    is_matrix : bool
+        Whether scores are matrices, whose trials are known by their places.
     """
 
     name: str
@@ -235,6 +237,7 @@ class ShardSource:
     columns: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     incomplete: bool = False
+    is_matrix: bool = False
 
     @property
     def log10(self) -> bool:

@@ -211,6 +211,7 @@ class ParquetRows(FileRows):
 
         def make() -> Any:
             how: Any = {"buffer_size": _BUFFER, "pre_buffer": False}  # else it keeps all that was ever read of it
+            how["page_checksum_verification"] = True
             return pq.ParquetFile(self.path, read_dictionary=list(self.text), **how)
 
         opened = kept_open(self.path, self.stamp, self.name, make)

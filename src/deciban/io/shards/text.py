@@ -32,7 +32,12 @@ from deciban.io.units import of_detection_llrs
 from deciban.trials import Origin
 
 _BLOCK = 1 << 25
-"""Bytes of text that are parsed at once."""
+"""Most bytes of text that are parsed at once."""
+
+_LEAST_BLOCK = 1 << 20
+
+_TIMES_ITS_SIZE = 8
+"""Bytes of memory for each byte of text that is parsed."""
 
 
 def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) -> str | None:
@@ -65,7 +70,7 @@ def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) ->
             path.rename(target)
             return None
         if source.kind == "Arrow" and not source.head.startswith(b"FEA1"):
-            _write_stream(source, target)
+            _write_stream(source, target, how.memory)
             return None
         columns, chosen = (how.key_columns, how.key_format) if of_key else (how.columns, how.format)
         found = recognize(path, format=chosen, columns=columns, labels=how.labels, of_key=of_key).files[0]
@@ -116,24 +121,25 @@ def _pour(given: Any, out: IO[bytes]) -> None:
 def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> str:
     need = _need(found, how, of_key=of_key)
     asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
-    if asked or not found.is_big:
+    size = min(_BLOCK, max(how.memory // _TIMES_ITS_SIZE, _LEAST_BLOCK))
+    if asked or not found.source.is_plain or found.source.size <= size:
         contents = read_input(Recognized(found.source.path, (found,)), need=need, unit=how.unit).contents
         table = table_of(contents)
-        write_batches(target, table.schema, [table])
+        write_batches(target, table.schema, [table], memory=how.memory)
         return contents.origin.reading
     layout = found.layout(need)
     options = layout.declared(replace(found.options, need=need or layout.holds, unit=how.unit), found.source.name)
-    tables = _tables(found, layout, options)
+    tables = _tables(found, layout, options, size)
     first = next(tables)
-    write_batches(target, first.schema, chain([first], tables))
+    write_batches(target, first.schema, chain([first], tables), memory=how.memory)
     return str(layout)
 
 
-def _write_stream(source: Source, target: Path) -> None:
+def _write_stream(source: Source, target: Path, memory: int) -> None:
     """Write the batches of an Arrow stream."""
     with only_format_errors(source.name, "Arrow"):
         reader = pa.ipc.open_stream(pa.memory_map(str(source.path)))
-        write_batches(target, reader.schema, reader)
+        write_batches(target, reader.schema, reader, memory=memory)
 
 
 def _need(found: Opened, how: HowToRead, *, of_key: bool) -> ContentKind | None:
@@ -145,16 +151,18 @@ def _need(found: Opened, how: HowToRead, *, of_key: bool) -> ContentKind | None:
     return kinds[1] if held == (kinds[1],) else kinds[0]
 
 
-def _tables(found: Opened, layout: Layout, options: Options) -> Iterator[pa.Table]:
+def _tables(found: Opened, layout: Layout, options: Options, size: int) -> Iterator[pa.Table]:
     """The table of each block."""
     schema: pa.Schema | None = None
-    for _, contents in contents_in_blocks(found, layout, options):
+    for _, contents in contents_in_blocks(found, layout, options, size):
         table = table_of(contents)
         schema = schema or table.schema
         yield table.cast(schema)
 
 
-def contents_in_blocks(found: Opened, layout: Layout, options: Options) -> Iterator[tuple[int, Contents]]:
+def contents_in_blocks(
+    found: Opened, layout: Layout, options: Options, size: int | None = None
+) -> Iterator[tuple[int, Contents]]:
     """What each block of lines holds.
 
     Parameters
@@ -163,6 +171,8 @@ def contents_in_blocks(found: Opened, layout: Layout, options: Options) -> Itera
         Plain text.
     layout : Layout
     options : Options
+    size : int, optional
+        Bytes of a block.
 
     Yields
     ------
@@ -172,7 +182,7 @@ def contents_in_blocks(found: Opened, layout: Layout, options: Options) -> Itera
     """
     source = found.source
     with Path(source.path).open("rb") as stream:
-        for first_line, block in _blocks(stream, layout, source.name):
+        for first_line, block in _blocks(stream, layout, source.name, size):
             contents = _parsed(block, first_line, layout, source.name, options)
             options = replace(options, vocabulary=_settled(contents, options.vocabulary))
             if layout.format.detection_llr:
@@ -233,11 +243,11 @@ def _later(error: FormatError, name: str, n_lines: int) -> FormatError:
     return FormatError(re.sub(pattern, lambda line: f"{name}:{int(line[1]) + n_lines}", str(error), count=1))
 
 
-def _blocks(stream: IO[bytes], layout: Layout, name: str) -> Iterator[tuple[int, bytes]]:
+def _blocks(stream: IO[bytes], layout: Layout, name: str, size: int | None = None) -> Iterator[tuple[int, bytes]]:
     """Whole lines, the header before each block; and how many lines of the file are before them, beside the header."""
     header, rest, n_lines = b"", b"", 0
     begins = True
-    while data := stream.read(_BLOCK):
+    while data := stream.read(size or _BLOCK):
         data = (rest + data).removeprefix(b"\xef\xbb\xbf") if begins else rest + data
         cut = data.rfind(b"\n") + 1
         rest, data = data[cut:], data[:cut]

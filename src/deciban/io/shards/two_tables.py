@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy
-from deciban.io.shards.files import require_alike
+from deciban.io.formats.parquet import require_alike
 from deciban.io.shards.rows import Rows, RowTable
 from deciban.io.source import TwoFiles
 from deciban.io.two_files import name_of_both

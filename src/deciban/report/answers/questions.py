@@ -198,7 +198,7 @@ def next_steps(grounds: Grounds, answers: Sequence[Answer]) -> Answer:
         )
     if grounds.are_too_few or (grounds.n_units is not None and moods[ENOUGH] in ("bad", "fair")):
         verdicts.append("collect more")
-        steps.append("Collect more speakers and trials (deciban design says how many), or quote the figures as rough.")
+        steps.append("Collect more speakers and trials (deciban plan shows how many), or quote the metrics as rough.")
     if not steps:
         return Answer(NEXT, "use it", "good", ("Nothing in these figures speaks against using it at these priors.",))
     return Answer(NEXT, ", ".join(verdicts), "fair", tuple(steps))

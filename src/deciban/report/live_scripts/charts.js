@@ -40,6 +40,13 @@ const Charts = (() => {
     return made;
   }
 
+  /** A name that a narrow column breaks after _, -, . and /, as `breakable` of the page does. @param {HTMLElement} place @param {string} name */
+  function put(place, name) {
+    const parts = name.length > 12 ? name.split(/(?<=[-_./])(?=[^-_./])|(?<=[^-_./\s]{24})(?=[^-_./\s])/) : [name];
+    place.replaceChildren(...parts.flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part])));
+    return place;
+  }
+
   /** A name that leaves room for numbers. @param {string} name */
   const short = (name) => (name.length > 60 ? `${name.slice(0, 40)}\u2026${name.slice(-19)}` : name);
 
@@ -214,8 +221,9 @@ const Charts = (() => {
       ctx.clip(this.inside(u));
       const place = (/** @type {number} */ x, /** @type {number} */ y) => [u.valToPos(x, "x", true), u.valToPos(y, "y", true)];
       const line = (/** @type {number[][]} */ points) => points.forEach(([x, y], k) => ctx[k ? "lineTo" : "moveTo"](x, y));
-      for (const one of this.view.bands ? this.lines : []) {
-        if (one.band && this.view.shown[one.system]) {
+      for (const one of this.lines) {
+        const isBanded = this.view.bands || this.view.lit === one.system;
+        if (one.band && isBanded && this.view.shown[one.system]) {
           const [low, high] = one.band.map(([xs, ys]) => xs.flatMap((/** @type {number} */ x, /** @type {number} */ k) => (x === null || ys[k] === null ? [] : [place(x, ys[k])])));
           ctx.beginPath();
           line([...low, ...high.reverse()]);
@@ -407,5 +415,5 @@ const Charts = (() => {
     }
   }
 
-  return { Chart, element, visible };
+  return { Chart, element, put, visible };
 })();

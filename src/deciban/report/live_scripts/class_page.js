@@ -30,6 +30,15 @@
 
   const triangle = new Triangle.Triangle(data, () => keepInLink());
 
+  /** Equal priors are named once. @param {number[]} shares */
+  function sharesInWords(shares) {
+    const others = shares.filter((_, k) => k !== choice.target);
+    const areSame = (/** @type {number[]} */ some) => Math.max(...some) - Math.min(...some) < 1e-9;
+    if (areSame(shares)) return `1/${n} each`;
+    if (n > 2 && areSame(others)) return `${classes[choice.target]} ${prior(shares[choice.target])}, each of the others ${prior(others[0])}`;
+    return shares.map((p, k) => `${classes[k]} ${prior(p)}`).join(", ");
+  }
+
   /** @param {string} name @returns {any} */
   const input = (name) => section.querySelector(`[name="${name}"]`);
   /** @param {string} name @returns {any} */
@@ -49,9 +58,10 @@
   /** @type {HTMLButtonElement[][]} */
   const buttons = [];
   /** @param {string} text @param {string} scope */
-  const heading = (text, scope) => Charts.element("th", { scope }, text);
+  const heading = (text, scope) => Charts.put(Charts.element("th", { scope }), text);
 
   function fillMatrix() {
+    place("cells").parentElement.classList.toggle("many", n > 8);
     place("columns").append(heading("class \u2193, taken for \u2192", "col"), ...classes.map((/** @type {string} */ name) => heading(name, "col")));
     classes.forEach((/** @type {string} */ name, /** @type {number} */ c) => {
       const row = place("cells").insertRow();
@@ -122,7 +132,7 @@
 
   /** Where the matrix stands, in words. @param {any} system @param {number} p Prior of the class. */
   function whereInWords(system, p) {
-    if (!system.decided) return all[view.system].decided ? "For want of room, decisions of this condition are at the prior of the evaluation alone." : "Decisions were counted at the prior of the evaluation alone.";
+    if (!system.decided) return all[view.system].decided ? "For want of room, decisions of this condition are at the prior of the evaluation alone." : "Decisions were counted at the prior of the evaluation alone: other priors need all segments in memory, at most 30 classes, no groups of classes, and a prior above 0 for every class.";
     if (choice.p === null) return "Shown at the prior of the evaluation.";
     return `Shown at prior ${prior(p)} of ${classes[choice.target]}, one of ${system.priors.length} at which decisions were counted; the other classes keep their shares of the rest.`;
   }
@@ -141,7 +151,7 @@
     place("brier").textContent = number(found.brier);
     place("c_avg").textContent = number(found.c_avg, 4);
     place("p_target").textContent = prior(found.p_target);
-    place("shares").textContent = shares.map((p, k) => `${classes[k]} ${prior(p)}`).join(", ");
+    place("shares").textContent = sharesInWords(shares);
     place("default").textContent = percent(1 - Math.max(...shares));
     const p = shares[choice.target];
     if (document.activeElement !== input("class-prior")) input("class-prior").value = prior(p);

@@ -128,7 +128,7 @@ const Compare = (() => {
       this.second = second;
       this.boxes?.forEach((box, k) => {
         box.value = String(k ? second : first);
-        this.section?.querySelectorAll(`[data-side="${k}"]`).forEach((heading) => heading.replaceChildren(this.names[k ? second : first]));
+        this.section?.querySelectorAll(`[data-side="${k}"]`).forEach((heading) => Charts.put(/** @type {HTMLElement} */ (heading), this.names[k ? second : first]));
       });
       this.show();
       this.draw();

@@ -135,7 +135,7 @@ const Conditions = (() => {
         const swatch = Charts.element("span", { class: "swatch", "aria-hidden": "true" });
         swatch.style.background = Charts.visible(system.color);
         const name = Charts.element("span", { class: "system", title: system.name });
-        name.append(swatch, Charts.element("span", {}, system.name));
+        name.append(swatch, Charts.put(Charts.element("span", {}), system.name));
         head.append(name);
         this.place("systems").append(head);
       }

@@ -12,7 +12,9 @@
   const EXPECTED = 1000;
   let systems = data.sets[0].systems;
   const plots = Plots.plotsOf(data);
-  const view = { shown: systems.map(() => true), lit: /** @type {number | null} */ (null), bands: true };
+  /** Systems up to which all bands are shown at first: of more, that of the system that is pointed at. */
+  const MOST_WITH_BANDS = 3;
+  const view = { shown: systems.map(() => true), lit: /** @type {number | null} */ (null), bands: systems.length <= MOST_WITH_BANDS };
   /** @type {Map<Element, any>} */
   const charts = new Map();
   const conditions = new Conditions.Conditions(data, Conditions.TWO_CLASSES, (at) => {
@@ -75,7 +77,7 @@
     const whole = Charts.element("span", { class: "system", title: system.name });
     const swatch = Charts.element("span", { class: "swatch", "aria-hidden": "true" });
     swatch.style.background = Charts.visible(system.color);
-    whole.append(swatch, Charts.element("span", {}, system.name));
+    whole.append(swatch, Charts.put(Charts.element("span", {}), system.name));
     return whole;
   }
 
@@ -123,9 +125,9 @@
     place("effective_prior").dataset.value = String(point.effective);
     place("default_cost").dataset.value = String(point.defaultCost);
     place("moved").textContent = point.isMoved
-      ? `Shown at prior ${prior(point.p)}, which is nearest to ${prior(choice.p)} among those at which errors were counted.`
+      ? `Shown at prior ${prior(point.p)}, which is nearest to ${prior(choice.p)} among those at which errors were counted. The command below evaluates at ${prior(choice.p)}.`
       : "Shown at just this point.";
-    place("command").textContent = asCommand({ ...data, command: data.command + conditions.options }, point);
+    place("command").textContent = asCommand({ ...data, command: data.command + conditions.options }, choice);
     place("command-lacks").textContent = conditions.hasOptions ? "" : "Not to copy: it is about all trials, and no option chooses just these.";
     place("copy").disabled = !conditions.hasOptions; // what it evaluates would be other figures than those above
     conditions.follow(point);
@@ -286,6 +288,7 @@
       panel.querySelector("[data-place=systems]")?.append(label);
     });
     const bands = /** @type {HTMLInputElement} */ (panel.querySelector("[name=bands]"));
+    bands.checked = view.bands;
     bands.addEventListener("change", () => {
       view.bands = bands.checked;
       refresh();

@@ -120,13 +120,13 @@ const OperatingPoints = (() => {
   }
 
   /**
-   * The call that evaluates at this point.
+   * The call that evaluates at just what was chosen.
    * @param {PageData} data
-   * @param {Point} point
+   * @param {Choice} choice
    */
-  function asCommand(data, point) {
-    const costs = point.cMiss === 1 && point.cFa === 1 ? "" : `:${point.cMiss}:${point.cFa}`;
-    return `${data.command} --dcf ${point.p}${costs}`;
+  function asCommand(data, { p, cMiss, cFa }) {
+    const costs = cMiss === 1 && cFa === 1 ? "" : `:${cMiss}:${cFa}`;
+    return `${data.command} --dcf ${p}${costs}`;
   }
 
   return { asCommand, expit, figuresOf, fromLink, isChoice, logit, nearest, pointOf, toLink };

@@ -1,0 +1,37 @@
+"""Row groups that are written: as large as memory allows."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from deciban.io.shards.opening import open_shards
+from deciban.io.shards.spilling import ROWS, rows_of_group, write_batches
+
+
+@pytest.mark.parametrize(
+    ("columns", "memory", "expected"), [(1, None, ROWS), (1, 25_000_000, 100_000), (100, 1 << 26, 10485)]
+)
+def test_a_row_group_fits_in_memory(columns, memory, expected):
+    schema = pa.schema({f"c{k}": pa.float64() for k in range(columns)})
+    assert rows_of_group(schema, memory) == expected
+
+
+def test_rows_are_written_in_such_groups(tmp_path):
+    table = pa.table({"score": np.arange(10_000.0)})
+    write_batches(tmp_path / "a.parquet", table.schema, table.to_batches(max_chunksize=999), memory=1)
+    meta = pq.ParquetFile(tmp_path / "a.parquet").metadata
+    assert max(meta.row_group(k).num_rows for k in range(meta.num_row_groups)) == 4096
+    assert pq.read_table(tmp_path / "a.parquet")["score"].to_numpy().tolist() == np.arange(10_000.0).tolist()
+
+
+def test_text_becomes_pieces_that_little_memory_holds(tmp_path):
+    """In one group of rows they would be read at once."""
+    rng = np.random.default_rng(1)
+    label = np.where(rng.random(70_000) < 0.1, "target", "nontarget")
+    scores = rng.normal(size=70_000).round(3)
+    lines = [f"{score},{word}\n" for score, word in zip(scores.tolist(), label.tolist(), strict=True)]
+    (tmp_path / "long.csv").write_text("score,label\n" + "".join(lines))
+    source = open_shards(tmp_path / "long.csv", memory=5_000_000)
+    assert source.n_rows == 70_000
+    assert max(one.n_rows for one in source.pieces) <= 20_000

@@ -1,0 +1,89 @@
+"""The commands as users type them: in memory and in pieces, one answer, row by row."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from deciban.workflows import apply, streaming
+from support.commands import terminal
+
+N = 1500
+NEAR = {"rel": 1e-9, "abs": 1e-12}
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Three systems of two classes, and three of many, each with speakers and conditions, with some ties."""
+    rng = np.random.default_rng(8)
+    truth, speaker = rng.random(N) < 0.25, rng.integers(0, 40, N)
+    about = {"spk": speaker, "gender": np.array(["f", "m"])[speaker % 2]}
+    shift = 0.4 * rng.normal(size=40)[speaker]
+    spread = {f"s{k}_score": (1.2 + 0.3 * k) * rng.normal(size=N) for k in range(3)}
+    columns = {name: np.round(np.where(truth, 1, -1) + shift + own, 2) for name, own in spread.items()}
+    pq.write_table(pa.table({**columns, "label": truth, **about}), tmp_path / "two.parquet", row_group_size=400)
+    own = {"score": columns["s1_score"], "label": truth, **about}
+    pq.write_table(pa.table(own), tmp_path / "one.parquet", row_group_size=400)
+    label = rng.integers(0, 3, N // 4)
+    told = {"class": np.array(list("xyz"))[label], **{name: column[: N // 4] for name, column in about.items()}}
+    for k in range(3):
+        scores = 1.4 * np.eye(3)[label] + (1.0 + 0.2 * k) * rng.normal(size=(N // 4, 3))
+        own = {name: scores[:, at] for at, name in enumerate("xyz")}
+        pq.write_table(pa.table({**own, **told}), tmp_path / f"many{k}.parquet", row_group_size=100)
+    return tmp_path
+
+
+CALLS = {
+    "two classes": "eval two.parquet --units spk --json",
+    "presets and conditions": "eval two.parquet --by gender --equalize gender --units spk --preset sre96-08 --json",
+    "classes": "eval many0.parquet --classes x,y,z --units spk --json",
+    "classes by condition": "eval many0.parquet --classes x,y,z --units spk --by gender --json",
+    "calibrate": "calibrate one.parquet --units spk -o model.json --json",
+    "fuse": "fuse two.parquet --units spk -o model.json --json",
+    "fuse two": "fuse two.parquet --columns score=s0_score|s1_score,label=label -o model.json --json",
+    "fuse and select": "fuse two.parquet --select --no-intervals -o model.json --json",
+    "fuse classes": "fuse many0.parquet many1.parquet many2.parquet --classes x,y,z --by-order -o model.json --json",
+    "calibrate classes": "calibrate many0.parquet --classes x,y,z --units spk -o model.json --json",
+}
+
+
+UNLIKE = {"messages", "inputs", "analysis", "files", "gradient_norm", "passes", "status", "steps"}
+"""What tells how the files were read, how the search went, and what needs all trials in memory."""
+
+IN_CELLS = {"rel": 1e-6, "abs": 1e-7}
+"""Bits delivered: in pieces the curve of cross-entropy is made of cells."""
+
+
+def differences(one, other, where="$"):
+    """Places at which two JSON objects differ, numbers by more than a billionth of their size."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        names = sorted({*one, *other} - UNLIKE)
+        return [line for name in names for line in differences(one.get(name), other.get(name), f"{where}.{name}")]
+    if isinstance(one, list) and isinstance(other, list):
+        if len(one) != len(other):
+            return [f"{where}: {len(one)} and {len(other)} entries"]
+        return [
+            line for k, (a, b) in enumerate(zip(one, other, strict=True)) for line in differences(a, b, f"{where}[{k}]")
+        ]
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        near = IN_CELLS if "delivered" in where else NEAR
+        return [] if one == pytest.approx(other, **near) else [f"{where}: {one} and {other}"]
+    return [] if one == other else [f"{where}: {one} and {other}"]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_commands_give_the_same_at_every_size(files, monkeypatch, capsysbinary, call):
+    monkeypatch.chdir(files)
+    run, found = terminal(monkeypatch, capsysbinary), []
+    for _ in range(2):
+        code, out, messages = run(CALLS[call])
+        assert code == 0, messages
+        found.append((json.loads(out), messages))
+        monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
+        monkeypatch.setattr(apply, "memory_of", lambda *_: 1 << 60)
+    (whole, of_memory), (pieces, of_pieces) = found
+    assert "read more than once" in of_pieces
+    assert "read more than once" not in of_memory
+    assert differences(whole, pieces) == []
