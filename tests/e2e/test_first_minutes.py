@@ -292,3 +292,46 @@ def test_10_an_engineer_with_many_files(run, trials):
     code, out, err = run("eval all.parquet")
     assert code == 0, err
     assert row(out, "all")["EER (ROCCH)"].startswith(f"{eer(score, is_target)} [")
+
+
+def test_11_a_label_and_a_probability(run):
+    """The shortest table of machine learning, and what its author types next."""
+    lines("a.csv", ["label,prob", "1,0.5", "0,0.1"])
+    for words in ("eval a.csv", "eval a.csv --columns label,prob"):
+        code, out, err = run(words)
+        assert code == 0, err
+        assert row(out, "a")["AUC"] == "1.0000"
+        assert "score='prob'" in err
+
+
+def test_12_digits_of_a_network(run):
+    """Ten columns of probabilities and the label, as pandas writes predict_proba."""
+    rng = np.random.default_rng(12)
+    label = np.arange(300) % 10
+    logits = rng.normal(size=(300, 10)) + 3.0 * np.eye(10)[label]
+    prob = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    rows = (",".join([*map(repr, one), str(at)]) for one, at in zip(prob.tolist(), label, strict=True))
+    lines("digits.csv", [",".join([*(f"class_{k}" for k in range(10)), "label"]), *rows])
+    code, out, err = run("eval digits.csv --probabilities flat --json")
+    assert code == 0, err
+    found = json.loads(out)["systems"][0]
+    assert found["cllr"] == pytest.approx(deciban.multiclass.cllr(np.log(prob), label))
+    wrong = np.mean([(prob[label == k].argmax(axis=1) != k).mean() for k in range(10)])
+    assert found["error_rate"] == pytest.approx(wrong)
+
+
+def test_13_whole_numbers_of_a_matcher(run):
+    """Genuine and impostor scores in two files, of two matchers that compared other numbers of people."""
+    rng = np.random.default_rng(13)
+    words, scores = [], {}
+    for name, n in (("old", 40), ("new", 60)):
+        tar, non = rng.integers(300, 900, n), rng.integers(0, 500, 20 * n)
+        lines(f"{name}_genuine.txt", tar)
+        lines(f"{name}_impostor.txt", non)
+        words += ["--tar", f"{name}_genuine.txt", "--non", f"{name}_impostor.txt"]
+        scores[name] = tar.astype(float), non.astype(float)
+    code, out, err = run("eval", *words)
+    assert code == 0, err
+    table = printed_table(out)
+    for name, (tar, non) in scores.items():
+        assert table[name]["EER (ROCCH)"] == f"{100 * metrics.eer(tar, non):.2f} %"

@@ -19,6 +19,7 @@ NAMES = (
     "scores-are-log10",
     "gate-a-pipeline",
     "two-files-of-numbers",
+    "a-csv-with-labels",
     "most-misleading-trials",
     "threshold-from-dev",
     "fuse-with-missing-trials",

@@ -261,3 +261,18 @@ def test_logarithms_are_told(tmp_path):
 def test_standard_input_is_read_once():
     with pytest.raises(InputError, match="can be read only once"):
         evaluate_files(["-"], "-")
+
+
+@pytest.mark.parametrize("text", ["a 0.5\nb 1.5", "trial,score\na,0.5\nb,1"])
+def test_a_last_line_without_an_end_is_noted(tmp_path, text):
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    assert read_contents(path, need="scores").notes == ("the last line has no line end: the file may be cut off",)
+    path.write_text(f"{text}\r\n")
+    assert read_contents(path, need="scores").notes == ()
+
+
+def test_line_breaks_in_quotes_are_refused_by_name(tmp_path):
+    (tmp_path / "a.csv").write_text('id,label,score\n"a\nb",1,0.5\nc,0,-1\n')
+    with pytest.raises(FormatError, match="a.csv:2: .* A quote has no end on this line: take line breaks out"):
+        read_contents(tmp_path / "a.csv", need="scores")

@@ -97,6 +97,7 @@ READING = {
     "where": [("whole", None, {"where": {"room": "large"}}), ("scores", "key", {"where": {"room": "small"}})],
     "log10": [("whole", None, {"log10": True})],
     "lr": [("ratios", None, {"lr": True}), ("ratios", "key", {"lr": True}), ("called_lr", None, {})],
+    "negate": [("whole", None, {"negate": True})],
     "probabilities": [("chances", None, {"probabilities": 0.3})],
     "by_order": [("scores", "key", {"by_order": True})],
     "weights": [("whole", None, {"weights": "weight"}), ("scores", "key", {"weights": "weight"})],

@@ -15,6 +15,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any, TextIO
 
 import click
@@ -168,7 +169,26 @@ def _with_commands(message: str, words: Sequence[str]) -> str:
     Say which:
       deciban eval 'my scores.csv' --columns score=s
     """
-    return re.sub(r"(?m)^  (?=--)", lambda _: f"  deciban {shlex.join(words)} ", message)
+    return re.sub(r"(?m)^  (--.*)$", lambda way: f"  deciban {shlex.join(_without(words, way[1]))} {way[1]}", message)
+
+
+def _without(words: Sequence[str], way: str) -> list[str]:
+    """What was typed, without options that are offered with another value.
+
+    >>> _without(["eval", "a", "--labels", "x", "-q", "--kind=classes"], "--labels y --kind two-class")
+    ['eval', 'a', '-q']
+    """
+    try:
+        offered = shlex.split(way)
+    except ValueError:  # a sentence with an apostrophe, and no command
+        return list(words)
+    valued = {one for one, value in pairwise(offered) if one.startswith("--") and not value.startswith("--")}
+    is_value = [False, *(word in valued for word in words)]
+    return [
+        word
+        for word, follows in zip(words, is_value, strict=False)
+        if not follows and word.partition("=")[0] not in valued
+    ]
 
 
 _NOT_OURS = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}

@@ -23,7 +23,7 @@ from deciban.evaluation.requested import NOTHING, requested_of
 from deciban.evaluation.results import Curves, Evaluation, PointResult
 from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures, summarize
 from deciban.evaluation.unit_trials import Resampling, UnitTrials
-from deciban.evaluation.units import remark_on_llrs
+from deciban.evaluation.units import remark_on_llrs, remark_on_range
 from deciban.metrics import SortedScores
 from deciban.metrics.evidence import misleading_of
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray, Units, Weights
@@ -42,8 +42,11 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
     if auc < 0.5:
         notes.append(
             f"Scores look reversed: only {auc:.1%} of target/non-target pairs have the target on top. Larger scores "
-            "must favour target; flip the sign of the scores, or check which label means target."
+            "must favour target. If lower ones do, as of distances, change their sign (--negate, negate=True); "
+            "else check which label means target."
         )
+        no_llrs = remark_on_range(summary)
+        notes.extend([no_llrs] if no_llrs else [])
     elif no_llrs := remark_on_llrs(summary):
         notes.append(no_llrs)
     notes.extend(_infinite(summary))

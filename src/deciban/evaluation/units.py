@@ -52,9 +52,9 @@ def remark_on_llrs(summary: Summary) -> str:
         return ratios
     if summary.n_infinite or summary.finite_range is None:
         return ""
+    if in_range := remark_on_range(summary):
+        return in_range
     lowest, highest = summary.finite_range
-    if like_probabilities(lowest, highest, summary.n_tar + summary.n_non):
-        return LIKE_PROBABILITIES
     n_least, least = min(summary.n_tar, summary.n_non), summary.recalibrated.cllr()
     if not far_off(summary.cllr, least, 1.0, n_least, 2):
         return ""  # no scale and offset can do better than the best increasing map
@@ -79,6 +79,14 @@ def _remark_on_ratios(summary: Summary) -> str:
     high, share = summary.finite_range[1], float(non.below(np.ones(1))[0]) / non.total
     is_like = share > 0.5 and like_ratios(low, high, summary.n_tar + summary.n_non, share, 0.5)
     return LIKE_RATIOS.format(low=low, high=high) if is_like else ""
+
+
+def remark_on_range(summary: Summary) -> str:
+    """Return the note on scores of two classes that all lie in [0, 1]; empty if they do not."""
+    if summary.n_infinite or summary.finite_range is None:
+        return ""
+    are_alike = like_probabilities(*summary.finite_range, summary.n_tar + summary.n_non)
+    return LIKE_PROBABILITIES if are_alike else ""
 
 
 def beyond(scale: float) -> str:

@@ -23,6 +23,7 @@ def read_scores(
     name: str | None = None,
     log10: bool = False,
     lr: bool = False,
+    negate: bool = False,
 ) -> Scores:
     """Read the scores of one system from a file of any known format.
 
@@ -49,6 +50,8 @@ def read_scores(
     lr : bool
         Whether the scores are likelihood ratios, not logarithms. Their natural logarithms are taken at once; 0 becomes
         -inf. The column names ``lr`` and ``likelihood_ratio`` declare this, too.
+    negate : bool
+        Whether lower scores favour target, as distances do: the signs of all scores are changed.
 
     Returns
     -------
@@ -72,9 +75,10 @@ def read_scores(
     >>> scores.name, scores.score, scores.trials.origin.reading
     ('sysA', array([ 1.5, -inf]), "kaldi 'enroll test score'")
     """
-    return read_contents(
+    found = read_contents(
         path, need="scores", format=format, columns=columns, labels=labels, name=name, log10=log10, lr=lr
     ).scores
+    return found.negated() if negate else found
 
 
 def read_key(

@@ -66,6 +66,9 @@ def read_contents(
     return read_input(path, need=need, unit=unit_of(log10=log10, lr=lr), **how).contents
 
 
+_CUT_OFF = "the last line has no line end: the file may be cut off"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Input:
     """What was read, and how: for those who write it again.
@@ -139,6 +142,8 @@ def _read_one(opened: Opened, options: Options) -> Input:
                 contents = parse_plain(Path(source.path), *_how_to_read(opened, options))
     if contents is None:
         contents = parse_table(_table_text(opened, options.need), *_how_to_read(opened, options))
+    if opened.is_cut_off:
+        contents = replace(contents, notes=(*contents.notes, _CUT_OFF))
     layout = opened.layout(options.need)
     if layout.format.detection_llr:
         from deciban.io.units import of_detection_llrs  # most inputs need none of it
@@ -146,13 +151,14 @@ def _read_one(opened: Opened, options: Options) -> Input:
         contents = of_detection_llrs(contents)
     if layout.format.note_on_key is not None and contents.key is not None:
         contents = replace(contents, notes=(*contents.notes, layout.format.note_on_key))
-    return Input(contents, layout.format, source, layout)
+    return Input(contents, layout.format, source if opened.translated is None else opened.translated.source, layout)
 
 
 def _how_to_read(opened: Opened, options: Options) -> tuple[Layout, Origin, str, Options]:
     layout, source = opened.layout(options.need), opened.source
     # A stream can be read only once: messages count rows instead of lines.
-    origin = Origin(source.name, str(layout), _LineOf(source.path, layout) if source.is_file else None)
+    reading = str(layout) if opened.translated is None else opened.translated.reading(str(layout))
+    origin = Origin(source.name, reading, _LineOf(source.path, layout) if source.is_file else None)
     options = replace(options, need=options.need or layout.holds)
     return layout, origin, options.name or "", layout.declared(options, source.name)
 
@@ -186,7 +192,7 @@ def text_faults(
     FormatError
     """
     for opened in recognize(path, format=format, columns=columns, labels=labels).files:
-        if isinstance(opened.asked, BinaryFormat) or opened.source.is_binary:
+        if isinstance(opened.asked, BinaryFormat) or not opened.is_text:
             continue
         try:
             data, layout = _table_text(opened, "scores"), opened.layout("scores")

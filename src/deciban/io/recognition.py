@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.headers import Columns, Vocabulary, could_hold
+from deciban.io.columns.headers import Columns, Vocabulary, could_hold, role_of
+from deciban.io.columns.meanings import fits_label
 from deciban.io.contents import ContentKind
 from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary_formats, by_name
 from deciban.io.library_errors import only_format_errors
@@ -28,12 +30,12 @@ from deciban.io.source import (
     numbered_lines,
     read_text,
 )
-from deciban.io.text.finding import columns_seen, find_layout
+from deciban.io.spreadsheets import Translated, has_semicolons, of_semicolons, of_workbook
+from deciban.io.text.finding import columns_seen, find_layout, names_classes
 from deciban.io.text.reader import Layout
 from deciban.io.text.ways import ColumnsSeen
 
-_SAMPLED_LINES = 1000
-_SAMPLED_BYTES = 1 << 20
+_SAMPLED_LINES, _SAMPLED_BYTES = 1000, 1 << 20
 _LONG = 4 * _SAMPLED_BYTES
 """Bytes from which on a plain file is not read as a whole to find its layout."""
 
@@ -86,7 +88,7 @@ class Opened:
         """
         if self.asked is not None:
             return self.asked
-        if not self.source.is_binary:
+        if self.is_text:
             return by_name(_TEXT_FORMAT_OF[need]) if need in _TEXT_FORMAT_OF else None
         return self._recognized
 
@@ -95,27 +97,55 @@ class Opened:
         """The one format that a binary file is in; None if its kind of file is of no use at all."""
         source = self.source
         fitting = [one for one in binary_formats(source.kind).values() if one.recognizes(source)]
-        if len(fitting) == 1:
-            return fitting[0]
-        if fitting:
+        if len(fitting) > 1:
             names = " or ".join(one.name for one in fitting)
             raise FormatError(f"{source.name}: could be {names}. Say which: --format {fitting[0].name}.")
-        if source.kind not in ("HDF5", "MATLAB"):
-            return None
+        if fitting or source.kind not in ("HDF5", "MATLAB"):
+            return fitting[0] if fitting else None
         raise FormatError(
             f"{source.name}: {source.kind}, but not laid out like any that is known. See the documentation of file "
             "formats for the names that its datasets should have."
         )
 
     @property
+    def is_text(self) -> bool:
+        """Whether lines are read; those of a sheet of a workbook, too."""
+        return self.source.kind in ("text", "Excel")
+
+    @property
     def is_big(self) -> bool:
         """Whether this is a plain file that is better not held in memory as a whole."""
-        return self.source.is_plain and self.source.size > BIG
+        return self.source.is_plain and self.source.size > BIG and not self.needs_translation
+
+    @cached_property
+    def needs_translation(self) -> bool:
+        """Whether this is a workbook, or a table with semicolons and decimal commas."""
+        is_text = self.source.kind == "text" and self.asked is None
+        return self.source.kind == "Excel" or (is_text and has_semicolons(self.source.head))
+
+    @cached_property
+    def translated(self) -> Translated | None:
+        """What spreadsheet programs write, as a text table; None for files that are read as they are."""
+        source = self.source
+        if not self.needs_translation:
+            return None
+        return of_workbook(source) if source.kind == "Excel" else of_semicolons(read_text(source), source)
 
     @cached_property
     def text(self) -> bytes:
         """The whole text; see `deciban.io.source.read_text`."""
-        return read_text(self.source)
+        return read_text(self.source) if self.translated is None else self.translated.text
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the last line of a text file has no line end, as where writing was interrupted."""
+        if self.source.kind != "text":
+            return False
+        if not self.is_big:
+            return not self.text.endswith(b"\n")
+        with Path(self.source.path).open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) not in (b"\n", b"\r")
 
     @cached_property
     def sample(self) -> Sample:
@@ -158,7 +188,7 @@ class Opened:
         """Options that would say what the columns of a table mean; none where columns have no names."""
         if self.asked is not None or self.options.columns is not None:
             return []
-        if not self.source.is_binary:
+        if self.is_text:
             seen = columns_seen(self.sample.lines, self.options)
             return [] if seen is None else seen.ways(need)
         form, rows = self._recognized, list[list[str]]()
@@ -182,11 +212,24 @@ class Opened:
                     layout = self.layout(kind)
                     if could_hold(layout.known, kind):
                         found[kind] = layout
+            found = self._by_label(found)
         except (FormatError, InputError, ValueError, pa.ArrowException):
             return ()
         # A header says more than what lines look like, and one that a format is known by says more than any.
         most = max((_told_by_header(layout) for layout in found.values()), default=0)
         return tuple(kind for kind, layout in found.items() if _told_by_header(layout) == most)
+
+    def _by_label(self, found: dict[ContentKind, Layout]) -> dict[ContentKind, Layout]:
+        """The layouts that fit what the label of a plain table names: one of many classes, or targets."""
+        if self.options.columns is not None or not any(layout.header for layout in found.values()):
+            return found
+        of_classes = names_classes(self.sample.lines, self.options)
+        named = [role_of(header) for header in next(layout.header for layout in found.values() if layout.header)]
+        return {
+            kind: layout
+            for kind, layout in found.items()
+            if layout.format.header or fits_label(kind, named, of_classes)
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)

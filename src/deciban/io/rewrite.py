@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, joined, of_bytes, of_numpy, to_numpy
-from deciban.errors import FormatError
+from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import declared_unit
 from deciban.io.contents import Contents
 from deciban.io.convert import put_and_tell
-from deciban.io.formats import SILENT_ENDINGS, Format, TextFormat, by_name, for_ending
+from deciban.io.formats import READ_ONLY_ENDINGS, SILENT_ENDINGS, Format, TextFormat, by_name, for_ending
 from deciban.io.llr_intervals import Bounds, columns_of_intervals, left_out, with_intervals, without_intervals
 from deciban.io.packing import unpacked_name
 from deciban.io.reader import Input
@@ -185,6 +185,10 @@ def _chosen(found: Input, target: PathLike, to: str | None) -> tuple[Format | No
     if not own.writes and not isinstance(own, TextFormat):  # read only: what is written follows from the target
         return (None if to is None else by_name(to)), False
     ending = _ending(shown)
+    if to is None and ending in READ_ONLY_ENDINGS:
+        raise InputError(
+            f"{shown}: files that end in {ending} are read, not written. Name a .csv or .txt file instead."
+        )
     if to is None and (str(target) == "-" or not ending or ending == _ending(found.contents.origin.name)):
         return own, True
     asked = for_ending(shown) if to is None else by_name(to)

@@ -30,10 +30,12 @@ _KINDS = {
     # The archives of numpy.savez hold arrays only, and their first entry tells.
     "npz": re.compile(rb"(?s)PK\x03\x04.{26}[^\x00]{1,300}?\.npy"),
     "Excel": re.compile(rb"(?s)PK\x03\x04.{26}(?:\[Content_Types\]\.xml|_rels/|docProps/|xl/)"),
+    "old Excel": re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
     "zip": re.compile(rb"PK(?:\x03\x04|\x05\x06|\x07\x08)"),
     "MATLAB": re.compile(rb"MATLAB (?:5\.0|7\.3) MAT-file"),
     # Protocols 2 to 5 have a mark; of the older ones, what objects, dictionaries and lists begin with.
     "pickle": re.compile(rb"\x80[\x02-\x05]|c[\w.]+\n_reconstruct(?:or)?\n|\([dl]p\d+\n|[\]}]q\x00"),
+    "JSON": re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*"'),
     "OpenBR": re.compile(rb"[SD]2[^\n]{0,9}\n[^\n]{0,1000}\n[^\n]{0,1000}\nM[FB] \d+ \d+ "),
     "xz": re.compile(rb"\xfd7zXZ\x00"),
     "tar": re.compile(rb"(?s).{257}ustar"),
@@ -55,6 +57,7 @@ _ADVICE = {
     "7z": "It is an archive of files. Unpack it and name the files inside",
     "rar": "It is an archive of files. Unpack it and name the files inside",
     "Excel": "Save the sheet as CSV",
+    "old Excel": "Save the sheet as .xlsx or CSV",
     "UTF-16": "Text is read in UTF-8. Convert it: iconv -f utf-16 -t utf-8 FILE > COPY",
     "UTF-32": "Text is read in UTF-8. Convert it: iconv -f utf-32 -t utf-8 FILE > COPY",
     "xz": "Only gzip, bzip2 and zstd are unpacked. Unpack it yourself: xz -dc FILE | deciban ... -",
@@ -344,7 +347,7 @@ def read_text(path: PathLike | Source) -> bytes:
     name, kind = source.name, source.kind
     if kind not in ("text", "binary", "folder"):
         advice = _ADVICE.get(kind, "Convert it to text first")
-        article = "an" if kind in ("Excel", "npz", "xz", "rar") else "a"
+        article = "an" if kind in ("Excel", "old Excel", "npz", "xz", "rar") else "a"
         raise FormatError(f"{name}: this is {article} {kind} file, expected a text table. {advice}.")
     data = source.data
     if b"\x00" in data:

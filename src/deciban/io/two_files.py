@@ -94,6 +94,10 @@ def _folder_and_stem(path: PathLike) -> tuple[str, str]:
     return folder, bare_name(name)
 
 
+class UnpairedError(KeyMismatchError):
+    """Systems in two files each whose trials cannot be paired: each can be evaluated by itself."""
+
+
 def require_as_many(counts: Mapping[str, tuple[int, int]]) -> None:
     """Refuse systems whose trials are told apart by their rows and are not as many of each class.
 
@@ -104,15 +108,16 @@ def require_as_many(counts: Mapping[str, tuple[int, int]]) -> None:
 
     Raises
     ------
-    KeyMismatchError
+    UnpairedError
     """
     if len(set(counts.values())) > 1:
         (name, (n_tar, n_non)), *others = counts.items()
         other, (m_tar, m_non) = next(pair for pair in others if pair[1] != (n_tar, n_non))
-        raise KeyMismatchError(
+        raise UnpairedError(
             f"{other} has {counted(m_tar, 'target')} and {counted(m_non, 'non-target')}, {name} {n_tar:,} and "
             f"{n_non:,}. Their trials have no names and are told apart by their rows, so that all systems must have as "
-            "many of each. Evaluate them one by one, or give the trials names."
+            "many of each where trials are paired. Name one system at a time, or give the trials names; deciban eval "
+            "evaluates each on its own trials."
         )
 
 

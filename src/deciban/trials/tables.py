@@ -357,6 +357,16 @@ class Scores(TrialTable):
         """
         return replace(self, score=self.nats, log10=False)
 
+    def negated(self) -> Scores:
+        """Return the scores with the opposite sign, as distances need it: larger ones must favour target.
+
+        Examples
+        --------
+        >>> Scores.of({"trial": ["a", "b"]}, [0.0, 1.5]).negated().score
+        array([ 0. , -1.5])
+        """
+        return replace(self, score=0.0 - self.score)
+
     def transform(self, function: Callable[[ScoreArray], ArrayLike], *, log10: bool | None = None) -> Scores:
         """Pass the scores through a function of the whole array, a calibration for example.
 

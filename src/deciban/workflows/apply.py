@@ -105,14 +105,14 @@ def apply_files(
     progress : function, optional
         Called with a few words at every step.
     **options
-        How files are read: ``format``, ``columns``, ``labels``, ``log10``, ``lr``, ``probabilities``, ``classes``,
-        ``posterior_prior``, ``detection_llr``; and for a fusion how their trials meet, those of the first file being
-        asked for: ``missing`` (``"error"``, ``"drop"`` or a score), ``duplicates``, ``by_order`` and ``ids``; see
-        `deciban.workflows.Reading`; and ``memory``, as in `deciban.workflows.Scale`. In pieces, inputs of a fusion have
-        the same trials in the same order. A fusion that was trained with ``missing="subset"`` fuses what there is:
-        every trial that at least one of its systems scored, those of the first file in its order, then those that only
-        the second has, and so on. The order of the files does not change which trials get llrs, nor the llrs. Condition
-        columns are those of the first file, and labels stay if all have them.
+        How files are read: ``format``, ``columns``, ``labels``, ``log10``, ``lr``, ``negate``, ``probabilities``,
+        ``classes``, ``posterior_prior``, ``detection_llr``; and for a fusion how their trials meet, those of the
+        first file being asked for: ``missing`` (``"error"``, ``"drop"`` or a score), ``duplicates``, ``by_order`` and
+        ``ids``; see `deciban.workflows.Reading`; and ``memory``, as in `deciban.workflows.Scale`. In pieces, inputs
+        of a fusion have the same trials in the same order. A fusion that was trained with ``missing="subset"`` fuses
+        what there is: every trial that at least one of its systems scored, those of the first file in its order, then
+        those that only the second has, and so on. The order of the files does not change which trials get llrs, nor
+        the llrs. Condition columns are those of the first file, and labels stay if all have them.
 
     Returns
     -------

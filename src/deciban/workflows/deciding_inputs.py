@@ -135,5 +135,6 @@ def applied_first(
 def of_applied(options: Options) -> Options:
     """The options for what `applied_first` wrote: in nats, in a format of its own; about a key they stay."""
     own: dict[str, Any] = {"format": None, "columns": None, "log10": False, "classes": None, "posterior_prior": None}
-    own |= {"lr": False, "probabilities": None, "detection_llr": False, "names": None, "by_order": False}
+    own |= {"lr": False, "negate": False, "probabilities": None, "detection_llr": False, "names": None}
+    own |= {"by_order": False}
     return replace(options, reading=replace(options.reading, **own))

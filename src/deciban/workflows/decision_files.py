@@ -30,7 +30,7 @@ from deciban.workflows.options import Options
 
 _TWO = ("accept", "reject")
 
-_OF_SCORES = ("format", "log10", "lr", "probabilities", "posterior_prior", "detection_llr")
+_OF_SCORES = ("format", "log10", "lr", "negate", "probabilities", "posterior_prior", "detection_llr")
 """Options that say what scores are, or how they stand in files."""
 
 _UNCLEAR = {"0", "1", "-1", "n", "y", "no", "yes", "f", "t", "false", "true"}

@@ -12,18 +12,19 @@ from deciban.evaluation.results import Results
 from deciban.evaluation.worst_trials import WorstTrials
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
-from deciban.messages import Message, counted
+from deciban.io.two_files import UnpairedError
+from deciban.messages import Message, counted, names_apart
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Trials
 from deciban.types import AnyArray, Progress
-from deciban.workflows.inputs import JoinedScores, Paths, paths_of, read_joined
+from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options
 from deciban.workflows.plans import with_primary_numbers
 from deciban.workflows.streaming import OpenedFiles, evaluate_in_pieces, in_memory, kind_of_opened, opened
 from deciban.workflows.summaries import OpenedSummary, evaluate_summary
-from deciban.workflows.system_names import Renamed
+from deciban.workflows.system_names import Renamed, renamed
 from deciban.workflows.thresholds import Chosen, Systems, choose_thresholds, thresholds_for
 from deciban.workflows.two_files import named_scores
 from deciban.workflows.worst import number_of_worst, worst_of
@@ -191,6 +192,10 @@ def evaluate_joined(
     return Results(tuple(evaluations), joined.report, messages, **more)
 
 
+_UNPAIRED = "systems have different numbers of trials: each is evaluated on its own, and differences cannot be paired"
+"""Message about systems that share no trials."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelEvaluation:
     """What a trained model makes of the systems on the trials of a key.
@@ -290,8 +295,36 @@ def _as_they_are(files: OpenedFiles, options: Options, progress: Progress | None
     if isinstance(files, ShardSource):
         found = evaluate_in_pieces(files, options, progress)
         return ModelEvaluation(with_primary_numbers(found, options.plan, _IN_PIECES))
-    joined = read_joined(files, None, options, progress=progress)
+    try:
+        joined = read_joined(files, None, options, progress=progress)
+    except UnpairedError:
+        if options.how_sure.keep:  # a comparison pairs trials
+            raise
+        return ModelEvaluation(_each_alone(files, options, progress))
     return ModelEvaluation(evaluate_joined(joined, options, progress), renamed=joined.renamed)
+
+
+def _each_alone(files: ScoreFiles, options: Options, progress: Progress | None) -> Results[Any]:
+    """Evaluate systems in two files each, of other trials each: nothing is paired."""
+    without = replace(options.how_sure, keep=False)  # nobody takes rows of one system for those of another
+    own = replace(options, reading=replace(options.reading, names=None), how_sure=without)
+    found = [
+        evaluate_joined(read_joined(ScoreFiles((one,), None), None, own, progress=progress), own, progress)
+        for one in files.scores
+    ]
+    single = [one for part in found for one in part.systems]
+    names = names_apart([one.name for one in single], ())
+    systems, _ = renamed(
+        [replace(one, name=name) for one, name in zip(single, names, strict=True)], options.reading.names
+    )
+    return Results(
+        tuple(systems),
+        None,
+        (*dict.fromkeys(message for part in found for message in part.messages), Message("note", "", _UNPAIRED)),
+        conditions=tuple(one for part in found for one in part.conditions),
+        primaries=tuple(one for part in found for one in part.primaries),
+        worst=tuple(one for part in found for one in part.worst),
+    )
 
 
 def ways_in_words(model: Any, scores: AnyArray, systems: Sequence[str], trials: Trials) -> list[Message]:

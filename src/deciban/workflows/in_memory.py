@@ -88,9 +88,9 @@ def evaluate(
         ``name`` (of the system), ``operating_points``; ``lr=True`` if the scores are likelihood ratios rather than
         logarithms (a column called ``lr`` declares it, too); of arrays ``tar_weights``, ``non_weights``, ``tar_units``
         and ``non_units``, as in `deciban.evaluation.evaluate`; ``intervals=False`` for no intervals; of data frames
-        ``weights`` (a column), ``where`` (``{"gender": "f"}``: only such rows), ``duplicates``, ``log10``, and what is
-        about uncertainty (``units="speaker"``, or a column for each side, or a mapping of names to units), as in
-        `deciban.evaluate_files`. Trials without units or linked names are taken as independent.
+        ``weights`` (a column), ``where`` (``{"gender": "f"}``: only such rows), ``duplicates``, ``log10``, ``negate``,
+        and what is about uncertainty (``units="speaker"``, or a column for each side, or a mapping of names to units),
+        as in `deciban.evaluate_files`. Trials without units or linked names are taken as independent.
 
     Returns
     -------

@@ -52,6 +52,8 @@ class Reading:
         Whether the scores are common logarithms.
     lr : bool
         Whether the scores are likelihood ratios (of many classes, likelihoods), whose natural logarithms are taken.
+    negate : bool
+        Two classes: lower scores favour target, as distances do; their signs are changed before anything else.
     by_order : bool
         As in `deciban.align`: trials are matched by their order, not by their names.
     weights : str, optional
@@ -90,6 +92,7 @@ class Reading:
     where: Where | None = None
     log10: bool = False
     lr: bool = False
+    negate: bool = False
     by_order: bool = False
     weights: str | None = None
     weights_required: bool = True
@@ -366,6 +369,11 @@ def _refuse_two_units(reading: Reading) -> None:
     InputError
     """
     given = [name for name in _UNITS if reading.says(name)]
+    if reading.negate and reading.probabilities is not None:
+        raise InputError(
+            "negate, probabilities: a negated probability is none. Leave negate out (--negate) and, if these are "
+            "probabilities of non-targets, exchange the label words (--labels)."
+        )
     if len(given) > 1 and given not in (["posterior_prior", "log10"], ["detection_llr", "log10"]):
         what = " or ".join(_UNITS[name] for name in given)
         raise InputError(f"{', '.join(given)}: scores are {what}, not both. Leave one out.")

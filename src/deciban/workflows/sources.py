@@ -19,6 +19,7 @@ from deciban.workflows.how_sure import TRIALS, HowSure
 from deciban.workflows.inputs import refuse_options_of_keys
 from deciban.workflows.kinds import AnyKind, Kind, kind_called
 from deciban.workflows.kinds.class_units import in_nats, prior_of_classes
+from deciban.workflows.kinds.trained_units import NEGATED
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.plans import plan_columns
 from deciban.workflows.scale import Scale
@@ -83,7 +84,7 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     given |= _units(options.how_sure) | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}
     given |= {"ids": reading.renaming, "groups": options.groups, "incomplete": options.incomplete}
     given |= {"conditions": _conditions(options)}
-    if any(map(reading.says, ("log10", "lr", "posterior_prior", "detection_llr", "probabilities"))):
+    if any(map(reading.says, ("log10", "lr", "negate", "posterior_prior", "detection_llr", "probabilities"))):
         given["converted"] = partial(_in_nats, reading=reading)
     if options.scale.dask is not None:
         given["join"] = partial(_joined_on, options.scale)
@@ -117,6 +118,8 @@ def _in_nats(scores: AnyArray, classes: Sequence[str], *, reading: Reading) -> A
     if reading.probabilities is not None:
         prior = prior_of_classes(reading) if classes else reading.probabilities
         return logarithms_of_probabilities(scores, classes, prior)
+    if reading.negate:
+        return 0.0 - scores
     return in_nats(scores, classes, reading) if classes else scores
 
 
@@ -141,6 +144,8 @@ def _named(source: ShardSource, reading: Reading) -> tuple[str, ...]:
 def _said(source: ShardSource, kind: AnyKind, reading: Reading) -> list[Message]:
     """Which trials were chosen, and how they met."""
     found = Kind.key_messages(kind, None, reading)
+    if reading.negate:
+        found.append(Message("note", "", NEGATED))
     if reading.probabilities is not None:
         prior = kind.prior_of_probabilities(reading, source.classes)
         found.append(became_logarithms(prior, is_classes=bool(source.classes)))

@@ -20,7 +20,8 @@ from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import KindName, Options
 
 _READING = (
-    *("labels", "where", "names", "log10", "lr", "probabilities", "weights", "columns", "key_columns", "format"),
+    *("labels", "where", "names", "log10", "lr", "negate", "probabilities", "weights", "columns", "key_columns"),
+    *("format",),
     *("key_format", "ids", "by_order", "classes", "posterior_prior", "detection_llr"),
 )
 """Attributes of `Reading` that say something of trials, if anything is said."""

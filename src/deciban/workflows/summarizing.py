@@ -27,7 +27,7 @@ _NAME = "score"
 
 _MEANING = (
     *("log10", "lr", "labels", "columns", "key_columns", "probabilities", "where", "names", "format", "ids"),
-    "weights",
+    *("weights", "negate"),
 )
 """Attributes of `Reading` that change what a score or a label is."""
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import deciban
+from deciban.errors import InputError
 
 DRAW = np.random.default_rng(7)
 TAR, NON = DRAW.normal(2.0, 1.0, 50), DRAW.normal(0.0, 1.0, 80)
@@ -90,3 +91,26 @@ def test_what_makes_no_sense_is_refused(run, words, message):
     code, out, err = run(words)
     assert (code, out) == (2, "")
     assert message in " ".join(err.split())
+
+
+def test_systems_of_other_trials_are_evaluated_each_on_its_own(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    score = {"a_tar": [1.0, 2.0, 3.0], "a_non": [0.0, 1.5], "b_tar": [1.0, 2.0], "b_non": [-1.0, 0.0, 1.5, 0.5]}
+    for name, values in score.items():
+        (tmp_path / f"{name}.txt").write_text("".join(f"{one}\n" for one in values))
+    words = ["--tar", "a_tar.txt", "--non", "a_non.txt", "--tar", "b_tar.txt", "--non", "b_non.txt"]
+    code, out, err = run("eval", *words, "--json", "--name", "first", "--name", "second")
+    assert code == 0
+    systems = json.loads(out)["systems"]
+    assert [(one["name"], one["n_tar"], one["n_non"]) for one in systems] == [("first", 3, 2), ("second", 2, 4)]
+    for one, name in zip(systems, "ab", strict=True):
+        single = ["--tar", f"{name}_tar.txt", "--non", f"{name}_non.txt"]
+        alone = json.loads(run("eval", *single, "--json")[1])["systems"][0]
+        assert (one["auc"], one["cllr"]) == (alone["auc"], alone["cllr"])
+    assert "differences cannot be paired" in err
+    code, _, err = run("compare", *words, "--units", "trials")
+    assert code == 2
+    assert "Name one system at a time" in err
+    named = {"tar": ["a_tar.txt", "b_tar.txt"], "non": ["a_non.txt", "b_non.txt"]}
+    with pytest.raises(InputError):
+        deciban.compare(deciban.evaluate_files(**named, units="trials"))

@@ -66,3 +66,17 @@ def test_a_matrix_is_read_again_as_what_its_key_said(run, tmp_path, monkeypatch)
     assert code == 0, err
     lines = (tmp_path / "llr.csv").read_text().splitlines()
     assert [line.rsplit(",", 1)[0] for line in lines] == ["enroll,test", *(f"m{i},x{j}" for i, j in pairs)]
+
+
+def test_an_option_that_is_offered_takes_the_place_of_what_was_typed(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.txt").write_text("".join(f"m{at % 3} s{at} {score}\n" for at, score in enumerate(SCORE)))
+    (tmp_path / "k.txt").write_text("".join(f"m{at % 3} s{at} {'imp' if at % 4 else 'tgt'}\n" for at in range(N)))
+    words = ["s.txt", "--key", "k.txt", "--labels", "target=foo,nontarget=bar"]
+    monkeypatch.setattr("sys.argv", ["deciban", "eval", *words])
+    _, _, err = run("eval", *words)
+    (command,) = commands_of(err)
+    assert command.count("--labels") == 1
+    code, out, _ = run(*command, "--json")
+    assert code == 0
+    assert f'"n_tar": {N // 4}' in out

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from deciban import metrics
 from deciban.core.resampling.cells import cells_of
-from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.linearised import LinearCosts, crossing_slopes
 from deciban.metrics import SortedScores
 from support.strategies import classes, coarse
 
@@ -78,7 +78,7 @@ def test_where_rates_cross_their_weights_are_those_of_normal_classes(ratio):
     threshold = brentq(lambda t: stats.norm.sf(t) - ratio * stats.norm.cdf(t - 2), -2, 4)
     found, n_units = linear((tar, non)), (2000, 2000)
     down, up = stats.norm.pdf(threshold), stats.norm.pdf(threshold - 2)
-    p_fa, *slopes = found.slopes(ratio, n_units)
+    p_fa, *slopes = crossing_slopes(found.rocch, ratio, n_units)
     assert p_fa == pytest.approx(stats.norm.sf(threshold), rel=0.02)
     assert slopes[0] / slopes[1] == pytest.approx(down / up, rel=0.1)
     expected = ratio * down / (down + ratio * up), ratio * up / (down + ratio * up)

@@ -15,6 +15,7 @@ from deciban.core.resampling.rates import (
     RateSum,
     combined,
     effective_numbers,
+    small_sample_factors,
     wilson,
 )
 from deciban.evaluation import evaluate
@@ -108,3 +109,21 @@ def test_minimum_costs_without_a_false_alarm_hold_the_population():
         narrow.append(found.high - found.low < 0.1)
     assert np.mean(held) >= 0.92
     assert not any(narrow)
+
+
+@given(st.integers(0, 10_000))
+def test_factors_make_squares_of_influences_on_a_mean_those_of_a_jackknife(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 12))
+    unit = np.concatenate((np.arange(n), rng.integers(0, n, 30)))
+    costs = rng.exponential(size=len(unit)) + unit
+    influences = np.bincount(unit, costs - costs.mean()) / len(unit)
+    influences *= small_sample_factors(np.bincount(unit) / len(unit))
+    without = [costs[unit != k].mean() for k in range(n)]
+    expected = (n - 1) / n * np.sum((np.array(without) - costs.mean()) ** 2)
+    assert n / (n - 1) * influences @ influences == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_cluster_with_all_trials_has_no_factor():
+    assert small_sample_factors(np.array([1.0, 0.0])).tolist() == [0.0, 0.0]
+    np.testing.assert_allclose(small_sample_factors(np.full(7, 1 / 7)), 1.0)

@@ -57,7 +57,7 @@ def test_scores_come_back(contents):
 
 def test_hostile_lines():
     line = b"LA_0009 LA_E_9332881 alaw ita_tx A07 %s notrim eval\n"
-    with pytest.raises(FormatError, match=":2: unknown label 'forged'"):
-        read_bytes(line % b"spoof" + line % b"forged", need="key", format="asvspoof2021")
+    with pytest.raises(FormatError, match=":2: unknown label 'dubious'"):
+        read_bytes(line % b"spoof" + line % b"dubious", need="key", format="asvspoof2021")
     with pytest.raises(FormatError, match=":2: expected 8 columns .*, got 7"):
         read_bytes(line % b"spoof" + line % b"", need="key", format="asvspoof2021")

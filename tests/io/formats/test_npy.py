@@ -117,10 +117,10 @@ def test_a_matrix_is_not_taken_for_scores():
     contents = read(matrix, name="net")
     assert contents.kinds == ("class-scores", "index")
     assert (contents.class_scores.classes, contents.class_scores.name) == (("0", "1"), "net")
-    for need in ("scores", "key", "class-key"):
-        with pytest.raises(
-            FormatError, match=rf"a 3 x 2 matrix, but {need} were asked .* --columns score=2; .*difference"
-        ):
+    with pytest.raises(FormatError, match=r"a 3 x 2 matrix, but scores were asked .* --columns score=2; .*difference"):
+        read(matrix, need="scores")
+    for need in ("key", "class-key"):
+        with pytest.raises(FormatError, match="a 3 x 2 matrix, but a key was asked for. Expected one label per trial"):
             read(matrix, need=need)
 
 
@@ -292,3 +292,13 @@ def test_real_matrices(real_data):
     folder = real_data / "sv_plda_calibration"
     key = by_name("npy").read(Source(folder / "trn_targets.npy"), Options(need="key")).key
     assert (key.n_tar, key.n_non) == (1177, 118_997)
+
+
+def test_one_hot_rows_are_labels():
+    classes = np.array([2, 0, 1, 2])
+    found = read_bytes(saved(np.eye(3, dtype=np.int64)[classes]), "npy", need="class-key")
+    assert found.class_key.label.tolist() == classes.tolist()
+    two = read_bytes(saved(np.eye(2)[[1, 0, 1]]), "npy", need="key")
+    assert two.key.is_target.tolist() == [True, False, True]
+    with pytest.raises(FormatError, match="one-hot rows"):
+        read_bytes(saved(np.ones((4, 3))), "npy", need="class-key")

@@ -345,3 +345,21 @@ def test_one_long_name_among_many_is_refused_before_it_fills_the_memory():
         written(Contents.of(Scores.of({"trial": names}, np.zeros(len(names)))), "npz")
     assert tracemalloc.get_traced_memory()[1] < 100 << 20
     tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["scores", "y_score", "y_prob", "logits", "y_pred"])
+def test_arrays_as_scikit_learn_calls_them(name):
+    contents = read(y_true=np.array([1, 0, 1]), **{name: np.array([0.5, -1.0, 2.0])})
+    assert contents.systems[0].score.tolist() == [0.5, -1.0, 2.0]
+    assert contents.key.is_target.tolist() == [True, False, True]
+    matrix = np.array([[0.5, -1.0, 2.0], [1.0, 0.0, -1.0]])
+    for label in (np.array([2, 0]), np.eye(3)[[2, 0]]):
+        classes = read({"need": "class-scores"}, y_true=label, **{name: matrix})
+        assert classes.class_scores.score.tolist() == matrix.tolist()
+        assert classes.class_key.label.tolist() == [2, 0]
+
+
+def test_of_several_arrays_of_scores_the_likeliest_is_read():
+    contents = read(y_true=np.array([1, 0]), y_pred=np.array([1, 0]), y_score=np.array([0.5, -1.0]))
+    assert contents.systems[0].score.tolist() == [0.5, -1.0]
+    assert contents.notes == ("array y_pred was not read.",)

@@ -70,7 +70,7 @@ def test_what_is_said_of_formats_that_are_not_imported_is_true():
     assert {*text_formats(), *binary_formats()} == {*formats()}
     of_kinds = {
         name
-        for kind in ("HDF5", "MATLAB", "Parquet", "folder", "Arrow", "NumPy", "npz", "OpenBR")
+        for kind in ("HDF5", "MATLAB", "Parquet", "folder", "Arrow", "NumPy", "npz", "OpenBR", "JSON")
         for name in binary_formats(kind)
     }
     assert of_kinds == {name for name, one in binary_formats().items() if one.found_in}

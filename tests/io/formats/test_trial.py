@@ -38,5 +38,5 @@ def test_tables_come_back(kinds):
 def test_hostile_lines():
     with pytest.raises(FormatError, match=":2: expected 2 columns .*, got 1"):
         read_bytes(b"a 1\nb\n", need="scores", format="trial")
-    with pytest.raises(FormatError, match=":2: unknown label 'forged'"):
-        read_bytes(b"a bonafide\nb forged\n", need="key", format="trial")
+    with pytest.raises(FormatError, match=":2: unknown label 'dubious'"):
+        read_bytes(b"a bonafide\nb dubious\n", need="key", format="trial")

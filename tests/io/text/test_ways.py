@@ -89,14 +89,14 @@ def test_columns_with_types_are_offered_as_well(tmp_path, words):
 def test_columns_of_a_key_have_an_option_of_their_own(tmp_path):
     scores, key = tmp_path / "s.txt", tmp_path / "k.txt"
     scores.write_text("".join(f"m{i % 2} s{i} {s}\n" for i, s in enumerate(SCORE)))
-    key.write_text("".join(f"m{i % 2} s{i} {'yes' if one else 'no'}\n" for i, one in enumerate(TRUTH)))
-    with pytest.raises(FormatError, match="which column is the label in 'm0 s0 yes'") as error:
+    key.write_text("".join(f"m{i % 2} s{i} {'sure' if one else 'nope'}\n" for i, one in enumerate(TRUTH)))
+    with pytest.raises(FormatError, match="which column is the label in 'm0 s0 sure'") as error:
         deciban.evaluate_files(scores, key)
     first, second, *_ = ways_of(error)
     assert {way[0] for way in ways_of(error)} == {"--key-columns"}
     counts = [deciban.evaluate_files(scores, key, **as_arguments(way)).systems[0].n_tar for way in (first, second)]
     assert sorted(counts) == [3, 3]
-    assert "target=yes,nontarget=no" in (first[3], second[3])
+    assert "target=nope,nontarget=sure" in (first[3], second[3])
 
 
 def test_two_columns_that_agree_now_and_then_may_be_the_label(tmp_path):
@@ -146,3 +146,38 @@ def test_a_title_is_never_a_number(rows):
 def test_words_that_options_cannot_hold_are_not_offered():
     assert words_in_options(["a,b", "c"]) == words_in_options(["a"]) == words_in_options(["", "x"]) == []
     assert words_in_options(["1.0", "2.0", "it's"])[0] == """--labels 'target=1.0,nontarget=2.0|it'"'"'s'"""
+
+
+def test_words_that_are_known_keep_their_meanings():
+    assert words_in_options(["nontarget", "target"]) == ["--labels target=target,nontarget=nontarget"]
+    assert words_in_options(["no", "yes"]) == ["--labels target=yes,nontarget=no"]
+    assert len(words_in_options(["odd", "target"])) == 2
+
+
+def test_other_words_of_the_user_do_not_turn_the_truth_round(tmp_path):
+    scores, key = tmp_path / "s.txt", tmp_path / "k.txt"
+    scores.write_text("".join(f"m{i % 2} s{i} {s}\n" for i, s in enumerate(SCORE)))
+    key.write_text("".join(f"m{i % 2} s{i} {'target' if one else 'nontarget'}\n" for i, one in enumerate(TRUTH)))
+    with pytest.raises(FormatError) as error:
+        deciban.evaluate_files(scores, key, labels={"target": "foo", "nontarget": "bar"})
+    assert ways_of(error) == [["--key-columns", "enroll,test,label", "--labels", "target=target,nontarget=nontarget"]]
+
+
+def test_a_matrix_with_numbers_for_names_is_offered_as_such(tmp_path):
+    names = [str(at) for at in range(1, 8)]
+    score = [[f"{one}.{other}" for other in names] for one in names]
+    rows = [["", *names], *([name, *row] for name, row in zip(names, score, strict=True))]
+    (tmp_path / "m.csv").write_text("".join(",".join(row) + "\n" for row in rows))
+    (tmp_path / "k.txt").write_text("".join(f"{a} {b} {'tgt' if a == b else 'imp'}\n" for a in names for b in names))
+    with pytest.raises(FormatError, match="7 with numbers for names: a matrix of trials") as error:
+        deciban.evaluate_files(tmp_path / "m.csv", tmp_path / "k.txt")
+    assert ways_of(error) == [["--format", "matrix-csv"]]
+    found = deciban.evaluate_files(tmp_path / "m.csv", tmp_path / "k.txt", format="matrix-csv")
+    assert found.systems[0].n_tar == 7
+
+
+def test_many_columns_without_names_are_offered_by_number(tmp_path):
+    (tmp_path / "m.csv").write_text("".join(",".join(f"{a}.{b}" for b in range(1, 13)) + "\n" for a in range(5)))
+    with pytest.raises(FormatError, match="The columns are 12 without names, all of numbers") as error:
+        deciban.read_scores(tmp_path / "m.csv")
+    assert ways_of(error)[0] == ["--columns", "score=1"]

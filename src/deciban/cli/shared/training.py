@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _READ_AGAIN = (
-    *("format", "columns", "labels", "log10", "lr", "probabilities", "by_order", "ids"),
+    *("format", "columns", "labels", "log10", "lr", "negate", "probabilities", "by_order", "ids"),
     *("classes", "posterior_prior", "detection_llr", "from_classes"),
 )
 """How scores are read that the model is applied to."""

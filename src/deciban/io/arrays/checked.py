@@ -213,6 +213,21 @@ def as_labels(array: AnyArray, name: str) -> IntArray:
     return labels
 
 
+def of_one_hot(array: AnyArray) -> AnyArray:
+    """Return the column of the only 1 in each row of a one-hot matrix of labels; any other array as it is.
+
+    Examples
+    --------
+    >>> of_one_hot(np.array([[0, 1, 0], [0, 0, 1]])).tolist(), of_one_hot(np.array([[1, 1]])).tolist()
+    ([1, 2], [[1, 1]])
+    """
+    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biuf":
+        return array
+    is_one = array == 1
+    one_hot = bool(np.all(is_one | (array == 0))) and bool(np.all(is_one.sum(axis=1) == 1))
+    return np.asarray(is_one.argmax(axis=1)) if one_hot else array
+
+
 def as_names(array: AnyArray, name: str) -> pa.Array:
     """Text as an Arrow array; bytes must be UTF-8.
 

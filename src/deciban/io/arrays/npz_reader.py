@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.arrays.checked import Archive, as_labels, as_names, as_scores, as_truth, truth_by_words
+from deciban.io.arrays.checked import Archive, as_labels, as_names, as_scores, as_truth, of_one_hot, truth_by_words
 from deciban.io.contents import Contents, truth_of
 from deciban.io.formats import Options
 from deciban.io.formats.npy import class_key_of
@@ -19,9 +20,23 @@ from deciban.types import AnyArray
 SYSTEM = "score:"
 CONDITION = "condition:"
 
-_OTHER_NAMES = {"score": "scores", "label": "labels"}
+_OTHER_NAMES = {
+    "score": ("scores", "y_score", "y_prob", "y_proba", "probs", "probabilities", "logits", "y_pred"),
+    "label": ("labels", "y_true"),
+}
+"""What others call arrays, the likeliest name first."""
+
 _MOST_CELLS = 1 << 32
 """Trials that names alone may promise."""
+
+
+def name_of(array: str, names: Collection[str]) -> str | None:
+    """Return what an array is called in an archive with these names; None if it is not there.
+
+    >>> name_of("score", {"y_true", "y_score"}), name_of("classes", {"y_true"})
+    ('y_score', None)
+    """
+    return next((name for name in (array, *_OTHER_NAMES.get(array, ())) if name in names), None)
 
 
 @dataclass(slots=True)
@@ -70,15 +85,15 @@ class Reader:
             is_target = as_truth(self._per_trial("is_target", truth, trials), self._place("is_target"))
             contents = replace(contents, key=Key(trials, is_target))
         if label is not None:
-            contents = self._labelled(contents, self._per_trial("label", label, trials), classes)
+            contents = self._labelled(contents, self._per_trial("label", of_one_hot(label), trials), classes)
         return replace(contents, notes=tuple(f"array {array} was not read." for array in sorted(self.left)))
 
     def _place(self, array: str) -> str:
         return f"{self.archive.name}: {array}"
 
     def _take(self, array: str) -> AnyArray | None:
-        name = array if array in self.left else _OTHER_NAMES.get(array, array)
-        if name not in self.left:
+        name = name_of(array, self.left)
+        if name is None:
             return None
         self.left.discard(name)
         return self.archive.read(name)

@@ -35,10 +35,19 @@ from deciban.io.columns.headers import (
     could_hold,
     identity_of,
     named_roles,
+    of_headers,
     parse_columns,
     roles_of,
     some_of,
     unit_in_words,
+)
+from deciban.io.columns.meanings import (
+    fits_label,
+    label_names_classes,
+    names_row,
+    with_classes_of_label,
+    with_only_score,
+    without_other_numbers,
 )
 from deciban.io.contents import ContentKind, Contents, RowError, Written, assemble
 from deciban.io.formats import Options
@@ -174,7 +183,7 @@ def compared_columns(options: Options, headers: Sequence[str], name: str) -> tup
     FormatError
         As in `deciban.io.columns.equality.compared`.
     """
-    chosen = None if options.columns is None else parse_columns(options.columns)
+    chosen = None if options.columns is None else parse_columns(of_headers(options.columns, headers))
     pair = compared(chosen, headers, name) if isinstance(chosen, Mapping) else None
     return None if pair is None else (headers[pair[0]], headers[pair[1]])
 
@@ -240,7 +249,7 @@ def schema_roles(schema: pa.Schema, options: Options, name: str) -> Sequence[str
     """
     headers = schema.names
     if options.columns is not None:
-        chosen = parse_columns(options.columns)
+        chosen = parse_columns(of_headers(options.columns, headers))
         if isinstance(chosen, Mapping):
             return named_roles(chosen, headers, name)
         if len(chosen) != len(headers):
@@ -250,17 +259,32 @@ def schema_roles(schema: pa.Schema, options: Options, name: str) -> Sequence[str
     if isinstance(recorded, dict) and _are_roles([recorded.get(header) for header in headers]):
         return [recorded[header] for header in headers]
     roles = roles_of(headers, name)
+    numeric = [_is_number(field.type) for field in schema]
+    if options.need in (None, "scores"):
+        return with_only_score(roles, headers, numeric)
+    labelled = with_classes_of_label(roles) if options.need in ("class-scores", "class-key") else roles
     if options.need != "class-scores":
-        return roles
+        return labelled
     # What has no other meaning and is a number is the score of a class.
-    sides = identity_of(roles)
-    return [
-        "score" if _is_number(schema.field(at).type) and role not in sides else role for at, role in enumerate(roles)
-    ]
+    free = [is_number and not names_row(header) for is_number, header in zip(numeric, headers, strict=True)]
+    taken = (*identity_of(roles), "class")
+    found = ["score" if free[at] and role not in taken else role for at, role in enumerate(labelled)]
+    return found if labelled == roles else without_other_numbers(found, headers)
 
 
-def kinds_of(schema: pa.Schema, options: Options, name: str) -> tuple[ContentKind, ...]:
+def kinds_of(
+    schema: pa.Schema, options: Options, name: str, sampled: Callable[[], Sequence[Sequence[str]]] = tuple
+) -> tuple[ContentKind, ...]:
     """What kinds of tables a file of this schema could be read as.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+    options : Options
+    name : str
+        File name for messages.
+    sampled : function, optional
+        The names of columns and the first rows, as `rows_of` returns them; without them, a label names targets.
 
     Raises
     ------
@@ -272,7 +296,14 @@ def kinds_of(schema: pa.Schema, options: Options, name: str) -> tuple[ContentKin
     kinds: tuple[ContentKind, ...] = ("scores", "key", "class-key", "class-scores")
     made = () if compared_columns(options, schema.names, name) is None else ("label",)
     roles = {kind: (*schema_roles(schema, replace(options, need=kind), name), *made) for kind in kinds}
-    return tuple(kind for kind in kinds if could_hold(roles[kind], kind))
+    held = tuple(kind for kind in kinds if could_hold(roles[kind], kind))
+    of_classes = None
+    if options.columns is None and "label" in roles["key"] and "roles" not in description(schema):
+        numeric, own = [_is_number(field.type) for field in schema], roles_of(schema.names, name)
+        at, rows = own.index("label"), sampled()
+        words = {row[rows[0].index(schema.names[at])] for row in rows[1:]} or {"0", "1"}
+        of_classes = label_names_classes(own, schema.names, numeric, words, options.vocabulary)
+    return tuple(kind for kind in held if fits_label(kind, roles["key"], of_classes))
 
 
 def _are_roles(roles: Sequence[object]) -> bool:

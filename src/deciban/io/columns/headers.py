@@ -216,6 +216,39 @@ def parse_columns(columns: Columns) -> dict[str, str] | list[str]:
     return dict(columns) if isinstance(columns, Mapping) else list(columns)
 
 
+def of_headers(columns: Columns, headers: Sequence[str]) -> Columns:
+    """Return columns by role where a user listed names of columns in place of roles; other columns as they are.
+
+    The only name of unknown meaning is that of the score. Columns that name trials, or hold the label, stay.
+
+    Raises
+    ------
+    InputError
+        If two or more names have no known meaning.
+
+    Examples
+    --------
+    >>> of_headers("label,prob", ["id", "label", "prob", "age"])
+    {'trial': 'id', 'label': 'label', 'score': 'prob'}
+    >>> of_headers("label,score", ["label", "prob"])
+    'label,score'
+    """
+    parts = [part.strip() for part in columns.split(",")] if isinstance(columns, str) else []
+    if not set(parts) - {*ROLES, IGNORED} or not set(parts) <= set(headers):
+        return columns
+    roles = dict(zip(headers, roles_of(headers, ""), strict=True))
+    free = [part for part in parts if roles[part].startswith(CONDITION)]
+    scores = [part for part in parts if roles[part] == "score"] or free
+    found = {role: header for header, role in roles.items() if role in (*IDENTITY, "label", "class")}
+    if len(free) > 1 or (free and scores != free):
+        known = ",".join(f"{role}={header}" for role, header in found.items())
+        raise InputError(
+            f"columns: {' and '.join(free)} could be scores, or something else. Name the role of each column: "
+            f"--columns {known + ',' if known else ''}score={'|'.join(dict.fromkeys([*scores, *free]))}."
+        )
+    return found | ({"score": "|".join(scores)} if scores else {})
+
+
 def _require_words(columns: Any) -> None:
     """Refuse columns that are neither roles in order nor a mapping of roles to names or numbers of columns."""
     listed = [*columns, *columns.values()] if isinstance(columns, Mapping) else columns
@@ -255,14 +288,17 @@ def could_hold(roles: Sequence[str], kind: str) -> bool:
 
 _TARGET = (
     *("target", "tgt", "tar", "genuine", "client", "mated", "match", "bonafide", "bona-fide", "same"),
-    *("positive", "pos", "true", "same-source", "same_source", "same source", "h1", "hp", "km", "1"),
+    *("same-source", "same_source", "same source", "real", "positive", "pos", "true", "h1", "1"),
 )
 _NONTARGET = (
     *("nontarget", "non-target", "non_target", "nontgt", "non", "impostor", "imposter", "imp", "nonmated", "non-mated"),
-    *("nonmatch", "non-match", "spoof", "attack", "fake", "different", "diff", "negative", "neg", "false", "h2", "0"),
-    *("different-source", "different_source", "different source", "hd", "knm"),
+    *("nonmatch", "non-match", "spoof", "attack", "fake", "forged", "forgery", "different", "diff"),
+    *("different-source", "different_source", "different source", "negative", "neg", "false", "h2", "0"),
 )
-_PAIRS = (("1", "-1"), ("1.0", "0.0"), ("1.0", "-1.0"), ("t", "f"), ("ss", "ds"))
+_PAIRS = (
+    *(("1", "-1"), ("1.0", "0.0"), ("1.0", "-1.0"), ("t", "f"), ("ss", "ds"), ("yes", "no"), ("hp", "hd")),
+    ("km", "knm"),
+)
 """Words that mean target and non-target where both of a pair occur and no other word; alone they may mean anything."""
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}

@@ -233,6 +233,9 @@ SILENT_ENDINGS = frozenset(
 )
 """Endings that say nothing of the format."""
 
+READ_ONLY_ENDINGS = frozenset((".xlsx", ".json"))
+"""Endings of files that are read, but not written."""
+
 _FUNCTIONS = {"derive", "undo", "plausible", "signs", "read", "holds", "sample", "write"}
 """Fields that are functions, which the table calls by module and name."""
 
@@ -318,7 +321,7 @@ def bare_name(file_name: str) -> str:
     >>> bare_name("dev.v2.scores.TXT.gz")
     'dev.v2'
     """
-    known = {*SILENT_ENDINGS, *(ending for own in endings().values() for ending in own)}
+    known = {*SILENT_ENDINGS, *READ_ONLY_ENDINGS, *(ending for own in endings().values() for ending in own)}
     name = unpacked_name(file_name)
     while Path(name).suffix.casefold() in known:
         name = Path(name).stem

@@ -9,13 +9,14 @@ dictionaries.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.columns.columnar import contents_of, kinds_of, table_of, written_of
+from deciban.io.columns.columnar import contents_of, kinds_of, rows_of, table_of, written_of
 from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
@@ -41,7 +42,20 @@ def read(source: Source, options: Options) -> Contents:
 
 def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
     """Which kinds of tables a file could be read as, by its schema."""
-    return kinds_of(_opened(source, None).schema, options, source.name)
+    schema = _opened(source, None).schema
+    return kinds_of(schema, options, source.name, partial(sample, source))
+
+
+def sample(source: Source) -> list[list[str]]:
+    """The names of columns and the first rows, as text."""
+    reader = _opened(source, None)
+    batches = (
+        (reader.get_batch(at) for at in range(reader.num_record_batches))
+        if source.head.startswith(b"ARROW1")
+        else reader
+    )
+    batch = next((one for one in batches if one.num_rows), None)
+    return [] if batch is None else rows_of(batch)
 
 
 def _opened(source: Source, fields: Sequence[int] | None) -> Any:

@@ -6,6 +6,7 @@ Written by ``numpy.save``, version 1 or 2 of the file format, in any byte order 
     (n,) booleans                 a key, True for target; with --need key also numbers that are 0 or 1
     (n, k) floats or integers     class scores of n segments; the classes are called 0, 1, ..., k - 1
     (n,) whole numbers            with --need class-key the true classes, 0, 1, ..., of any number type
+    (n, k) one-hot                the same where a key is needed: each row has one 1, in the column of its class
 
 A matrix is never taken for binary scores in silence. ``columns`` picks one of its columns, or several as several
 systems (``-,score`` the second of two, ``score=2`` the same by number).
@@ -23,7 +24,15 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from deciban.errors import FormatError
-from deciban.io.arrays.checked import MOST_CLASSES, as_labels, as_scores, read_array, read_header, truth_by_words
+from deciban.io.arrays.checked import (
+    MOST_CLASSES,
+    as_labels,
+    as_scores,
+    of_one_hot,
+    read_array,
+    read_header,
+    truth_by_words,
+)
 from deciban.io.columns.headers import parse_columns
 from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.formats import Options
@@ -46,6 +55,8 @@ def read(source: Source, options: Options) -> Contents:
             )
         origin = Origin(source.name, f"npy, {array.dtype} of shape {array.shape}")
         array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+        if options.need == "class-key" or (options.need == "key" and array.shape[1:] == (2,)):
+            array = of_one_hot(array)
         trials = Trials.of_rows(len(array), origin=origin)
         return _of_vector(array, trials, options) if array.ndim == 1 else _of_matrix(array, trials, options)
 
@@ -92,7 +103,12 @@ def _of_matrix(matrix: AnyArray, trials: Trials, options: Options) -> Contents:
         names = [None if len(picked) == 1 else str(at + 1) for at in picked]
         systems = (_system(matrix[:, at], trials, options, name) for at, name in zip(picked, names, strict=True))
         return Contents(origin=origin, index=index, systems=tuple(systems))
-    if options.need in ("scores", "key", "class-key"):
+    if options.need in ("key", "class-key"):
+        raise FormatError(
+            f"{origin.name}: a {matrix.shape[0]:,} x {n_columns:,} matrix, but a key was asked for. Expected one label "
+            "per trial, or one-hot rows: a single 1 in the column of the true class, and 0 in all others."
+        )
+    if options.need == "scores":
         raise FormatError(
             f"{origin.name}: a {matrix.shape[0]:,} x {n_columns:,} matrix, but {options.need} were asked for, "
             f"one value per trial. Say which column: --columns score={n_columns}; or, of scores of two classes, that "

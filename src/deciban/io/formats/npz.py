@@ -18,10 +18,11 @@ grid of m enrolments and s test segments::
     classes, label           (k,) text, (n,)       a class key: positions in classes, or names
     condition:NAME           (n,)                  anything else that is known of the trials: text, numbers, booleans
 
-In a grid, cells outside the mask may hold anything. Files of others are read, too, if they use the common names
-``scores`` for score and ``labels`` or ``label`` for truth (booleans or 0 and 1) or the true class (whole numbers or
-text); a matrix of scores without names is read as class scores, and then the labels are classes. Other arrays are
-passed over, with a note.
+In a grid, cells outside the mask may hold anything. Files of others are read, too, if they use common names:
+``scores``, ``y_score``, ``y_prob``, ``y_proba``, ``probs``, ``probabilities``, ``logits`` or ``y_pred`` for score, the
+first of them that is there, and ``labels``, ``label`` or ``y_true`` for truth (booleans or 0 and 1) or the true class
+(whole numbers, text, or one-hot rows); a matrix of scores without names is read as class scores, and then the labels
+are classes. Other arrays are passed over, with a note.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError
 from deciban.io.arrays.checked import Archive, write_archive
-from deciban.io.arrays.npz_reader import CONDITION, SYSTEM, Reader
+from deciban.io.arrays.npz_reader import CONDITION, SYSTEM, Reader, name_of
 from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
@@ -60,7 +61,7 @@ def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:  # noqa:
     """Which kinds of tables an archive could be read as, by the names and shapes of its arrays."""
     with Archive(source) as archive:
         names = set(archive.names)
-        score = next((name for name in ("score", "scores") if name in names), None)
+        score = name_of("score", names)
         shape = archive.shape(score) if score is not None else ()
     if "classes" in names or (len(shape) == 2 and shape[1] > 1 and "enroll_names" not in names):
         return ("class-scores", "class-key") if score is not None else ("class-key",)

@@ -68,7 +68,7 @@ def read(source: Source, options: Options) -> Contents:
 def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
     """Which kinds of tables a file, or a folder of such files, could be read as, by its schema."""
     first = Source(folder_files(Path(source.path), source.name)[0]) if source.is_folder else source
-    return kinds_of(opened_file(first, ()).schema_arrow, options, source.name)
+    return kinds_of(opened_file(first, ()).schema_arrow, options, source.name, partial(sample, first))
 
 
 def sample(source: Source) -> list[list[str]]:

@@ -9,7 +9,7 @@ from typing import Literal
 import pyarrow as pa
 
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.columnar import compared_columns, declared_by_metadata, kinds_of, schema_roles
+from deciban.io.columns.columnar import compared_columns, declared_by_metadata, kinds_of, rows_of, schema_roles
 from deciban.io.columns.headers import (
     CONDITION,
     IDENTITY,
@@ -20,6 +20,7 @@ from deciban.io.columns.headers import (
     some_of,
     unit_in_words,
 )
+from deciban.io.columns.meanings import words_of_columns
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options
 from deciban.io.shards.how import HowToRead
@@ -149,7 +150,12 @@ def as_told(table: RowTable, options: Options) -> Options:
 
 
 def _kinds(table: RowTable, options: Options) -> tuple[ContentKind, ...]:
-    return kinds_of(_free(table), as_told(table, options), table.name)
+    free = _free(table)
+
+    def sampled() -> list[list[str]]:
+        return rows_of(table.rows[0].table(free.names))
+
+    return kinds_of(free, as_told(table, options), table.name, sampled if table.rows else tuple)
 
 
 def truth_in(roles: Roles, classes: Sequence[str], how: HowToRead, who: WhoIsWho | None) -> Truth:
@@ -186,7 +192,8 @@ def truth_in(roles: Roles, classes: Sequence[str], how: HowToRead, who: WhoIsWho
                 f"key: none given, and {name} does not say of which class its segments are. Pass the table that does "
                 "(--key), or name its column (--columns class=COLUMN)."
             )
-        return ClassColumn(column, _places(roles, column, classes, how))
+        in_one_table = len(set(roles.scores) & set(classes)) == len(classes)
+        return ClassColumn(column, _places(roles, column, classes, how, in_order=in_one_table))
     if roles.table.target is not None:
         return OfTwoFiles(roles.table.target, None if label is None else _settled(roles, label, how))
     if roles.pair is not None:
@@ -204,11 +211,11 @@ def _settled(roles: Roles, label: str, how: HowToRead) -> LabelColumn:
     return LabelColumn(label, vocabulary).settled(roles.table.rows)
 
 
-def _places(roles: Roles, column: str, classes: Sequence[str], how: HowToRead) -> dict[str, int]:
+def _places(roles: Roles, column: str, classes: Sequence[str], how: HowToRead, *, in_order: bool) -> dict[str, int]:
     """The position of every class among the scores; classes that a key numbers are those that were named, in order."""
-    places = {name: at for at, name in enumerate(classes)}
+    places = words_of_columns(classes, in_order=in_order and how.classes is None)
     numbered = pa.types.is_integer(roles.table.schema.field(column).type)
-    if not numbered or all(name.isdecimal() for name in classes):
+    if not numbered or any(name.isdecimal() for name in places):
         return places
     if how.classes is None:
         raise InputError(

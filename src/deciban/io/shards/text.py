@@ -122,7 +122,7 @@ def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> str:
     need = _need(found, how, of_key=of_key)
     asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
     size = min(_BLOCK, max(how.memory // _TIMES_ITS_SIZE, _LEAST_BLOCK))
-    if asked or not found.source.is_plain or found.source.size <= size:
+    if asked or found.needs_translation or not found.source.is_plain or found.source.size <= size:
         contents = read_input(Recognized(found.source.path, (found,)), need=need, unit=how.unit).contents
         table = table_of(contents)
         write_batches(target, table.schema, [table], memory=how.memory)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Self, TypeAlias
+from typing import Self
 
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.equality import compared
@@ -21,19 +22,20 @@ from deciban.io.columns.headers import (
     by_number,
     identity_of,
     named_roles,
+    of_headers,
     parse_columns,
     role_of,
     roles_of,
 )
+from deciban.io.columns.meanings import counts_columns, label_names_classes
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options, TextFormat, text_formats
+from deciban.io.text.header_roles import Rows, meant_roles, numeric_columns, titled_roles
 from deciban.io.text.one_line import DELIMITERS, is_number, is_quoted, looks_numeric, mostly, split
 from deciban.io.text.reader import Layout
-from deciban.io.text.row_names import with_names_of_rows, with_row_names, without_row_numbers
-from deciban.io.text.undecided import could_be, may_be_decimals, refuse_decimal_commas, refuse_semicolons, undecided
+from deciban.io.text.row_names import with_row_names, without_row_numbers
+from deciban.io.text.undecided import could_be, may_be_decimals, refuse_decimal_commas, refuse_odd_numbers, undecided
 from deciban.io.text.ways import ColumnsSeen, stands_alone, titled
-
-_Rows: TypeAlias = Sequence[Sequence[str]]
 
 _SPOOFING_WORDS = {"bonafide", "bona-fide", "spoof"}
 
@@ -60,8 +62,6 @@ def find_layout(sample: Sequence[str], name: str, options: Options, format: Text
     """
     quoted = {d: d != "," and is_quoted(sample[0], d) for d in DELIMITERS}
     lines = _Lines.of(sample, quoted, name, options, format)
-    if format is None:
-        refuse_semicolons(sample, name)
     layout = lines.found() if options.columns is None else lines.given(options.columns)
     return _with_distinct_headers(replace(layout, quoted=quoted[layout.delimiter]), name)
 
@@ -72,6 +72,12 @@ def _with_distinct_headers(layout: Layout, name: str) -> Layout:
         twice, count = Counter(layout.header).most_common(1)[0]
         raise FormatError(f"{name}:1: {count} columns are called {twice!r}. Give them distinct names.")
     return layout
+
+
+def names_classes(sample: Sequence[str], options: Options) -> bool | None:
+    """Return True if a label in the first lines of a table names one of many classes; None where no label decides."""
+    quoted = {d: d != "," and is_quoted(sample[0], d) for d in DELIMITERS} if sample else {}
+    return _Lines.of(sample, quoted, "", options, None).label_names_classes() if sample else None
 
 
 def columns_seen(sample: Sequence[str], options: Options) -> ColumnsSeen | None:
@@ -85,7 +91,7 @@ class _Lines:
     """The first lines of a file, their fields by what may separate them, and what the user said of them."""
 
     sample: Sequence[str]
-    tables: Mapping[str, _Rows]
+    tables: Mapping[str, Rows]
     name: str
     options: Options
     format: TextFormat | None
@@ -112,6 +118,8 @@ class _Lines:
         """The one layout that the lines are in, cut in whatever way."""
         need = self.options.need
         needs: tuple[ContentKind, ...] = (need,) if need else ("scores", "key", "class-scores", "class-key", "index")
+        if not need and self.label_names_classes():
+            needs = ("class-scores", "class-key")
         delimiters = self._delimiters()
         for find in (self._with_header, self._without_header):  # a header says more than what lines look like
             for kind, delimiter in product(needs, delimiters):
@@ -122,6 +130,8 @@ class _Lines:
                     return replace(found[0], holds=kind)
                 if found:
                     raise FormatError(could_be(self.sample, found, self.name, self.options))
+        for delimiter in delimiters:
+            refuse_odd_numbers(self.tables[delimiter], self.sample, self.name)
         swapped = None if self.format is not None else self._of_other_kind(delimiters)
         if need == "scores" and self.format is None and swapped is None:
             refuse_decimal_commas(self.sample, self.name)
@@ -160,7 +170,9 @@ class _Lines:
 
     def given(self, columns: Columns) -> Layout:
         """The layout of columns that the user named."""
-        wanted, delimiters = parse_columns(columns), self._delimiters()
+        delimiters = self._delimiters()
+        titles = self.tables[delimiters[0]][0] if delimiters else []
+        wanted = parse_columns(of_headers(columns, titles))
         table = self.format or text_formats()["table"]
         if not delimiters and len(wanted) != 1:
             raise FormatError(f"{self.name}:1: expected at least 2 columns, got {self.sample[0][:80]!r}.")
@@ -193,7 +205,7 @@ class _Lines:
             if not candidate.header or (self.format is None and _is_doubtful(candidate, rows, delimiter)):
                 continue
             for line in candidate.lines:
-                roles = _titled_roles(candidate, line, rows)
+                roles = titled_roles(candidate, line, rows)
                 if roles is not None and _holds(candidate, roles, need):
                     found.append(Layout(candidate, roles, delimiter, fields))
                     break
@@ -203,13 +215,22 @@ class _Lines:
         table = text_formats()["table"]
         tables = (table, text_formats().get("tsv"))
         if self.format in tables or (self.format is None and _is_free_header(fields, need, delimiter)):
-            roles = without_row_numbers(roles_of(fields, f"{self.name}:1"), rows)
-            roles = with_names_of_rows(_with_classes(roles, rows), rows) if need == "class-scores" else roles
+            roles = meant_roles(without_row_numbers(roles_of(fields, f"{self.name}:1"), rows), rows, need)
             different = [layout for layout in found if layout.format.log10]
             named = identity_of(roles) or (not found and self._has_values(roles, need, delimiter))
             if named and _holds(table, roles, need) and ((different and need != "key") or not found):
                 found.append(Layout(table, roles, delimiter, fields))
         return found
+
+    def label_names_classes(self) -> bool | None:
+        """Whether the label of a plain table names one of many classes; None where none decides."""
+        for rows in (self.tables[delimiter] for delimiter in self._delimiters()):
+            with suppress(FormatError):
+                roles = without_row_numbers(roles_of(rows[0], ""), rows)
+                if "label" in roles:
+                    words = {row[roles.index("label")] for row in rows[1:] if len(row) == len(roles)}
+                    return label_names_classes(roles, rows[0], numeric_columns(rows), words, self.options.vocabulary)
+        return None
 
     def _has_values(self, roles: Sequence[str], need: ContentKind, delimiter: str) -> bool:
         """Whether the columns of values below a header without names of trials are what they are called.
@@ -224,7 +245,9 @@ class _Lines:
         if need == "index" or not regular or roles[0] == CONDITION:
             return False  # a first column without a name may name the trials
         if scores:
-            return all(looks_numeric([row[at] for row in regular]) and not is_number(first[at]) for at in scores)
+            numbers = [first[at] for at in scores if is_number(first[at])]
+            titles = not numbers or (need == "class-scores" and "class" in roles and counts_columns(numbers))
+            return titles and all(looks_numeric([row[at] for row in regular]) for at in scores)
         if need == "key" and "label" in roles and not any(vocabulary.meaning(field) is not None for field in first):
             at = roles.index("label")
             return delimiter != " " or _are_labels([row[at] for row in regular], vocabulary)
@@ -259,7 +282,7 @@ class _Lines:
         return sum(need is None or _holds(self.format, line, need) for line in lines) == 1
 
 
-def _is_list_of_numbers(rows: _Rows) -> bool:
+def _is_list_of_numbers(rows: Rows) -> bool:
     """Whether lines of one field each are numbers, under a title or not."""
     return looks_numeric([row[0] for row in rows[1:] or rows])
 
@@ -304,42 +327,9 @@ def _are_labels(column: Sequence[str], vocabulary: Vocabulary) -> bool:
     return mostly(sum(vocabulary.meaning(word) is not None for word in column), len(column))
 
 
-def _is_doubtful(format: TextFormat, rows: _Rows, delimiter: str) -> bool:
+def _is_doubtful(format: TextFormat, rows: Rows, delimiter: str) -> bool:
     """Whether rows that fit a format should not be taken for it without being told."""
     return format.delimiter != delimiter or (format.plausible is not None and not format.plausible(rows))
-
-
-def _titled_roles(format: TextFormat, line: str, rows: _Rows) -> tuple[str, ...] | None:
-    """The roles of columns if the first row is the header of this line of the format; else None."""
-    expected, fields = line.split(), rows[0]
-    if format.titled:
-        return tuple(expected) if len(expected) == len(fields) else None
-    lowered = [field.casefold() for field in fields]
-    roles = [CONDITION + field if field else IGNORED for field in fields]
-    named = []
-    for role in (role for role in expected if role in format.header):
-        titles = format.header[role].split("|")  # of all systems, or of anything else the first that is there
-        there = titles if role == "score" else [one for one in titles if one.casefold() in lowered][:1] or titles[:1]
-        named += [(role, one) for one in there]
-    for role, header in named:
-        if header.casefold() not in lowered:
-            return None
-        roles[lowered.index(header.casefold())] = role
-    if "classes" in expected:
-        return _with_classes(roles, rows)
-    return tuple(roles) if "*" in expected or len(named) == sum(map(bool, fields)) else None
-
-
-def _with_classes(roles: Sequence[str], rows: _Rows) -> tuple[str, ...]:
-    """Roles where every column of numbers that has no other meaning holds the scores of one class."""
-    headers, *others = rows
-    regular = [row for row in others if len(row) == len(headers)]
-    named = [role.startswith(CONDITION) and role != CONDITION for role in roles]
-    numeric = [is_named and looks_numeric([row[i] for row in regular]) for i, is_named in enumerate(named)]
-    if sum(numeric) < 2:
-        return tuple(roles) if roles.count("score") > 1 else tuple(CONDITION + header for header in headers)
-    kept = (CONDITION + header if role == "score" else role for role, header in zip(roles, headers, strict=True))
-    return tuple("score" if is_class else role for role, is_class in zip(kept, numeric, strict=True))
 
 
 def _holds(format: TextFormat, roles: tuple[str, ...], need: ContentKind) -> bool:
@@ -353,7 +343,7 @@ def _holds(format: TextFormat, roles: tuple[str, ...], need: ContentKind) -> boo
     return (format.derive is not None and need == "key") or NEEDED_ROLE.get(need) in roles
 
 
-def _fits(rows: _Rows, roles: tuple[str, ...], options: Options, format: TextFormat) -> bool:
+def _fits(rows: Rows, roles: tuple[str, ...], options: Options, format: TextFormat) -> bool:
     """Whether nearly every sampled row could be of this layout, and nothing speaks against its reading."""
     regular = [row for row in rows if len(row) == len(roles)]
     labels: set[str] = set()

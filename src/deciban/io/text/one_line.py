@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from deciban.io.source import BLANKS
@@ -11,6 +12,12 @@ from deciban.io.source import BLANKS
 DELIMITERS = {"\t": "tabs", ",": "commas", " ": "white space"}
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE | re.ASCII)
+_HEXADECIMAL = re.compile(r"[+-]?0x[\da-f]+(\.[\da-f]*)?(p[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+_PLAIN = {"\u2212": "-", "\u2013": "-", "\u2010": "-", "\u2011": "-", "\u066b": ".", "\u00a0": "", "\u202f": ""}
+"""What stands in numbers of word processors and spreadsheets."""
+
+_ODD = frozenset(_PLAIN) | {"\u2007", "\u2009", "\u200b", "\ufeff"}
+
 _WHITE_SPACE = re.compile(f"[{BLANKS}]+")
 
 
@@ -49,6 +56,37 @@ def shortened(line: str) -> str:
 def is_number(text: str) -> bool:
     """Whether a field reads as a number (infinite and NaN ones among them)."""
     return _NUMBER.fullmatch(text) is not None
+
+
+def odd_character(text: str) -> str:
+    """Name the first character that spreadsheets and word processors write in place of a minus, a blank or a digit.
+
+    Empty if there is none.
+
+    Examples
+    --------
+    >>> odd_character("m0 \u22121.5"), odd_character("-1.5")
+    ("MINUS SIGN (U+2212, character 4)", '')
+    """
+    for at, sign in enumerate(text, start=1):
+        is_odd = sign in _ODD or (sign > "\x7f" and (sign.isdigit() or unicodedata.category(sign) == "Zs"))
+        if is_odd:
+            return f"{unicodedata.name(sign, 'a character without a name')} (U+{ord(sign):04X}, character {at})"
+    return ""
+
+
+def is_odd_number(text: str) -> bool:
+    """Return True for a number in a form that is not read: hexadecimal, with underscores, or with odd characters.
+
+    Examples
+    --------
+    >>> [is_odd_number(text) for text in ("0x1p3", "1_000.5", "\u22121.5", "1.5", "m1")]
+    [True, True, True, False, False]
+    """
+    if is_number(text) or not any(sign.isdigit() for sign in text):
+        return False
+    plain = "".join(_PLAIN.get(sign, str(unicodedata.decimal(sign, sign))) for sign in text).strip()
+    return is_number(plain) or is_number(plain.replace("_", "")) or _HEXADECIMAL.fullmatch(plain) is not None
 
 
 def looks_numeric(fields: Sequence[str]) -> bool:

@@ -30,7 +30,7 @@ from deciban.io.columns.headers import (
 from deciban.io.contents import ContentKind, Contents, RowError, assemble
 from deciban.io.formats import Options, TextFormat
 from deciban.io.source import BLANKS, numbered_lines, without_comments
-from deciban.io.text.one_line import DELIMITERS, is_number, shortened, split
+from deciban.io.text.one_line import DELIMITERS, is_number, odd_character, shortened, split
 from deciban.io.text.ways import in_lines, words_in_options
 from deciban.trials import Origin
 from deciban.types import FloatArray
@@ -275,7 +275,10 @@ def faults(data: bytes, layout: Layout, vocabulary: Vocabulary, name: str) -> It
         shown = repr(shortened(line))
         fields = split(line, layout.delimiter, quoted=layout.quoted)
         if len(fields) != len(layout.roles):
-            yield FormatError(f"{name}:{number}: expected {expected}, got {len(fields)}: {shown}.")
+            broken = ""
+            if layout.delimiter == "," and line.count('"') % 2:
+                broken = " A quote has no end on this line: take line breaks out of quoted fields."
+            yield FormatError(f"{name}:{number}: expected {expected}, got {len(fields)}: {shown}.{broken}")
             continue
         for role, field in zip(layout.roles, fields, strict=True):
             problem = _problem(role, field, vocabulary)
@@ -311,7 +314,8 @@ def _problem_of_score(field: str) -> str | None:
         return "there is no score, only '-': leave such lines out, or read a column that has all (--columns)"
     if not is_number(field):
         comma = "; it has a decimal comma, write numbers with a point" if _DECIMAL_COMMA.fullmatch(field) else ""
-        return f"the score {field!r} is not a number{comma}"
+        odd = odd_character(field)
+        return f"the score {field!r} is not a number{f': it has {odd}' if odd else comma}"
     if math.isnan(float(field)):
         return "the score is NaN; infinite scores are allowed, NaN is not: repair the file or drop the trial"
     if math.isinf(float(field)) and "inf" not in field.casefold():

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from deciban.errors import FormatError
 from deciban.io.columns.headers import NEEDED_ROLE
 from deciban.io.formats import Options, TextFormat
-from deciban.io.text.one_line import mostly, shortened
+from deciban.io.text.one_line import is_number, is_odd_number, mostly, odd_character, shortened
 from deciban.io.text.reader import Layout
 from deciban.io.text.ways import ColumnsSeen, in_lines
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-_DECIMAL = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
 
 
 def could_be(sample: Sequence[str], found: Sequence[Layout], name: str, options: Options) -> str:
@@ -55,6 +54,28 @@ def refuse_decimal_commas(sample: Sequence[str], name: str) -> None:
         )
 
 
+def refuse_odd_numbers(rows: Sequence[Sequence[str]], sample: Sequence[str], name: str) -> None:
+    """Refuse a table with numbers in a form that is not read, where a column holds nothing but numbers.
+
+    Raises
+    ------
+    FormatError
+        With the line and the character.
+    """
+    regular = [(row, line) for row, line in zip(rows, sample, strict=True) if len(row) == len(rows[0])]
+    for column in zip(*(row for row, _ in regular), strict=True):
+        odd = [at for at, field in enumerate(column) if is_odd_number(field)]
+        if not odd or not mostly(sum(map(is_number, column)) + len(odd), len(column)):
+            continue
+        field, line = column[odd[0]], regular[odd[0]][1]
+        what = odd_character(field)
+        why = f" It has {what}." if what else ""
+        raise FormatError(
+            f"{name}: {field!r} is not a number as it is read, in the line {shortened(line)!r}.{why} Write digits 0 to "
+            "9, a point, and - for minus, as in -0.5 or 2.5e-3."
+        )
+
+
 def undecided(
     sample: Sequence[str],
     seen: ColumnsSeen | None,
@@ -90,7 +111,7 @@ def undecided(
             "(--key-columns label). Two lists of scores, one of targets and one of non-targets, are named --tar FILE "
             "--non FILE."
         )
-    if swapped is not None:
+    if swapped is not None and not (need == "scores" and seen is not None and seen.has_free_numbers):
         what = "these are scores" if need == "key" else "this is a key"
         return (
             f"{name}:1: {what} ({swapped}), but {need} was asked for: {line!r}. Are scores and key swapped? Otherwise "
@@ -111,30 +132,13 @@ def undecided(
         )
     if seen is not None and ways:
         first = "" if seen.has_header else f" in {line!r}"
+        stop = "" if seen.shown().endswith("?") else "."
         some = "the one of these that is right" if len(ways) > 1 else "if that is right"
-        return f"{name}:1: cannot tell {asked}{first}. The columns are {seen.shown()}. Say {some}:{in_lines(ways)}"
+        return f"{name}:1: cannot tell {asked}{first}. The columns are {seen.shown()}{stop} Say {some}:{in_lines(ways)}"
+    odd = odd_character(sample[0])
+    words = f" The line has {odd}: write plain blanks, digits and minus signs." if odd else words
     there = f" The columns are {seen.shown()}." if seen is not None and seen.has_header else ""
     return (
         f"{name}:1: cannot tell {asked}: {line!r}.{there} Name the columns in order, - for one to ignore "
         f"({options.columns_option} {in_order}), or by the header ({options.columns_option} {by_header}).{words}"
     )
-
-
-def refuse_semicolons(sample: Sequence[str], name: str) -> None:
-    """Refuse columns that semicolons separate: the commas in them may be those of decimal numbers.
-
-    Raises
-    ------
-    FormatError
-        If every line has as many semicolons, and a column between them is one of numbers.
-    """
-    rows = [line.strip().split(";") for line in sample]
-    if len(rows[0]) < 2 or len({*map(len, rows)}) > 1 or any("\t" in line for line in sample):
-        return
-    columns = zip(*(rows[1:] or rows), strict=True)
-    if any(mostly(sum(map(bool, map(_DECIMAL.fullmatch, column))), len(column)) for column in list(columns)[1:]):
-        raise FormatError(
-            f"{name}:1: semicolons separate the columns: {shortened(sample[0])!r}. Expected commas, tabs or white "
-            "space, and decimal points. Change them, for example with sed 's/,/./g; s/;/,/g' FILE > COPY. If they are "
-            "part of names, say the format (--format table)."
-        )

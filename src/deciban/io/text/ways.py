@@ -11,6 +11,7 @@ from itertools import combinations
 
 from deciban.errors import FormatError
 from deciban.io.columns.headers import CONDITION, Vocabulary, identity_of, roles_of
+from deciban.io.columns.meanings import names_measure, names_row, words_of_columns
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options
 from deciban.io.text.one_line import is_number, looks_numeric
@@ -20,6 +21,15 @@ _MOST = 3
 
 _MOST_WORDS = 4
 """Different values of a column that may say what trials are."""
+
+_MOST_IN_ORDER = 8
+"""Columns that options name in their order; of more, by their numbers."""
+
+_FEWEST_OF_MATRIX = 4
+"""Columns of numbers below whole numbers as titles that may be a matrix of trials."""
+
+_ROUNDED = 1e-3
+"""What probabilities that sum to 1 may lack, as they are rounded."""
 
 _MOST_COLUMNS = 24
 """Columns that are looked at; of more of them, nobody wants to name each."""
@@ -108,8 +118,31 @@ class ColumnsSeen:
         numbers = [at for at, values in enumerate(self._values) if looks_numeric(values) and not self._counts(at)]
         known = [at for at in numbers if self._roles[at] == "score"]
         taken = ("label", "class", "trial", "enroll", "test", "side")
-        likely = [at for at in numbers if self._roles[at] not in taken and not _are_whole(self._values[at])]
-        return known or likely or [at for at in numbers if self._roles[at] not in taken]
+        free = [at for at in numbers if self._roles[at] not in taken and not self._names_row(at)]
+        likely = [at for at in free if not _are_whole(self._values[at])]
+        return self._of_target(known or likely or free)
+
+    def _names_row(self, at: int) -> bool:
+        return self.has_header and names_row(self.rows[0][at])
+
+    def _of_target(self, scores: list[int]) -> list[int]:
+        """The same; of two columns that sum to 1 in each row, that of the target."""
+        if len(scores) != 2 or not self.has_header:  # the probabilities of two classes
+            return scores
+        pairs = zip(*(self._values[at] for at in scores), strict=True)
+        numbers = [(float(one), float(other)) for one, other in pairs if is_number(one) and is_number(other)]
+        if not all(math.isclose(one + other, 1.0, abs_tol=_ROUNDED) for one, other in numbers):
+            return scores
+        words = words_of_columns([self.rows[0][at] for at in scores], in_order=False)
+        known = self.options.vocabulary.within(words)
+        target = {at for word, at in words.items() if known.meaning(word) is True}
+        return [scores[at] for at in target] or scores
+
+    @cached_property
+    def has_free_numbers(self) -> bool:
+        """Whether a header names columns of numbers that may be scores, beside a label."""
+        free = [at for at in self._scores if not names_measure(self.rows[0][at])]
+        return self.has_header and "label" in self._roles and bool(free)
 
     @cached_property
     def _labels(self) -> list[int]:
@@ -128,6 +161,11 @@ class ColumnsSeen:
         vocabulary = self._vocabulary(at)
         return all(vocabulary.meaning(word) is not None for word in self._values[at])
 
+    def _usually_known(self, at: int) -> bool:
+        """Whether all words of a column mean target or non-target where a user gives no other words."""
+        usual = Vocabulary.of(None).within(self._values[at])
+        return all(usual.meaning(word) is not None for word in self._values[at])
+
     def _vocabulary(self, at: int) -> Vocabulary:
         return self.options.vocabulary.within(self._values[at])
 
@@ -143,6 +181,7 @@ class ColumnsSeen:
             return [(side, list(self._roles).index(side)) for side in sides]
         others = [at for at in range(len(self._values)) if at not in (*self._scores, label)]
         varied = [at for at in others if not self._counts(at) and len({*self._values[at]}) > 1]
+        varied = [at for at in varied if not looks_numeric(self._values[at]) or _are_whole(self._values[at])]
         names = [at for at in varied if self._are_distinct(at) or not self.has_header]
         return list(zip(("enroll", "test") if len(names) > 1 else ("trial",), names, strict=False))
 
@@ -167,8 +206,23 @@ class ColumnsSeen:
         plain = header and not header.isdigit() and not set(header) & set(",|=") and header == header.strip()
         return header if plain else str(at + 1)
 
+    @cached_property
+    def looks_like_matrix(self) -> bool:
+        """Whether the first row has a number for each column but the first, and all rows below are numbers."""
+        first, *others = self.rows
+        names = first[1:]
+        regular = [row for row in others if len(row) == len(first)]
+        if len(names) < _FEWEST_OF_MATRIX or not regular or not all(name.isdecimal() for name in names):
+            return False
+        distinct = len({*names}) == len(names) and len({row[0] for row in regular}) == len(regular)
+        return distinct and all(looks_numeric(column) for column in list(zip(*regular, strict=True))[1:])
+
     def shown(self) -> str:
         """The names of the columns, and of those with few values what these are."""
+        if self.looks_like_matrix:
+            return f"{self.rows[0][0]!r} and {len(self.rows[0]) - 1:,} with numbers for names: a matrix of trials?"
+        if not self.has_header and len(self.rows[0]) > _MOST_IN_ORDER and all(map(looks_numeric, self._values)):
+            return f"{len(self.rows[0]):,} without names, all of numbers"
         words = []
         for at, values in enumerate(self._values):
             name = self.rows[0][at] if self.has_header else ""
@@ -181,9 +235,13 @@ class ColumnsSeen:
 
     def ways(self, need: ContentKind | None) -> list[str]:
         """Options that would settle what the columns mean, the likeliest first; three at most."""
+        if self.looks_like_matrix:
+            return [f"{self.options.format_option} matrix-csv"]
         if need in ("class-scores", "class-key"):
             return self._ways_of_classes(need)
         found = self._ways_of_labels([]) if need == "key" else []
+        several = len(self._scores) >= _MOST and self.has_header and "label" in self._roles and need != "key"
+        found += self._ways_of_labels([("score", at) for at in self._scores]) if several else []
         for at in self._scores[:_MOST] if need != "key" else ():
             found += self._ways_of_labels([("score", at)]) or [self._option([*self._names(), ("score", at)])]
         return list(dict.fromkeys(found))[:_MOST]
@@ -192,6 +250,7 @@ class ColumnsSeen:
         """Options that say what the truth is besides; none if no column could hold it."""
         found: list[str] = []
         known = [at for at in self._labels if self._known(at) or self._roles[at] == "label"]
+        known = known or [at for at in self._labels if self._usually_known(at)]
         for one, other in () if known else self._equal[:1]:
             names = self._names_beside((one, other))
             found.append(self._option([*names, *parts], equal=(one, other)))
@@ -228,7 +287,7 @@ class ColumnsSeen:
 
     def _option(self, parts: Sequence[tuple[str, int]], equal: tuple[int, int] | None = None) -> str:
         """One option that names the columns: by their headers, or in their order."""
-        if not self.has_header and equal is None:
+        if not self.has_header and equal is None and len(self.rows[0]) <= _MOST_IN_ORDER:
             role_at = {at: role for role, at in parts}
             roles = [role_at.get(at, "-") for at in range(len(self.rows[0]))]
             return f"{self.options.columns_option} {','.join(roles)}"
@@ -243,17 +302,24 @@ class ColumnsSeen:
 def words_in_options(words: Sequence[str]) -> list[str]:
     """Options that say which of some words means target: each of them, if there are few; else none.
 
+    Words with known meanings keep these: the option that turns the truth round is never offered.
+
     Examples
     --------
+    >>> words_in_options(["imp", "tgt"])
+    ['--labels target=tgt,nontarget=imp']
     >>> words_in_options(["bona", "spoof"])
     ['--labels target=bona,nontarget=spoof', '--labels target=spoof,nontarget=bona']
     """
     if not 1 < len(words) <= _MOST_WORDS or any(set(word) & set(",|=") or not word for word in words):
         return []
-    return [
-        f"--labels {shlex.quote(f'target={word},nontarget=' + '|'.join(other for other in words if other != word))}"
-        for word in words
-    ]
+    known = Vocabulary.of(None).within(words)
+    targets = [word for word in words if known.meaning(word) is True]
+    others = [word for word in words if known.meaning(word) is False]
+    are_known = bool(targets and others) and len(targets) + len(others) == len(words)
+    sides = [(targets, others)] if are_known else [([w], [other for other in words if other != w]) for w in words]
+    words_of = (f"target={'|'.join(tar)},nontarget={'|'.join(non)}" for tar, non in sides)
+    return [f"--labels {shlex.quote(one)}" for one in words_of]
 
 
 def _are_whole(values: Sequence[str]) -> bool:

@@ -239,7 +239,7 @@ class Kind(ABC, Generic[S, K, A]):
     def unit_messages(self, systems: Sequence[S], reading: Reading) -> list[Message]:
         """What was done to the units of scores."""
         if reading.probabilities is None or not systems:
-            return []
+            return [Message("note", "", trained_units.NEGATED)] if reading.negate else []
         return of_probabilities(systems, self.prior_of_probabilities(reading, self.classes_of(systems[0])), self.noun)
 
     def key_messages(self, key: K, reading: Reading) -> list[Message]:  # noqa: ARG002
@@ -285,7 +285,7 @@ class Kind(ABC, Generic[S, K, A]):
         if reading.probabilities is not None:
             order = getattr(model, "classes_", None) or classes
             given = self.prior_of_probabilities(reading, classes, order)
-        trained_units.require_same(model, given)
+        trained_units.require_same(model, given, negate=reading.negate)
         trained_units.require_same_unit(model, reading, units)
 
     def record(self, reading: Reading, classes: Sequence[str], units: Units = ()) -> dict[str, Any]:

@@ -10,6 +10,8 @@ import numpy as np
 
 from deciban._arrow import of_numpy
 from deciban.errors import InputError
+from deciban.io.columns.meanings import plain_word, words_of_columns
+from deciban.io.contents import Contents
 from deciban.messages import Message
 from deciban.trials import ClassKey, ClassScores
 
@@ -78,6 +80,44 @@ def with_other_columns(key: ClassKey, scores: ClassScores, classes: Sequence[str
         if name not in classes and name not in known
     }
     return replace(key, trials=replace(key.trials, conditions={**known, **more}))
+
+
+def as_columns(key: ClassKey, columns: Sequence[str], *, in_order: bool = False) -> ClassKey:
+    """Return a key whose classes are called as the columns of their scores, if all of them name such a column.
+
+    Parameters
+    ----------
+    key : ClassKey
+    columns : sequence of str
+    in_order : bool
+        Whether numbers from 0 stand for the columns in order (`deciban.io.columns.meanings.words_of_columns`).
+    """
+    if set(key.classes) <= set(columns):
+        return key
+    places = words_of_columns(columns, in_order=in_order)
+    words = [plain_word(name) for name in key.classes]
+    if not set(words) <= places.keys():
+        return key
+    at = np.array([places[word] for word in words], key.label.dtype)
+    return ClassKey(key.trials, tuple(columns), at[key.label])
+
+
+def with_labels_of_columns(contents: Contents, classes: Sequence[str] | None) -> Contents:
+    """Return contents whose labels are called as the columns of scores beside them, with a note if numbers were.
+
+    Where a user names the classes, numbers are positions among these, and stay.
+    """
+    scores, key = contents.class_scores, contents.class_key
+    if scores is None or key is None:
+        return contents
+    in_order = classes is None and set(map(plain_word, key.classes)) <= set(map(str, range(len(scores.classes))))
+    changed = as_columns(key, scores.classes, in_order=in_order)
+    if changed is key:
+        return contents
+    note = ""
+    if are_counted(key.classes) and not set(key.classes) <= words_of_columns(scores.classes, in_order=False).keys():
+        note = f"label 0 is the column {scores.classes[0]}, label 1 {scores.classes[1]}, and so on"
+    return replace(contents, class_key=changed, notes=(*contents.notes, *([note] if note else [])))
 
 
 def refuse_some_detectors(scores: ClassScores, named: ClassScores) -> None:

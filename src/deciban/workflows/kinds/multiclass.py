@@ -17,7 +17,9 @@ from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
+from deciban.io.contents import ContentKind
 from deciban.io.reader import Input
+from deciban.io.recognition import Recognized
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.io.units import logliks_of_likelihoods, logliks_of_probabilities
@@ -28,13 +30,15 @@ from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores, Trials
 from deciban.trials.classes import align_class_systems
 from deciban.trials.units import units_of_trials
-from deciban.types import AnyArray, BoolArray, IntArray
+from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import Kind, Scored, Units, of_trials
 from deciban.workflows.kinds.class_names import (
     are_counted,
     are_numbers,
+    as_columns,
     named_as,
     refuse_some_detectors,
+    with_labels_of_columns,
     with_names,
     with_other_columns,
 )
@@ -65,7 +69,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     filled = " for every class"
     output = "log-likelihoods"
     about, other = "many classes", "two classes"
-    other_reading = ("labels",)
+    other_reading = ("labels", "negate")
     other_figures = (
         "operating_points",
         "eer_conventions",
@@ -76,6 +80,11 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         "axis",
         "rule",
     )
+
+    def read(self, file: Recognized, reading: Reading, say: Progress, need: ContentKind | None = None) -> Input:
+        """Read a score file or a key; labels beside scores are called as the columns of these."""
+        found = super().read(file, reading, say, need)
+        return replace(found, contents=with_labels_of_columns(found.contents, reading.classes))
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[ClassScores]:
         """The scores of the system that an input holds, its classes called and ordered as the user says."""
@@ -133,6 +142,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
                 f"key: none given, and {contents.origin.name} does not say of which class its segments are. Pass the "
                 "file that does (--key FILE)."
             )
+        key = as_columns(key, first.classes) if classes is None else key
         if not are_counted(key.classes) or are_numbers(first.classes) or set(key.classes) <= set(first.classes):
             return key
         if classes is None:

@@ -17,6 +17,12 @@ PROBABILITIES = "probabilities"
 """Where the record of training says by which prior scores were probabilities."""
 
 
+NEGATE = "negate"
+"""Where the record of training has that scores were negated; absent if they were not."""
+
+NEGATED = "signs of all scores changed: lower scores favour target (--negate)"
+"""Message about scores that were negated."""
+
 UNIT = "unit"
 """The key of the unit of the training scores in the record of training."""
 
@@ -79,8 +85,10 @@ def read_as(scores: Any) -> str:
 
 def record(reading: Reading, units: Sequence[str], prior: str | None) -> dict[str, Any]:
     """Return the units of training scores as the record of training has them; with the prior of probabilities."""
-    unit = {UNIT: unit_in_words(reading, units)}
-    return unit if prior is None else unit | {PROBABILITIES: prior}
+    found: dict[str, Any] = {UNIT: unit_in_words(reading, units)}
+    if reading.negate:
+        found[NEGATE] = True
+    return found if prior is None else found | {PROBABILITIES: prior}
 
 
 def require_same_unit(model: ScoreModel, reading: Reading, units: Sequence[str]) -> None:
@@ -112,19 +120,22 @@ def require_same_unit(model: ScoreModel, reading: Reading, units: Sequence[str])
     raise InputError(f"The model was trained on {own}, but these are {others}. {way}, or train on scores like these.")
 
 
-def require_same(model: ScoreModel, given: str | None) -> None:
-    """Refuse to apply a model to scores that are probabilities, if those of training were none, or the reverse.
+def require_same(model: ScoreModel, given: str | None, *, negate: bool = False) -> None:
+    """Refuse to apply a model to probabilities or negated scores, if those of training were none, or the reverse.
 
     Parameters
     ----------
     model : ScoreModel
     given : str or None
         The prior of these scores as `require_same` finds it in the record of training.
+    negate : bool
+        Whether these scores are negated.
 
     Raises
     ------
     InputError
     """
+    _require_same_sign(model, negate=negate)
     trained = None if model.training_ is None else model.training_.results.get(PROBABILITIES)
     if trained == given:
         return
@@ -138,3 +149,22 @@ def require_same(model: ScoreModel, given: str | None) -> None:
         f"probabilities: the model was trained on probabilities by the prior {trained}, and {now}. It is for scores "
         f"like those of training: name their prior (--probabilities {trained}), or train on scores like these."
     )
+
+
+def _require_same_sign(model: ScoreModel, *, negate: bool) -> None:
+    """Refuse to apply a model to scores that are not negated, if those of training were, or the reverse.
+
+    Raises
+    ------
+    InputError
+    """
+    trained = model.training_ is not None and model.training_.results.get(NEGATE) is True
+    if trained and not negate:
+        raise InputError(
+            "negate: the model was trained on negated scores, of which lower ones favour target. Add --negate "
+            "(negate=True) for such scores, or train on scores like these."
+        )
+    if negate and not trained:
+        raise InputError(
+            "negate: the model was trained on scores that were not negated. Leave it out, or train with it (--negate)."
+        )

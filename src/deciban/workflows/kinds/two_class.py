@@ -91,7 +91,9 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         return super().read(file, reading, say, need) if found is None else found
 
     def systems_of(self, contents: Contents, reading: Reading) -> list[Scores]:
-        """The scores of each system that an input holds, probabilities as llrs."""
+        """The scores of each system that an input holds, probabilities as llrs; negated if lower ones favour target."""
+        if reading.negate:
+            return [one.negated() for one in contents.systems]
         if reading.probabilities is None or contents.from_probabilities:
             return list(contents.systems)
         return [llrs_of_probabilities(one, reading.probabilities) for one in contents.systems]
