@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban.core.resampling.rates import small_sample_factors
 from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
@@ -156,7 +157,10 @@ def count_singles(
         place = group[own.codes[0]] * n_cells + cell
         places.append(place)
         owned.append(_sums(place, weight, n_groups, n_cells))
-        squared = None if weight is None else np.square(weight, dtype=np.float64)
+        squared = None
+        if weight is not None:  # with the factors of a jackknife
+            mass = np.asarray(weight, np.float64)
+            squared = np.square(mass * small_sample_factors(mass / mass.sum()))
         squares.append(owned[-1] if squared is None else _sums(place, squared, n_groups, n_cells))
     counts = SingleCounts.of_classes(owned, squares, in_cells)
     n_rows = counts[0].n_units
