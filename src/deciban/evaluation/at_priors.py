@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from scipy.special import expit, logit
 
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import detection_cost, effective_log_odds
+from deciban.core.resampling.intervals import ROUNDING
 from deciban.types import CountArray, FloatArray
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def spread_of_rates(rates: FloatArray, errors: FloatArray) -> FloatArray:
     [0.2, 0.2, 0.1]
     """
     base = np.sqrt(np.clip(rates * (1.0 - rates), 0.0, None))
-    moved = base > math.sqrt(np.finfo(np.float64).tiny)
+    moved = (rates > ROUNDING) & (rates < 1.0 - ROUNDING)
     if not moved.any():
         return np.zeros(len(rates))
     places = np.arange(len(rates))

@@ -51,5 +51,10 @@ def test_bands_of_many_trials_are_exact(monkeypatch):
     monkeypatch.setattr(Bands, "MOST_UNITS", 100)
     found = made(None, are_listed=False)
     factor = np.sqrt(100 / 99 * (N_TAR + N_NON - 1) / (N_TAR + N_NON))
-    for name in ("act_error", "p_miss", "pav", "act_cross_entropy"):
+    for ours, other in zip(
+        found.error_rates["act_error"][1].parts, every.error_rates["act_error"][1].parts, strict=True
+    ):
+        n = other[0].size.n_units
+        np.testing.assert_allclose(ours[0].variance, 100 / 99 * (n - 1) / n * other[0].variance, rtol=1e-8, atol=1e-20)
+    for name in ("p_miss", "pav", "act_cross_entropy"):
         np.testing.assert_allclose(found.curves[name], factor * every.curves[name], rtol=1e-8, atol=1e-12)

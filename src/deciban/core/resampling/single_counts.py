@@ -81,7 +81,7 @@ class RowsOfTrials:
     share : (n_rows + 1,) array
         What a trial of weight 1 adds to an influence, as a share of that of its row.
     weight : (n_units,) array or None
-        Weights of trials; None where all weigh 1.
+        Weights of trials, times the factors of a jackknife; None where all weigh 1.
     """
 
     row: IntArray
@@ -152,16 +152,17 @@ def count_singles(
     """
     n_cells, keys = len(in_cells[0]), units[0].keys
     group, places = groups_of_units(keys, n_groups), list[IntArray]()
-    owned, squares = list[CountArray](), list[CountArray]()
+    owned, squares, masses = list[CountArray](), list[CountArray](), list[FloatArray | float]()
     for cell, own, weight in zip(cells, units, weights, strict=True):
         place = group[own.codes[0]] * n_cells + cell
         places.append(place)
         owned.append(_sums(place, weight, n_groups, n_cells))
-        squared = None
+        mass: FloatArray | float = 1.0
         if weight is not None:  # with the factors of a jackknife
-            mass = np.asarray(weight, np.float64)
-            squared = np.square(mass * small_sample_factors(mass / mass.sum()))
-        squares.append(owned[-1] if squared is None else _sums(place, squared, n_groups, n_cells))
+            own_mass = np.asarray(weight, np.float64)
+            mass = own_mass * small_sample_factors(own_mass / own_mass.sum())
+        masses.append(mass)
+        squares.append(owned[-1] if weight is None else _sums(place, np.square(mass), n_groups, n_cells))
     counts = SingleCounts.of_classes(owned, squares, in_cells)
     n_rows = counts[0].n_units
     row: IntArray = np.full(len(keys), n_rows, np.int32)
@@ -176,8 +177,8 @@ def count_singles(
     weight = None
     if any(one is not None for one in weights):
         weight = np.zeros(len(keys))
-        for own, one in zip(units, weights, strict=True):
-            weight[own.codes[0]] = 1.0 if one is None else one
+        for own, mass in zip(units, masses, strict=True):
+            weight[own.codes[0]] = mass
     return counts, RowsOfTrials(row, np.append(1.0 / roots, 0.0), weight)
 
 

@@ -16,6 +16,9 @@ Name = TypeVar("Name", bound=Hashable)
 
 _NAMES = ("targets", "non-targets")
 
+_SMALL = 1e-9
+"""Share of a squared spread that may be rounding."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClassRate:
@@ -176,4 +179,5 @@ def _correlation(parts: Sequence[RatePart], variance: float) -> float:
     spreads = [float(part.weight * np.sqrt(part.variance)) for part in parts]
     squares, total = math.fsum(one * one for one in spreads), math.fsum(spreads)
     products = total * total - squares
-    return min(max((variance - squares) / products, 0.0), 1.0) if products > 0.0 else 1.0
+    is_seen = products > _SMALL * total * total  # else a rate varies by rounding alone
+    return min(max((variance - squares) / products, 0.0), 1.0) if is_seen else 1.0
