@@ -5,7 +5,6 @@ import json
 import jsonschema
 import numpy as np
 import pytest
-from scipy import stats
 
 import deciban
 from deciban.analysis.comparison import compare_results
@@ -75,13 +74,7 @@ def test_corrected_is_told_but_not_the_middle(three):
     one = found.difference("min_cllr")
     a, b = (system.uncertainty.estimates["min_cllr"] for system in three[:2])
     assert one.corrected == a.corrected - b.corrected
-    t = stats.t(SPEAKERS - 1).ppf(0.975)
-    (a_low, a_high), (b_low, b_high) = (
-        [x.value * np.exp(sign * t * x.standard_error / x.value) for sign in (-1, 1)] for x in (a, b)
-    )
-    share = one.standard_error / np.hypot(a.standard_error, b.standard_error)
-    assert one.low == pytest.approx(one.estimate - share * np.hypot(a.value - a_low, b_high - b.value))
-    assert one.high == pytest.approx(one.estimate + share * np.hypot(a_high - a.value, b.value - b_low))
+    assert (one.low + one.high) / 2 == pytest.approx(one.estimate)
 
 
 def test_pairing_makes_intervals_narrower(three):

@@ -56,20 +56,15 @@ def test_the_difference_of_two_rates_is_that_of_discordant_trials():
     units = {"tar_units": number[:50], "non_units": number[50:], "operating_points": [0.5]}
     found = pair(evaluate(tar, first, **units), evaluate(tar, second, **units)).difference(("p_fa", 0), 0.9)
     only_first, only_second = np.sum((first > 0) & (second < 0)), np.sum((first < 0) & (second > 0))
-    n, rates = len(number), [float(np.mean(one > 0)) for one in (first, second)]
+    n = len(number)
     variance = n / (n - 1) * (only_first + only_second - (only_first - only_second) ** 2 / n_non) / n_non**2
     assert found.estimate == pytest.approx((only_first - only_second) / n_non)
     assert found.standard_error == pytest.approx(math.sqrt(variance), rel=1e-12)
-    # Wilson limits of both rates, whose distances add in squares, less what both have in common.
-    t = stats.t(n_non - 1).ppf(0.95)
-    limits = [wilson(p, n_non - 1, t) for p in rates]
-    alone = n / (n - 1) * math.fsum(p * (1 - p) for p in rates) / n_non
-    share = math.sqrt(variance / alone)
-    below = share * math.hypot(rates[0] - limits[0][0], limits[1][1] - rates[1])
-    above = share * math.hypot(limits[0][1] - rates[0], rates[1] - limits[1][0])
-    assert (found.low, found.high) == pytest.approx((found.estimate - below, found.estimate + above))
-    assert found.estimate < 0.0
-    assert found.p_value == pytest.approx(2 * stats.t(n_non - 1).sf(-found.estimate / above * t), rel=1e-9)
+    reach = stats.t(n_non - 1).ppf(0.95) * math.sqrt(variance)
+    assert (found.low, found.high) == pytest.approx((found.estimate - reach, found.estimate + reach))
+    assert found.p_value == pytest.approx(
+        2 * stats.t(n_non - 1).sf(abs(found.estimate) / math.sqrt(variance)), rel=1e-9
+    )
 
 
 def test_variances_of_systems_without_common_units_add():
@@ -98,8 +93,7 @@ def test_units_are_found_by_name_whatever_their_order():
 
 @pytest.mark.parametrize("figure", ["cllr", ("act_dcf", 0)])
 def test_the_test_has_its_size_and_intervals_their_coverage(figure):
-    systems = [two_systems(seed, n_units=30, shift=0.0, operating_points=[0.5]) for seed in range(80)]
-    p_values = [pair(*both).difference(figure, 0.9).p_value for both in systems]
+    p_values = [pair(*two_systems(seed, n_units=30, shift=0.0)).difference(figure, 0.9).p_value for seed in range(80)]
     rejected = np.sum(np.array(p_values) < 0.1)
     assert 1 <= rejected <= 18  # 8 expected; beyond with probability 0.002
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
@@ -128,8 +122,8 @@ def test_where_no_error_was_seen_wilson_limits_take_part():
     assert found.p_value == pytest.approx(2 * stats.t(39).sf(t / (math.sqrt(2) * most)))
 
 
-def test_differences_that_no_unit_moves_are_as_sure_as_errors_that_none_shows():
-    """Both systems err on the same trials, with other scores."""
+def test_systems_with_the_same_decisions_do_not_differ():
+    """An increasing map leaves all errors where they are."""
     units = np.arange(40)
     scores = np.where(units < 4, -1.0, 1.0)
     one, other = (
@@ -137,10 +131,20 @@ def test_differences_that_no_unit_moves_are_as_sure_as_errors_that_none_shows():
         for factor in (1.0, 2.0)
     )
     found = pair(one, other).difference(("p_miss", 0), 0.95)
-    t = stats.t(39).ppf(0.975)
-    most = math.sqrt(2) * t**2 / (40 + t**2)
-    assert (found.estimate, found.standard_error, found.p_value) == (0.0, 0.0, 1.0)
-    assert (found.low, found.high) == pytest.approx((-most, most))
+    assert (found.estimate, found.low, found.high, found.p_value) == (0.0, 0.0, 0.0, 1.0)
+
+
+def test_metrics_of_other_trials_have_the_limits_of_both():
+    units = np.arange(40)
+    tar, non = np.where(units < 4, -1.0, 1.0), -9.0 - units
+    one, other = (
+        evaluate(factor * tar, non, tar_units=first + units, non_units=first + units, operating_points=[0.5])
+        for first, factor in ((0, 1.0), (100, -1.0))
+    )
+    found, t = pair(one, other).difference(("p_miss", 0), 0.95), stats.t(39).ppf(0.975)
+    (low, high), (least, most) = wilson(0.1, 40, t), wilson(0.9, 40, t)
+    assert found.low == pytest.approx(-0.8 - math.hypot(0.1 - low, most - 0.9), rel=0.02)
+    assert found.high == pytest.approx(-0.8 + math.hypot(high - 0.1, 0.9 - least), rel=0.02)
 
 
 def test_systems_are_the_same_though_some_metric_has_no_interval():

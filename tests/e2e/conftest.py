@@ -54,7 +54,7 @@ def stable():
 
     def lines(text):
         text = re.sub(r"in \d+ steps, gradient \d\.\de[-+]\d\d\b", "in N steps, gradient G", text)
-        return [line.rstrip() for line in text.strip().splitlines()]
+        return [line.rstrip() for line in text.strip("\n").splitlines()]
 
     return lines
 

@@ -70,7 +70,12 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
     for figure in kept:
         of_pairs = [
             ConditionDifference(
-                one.name, other.name, figure, _values(figure, one, other), p.difference(figure, level), 1.0
+                one.name,
+                other.name,
+                figure,
+                _values(figure, one, other),
+                p.difference(figure, level, same_trials=False),
+                1.0,
             )
             for (one, other), p in zip(pairs, paired, strict=True)
         ]
@@ -161,10 +166,6 @@ class _MeanOf:
     def distances(self, level: float) -> tuple[float, float]:
         """Return how far the mean may fall and rise."""
         return self._shrunk([one.distances(level) for one in self.estimates])
-
-    def unseen(self, level: float) -> tuple[float, float]:
-        """Return how far the mean may fall and rise by errors that no unit shows."""
-        return self._shrunk([one.unseen(level) for one in self.estimates])
 
     def _shrunk(self, each: Sequence[tuple[float, float]]) -> tuple[float, float]:
         """Add squares of distances, with the correlation that the standard error of the mean has."""

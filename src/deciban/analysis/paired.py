@@ -38,9 +38,6 @@ class Uncertain(Protocol):
     def distances(self, level: float) -> tuple[float, float]:
         """How far it may fall and rise."""
 
-    def unseen(self, level: float) -> tuple[float, float]:
-        """How far it may fall and rise by errors that no unit shows."""
-
 
 @dataclass(frozen=True, slots=True)
 class SignFlips:
@@ -186,8 +183,14 @@ class PairedUnits:
             return None
         return without_rounding(one.values[figure][at], other.values[figure][also])
 
-    def difference(self, figure: Figure, level: float, flips: SignFlips | None = None) -> Interval:
-        """First minus second, with its paired interval and p-value.
+    def difference(
+        self, figure: Figure, level: float, flips: SignFlips | None = None, *, same_trials: bool = True
+    ) -> Interval:
+        """Return first minus second, with its interval and p-value.
+
+        On the same trials, errors that no unit shows are mostly the same for both systems: the interval is that of the
+        influences on the difference, with t quantiles, unless one of the metrics shows no error at all. Then, and for
+        metrics of other trials, it is made of the limits of both; see `interval_of_difference`.
 
         The middle of the interval is the difference of the figures as they are defined. What minima promise too much
         is nearly the same for two systems on the same trials and cancels; the corrections of both, subtracted, mostly
@@ -206,6 +209,8 @@ class PairedUnits:
             found = replace(plain.interval(level), p_value=1.0)
         elif drawn is not None and one.standard_error > 0.0 and other.standard_error > 0.0:
             found = _of_replicates(drawn, plain, level)  # errors that no unit shows are in no replicate
+        elif same_trials and self.n_shared and min(one.standard_error, other.standard_error) > 0.0:
+            found = replace(plain.interval(level), p_value=t_test(value, error, fewest_degrees((one, other))))
         else:
             found = interval_of_difference(one, other, plain, level)
         if flips is not None:
@@ -231,6 +236,21 @@ def fewest_degrees(estimates: Sequence[Estimate]) -> float:
     return min(one.n_units - 1.0 if one.degrees is None else one.degrees for one in estimates)
 
 
+def t_test(value: float, standard_error: float, degrees: float) -> float:
+    """Return the two-sided p-value of no difference.
+
+    Examples
+    --------
+    >>> round(t_test(2.0, 1.0, 30), 4), t_test(0.0, 0.0, 30)
+    (0.0546, 1.0)
+    """
+    if value == 0.0:
+        return 1.0
+    if standard_error == 0.0:
+        return 0.0
+    return float(2.0 * special.stdtr(degrees, -abs(value) / standard_error))
+
+
 def _less(one: float | None, other: float | None) -> float:
     return (one or 0.0) - (other or 0.0)
 
@@ -248,9 +268,8 @@ def interval_of_difference(one: Uncertain, other: Uncertain, plain: Estimate, le
     """Return the interval of a difference, from the distances of the limits of both metrics.
 
     Squares of distances add (MOVER, Zou and Donner 2008, Statistics in Medicine 27); where the same units move both
-    metrics, they shrink as the standard error of the difference does. Where no unit moves the difference, though units
-    move both metrics, the distances are those of errors that no unit shows. The p-value is that of t at which the limit
-    at this level leaves out no difference.
+    metrics, they shrink as the standard error of the difference does. The p-value is that of t at which the limit at
+    this level leaves out no difference.
 
     Parameters
     ----------
@@ -260,11 +279,8 @@ def interval_of_difference(one: Uncertain, other: Uncertain, plain: Estimate, le
     level : float
     """
     spread = math.hypot(one.standard_error, other.standard_error)
-    is_seen = plain.standard_error > 0.0 or spread == 0.0
-    (fall, rise), (other_fall, other_rise) = (
-        (x.distances(level) if is_seen else x.unseen(level)) for x in (one, other)
-    )
-    factor = plain.standard_error / spread if plain.standard_error > 0.0 else 1.0
+    (fall, rise), (other_fall, other_rise) = (x.distances(level) for x in (one, other))
+    factor = plain.standard_error / spread if spread > 0.0 and plain.standard_error > 0.0 else 1.0
     below, above = factor * math.hypot(fall, other_rise), factor * math.hypot(rise, other_fall)
     degrees = plain.n_units - 1.0 if plain.degrees is None else plain.degrees
     reach, p_value = below if plain.value > 0.0 else above, 1.0

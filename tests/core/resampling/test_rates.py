@@ -75,13 +75,6 @@ def test_a_negative_weight_exchanges_the_ways():
     assert above > below
 
 
-def test_what_is_unseen_is_what_no_error_leaves():
-    size = ClassSize(200.0, 50.0, 50)
-    part = RatePart(99.0, 0.2, 0.001, size)
-    _, above = RateSum(((part,), ())).unseen(0.95)
-    assert above == pytest.approx(99.0 * size.limits(0.0, 0.0, 0.95)[1])
-
-
 def test_means_over_classes_need_enough_clusters_of_each():
     design = ClusterDesign.of(30, np.array([10.0, 4.999999999999, 20.0]), 25.0)
     assert design.seen.tolist() == [10, 5, 20]

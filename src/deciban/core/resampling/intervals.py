@@ -241,12 +241,6 @@ class Estimate:
         found = replace(self, corrected=None).interval(level)
         return self.value - found.low, found.high - self.value
 
-    def unseen(self, level: float) -> tuple[float, float]:
-        """Return how far the metric may fall and rise by errors that no unit shows: as if there were none."""
-        if self.rates is None:
-            return self.distances(level)
-        return self._of_rates(self.rates.unseen(level))
-
     @staticmethod
     def _of_rates(distances: tuple[FloatArray, FloatArray]) -> tuple[float, float]:
         below, above = distances

@@ -10,7 +10,7 @@ Economics and Statistics 99).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -244,12 +244,6 @@ class RateSum:
         )
         below, above = np.sqrt(np.maximum(tar**2 + non**2 + 2.0 * self.between * tar * non, 0.0))
         return below, above
-
-    def unseen(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """Return how far a sum may fall and rise in which no error was seen."""
-        tar, non = (tuple(replace(part, rate=0.0, variance=0.0) for part in own) for own in self.parts)
-        rise = replace(self, parts=(tar, non)).distances(level)[1]
-        return rise, rise
 
 
 def combined(distances: Sequence[FloatArray], correlation: float) -> FloatArray:
