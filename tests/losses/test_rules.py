@@ -26,6 +26,7 @@ def assert_same(got, wanted, rel=1e-12):
     np.testing.assert_allclose(np.asarray(got), wanted, rtol=rel, atol=1e-300)
 
 
+@pytest.mark.filterwarnings("ignore:All scores lie in")
 @in_both_libraries
 @given(sets=classes())
 def test_cllr_is_the_metric(array, sets):
@@ -35,6 +36,7 @@ def test_cllr_is_the_metric(array, sets):
     assert_same(losses.cllr_and_gradient(array(tar), array(non)).value, wanted)
 
 
+@pytest.mark.filterwarnings("ignore:All scores lie in")
 @in_both_libraries
 @pytest.mark.parametrize(("alpha", "beta"), RULES)
 @given(sets=classes(), x=log_odds)

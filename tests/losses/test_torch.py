@@ -23,6 +23,7 @@ def leaf(values, **how):
     return tensor(values, requires_grad=True, **how)
 
 
+@pytest.mark.filterwarnings("ignore:All scores lie in")
 @pytest.mark.parametrize(("alpha", "beta"), RULES)
 @given(sets=classes(), x=log_odds)
 def test_values_are_those_of_the_metric(alpha, beta, sets, x):

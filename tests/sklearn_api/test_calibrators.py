@@ -139,15 +139,15 @@ def test_words_say_which_scores_are_larger_and_the_alphabet_which_class_is_secon
 
 def test_words_of_no_known_meaning_are_refused_unless_one_is_named(trials):
     X, y, _ = trials
-    words = np.where(y, "yes", "no")
-    with pytest.raises(InputError, match="y: which of the words 'no', 'yes'.*pos_label='yes'"):
+    words = np.where(y, "odd", "even")
+    with pytest.raises(InputError, match="y: which of the words 'even', 'odd'.*pos_label='odd'"):
         AffineCalibrator().fit(X, words)
     with pytest.raises(InputError, match="pos_label: 'maybe' is neither of the labels"):
         AffineCalibrator(pos_label="maybe").fit(X, words)
     expected = AffineCalibrator().fit(X, y).decision_function(X)
-    assert np.array_equal(AffineCalibrator(pos_label="yes").fit(X, words).decision_function(X), expected)
+    assert np.array_equal(AffineCalibrator(pos_label="odd").fit(X, words).decision_function(X), expected)
     with pytest.warns(DecibanWarning, match="larger scores favour non-target"):
-        AffineCalibrator(pos_label="no").fit(X, words)
+        AffineCalibrator(pos_label="even").fit(X, words)
 
 
 def test_score_is_minus_cllr(trials):

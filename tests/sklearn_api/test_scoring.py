@@ -85,9 +85,9 @@ def test_labels_of_any_kind(trials, metric):
     assert metric(spoofing, llr, pos_label="bonafide") == expected
     assert metric(spoofing, llr) == expected
     assert metric(spoofing, llr, pos_label="spoof") == metric(1 - y, llr) > expected
-    with pytest.raises(InputError, match="which of the words 'no', 'yes' is that of the targets"):
-        metric(np.where(y, "yes", "no"), llr)
-    assert metric(np.where(y, "yes", "no"), llr, pos_label="yes") == expected
+    with pytest.raises(InputError, match="which of the words 'even', 'odd' is that of the targets"):
+        metric(np.where(y, "odd", "even"), llr)
+    assert metric(np.where(y, "odd", "even"), llr, pos_label="odd") == expected
 
 
 def test_eer_is_where_the_hull_of_the_roc_meets_the_diagonal(trials):

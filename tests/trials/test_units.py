@@ -99,7 +99,7 @@ def test_a_grid_is_like_the_list_of_its_cells():
         grid = Trials.of_grid(enroll, test, marked)
         for found, expected in (
             (speakers_of(grid, target[chosen]).units, speakers_of(listed, target[chosen]).units),
-            (units_of_trials(grid, noun="trial", source=""), units_of_trials(listed, noun="trial", source="")),
+            (units_of_trials(grid, noun="trial"), units_of_trials(listed, noun="trial")),
         ):
             assert np.array_equal(found.keys, expected.keys)
             assert np.array_equal(found.codes, expected.codes)
@@ -154,17 +154,17 @@ def test_names_of_trials_that_do_not_count_make_no_units():
     units = units_of_columns([side_of(trials, "trial")], np.array([True, False, True]), noun="unit", source="")
     assert units.n_units == 2
     assert units.codes[0][1] == 0
-    assert units_of_trials(trials, np.array([True, False, False]), noun="trial", source="").n_units == 1
+    assert units_of_trials(trials, np.array([True, False, False]), noun="trial").n_units == 1
 
 
 def test_trials_with_names_are_units_by_these_and_others_by_their_rows():
     pairs = Trials.of({"enroll": ["a", "b", "a"], "test": ["b", "a", "a"]})
-    units = units_of_trials(pairs, noun="trial", source="")
+    units = units_of_trials(pairs, noun="trial")
     assert units.n_units == 3
-    assert set(units_of_trials(pairs.take(np.array([2])), noun="trial", source="").keys) < set(units.keys)
+    assert set(units_of_trials(pairs.take(np.array([2])), noun="trial").keys) < set(units.keys)
     rows = Trials.of_rows(4)
-    one = units_of_trials(rows.take(np.array([1, 3])), noun="trial", source="").keys
-    assert set(one) < set(units_of_trials(rows, noun="trial", source="").keys)
+    one = units_of_trials(rows.take(np.array([1, 3])), noun="trial").keys
+    assert set(one) < set(units_of_trials(rows, noun="trial").keys)
 
 
 def test_a_million_units_are_found():

@@ -106,7 +106,7 @@ def test_nobody_says_of_an_object_that_it_does_not_fit():
     table = pa.table({"score": [0.5, 1.5, 1.0], "label": ["target", "target", "nontarget"]})
     words = [one.text for one in evaluate_files(table).messages]
     assert words[-1] == "3 rows in 1 piece, read more than once"
-    assert any("--units trials takes every trial for one" in text for text in words)
+    assert any("3 trials taken as independent" in text for text in words)
 
 
 @pytest.mark.parametrize("mask", [np.int8, np.bool_])

@@ -287,12 +287,12 @@ def test_trials_of_one_name_have_units_by_name_alone():
 
 
 def test_trials_without_names():
-    write("same.txt", "2\n1\n")
-    write("other.txt", "0\n1\n")
+    write("same.txt", "2\n1\n3\n0.5\n4\n")
+    write("other.txt", "0\n1\n-1\n-2\n2\n")
     for asked in ({}, {"units": "trials"}):
         found = deciban.evaluate_files(same="same.txt", different="other.txt", **asked)
-        assert any(line.startswith("units  4 trials taken as independent: ") for line in found.message_lines)
-        assert found.systems[0].interval("eer").n_units == 4
+        assert any(line.startswith("units  10 trials taken as independent: ") for line in found.message_lines)
+        assert found.systems[0].interval("eer").n_units == 10
     found = deciban.evaluate_files(same="same.txt", different="other.txt", intervals=False)
     assert found.systems[0].uncertainty is None
     assert not any(line.startswith("units") for line in found.message_lines)

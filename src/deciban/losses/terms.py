@@ -27,26 +27,34 @@ _quiet = np.errstate(over="ignore", under="ignore")
 
 
 @_quiet
-def cost_non(xp: Any, x: Any, alpha: float, beta: float) -> Any:
-    """Return ``C(x | non; alpha, beta)`` of posterior log odds ``x``, infinite ones included.
+def cost_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.0) -> Any:
+    """Return ``exp(log_weight) C(x | non; alpha, beta)`` of posterior log odds ``x``, infinite ones included.
 
     Rules without a closed form are evaluated by `deciban.core.rules.proper` on the host, one formula for all libraries;
     the result returns to the device of ``x``.
     """
     closed_form = _CLOSED_FORMS.get((alpha, beta))
     if closed_form is not None:
-        return closed_form(xp, x)
-    values = proper.beta_cost_non(on_host(x).astype(np.float64, copy=False), alpha, beta)
-    return xp.asarray(values, dtype=x.dtype, device=array_api_compat.device(x))
+        cost = closed_form(xp, x)
+    else:
+        values = proper.beta_cost_non(on_host(x).astype(np.float64, copy=False), alpha, beta)
+        cost = xp.asarray(values, dtype=x.dtype, device=array_api_compat.device(x))
+    return proper.weighted_cost_non(xp, cost, x, alpha, beta, log_weight)
 
 
 @_quiet
-def slope_non(xp: Any, x: Any, alpha: float, beta: float) -> Any:
-    """Return ``dC/dx = sigma(x)^alpha sigma(-x)^(beta-1) / B(alpha, beta)``; ``inf`` where it leaves the type."""
+def slope_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.0) -> Any:
+    """Return ``exp(log_weight) dC/dx``; ``inf`` where it leaves the type.
+
+    The derivative is ``sigma(x)^alpha sigma(-x)^(beta-1) / B(alpha, beta)``.
+    """
     exponent = -alpha * _softplus(xp, -x)
     if beta != 1:  # 0 * inf would be NaN
         exponent = exponent - (beta - 1) * _softplus(xp, x)
-    return xp.exp(exponent - float(special.betaln(alpha, beta)))
+    exponent = exponent - float(special.betaln(alpha, beta))
+    if log_weight < -700.0:  # the weight alone underflows
+        return xp.exp(exponent + log_weight)
+    return math.exp(log_weight) * xp.exp(exponent)
 
 
 def on_host(x: Any) -> AnyArray:
@@ -88,9 +96,9 @@ _CLOSED_FORMS: dict[tuple[float, float], Callable[[Any, Any], Any]] = {
 }
 
 
-def differentiable_cost_non(xp: Any, x: Any, alpha: float, beta: float) -> Any:
+def differentiable_cost_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.0) -> Any:
     """`cost_non` of a tensor, differentiable twice; torch is imported when it is needed."""
-    return _function().apply(xp, x, alpha, beta)
+    return _function().apply(xp, x, alpha, beta, log_weight)
 
 
 @cache
@@ -99,19 +107,19 @@ def _function() -> Any:
 
     class CostNon(torch.autograd.Function):  # type: ignore[misc]  # Any, where torch is not installed
         @staticmethod
-        def forward(xp: Any, x: Any, alpha: float, beta: float) -> Any:
-            return cost_non(xp, x, alpha, beta)
+        def forward(xp: Any, x: Any, alpha: float, beta: float, log_weight: float) -> Any:
+            return cost_non(xp, x, alpha, beta, log_weight)
 
         @staticmethod
-        def setup_context(ctx: Any, inputs: tuple[Any, Any, float, float], output: Any) -> None:  # noqa: ARG004
-            ctx.xp, x, ctx.alpha, ctx.beta = inputs
+        def setup_context(ctx: Any, inputs: tuple[Any, Any, float, float, float], output: Any) -> None:  # noqa: ARG004
+            ctx.xp, x, *ctx.rule = inputs
             ctx.save_for_backward(x)
 
         @staticmethod
-        def backward(ctx: Any, gradient: Any) -> tuple[None, Any, None, None]:
+        def backward(ctx: Any, gradient: Any) -> tuple[None, Any, None, None, None]:
             (x,) = ctx.saved_tensors
             # Made of differentiable operations: PyTorch records them if a second derivative is asked for.
-            return None, gradient * slope_non(ctx.xp, x, ctx.alpha, ctx.beta), None, None
+            return None, gradient * slope_non(ctx.xp, x, *ctx.rule), None, None, None
 
     return CostNon
 
@@ -228,25 +236,21 @@ class CostAndGradient(NamedTuple):
 
 
 class _Term(NamedTuple):
-    """One class of an expected cost, ``sum(weight * C(x | non; alpha, beta))``: targets are non-targets mirrored."""
+    """One class of an expected cost, ``sum(share * weight * C(x | non))``: targets are non-targets mirrored."""
 
     x: Any
     sign: float
-    weight: Any
+    share: Any
+    log_weight: float
     alpha: float
     beta: float
     dtype: Any
 
     @classmethod
-    def of(cls, xp: Any, trials: LossTrials, sign: float, log_odds: float, rule: tuple[float, float]) -> _Term:
+    def of(cls, trials: LossTrials, sign: float, log_odds: float, rule: tuple[float, float]) -> _Term:
         """Weigh with the prior of the class, ``sigma(-sign * log_odds)``."""
         llr, share, dtype = trials
-        prior = float(special.expit(-sign * log_odds))
-        x = sign * (llr + log_odds)
-        if prior == 0:  # underflown: leaves nothing of a cost, be it infinite
-            nowhere = xp.zeros(x.shape, dtype=xp.bool, device=array_api_compat.device(x))
-            x = xp.where(nowhere, x, xp.zeros_like(x))
-        return cls(x, sign, prior * share, *rule, dtype)
+        return cls(sign * (llr + log_odds), sign, share, -float(np.logaddexp(0.0, sign * log_odds)), *rule, dtype)
 
 
 class LossTerms(NamedTuple):
@@ -277,8 +281,8 @@ class LossTerms(NamedTuple):
         alpha, beta = _validate.rule(*rule)
         log_odds = _validate.single_log_odds(*prior, way=_SEVERAL)
         xp, targets, non_targets = both_classes(tar, non, tar_weights, non_weights)
-        tar_term = _Term.of(xp, targets, -1.0, log_odds, (beta, alpha))
-        return cls(xp, (tar_term, _Term.of(xp, non_targets, 1.0, log_odds, (alpha, beta))), 1.0)
+        tar_term = _Term.of(targets, -1.0, log_odds, (beta, alpha))
+        return cls(xp, (tar_term, _Term.of(non_targets, 1.0, log_odds, (alpha, beta))), 1.0)
 
     def value(self) -> Any:
         """The loss, of the type of the scores, differentiable by the tensors it came from."""
@@ -295,12 +299,12 @@ class LossTerms(NamedTuple):
     def _total(self, cost: Callable[..., Any], terms: tuple[_Term, _Term]) -> Any:
         xp = self.xp
         # Vectors of one number until they have their type: sums of NumPy arrays are no arrays.
-        tar, non = (xp.sum(t.weight * cost(xp, t.x, t.alpha, t.beta), keepdims=True) for t in terms)
+        tar, non = (xp.sum(t.share * cost(xp, t.x, t.alpha, t.beta, t.log_weight), keepdims=True) for t in terms)
         with np.errstate(over="ignore"):
             dtype = xp.result_type(*(t.dtype for t in terms))
             return xp.astype((tar + non) / self.unit, dtype, copy=False)[0]
 
     def _gradient(self, term: _Term) -> Any:
-        slope = slope_non(self.xp, term.x, term.alpha, term.beta)
+        slope = slope_non(self.xp, term.x, term.alpha, term.beta, term.log_weight)
         with np.errstate(over="ignore"):
-            return self.xp.astype(term.sign * term.weight * slope / self.unit, term.dtype, copy=False)
+            return self.xp.astype(term.sign * term.share * slope / self.unit, term.dtype, copy=False)

@@ -5,9 +5,16 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
+from scipy.special import betaln
 
 from deciban import metrics
-from deciban.core.rules.expected import cross_entropy, log_cost_of_others, mean_log_cost, normalized_cross_entropy
+from deciban.core.rules.expected import (
+    cross_entropy,
+    log_cost_of_others,
+    mean_log_cost,
+    normalized_cross_entropy,
+    scoring_rule_cost,
+)
 
 
 def surprise(x):
@@ -107,3 +114,14 @@ def test_some_can_be_left_out_of_a_sum_whatever_they_score(n, share, dtype):
 
 def test_an_infinite_cost_is_not_left_out_with_others():
     assert math.isinf(log_cost_of_others(np.array([0.0, np.inf, 1.0]), np.array([0]), sign=1).high)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.5), (0.05, 100), (0.7, 1.6)])
+@pytest.mark.parametrize("log_odds", [-1e4, -1500.0])
+def test_finite_scores_cost_little_at_an_extreme_prior(alpha, beta, log_odds):
+    """With q = exp(log_odds), the costs are q^alpha / (alpha B) + q q^(alpha-1) / ((1-alpha) B), weighted."""
+    zero = np.zeros(1), None
+    found = scoring_rule_cost(zero, zero, log_odds, alpha, beta)
+    wanted = math.exp(alpha * log_odds - betaln(alpha, beta)) * (1 / alpha + 1 / (1 - alpha))
+    assert found == pytest.approx(wanted, rel=1e-11, abs=1e-300)
+    assert scoring_rule_cost(zero, zero, -log_odds, beta, alpha) == pytest.approx(wanted, rel=1e-11, abs=1e-300)

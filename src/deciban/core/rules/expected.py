@@ -21,7 +21,7 @@ from scipy.special import expit
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.unsorted import UnsortedClass
 from deciban.core.rules.neighbours import GROUP, NARROW, softplus_of_groups, softplus_of_neighbours
-from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus
+from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus, weighted_cost_non
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 _LANES = 15360
@@ -301,7 +301,20 @@ def log_cost_of_counts(scores: ScoreArray, counts: CountArray, *, sign: int) -> 
 
 def scoring_rule_cost(tar: WeightedScores, non: WeightedScores, log_odds: float, alpha: float, beta: float) -> float:
     """Expected cost of a member of the beta family at prior log odds (thesis 7.38, paper 004 eqs. 2 to 4)."""
-    return mixed(*scoring_rule_costs(tar, non, log_odds, alpha, beta), log_odds)
+    total = mixed(*scoring_rule_costs(tar, non, log_odds, alpha, beta), log_odds)
+    if math.isfinite(total) or alpha == beta == 1:
+        return total
+
+    def weighted(trials: WeightedScores, sign: float, rule: tuple[float, float]) -> float:
+        def cost(scores: FloatArray) -> FloatArray:
+            x = sign * (scores + log_odds)
+            costs: FloatArray = weighted_cost_non(np, beta_cost_non(x, *rule), x, *rule, log_weight)
+            return costs
+
+        log_weight = -float(np.logaddexp(0.0, sign * log_odds))
+        return MeanCost.of(trials[0], cost, trials[1]).value
+
+    return weighted(tar, -1.0, (beta, alpha)) + weighted(non, 1.0, (alpha, beta))
 
 
 def scoring_rule_costs(

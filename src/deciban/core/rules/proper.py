@@ -16,7 +16,9 @@ Shares and quantiles of the threshold weighting of a rule (Bruemmer & Doddington
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -89,6 +91,38 @@ def beta_cost_non(x: FloatArray, alpha: float, beta: float) -> FloatArray:
     array([0.        , 0.38629436, 1.16440622])
     """
     return beta_cost_tar(-x, beta, alpha)
+
+
+def weighted_cost_non(xp: Any, cost: Any, x: Any, alpha: float, beta: float, log_weight: float) -> Any:
+    """Return ``exp(log_weight) * cost`` of non-targets, also where one factor leaves float64 and the product does not.
+
+    An infinite score keeps its infinite cost, however small the weight is.
+
+    Parameters
+    ----------
+    xp : module
+        NumPy, or the array API namespace of the arrays.
+    cost, x : arrays of one shape
+        `beta_cost_non` of posterior log odds ``x``.
+    alpha, beta : float
+    log_weight : float
+        At most 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([1000.0, np.inf])
+    >>> weighted_cost_non(np, beta_cost_non(x, 0.5, 0.5), x, 0.5, 0.5, -500.0)
+    array([0.63661977,        inf])
+    """
+    is_out, weight = xp.isinf(cost), float(np.exp(log_weight))
+    product = xp.where(is_out, cost, weight * xp.where(is_out, xp.zeros_like(cost), cost))
+    if beta >= 1:  # never beyond float64 at finite scores
+        return product
+    with np.errstate(over="ignore", under="ignore"):
+        exponent = (1.0 - beta) * x  # the integral is its upper end, (1-q)^(beta-1) / (1-beta), and a constant
+        tail = xp.exp(exponent + (log_weight - float(log_beta(alpha, beta)) - math.log(1.0 - beta)))
+    return xp.where(is_out | ((exponent > 40.0) & (log_weight < -700.0)), tail, product)
 
 
 def beta_cost_tar_slope(x: FloatArray, alpha: float, beta: float) -> FloatArray:

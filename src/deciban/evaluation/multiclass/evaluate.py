@@ -104,6 +104,7 @@ def evaluate_classes(
 
     Examples
     --------
+    >>> import numpy as np
     >>> loglik = [[2, 0, -1], [1, 0.5, 0], [0.5, 1, 0], [0, 2, 0], [1, 0.5, 0.5], [0, 0, 1], [0, 0.4, 1.5], [0, 1, 0]]
     >>> found = evaluate_classes(loglik, [0, 0, 0, 1, 1, 2, 2, 2], classes=["cat", "dog", "eel"])
     >>> round(found.cllr, 3), round(found.min_cllr, 3), round(found.reference, 3), round(found.error_rate, 3)
@@ -112,10 +113,11 @@ def evaluate_classes(
     array([[2, 1, 0],
            [1, 1, 0],
            [0, 1, 2]])
-    >>> speakers = ["ann", "ann", "bob", "bob", "cid", "dan", "eve", "eve"]
-    >>> found = evaluate_classes(loglik, [0, 0, 0, 1, 1, 2, 2, 2], units=speakers).interval("cllr")
+    >>> label, speakers = np.arange(90) % 3, [f"s{trial // 3}" for trial in range(90)]
+    >>> loglik = np.random.default_rng(0).normal(size=(90, 3)) + 2 * np.eye(3)[label]
+    >>> found = evaluate_classes(loglik, label, units=speakers).interval("cllr")
     >>> found.n_units, found.low < found.estimate < found.high
-    (5, True)
+    (30, True)
     """
     more: dict[str, Any] = {"subsets": subsets, "pairs": pairs, "capacity": capacity}
     figures = ClassFigures(prior=prior, p_target=p_target, p_out_of_set=p_out_of_set, **more)

@@ -66,7 +66,7 @@ def odd_character(text: str) -> str:
     Examples
     --------
     >>> odd_character("m0 \u22121.5"), odd_character("-1.5")
-    ("MINUS SIGN (U+2212, character 4)", '')
+    ('MINUS SIGN (U+2212, character 4)', '')
     """
     for at, sign in enumerate(text, start=1):
         is_odd = sign in _ODD or (sign > "\x7f" and (sign.isdigit() or unicodedata.category(sign) == "Zs"))
