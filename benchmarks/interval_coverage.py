@@ -4,8 +4,8 @@
     python benchmarks/interval_coverage.py --draws 100 --only crossed
 
 Scores are normal. A speaker makes all of its targets easier or harder, and all of its non-targets, so that the
-distribution over all speakers is known and metrics of the population come from a fine grid with weights. A second system
-has the same trials and more noise; its differences from the first are subtractions of influences.
+distribution over all speakers is known and metrics of the population come from a fine grid with weights. A second
+system has the same trials and more noise; its differences from the first are subtractions of influences.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ def test_figures_of_a_page_have_their_intervals():
     cell = re.search(rf"<td>{100 * one.eer:.2f} %<small class=\"interval\">\[(\S+), (\S+)\]</small></td>", shown)
     assert [float(bound) for bound in cell.groups()] == pytest.approx([low, high], abs=0.5)
     text = Reader(shown).text
-    assert "In brackets: 95 % intervals by unit, 20 units." in text
+    assert "In brackets: 95 % intervals by unit, 20 units; corrected: to expect on new units." in text
     assert "Intervals rest on 20 units: with fewer than 30 they are rough." in text
     bare = render(Results((dataclasses.replace(one, uncertainty=None),)))
     assert 'class="interval"' not in bare
