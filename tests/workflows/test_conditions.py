@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import deciban
 from deciban import InputError
 from deciban.analysis.condition_differences import beyond_doubt
+from deciban.analysis.paired import PairedUnits
 from deciban.evaluation.conditions import conditions_named
 
 POINTS = [0.1, (0.5, 2, 1)]
@@ -316,7 +317,8 @@ def test_conditions_of_few_units_are_left_out_of_comparisons():
 def test_a_difference_is_that_of_a_comparison_of_both():
     found = deciban.evaluate(example(), score=["score"], by="gender", units="speaker").conditions[0].partitions[0]
     female, male = found.evaluated
-    expected = deciban.compare(female, male).difference("cllr")
+    both = PairedUnits.of(female.uncertainty, male.uncertainty)
+    expected = both.difference("cllr", 0.95, same_trials=False)
     (made,) = [one for one in found.differences if one.figure == "cllr"]
     assert (made.interval.low, made.interval.high, made.interval.p_value) == (
         expected.low,

@@ -54,9 +54,19 @@ def bounds_in_words(found: Interval, *, in_percent: bool = False, beside: str = 
         return f"{low:.2g}", f"{high:.2g}"
     digits = max(0, 1 - math.floor(math.log10(width)))
     most = _decimals(beside)
+    while digits < (_MOST_DIGITS if most is None else most) and not _holds(scale * found.estimate, low, high, digits):
+        digits += 1
     if most is None or digits <= most:
         return f"{low:z.{digits}f}", f"{high:z.{digits}f}"
     return _no_false_zero(low, most), _no_false_zero(high, most)
+
+
+_MOST_DIGITS = 6
+
+
+def _holds(estimate: float, low: float, high: float, digits: int) -> bool:
+    """Whether bounds with so many decimals contain the estimate, if the exact ones do."""
+    return (low > estimate or round(low, digits) <= estimate) and (high < estimate or round(high, digits) >= estimate)
 
 
 def _decimals(text: str) -> int | None:

@@ -196,7 +196,14 @@ class Uncertainty:
     def notes(self) -> tuple[str, ...]:
         """What a reader of the intervals must know."""
         found = []
-        found += [too_few_in_words(name, n, self.noun) for name, n in self.too_few.items()]
+        if len(self.too_few) > _MOST_NAMED:
+            names = ", ".join([*list(self.too_few)[:_MOST_NAMED], f"and {len(self.too_few) - _MOST_NAMED} more"])
+            found.append(
+                f"No confidence intervals for metrics that need one of {len(self.too_few)} classes ({names}): each has "
+                f"fewer than {FEWEST_CLUSTERS:g} effective {self.noun}s."
+            )
+        else:
+            found += [too_few_in_words(name, n, self.noun) for name, n in self.too_few.items()]
         if self.n_units < FEW_UNITS and self.estimates:
             units = counted(self.n_units, self.noun)
             found.append(f"Intervals rest on {units}: with fewer than {FEW_UNITS} they are rough.")
@@ -219,6 +226,10 @@ def looked_up(known: Mapping[Figure, Known], figure: Figure) -> Known:
             f"or constant, or rest on fewer than {FEWEST_CLUSTERS:g} effective units of a class have none."
         )
     return found
+
+
+_MOST_NAMED = 3
+"""Classes with too few units that have a note each."""
 
 
 def too_few_in_words(name: str, n: float, noun: str) -> str:

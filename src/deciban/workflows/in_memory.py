@@ -86,11 +86,12 @@ def evaluate(
         Other words in the column of the truth: ``{"target": "bonafide", "nontarget": "spoof"}``.
     **options
         ``name`` (of the system), ``operating_points``; ``lr=True`` if the scores are likelihood ratios rather than
-        logarithms (a column called ``lr`` declares it, too); of arrays ``tar_weights``, ``non_weights``, ``tar_units``
-        and ``non_units``, as in `deciban.evaluation.evaluate`; ``intervals=False`` for no intervals; of data frames
-        ``weights`` (a column), ``where`` (``{"gender": "f"}``: only such rows), ``duplicates``, ``log10``, ``negate``,
-        and what is about uncertainty (``units="speaker"``, or a column for each side, or a mapping of names to units),
-        as in `deciban.evaluate_files`. Trials without units or linked names are taken as independent.
+        logarithms (a column called ``lr`` declares it, too); ``negate=True`` if lower scores favour target; of arrays
+        ``tar_weights``, ``non_weights``, ``tar_units`` and ``non_units``, as in `deciban.evaluation.evaluate`;
+        ``intervals=False`` for no intervals; of data frames ``weights`` (a column), ``where`` (``{"gender": "f"}``:
+        only such rows), ``duplicates``, ``log10``, ``negate``, and what is about uncertainty (``units="speaker"``, or
+        a column for each side, or a mapping of names to units), as in `deciban.evaluate_files`. Trials without units
+        or linked names are taken as independent.
 
     Returns
     -------
@@ -117,10 +118,14 @@ def evaluate(
     if non is not None:
         _refuse_columns({"score": score, "label": label, **sides, "labels": labels})
         _refuse_frame(tar, non)
+        from deciban._validate.arrays import pair
         from deciban.evaluation import evaluate as of_arrays
 
         if options.pop("lr", False):
+            pair(tar, non)  # refuses labels in place of scores
             tar, non = llrs_of_ratios(tar, "tar"), llrs_of_ratios(non, "non")
+        if options.pop("negate", False):
+            tar, non = (-one for one in pair(tar, non))
         return of_arrays(tar, non, **_with_units(options, {"tar_units": tar, "non_units": non}))
     from deciban.workflows.memory_inputs import Given, require_frame, two_class_files
 

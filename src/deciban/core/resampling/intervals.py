@@ -198,7 +198,8 @@ class Estimate:
 
     def __post_init__(self) -> None:
         """Leave nothing of a standard error that is only rounding, as that of fractional weights may be."""
-        if self.standard_error <= ROUNDING * abs(self.value):
+        most = self.limits[1] if math.isfinite(self.limits[1]) else 0.0
+        if self.standard_error <= max(ROUNDING * abs(self.value), 1e-15 * most):
             object.__setattr__(self, "standard_error", 0.0)
 
     def interval(self, level: float = LEVEL, *, method: str = LINEARISED) -> Interval:

@@ -155,7 +155,7 @@ class DetectorInfluences:
         act, (eer, min_cllr, cost) = one.cllr(), least[:3]
         found = {
             "eer": ClassFigure("", 0.0, eer[0], "logit", NothingSeen(few, 1.0), (0.0, 0.5), eer[1]),
-            "cost": ClassFigure("", 0.0, one.cost(0), "log", errors),
+            "cost": ClassFigure("", 0.0, one.cost(0), "log", errors, (0.0, 1.0)),
             "min_cost": ClassFigure("", 0.0, cost[0], "log", none, (0.0, default), cost[1]),
             "cllr": ClassFigure("", 0.0, act, "log", unbounded),
             "min_cllr": ClassFigure("", 0.0, min_cllr[0], "log", entropy, (0.0, 1.0), min_cllr[1]),
@@ -177,7 +177,7 @@ class DetectorInfluences:
             for name, value in point.costs.items():
                 is_least, factor = "min" in name, 1.0 / point.default_cost if name.startswith("normalized") else 1.0
                 shift = factor * float(self.least_shift[k]) if is_least and self.left_out is not None else None
-                limits = (0.0, factor * point.default_cost if is_least else math.inf)
+                limits = (0.0, factor * (point.default_cost if is_least else 1.0))
                 costs = factor * (self.least if is_least else self.actual)[k]
                 nothing = NothingSeen(few, factor * heaviest) if is_least else self.unseen[k].times(factor)
                 kept[name].append(ClassFigure((name, k), value, costs, "log", nothing, limits, shift))

@@ -46,14 +46,14 @@ def subset_figures(
         own, part = seen[members], np.zeros(len(label))
         part[np.isin(label, members)] = errors.costs
         unseen = at_hand.tallies.nothing_seen(("subset", word), errors, own)
-        how: Any = {"n_units": int(own.min()), "n_candidates": len(found)}
+        how: Any = {"n_units": int(own.min()), "n_candidates": len(found), "limits": (0.0, 1.0)}
         yield ClassFigure(("subset_c_avg", word), float(found.value[at]), part, "log", unseen, **how)
     rows = [trials.rows(k) for k in range(trials.n_classes)]
     few = int(seen.min())
     nothing = NothingSeen(few, float(np.max(few / seen)) / trials.n_classes)  # a class of which all trials are wrong
     costs = mean_costs_of_trials(trials.loglik, rows, float(np.exp(logit(p_target))))
     for (size, mean), of_size in zip(found.mean_by_size.items(), costs, strict=True):
-        yield ClassFigure(("subset_mean_by_size", str(size)), mean, of_size, "log", nothing)
+        yield ClassFigure(("subset_mean_by_size", str(size)), mean, of_size, "log", nothing, (0.0, 1.0))
 
 
 def _errors_in(trials: ScoredClasses, members: list[int], p_target: float) -> TargetErrors:
