@@ -334,4 +334,4 @@ def test_13_whole_numbers_of_a_matcher(run):
     assert code == 0, err
     table = printed_table(out)
     for name, (tar, non) in scores.items():
-        assert table[name]["EER (ROCCH)"] .startswith(f"{100 * metrics.eer(tar, non):.2f} % [")
+        assert table[name]["EER (ROCCH)"].startswith(f"{100 * metrics.eer(tar, non):.2f} % [")
