@@ -9,11 +9,11 @@ from deciban.core.resampling.covariance import (
     UnitChanges,
     add_by_unit,
     covariance_of,
-    effective_units,
     require_effective,
     require_several,
     sums_by_unit,
 )
+from deciban.core.resampling.rates import effective_numbers
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 
@@ -91,7 +91,7 @@ def test_degrees_do_not_depend_on_the_units_of_parameters_nor_on_what_does_not_m
 
 def test_effective_units_and_too_few_of_a_class():
     shares = np.array([[0.2, 0.9], [0.2, 0.05], [0.2, 0.05], [0.2, 0.0], [0.2, 0.0]])
-    found = effective_units(shares)
+    found = effective_numbers(shares.sum(axis=0), (shares**2).sum(axis=0))
     assert found == pytest.approx([5.0, 1.0 / 0.815])
     units = TrialUnits.of(["a", "b"], noun="speaker")
     assert require_effective(found[:1], ("non-target",), units) == pytest.approx(5.0)

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from deciban.core.resampling.rates import FEWEST_CLUSTERS, is_enough
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.types import AnyArray, FloatArray, IntArray
@@ -78,9 +79,6 @@ def covariance_of(influences: FloatArray, n_units: int | None = None) -> FloatAr
     return n / (n - 1.0) * (0.5 * product + 0.5 * product.T)
 
 
-FEWEST = 5.0
-"""Effective number of units of a class below which there are no intervals."""
-
 _FADING = 40.0
 """Effective number of units up to which unequal influences reduce the degrees of freedom in full."""
 
@@ -96,7 +94,7 @@ class UnitChanges:
         ``listed``, rows with the same second moments as the rows of all units.
     n_units : int
     n_effective : float
-        The effective number of units of the class that has fewest; see `effective_units`.
+        The effective number of units of the class that has fewest; see `deciban.core.resampling.rates`.
     left_out, listed : bool
     penalized : bool
         Whether a penalty shrinks the parameters: their bias is intended, then, and not corrected.
@@ -155,29 +153,6 @@ class UnitChanges:
 _FLAT = 1e-9
 
 
-def effective_units(shares: AnyArray) -> FloatArray:
-    """Return ``(sum m)^2 / sum m^2`` for each column of shares of units: as many units of equal size are as sure.
-
-    Parameters
-    ----------
-    shares : (n_units, n_classes) array
-        How much the trials of each unit count, by class.
-
-    References
-    ----------
-    A. Carter, K. Schnepel and D. Steigerwald, "Asymptotic behavior of a t-test robust to cluster heterogeneity", Review
-    of Economics and Statistics 99(4), 2017, 698-709.
-
-    Examples
-    --------
-    >>> effective_units(np.array([[1.0, 3.0], [1.0, 1.0], [1.0, 0.0]])).round(2)
-    array([3. , 1.6])
-    """
-    squares = np.asarray((shares**2).sum(axis=0), np.float64)
-    totals = np.asarray(shares.sum(axis=0) ** 2, np.float64)
-    return np.divide(totals, squares, out=np.zeros(len(squares)), where=squares > 0.0)
-
-
 def require_effective(n_effective: FloatArray, names: tuple[str, ...], units: TrialUnits) -> float:
     """Return the least effective number of units of any class; refuse fewer than five.
 
@@ -186,10 +161,10 @@ def require_effective(n_effective: FloatArray, names: tuple[str, ...], units: Tr
     InputError
     """
     worst = int(np.argmin(n_effective))
-    if n_effective[worst] < FEWEST - 1e-9:
+    if not is_enough(n_effective[worst]):
         raise InputError(
             f"{names[worst]} trials come from effectively {n_effective[worst]:.2g} {units.noun}s, and intervals need "
-            f"at least {FEWEST:.0f}: train on more {units.noun}s"
+            f"at least {FEWEST_CLUSTERS:.0f}: train on more {units.noun}s"
         )
     return float(n_effective[worst])
 

@@ -221,7 +221,7 @@ class Estimate:
         level = checked_level(level)
         of_each = 1.0 - (1.0 - level) / self.n_candidates if self.n_candidates > 1 else level
         if self.rates is not None:
-            below, above = self._of_rates(self.rates.distances(of_each))
+            below, above = map(float, self.rates.distances(of_each))
             middle = self.value if self.corrected is None else self.corrected
             bounds = min(self.value, middle) - below, max(self.value, middle) + above
             method = RATES if method == LINEARISED else method
@@ -241,11 +241,6 @@ class Estimate:
         """Return how far the metric may fall and rise, without a correction for optimism."""
         found = replace(self, corrected=None).interval(level)
         return self.value - found.low, found.high - self.value
-
-    @staticmethod
-    def _of_rates(distances: tuple[FloatArray, FloatArray]) -> tuple[float, float]:
-        below, above = distances
-        return float(below), float(above)
 
     @property
     def is_known(self) -> bool:

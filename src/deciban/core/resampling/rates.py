@@ -38,6 +38,11 @@ def effective_numbers(sums: ArrayLike, squares: ArrayLike) -> FloatArray:
     return np.divide(total * total, own, out=np.zeros(np.broadcast(total, own).shape), where=own > 0.0)
 
 
+def is_enough(n_clusters: float) -> bool:
+    """Return whether a class has enough effective clusters for intervals; rounding of their number does not matter."""
+    return n_clusters >= FEWEST_CLUSTERS * (1.0 - 1e-9)
+
+
 def small_sample_factors(share: FloatArray, n_units: int | None = None) -> FloatArray:
     """Return factors of the influences of clusters whose squares are then those of a jackknife (CR3).
 
@@ -87,11 +92,11 @@ class ClusterDesign:
     def too_few(self, names: Sequence[str]) -> dict[str, float]:
         """Return the effective numbers of clusters of classes that have too few for intervals."""
         pairs = zip(names, self.seen.tolist(), strict=True)
-        return {name: float(n) for name, n in pairs if n < FEWEST_CLUSTERS}
+        return {name: float(n) for name, n in pairs if not is_enough(n)}
 
     def is_enough(self, n_clusters: int | None) -> bool:
         """Whether there are enough clusters of a class, or of each class if None, for an interval."""
-        return (int(self.seen.min()) if n_clusters is None else n_clusters) >= FEWEST_CLUSTERS
+        return is_enough(int(self.seen.min()) if n_clusters is None else n_clusters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +131,7 @@ class ClassSize:
     @property
     def is_enough(self) -> bool:
         """Whether intervals are possible: at least five effective clusters."""
-        return self.n_clusters >= FEWEST_CLUSTERS * (1.0 - 1e-9)
+        return is_enough(self.n_clusters)
 
     def quantile(self, level: float) -> float:
         """Return the t quantile at a level, with the effective number of clusters minus 1 as degrees of freedom."""

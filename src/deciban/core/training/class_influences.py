@@ -23,7 +23,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.class_parts import PartsOfClassTrials
 from deciban.core.training.class_trials import NO_TRIALS
 from deciban.core.training.influences import effective_of, steep
-from deciban.core.training.jackknife import Points, WholeSums, leaves_out, moves_without_each, sides_of, triangle
+from deciban.core.training.jackknife import Points, WholeSums, leaves_out, moves_without_each, sides_of
 from deciban.core.training.moments import standardization
 from deciban.core.training.multiclass_objective import ClassObjective, Errors, SecondDerivatives
 from deciban.core.training.multiclass_training import objective_of
@@ -210,7 +210,7 @@ class _WithoutEach:
 
     def _add_hessians(self, found: FloatArray, one: _Block) -> None:
         n = self.basis.shape[1]
-        rows, columns = triangle(n)
+        rows, columns = np.triu_indices(n)
         _, bend = one.derivatives(one.z)
         for k in range(len(found)):
             matrix = np.zeros((n, n))
@@ -231,7 +231,7 @@ class _WithoutEach:
             return
         places, stand_for = points.sampled(one.label, one.weight)
         n_classes, n, _ = one.slopes.shape
-        rows, columns = triangle(n)
+        rows, columns = np.triu_indices(n)
         for some in points.slabs(len(places), n_classes * n):
             at = places[some]
             own = _Block(one.slopes[:, :, at], one.z[:, at], one.label[at], one.weight[at])
@@ -263,7 +263,7 @@ class _Block:
     def derivatives_of_units(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the same for several points, (n_units, ..., n_trials)."""
         posterior = softmax(z, axis=1)
-        rows, columns = triangle(self.slopes.shape[1])
+        rows, columns = np.triu_indices(self.slopes.shape[1])
         mean = np.einsum("uct,cnt->unt", posterior, self.slopes)
         true = np.take_along_axis(self.slopes, self.label[None, None], axis=0)[0]
         products = self.slopes[:, rows] * self.slopes[:, columns]

@@ -20,14 +20,14 @@ from deciban.core.resampling.covariance import (
     UnitChanges,
     add_by_code,
     add_by_unit,
-    effective_units,
     require_effective,
     require_several,
     sums_by_unit,
 )
+from deciban.core.resampling.rates import effective_numbers
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.kernels import kernel
-from deciban.core.training.jackknife import Points, WholeSums, leaves_out, moves_without_each, sides_of, triangle
+from deciban.core.training.jackknife import Points, WholeSums, leaves_out, moves_without_each, sides_of
 from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.linear_trials import Trials
 from deciban.core.training.moments import moments
@@ -126,7 +126,7 @@ def effective_of(of_units: UnitSums, shares: FloatArray) -> FloatArray:
     """Return the effective number of units of each class."""
     if of_units.is_folded:  # every trial is a unit, and the shares of all make 1
         return np.asarray(1.0 / (shares**2).sum(axis=0))
-    return effective_units(shares)
+    return effective_numbers(shares.sum(axis=0), (shares**2).sum(axis=0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,7 +232,7 @@ class _WithoutEach:
 
 def _products(features: FloatArray) -> FloatArray:
     """Return products of two features, those of the upper triangle."""
-    rows, columns = triangle(len(features))
+    rows, columns = np.triu_indices(len(features))
     return np.asarray(features[rows] * features[columns])
 
 

@@ -98,12 +98,6 @@ def sides_of(codes: tuple[IntArray, ...]) -> list[tuple[IntArray, BoolArray]]:
     return [(first, np.ones(len(first), np.bool_)), *((side, side != first) for side in others)]
 
 
-def triangle(n: int) -> tuple[IntArray, IntArray]:
-    """Return rows and columns of the upper triangle of a matrix."""
-    rows, columns = np.triu_indices(n)
-    return rows, columns
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeSums:
     """Derivatives of the objective by class at the parameters of all trials.
@@ -131,7 +125,7 @@ class WholeSums:
             gradient, then upper triangle of the Hessian.
         """
         n = points.moves.shape[1]
-        rows, columns = triangle(n)
+        rows, columns = np.triu_indices(n)
         hessian = np.zeros((len(found), n, n))
         hessian[:, rows, columns] = hessian[:, columns, rows] = found[:, n:]
         whole = np.einsum("uc,cij->uij", points.inverse, self.hessians) + self.penalty
