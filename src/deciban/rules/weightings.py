@@ -6,15 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.rules.scoring import ScoringRule
+from deciban.rules.smooth_densities import Panels, SmoothIntegral
 from deciban.types import FloatArray
-
-_FURTHEST = 30.0
-"""Log odds up to which a function is tabulated."""
 
 
 class _TwoClasses(ScoringRule):
@@ -69,6 +66,11 @@ class ThresholdDensity(_TwoClasses):
     density : (n_points,) array_like
         At least 0, taken as it is; see `mass`.
 
+    Attributes
+    ----------
+    mass : float
+        Integral of the density: 1 for a normalized one.
+
     Raises
     ------
     InputError
@@ -92,48 +94,47 @@ class ThresholdDensity(_TwoClasses):
         if at.ndim != 1 or len(at) < 2 or (np.diff(at) <= 0).any() or at[0] < 0 or at[-1] > 1:
             raise InputError("eta: expected two or more thresholds that ascend from 0 at least to 1 at most.")
         self.eta, self.density = at, _weights(density, len(at), "density")
-        self._of_miss = _Integral(at, 1.0 - at, self.density)
-        self._of_alarm = _Integral(1.0 - at[::-1], at[::-1], self.density[::-1])
+        self.mass = float(np.trapezoid(self.density, self.eta))
+        self._of_miss: _Integral | SmoothIntegral = _Integral(at, 1.0 - at, self.density)
+        self._of_alarm: _Integral | SmoothIntegral = _Integral(1.0 - at[::-1], at[::-1], self.density[::-1])
 
     @classmethod
-    def of_function(cls, function: Callable[[FloatArray], ArrayLike], *, n_points: int = 4001) -> ThresholdDensity:
-        """Tabulate a density that is given as a function of thresholds in (0, 1).
+    def of_function(cls, function: Callable[[FloatArray], ArrayLike]) -> ThresholdDensity:
+        """Return the rule of a density that is given as a function of thresholds in (0, 1).
 
         Parameters
         ----------
         function : callable
             Takes an array of thresholds, returns as many densities.
-        n_points : int
-            So many places, evenly spaced in log odds from -30 to 30; between them the density is straight.
 
         Returns
         -------
         ThresholdDensity
+            ``eta`` and ``density`` hold the places at which the function was called, closer where it changes fast.
 
         Raises
         ------
         InputError
-            As the class.
+            If a density is negative or not finite, or if there are not as many as thresholds.
 
         Notes
         -----
-        Costs have a relative error of about ``(s h)^2 / 12``: ``h = 60 / (n_points - 1)`` is the step, and ``s`` is how
-        many times the density changes by a factor of e within one nat of log odds. For `Beta` (20, 20), ``s`` is 20 in
-        the tails and the error is 0.4 %. Twice as many points give a quarter of the error.
+        Between log odds of -20 and 20, polynomials of degree 16 follow the density on panels that are halved until they
+        hold it; beyond, the density continues as a power of ``eta`` or ``1 - eta``. At posteriors with log odds from
+        -10 to 10, costs of the beta family with parameters from 0.5 to 200 have a relative error below 1e-8 (most of
+        them below 1e-11). Jumps are found to 1e-12 of log odds. A peak narrower than about 0.02 nats may be missed: use
+        `ThresholdWeights` for points.
 
         Examples
         --------
-        >>> ThresholdDensity.of_function(lambda eta: 6 * eta * (1 - eta)).costs([0.5, 0.5]).round(4)
+        >>> ThresholdDensity.of_function(lambda eta: 6 * eta * (1 - eta)).costs([0.5, 0.5]).round(12)
         array([0.75, 0.75])
         """
-        at = np.unique(expit(np.linspace(-_FURTHEST, _FURTHEST, n_points)))
-        at = at[at < 1.0]
-        return cls(at, function(at))
-
-    @property
-    def mass(self) -> float:
-        """Integral of the density: 1 for a normalized one."""
-        return float(np.trapezoid(self.density, self.eta))
+        panels = Panels.of(function)
+        made = cls(*panels.table)
+        made.mass = panels.mass
+        made._of_miss, made._of_alarm = SmoothIntegral(panels), SmoothIntegral(panels.mirrored())
+        return made
 
     def _costs(self, posterior: FloatArray) -> FloatArray:
         target, other = posterior.T
