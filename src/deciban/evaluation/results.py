@@ -16,6 +16,7 @@ from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import SCHEMA, plain
 from deciban.evaluation.at_priors import AtPriors
 from deciban.evaluation.bounds import Bounds
+from deciban.evaluation.error_steps import ErrorSteps
 from deciban.evaluation.information_at import InformationAt, WithCapacity, information_dicts
 from deciban.evaluation.one_system import OneSystem, Shown, shared_notes
 from deciban.evaluation.reliability import Reliability
@@ -182,6 +183,8 @@ class Evaluation(OneSystem, WithCapacity):
         The trials, many of them in narrow cells of scores.
     at_priors : AtPriors or None
         Errors and costs of Bayes decisions at priors of a fine grid.
+    error_steps : ErrorSteps or None
+        Errors at any threshold; None where scores were not kept.
     """
 
     name: str
@@ -210,6 +213,7 @@ class Evaluation(OneSystem, WithCapacity):
     bounds: Bounds = dataclasses.field(default_factory=dict, repr=False)
     cells: ScoredTrials | None = dataclasses.field(default=None, repr=False, compare=False)
     at_priors: AtPriors | None = dataclasses.field(default=None, repr=False)
+    error_steps: ErrorSteps | None = dataclasses.field(default=None, repr=False, compare=False)
 
     kind: ClassVar[str] = "two-class"
     conventions: ClassVar[Mapping[str, str]] = CONVENTIONS
@@ -281,6 +285,7 @@ class Evaluation(OneSystem, WithCapacity):
             "bounds",
             "cells",
             "at_priors",
+            "error_steps",
         )
         for name in internal:
             del fields[name]

@@ -18,6 +18,7 @@ from deciban.errors import InputError
 from deciban.evaluation.at_priors import at_priors
 from deciban.evaluation.bounds import within_bounds, without_bounded
 from deciban.evaluation.curves import draw_curves, trials_in_cells
+from deciban.evaluation.error_steps import error_steps
 from deciban.evaluation.information_at import information_of
 from deciban.evaluation.requested import NOTHING, requested_of
 from deciban.evaluation.results import Curves, Evaluation, PointResult
@@ -295,6 +296,7 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         information_at=information_of(summary, [point.threshold for point in points], trials),
         cells=trials,
         at_priors=at_priors(summary, [point.threshold for point in points]),
+        error_steps=error_steps(summary),
     )
     uncertainty = None
     if summary.units is not None:

@@ -1,7 +1,6 @@
 """What the scripts of a page know: numbers of every system at a grid of priors, and the points of its curves.
 
-Nothing is computed on the page that changes a figure: it looks up what stands here, and adds up costs of whole numbers
-of errors.
+Nothing is computed on the page that changes a figure: it looks up numbers of errors, and adds up their costs.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from deciban.evaluation import Evaluation, presets
 from deciban.evaluation.at_priors import AtPriors, rate_intervals
 from deciban.evaluation.curve_bands import band_of, hull_bands
 from deciban.plots.posteriors import MOST_WITH_BANDS
+from deciban.report.live_exact import ROOM, exact_data
 from deciban.report.live_fitting import finite
 from deciban.report.live_pairs import pair_data
 from deciban.report.live_posteriors import posterior_data
@@ -71,7 +71,11 @@ def live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
         return None
     grid = reduce(np.intersect1d, grids)
     is_few = len(systems) <= MOST_WITH_BANDS
-    found = [system_data(one, color, grid, is_few=is_few) for one, color in zip(systems, colors, strict=True)]
+    room = ROOM // len(systems)
+    found = [
+        {**system_data(one, color, grid, is_few=is_few), "exact": exact_data(one, room)}
+        for one, color in zip(systems, colors, strict=True)
+    ]
     levels = [one.uncertainty.level for one in systems if one.uncertainty is not None]
     return {
         "form": FORM,

@@ -13,6 +13,7 @@ from deciban.core.ranks.operating import detection_cost
 from deciban.evaluation import Evaluation
 from deciban.evaluation.results import Results
 from deciban.report.live import coarse_curves, intervals_at, numbers_at
+from deciban.report.live_exact import OF_SCORE, exact_data, text_of_steps
 from deciban.report.live_fitting import ROOM, Once, Packing, fitted, n_conditions
 from deciban.report.text import TEXTS
 from deciban.types import FloatArray, IntArray
@@ -34,11 +35,14 @@ class _Detail:
         At which corners of curves are kept.
     has_bands, has_intervals : bool
         Of curves, and of error rates at every prior.
+    has_steps : bool
+        Errors at any prior, and not at those of the grid alone.
     """
 
     n_places: int
     has_bands: bool = True
     has_intervals: bool = True
+    has_steps: bool = False
 
     def places(self, grid: FloatArray) -> IntArray:
         """Where in a grid the bands of Bayes error rates are kept; both ends are among them."""
@@ -53,6 +57,7 @@ _DETAILS = (
     _Detail(13, has_bands=False),
     _Detail(13, has_bands=False, has_intervals=False),
 )
+_WITH_STEPS = (_Detail(41, has_steps=True), _Detail(21, has_steps=True), _Detail(13, has_steps=True))
 _DIGITS = 7
 
 _SMALL = 0.1
@@ -103,23 +108,36 @@ def condition_data(
             for one, x in zip(systems, colors, strict=True)
         ]
     )
+    steps = Once(lambda systems: [{"exact": exact_data(one, room)} for one in systems])
 
     def packed(at: int, systems: Sequence[Evaluation], detail: _Detail) -> list[dict[str, Any]]:
         own = grid if detail.has_bands else None
+        known = steps.of(at, systems) if detail.has_steps else [dict[str, Any]()] * len(systems)
         return [
             numbers
             | {"interval": ends if detail.has_intervals else {}}
+            | exact
             | {"curves": coarse_curves(one, detail.n_places, own, detail.places(grid))}
-            for one, (numbers, ends) in zip(systems, counted.of(at, systems), strict=True)
+            for one, (numbers, ends), exact in zip(systems, counted.of(at, systems), known, strict=True)
         ]
 
-    found = fitted(results, Packing(_FIGURES, _DETAILS, packed, lambda one: _why_none(one, grid), heavy), room)
+    details = (*_WITH_STEPS, *_DETAILS) if _has_room_for_steps(results, room) else _DETAILS
+    found = fitted(results, Packing(_FIGURES, details, packed, lambda one: _why_none(one, grid), heavy), room)
     if found is None:
         return None
     is_sure = any(one.uncertainty is not None for one in results.systems)
     about = _about(found.detail) if is_sure else _WORDS["plain"]
+    about += "" if found.detail.has_steps else " " + _WORDS["no_steps"]
     places = found.detail.places(grid).tolist()
     return {"rows": found.rows, "sets": found.sets, "heavy": heavy, "places": places, "about": about}
+
+
+def _has_room_for_steps(results: Results[Any], room: int) -> bool:
+    """Return True if scores of all conditions take half of the room at most."""
+    found = [one for system in results.conditions for part in system.partitions for one in part.evaluated]
+    steps = [one.error_steps for one in found]
+    known = [one for one in steps if one is not None and one.is_exact]
+    return len(known) == len(steps) and OF_SCORE * sum(len(one.thresholds) for one in known) <= room // 2
 
 
 def _why_none(one: Evaluation, grid: FloatArray) -> str:
@@ -169,17 +187,8 @@ def _packed(data: dict[str, Any], one: Evaluation, grid: FloatArray) -> dict[str
             data["least"] = least
             del data["min_dcf"]
         for name in ("n_miss", "n_fa"):
-            data[name] = _steps(data[name])
+            data[name] = text_of_steps(np.diff(data[name], prepend=0))
     return data
-
-
-def _steps(counts: Any) -> str:
-    """Steps from place to place, between commas; nothing for 0.
-
-    >>> _steps([7, 7, 5])
-    '7,,-2'
-    """
-    return ",".join(str(step) if step else "" for step in np.diff(counts, prepend=0).tolist())
 
 
 def _least_errors(one: Evaluation, grid: FloatArray, min_dcf: Sequence[float | None]) -> list[str] | None:
@@ -191,4 +200,4 @@ def _least_errors(one: Evaluation, grid: FloatArray, min_dcf: Sequence[float | N
     counts = [np.rint(rates[best] * n).astype(np.int64) for rates, n in ((p_miss, one.n_tar), (p_fa, one.n_non))]
     costs = detection_cost(counts[0] / one.n_tar, counts[1] / one.n_non, grid, 1.0, 1.0, normalize=True)
     is_same = np.allclose(costs, np.array(min_dcf, np.float64), rtol=3 * 10.0 ** (1 - _DIGITS), atol=0.0)
-    return [_steps(some) for some in counts] if is_same else None
+    return [text_of_steps(np.diff(some, prepend=0)) for some in counts] if is_same else None

@@ -16,6 +16,7 @@ _CHARTS = ("vendor", "uplot")
 _OWN = (
     "numbers.js",
     "links.js",
+    "exact.js",
     "point.js",
     "posteriors.js",
     "plots.js",

@@ -29,8 +29,8 @@ def browser():
         opened.close()
 
 
-def systems(n, *, names="system {}", seed=1):
-    """Systems on the same trials, with units, the later the better."""
+def trials(n, seed=1):
+    """Scores of targets and of non-targets of systems, the later the better, and the units that they share."""
     rng = np.random.default_rng(seed)
     units = {"tar_units": rng.integers(0, 40, 300), "non_units": rng.integers(0, 40, (3000, 2))}
     noise = rng.normal(0, 1.6, 3300)
@@ -38,9 +38,16 @@ def systems(n, *, names="system {}", seed=1):
     for k in range(n):
         d = 1.3 + 0.3 * k
         own = noise + rng.normal(0, 0.7, 3300)
-        name = names.format(k)
-        made.append(evaluate(d * (own[:300] + d), d * (own[300:] - d), name=name, operating_points=POINTS, **units))
-    return tuple(made)
+        made.append((d * (own[:300] + d), d * (own[300:] - d)))
+    return made, units
+
+
+def systems(n, *, names="system {}", seed=1):
+    """Systems on the same trials, with units."""
+    made, units = trials(n, seed)
+    return tuple(
+        evaluate(tar, non, name=names.format(k), operating_points=POINTS, **units) for k, (tar, non) in enumerate(made)
+    )
 
 
 def written(path, some, **how):

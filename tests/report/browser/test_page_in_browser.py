@@ -12,30 +12,30 @@ import pytest
 from deciban.evaluation import evaluate
 from deciban.evaluation.at_priors import rate_intervals
 from deciban.evaluation.consistency import consistency_of
+from deciban.metrics import act_dcf, min_dcf
 from deciban.report import text as words
 from deciban.report.notebook import Exploration
 
-from .conftest import systems, written
+from .conftest import systems, trials, written
 
 
 def at_point(one, p_target, c_miss=1.0, c_fa=1.0):
-    """Figures of a system at the place of the grid that the page snaps to, as the page writes them."""
-    at = one.at_priors
-    k = at.nearest(math.log(p_target) - math.log1p(-p_target) + math.log(c_miss) - math.log(c_fa))
-    odds = at.log_odds[k] - math.log(c_miss) + math.log(c_fa)
-    p = 1 / (1 + math.exp(-odds))
-    p_miss, p_fa = at.n_miss[k] / one.n_tar, at.n_fa[k] / one.n_non
-    right, wrong = p * (1 - p_miss), (1 - p) * p_fa
+    """Figures of a system at just this point, evaluated there, as the page writes them."""
+    made, _ = trials(3)
+    tar, non = made[int(one.name.removeprefix("system "))]
+    (point,) = evaluate(tar, non, operating_points=[(p_target, c_miss, c_fa)]).operating_points
+    right, wrong = p_target * (1 - point.p_miss), (1 - p_target) * point.p_fa
+    missed, alarms = 1000 * p_target * point.p_miss, 1000 * (1 - p_target) * point.p_fa
     return {
-        "p_miss": words.percent(p_miss),
-        "n_miss": f"{words.count(at.n_miss[k])} of {words.count(one.n_tar)}",
-        "p_fa": words.percent(p_fa),
-        "n_fa": f"{words.count(at.n_fa[k])} of {words.count(one.n_non)}",
-        "act_dcf": words.number(at.act_dcf[k]),
-        "min_dcf": words.number(at.min_dcf[k]),
-        "calibration_loss": words.number(max(at.act_dcf[k] - at.min_dcf[k], 0)),
-        "expected_misses": words.number(1000 * p * p_miss, 2 if 1000 * p * p_miss < 100 else 0),
-        "expected_false_alarms": words.number(1000 * (1 - p) * p_fa, 2 if 1000 * (1 - p) * p_fa < 100 else 0),
+        "p_miss": words.percent(point.p_miss),
+        "n_miss": f"{words.count(point.n_miss)} of {words.count(one.n_tar)}",
+        "p_fa": words.percent(point.p_fa),
+        "n_fa": f"{words.count(point.n_fa)} of {words.count(one.n_non)}",
+        "act_dcf": words.number(point.act_dcf),
+        "min_dcf": words.number(point.min_dcf),
+        "calibration_loss": words.number(max(point.act_dcf - point.min_dcf, 0)),
+        "expected_misses": words.number(missed, 2 if missed < 100 else 0),
+        "expected_false_alarms": words.number(alarms, 2 if alarms < 100 else 0),
         "targets_among_accepted": words.percent(right / (right + wrong)) if right + wrong else words.MISSING,
     }
 
@@ -75,10 +75,15 @@ def test_typed_points_show_the_numbers_of_the_evaluation(visit, of_three, three)
     for p_target, c_miss, c_fa in [
         (0.01, 1, 1),
         (0.01, 10, 1),
+        (0.0123, 1, 1),
+        (1 / 3, 1, 1),
+        (0.9973, 1, 1),
+        (0.3, 5, 1),
         (0.37, 1, 1),
         (0.5, 2, 7),
         (0.9995, 1, 1),
         (1e-7, 1, 1),
+        (0.123456789, 3.7, 0.21),
     ]:
         page.fill("[name=prior]", str(p_target))
         page.fill("[name=c-miss]", str(c_miss))
@@ -87,15 +92,11 @@ def test_typed_points_show_the_numbers_of_the_evaluation(visit, of_three, three)
             assert shown(page, one.name) == at_point(one, p_target, c_miss, c_fa), (p_target, c_miss, c_fa)
 
 
-def test_numbers_are_those_of_python_at_the_prior_that_is_shown(visit, of_three):
-    rng = np.random.default_rng(1)  # the trials of the first system, evaluated at what the page says
-    units = (rng.integers(0, 40, 300), rng.integers(0, 40, (3000, 2)))
-    noise = rng.normal(0, 1.6, 3300) + rng.normal(0, 0.7, 3300)
-    tar, non = 1.3 * (noise[:300] + 1.3), 1.3 * (noise[300:] - 1.3)
+def test_numbers_are_those_of_python_at_the_prior_that_was_typed(visit, of_three):
+    made, units = trials(1)
     page = visit(of_three, "#p=0.0371&cmiss=3")
-    p_target = float(page.get_attribute("[data-place=prior]", "data-value"))
-    assert p_target == pytest.approx(0.0371, rel=0.03)
-    one = evaluate(tar, non, operating_points=[(p_target, 3, 1)], tar_units=units[0], non_units=units[1])
+    assert float(page.get_attribute("[data-place=prior]", "data-value")) == 0.0371
+    one = evaluate(*made[0], operating_points=[(0.0371, 3, 1)], **units)
     (point,) = one.operating_points
     found = shown(page, "system 0")
     assert found["act_dcf"] == words.number(point.act_dcf)
@@ -104,6 +105,26 @@ def test_numbers_are_those_of_python_at_the_prior_that_is_shown(visit, of_three)
     assert found["n_fa"] == f"{words.count(point.n_fa)} of 3,000"
     assert fact(page, "threshold") == f"{words.number(point.threshold)} nats"
     assert f"{point.effective_prior:.4g}" == fact(page, "effective_prior")
+    cell = page.locator("[data-system='system 0'][data-figure=act_dcf]")
+    assert float(cell.get_attribute("data-value")) == pytest.approx(point.act_dcf, rel=1e-13)
+
+
+def test_costs_at_any_prior_are_those_of_python_to_thirteen_digits(visit, of_three, three):
+    """Also of conditions of weighted trials, ties and infinite scores: whatever `error_steps` holds."""
+    page = visit(of_three)
+    made, _ = trials(1)
+    log_odds = np.random.default_rng(3).uniform(-25, 25, 300)
+    found = page.evaluate(
+        """some => { const data = JSON.parse(document.getElementById("page-data").textContent);
+           const one = data.sets[0].systems[0];
+           return some.map(x => {
+             const {nMiss, nFa} = Exact.errorsAt(one.exact, -x);
+             return [Exact.cost(nMiss / one.n_tar, nFa / one.n_non, x), Exact.leastAt(one, x)];
+           }); }""",
+        log_odds.tolist(),
+    )
+    exact = np.column_stack([how(*made[0], prior_log_odds=log_odds) for how in (act_dcf, min_dcf)])
+    np.testing.assert_allclose(found, exact, rtol=1e-13)
 
 
 def test_intervals_stand_beside_error_rates(visit, of_three, three):
@@ -138,9 +159,38 @@ def test_the_slider_moves_numbers_and_marks(visit, of_three, three):
     assert page.input_value("[name=c-fa]") == "0.001"
 
 
-def test_a_prior_between_those_of_the_grid_is_moved_and_the_page_says_so(visit, of_three):
+def test_a_prior_between_those_of_the_grid_is_shown_with_the_nearest_intervals(visit, of_three, three):
     page = visit(of_three)
     assert fact(page, "moved") == "Shown at just this point."
+    page.fill("[name=prior]", "0.0123")
+    at = three[0].at_priors
+    place = at.nearest(math.log(0.0123 / 0.9877))
+    nearest = f"{1 / (1 + math.exp(-at.log_odds[place])):.4g}"
+    assert fact(page, "moved") == (
+        f"Shown at just this point. Intervals are those at effective prior {nearest}, the nearest with intervals."
+    )
+    low, high = rate_intervals(three[1])["p_miss"]
+    cell = page.locator("[data-system='system 1'][data-figure=p_miss] small").inner_text()
+    assert cell == f"[{100 * low[place]:.2f}, {100 * high[place]:.2f}]"
+
+
+def test_where_scores_have_no_room_figures_have_bounds(visit, tmp_path, monkeypatch):
+    monkeypatch.setattr("deciban.report.live.ROOM", 2_000)
+    monkeypatch.setattr("deciban.report.live_exact._MOST_VERTICES", 12)
+    (one,) = systems(1)
+    page = visit(written(tmp_path / "short.html", (one,)), "#p=0.0123")
+    assert "Figures with bounds below them are interpolated" in fact(page, "moved")
+    exact = evaluate(*trials(1)[0][0], operating_points=[0.0123]).operating_points[0]
+    for name in ("n_fa", "act_dcf", "min_dcf"):
+        text = page.locator(f"[data-figure={name}] small").inner_text()
+        low, high = (float(end) for end in re.fullmatch(r"from ([\d.]+) to ([\d.]+)", text).groups())
+        value = float(page.get_attribute(f"[data-figure={name}]", "data-value"))
+        assert low - 1e-5 <= getattr(exact, name) <= high + 1e-5
+        assert low - 1e-5 <= value <= high + 1e-5
+
+
+def test_without_scores_a_point_is_moved_and_the_page_says_so(visit, tmp_path, three):
+    page = visit(written(tmp_path / "moved.html", (dataclasses.replace(three[0], error_steps=None),)))
     page.fill("[name=prior]", "0.0123")
     assert fact(page, "moved").startswith("Shown at prior 0.01")
     assert "nearest to 0.0123" in fact(page, "moved")
@@ -167,7 +217,7 @@ def test_what_is_no_prior_is_marked_and_changes_nothing(visit, of_three):
         ("1e-6", "1e6", "2,5"),
     ],
 )
-def test_extreme_points_are_those_of_the_grid_that_is_nearest(visit, of_three, three, p, c_miss, c_fa):
+def test_extreme_points_are_those_that_were_typed_or_the_nearest(visit, of_three, three, p, c_miss, c_fa):
     page = visit(of_three)
     for name, text in (("c-miss", c_miss), ("c-fa", c_fa), ("prior", p)):
         page.fill(f"[name={name}]", text)

@@ -10,6 +10,8 @@
  */
 const Conditions = (() => {
   const { count, number, percent, MISSING } = Numbers;
+  const { figuresOf } = OperatingPoints;
+  const { cost, summed } = Exact;
   const MOST_CLASSES = 3;
   const NO_ROOM = "there was no room for its numbers on this page; its figures stand in the map and in the tables below";
 
@@ -18,15 +20,9 @@ const Conditions = (() => {
     eer: { words: "EER (ROCCH)", write: percent },
     min_cllr: { words: "min Cllr (bits)", write: number },
     cllr: { words: "Cllr (bits)", write: number },
-    act_dcf: { words: "actual cost at the operating point", write: number, valueAt: (system, { place }) => system.act_dcf[place] },
-    min_dcf: { words: "minimum cost at the operating point", write: number, valueAt: (system, { place }) => system.min_dcf[place] },
+    act_dcf: { words: "actual cost at the operating point", write: number, valueAt: (system, point) => figuresOf(system, point, 1).act_dcf },
+    min_dcf: { words: "minimum cost at the operating point", write: number, valueAt: (system, point) => figuresOf(system, point, 1).min_dcf },
   };
-
-  /** Counts from their steps, which stand between commas. @param {string} steps */
-  function summed(steps) {
-    let sum = 0;
-    return steps.split(",").map((step) => (sum += Number(step)));
-  }
 
   /** Rates from percents between commas; where there is none, that of the place before holds. @param {string} percents */
   function held(percents) {
@@ -55,12 +51,8 @@ const Conditions = (() => {
     return packed.map((one, k) => {
       const { name, color } = data.sets[0].systems[k];
       const [nMiss, nFa] = one.is_weighted ? [one.n_miss, one.n_fa] : [summed(one.n_miss), summed(one.n_fa)];
-      // As in deciban.core.ranks.operating.detection_cost: the rarer class has weight 1, and the other one that of the odds.
       const costs = (/** @type {number[]} */ misses, /** @type {number[]} */ falseAlarms) =>
-        data.log_odds.map((/** @type {number} */ x, /** @type {number} */ at) => {
-          const [pMiss, pFa] = [misses[at] / one.n_tar, falseAlarms[at] / one.n_non];
-          return x <= 0 ? pMiss + data.conditions.heavy[at] * pFa : pFa + data.conditions.heavy[at] * pMiss;
-        });
+        data.log_odds.map((/** @type {number} */ x, /** @type {number} */ at) => cost(misses[at] / one.n_tar, falseAlarms[at] / one.n_non, x, data.conditions.heavy[at]));
       const least = one.least ? costs(summed(one.least[0]), summed(one.least[1])) : one.min_dcf;
       const interval = Object.fromEntries(Object.entries(one.interval).map(([rate, ends]) => [rate, ends.map(held)]));
       const { act_error: act, min_error: lowest } = one.curves;
@@ -238,7 +230,7 @@ const Conditions = (() => {
 
     /** @param {any} point */
     follow(point) {
-      const isSame = this.point && this.point.place === point.place;
+      const isSame = this.point && this.point.place === point.place && this.point.logOdds === point.logOdds;
       this.point = point;
       if (!isSame && this.lines && this.kind.figures[this.place("figure").value].valueAt) this.paint();
     }

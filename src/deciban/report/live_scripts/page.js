@@ -7,7 +7,7 @@
   if (!source || !section) return;
   const data = JSON.parse(source.textContent ?? "");
   const { count, interval, number, percent, prior } = Numbers;
-  const { asCommand, figuresOf, fromLink, isChoice, logit, nearest, pointOf, toLink, expit } = OperatingPoints;
+  const { asCommand, boundsOf, figuresOf, fromLink, isChoice, logit, nearest, pointOf, toLink, expit } = OperatingPoints;
   /** Trials, if the reader says no other number. */
   const EXPECTED = 1000;
   let systems = data.sets[0].systems;
@@ -32,24 +32,30 @@
   const asked = data.points[0];
   let choice = fromLink(location.hash) ?? { p: asked.p, cMiss: asked.c_miss, cFa: asked.c_fa };
 
-  /** What stands in the cells of a system, by figure. @type {Record<string, (found: any, system: any, k: number) => [string, string]>} */
+  /** What stands in the cells of a system, by figure. @type {Record<string, (found: any, system: any, point: any, bounds: any) => [string, string]>} */
   const cells = {
-    p_miss: (found, system, k) => [percent(found.p_miss), withInterval(system, "p_miss", k)],
-    n_miss: (found, system) => [`${count(found.n_miss)} of ${count(system.n_tar)}`, ""],
-    p_fa: (found, system, k) => [percent(found.p_fa), withInterval(system, "p_fa", k)],
-    n_fa: (found, system) => [`${count(found.n_fa)} of ${count(system.n_non)}`, ""],
-    act_dcf: (found) => [number(found.act_dcf), ""],
-    min_dcf: (found) => [number(found.min_dcf), ""],
+    p_miss: (found, system, point) => [percent(found.p_miss), withInterval(system, "p_miss", point, found.p_miss)],
+    n_miss: (found, system, _, bounds) => [`${count(found.n_miss)} of ${count(system.n_tar)}`, within(bounds.n_miss, count)],
+    p_fa: (found, system, point) => [percent(found.p_fa), withInterval(system, "p_fa", point, found.p_fa)],
+    n_fa: (found, system, _, bounds) => [`${count(found.n_fa)} of ${count(system.n_non)}`, within(bounds.n_fa, count)],
+    act_dcf: (found, _system, _point, bounds) => [number(found.act_dcf), within(bounds.act_dcf, digits5)],
+    min_dcf: (found, _system, _point, bounds) => [number(found.min_dcf), within(bounds.min_dcf, digits5)],
     calibration_loss: (found) => [number(found.calibration_loss), ""],
     expected_misses: (found) => [expected(found.expected_misses), ""],
     expected_false_alarms: (found) => [expected(found.expected_false_alarms), ""],
     targets_among_accepted: (found) => [percent(found.targets_among_accepted), ""],
   };
 
-  /** @param {any} system @param {string} name @param {number} k */
-  function withInterval(system, name, k) {
+  /** @param {number} value */
+  const digits5 = (value) => number(value, 5);
+
+  /** Bounds of a figure that is not known exactly. @param {number[] | undefined} ends @param {(value: number) => string} write */
+  const within = (ends, write) => (ends && ends[0] !== ends[1] ? `from ${write(Math.min(...ends))} to ${write(Math.max(...ends))}` : "");
+
+  /** The interval at the nearest place of the grid, which holds the rate in any case. @param {any} system @param {string} name @param {any} point @param {number} rate */
+  function withInterval(system, name, { place: k }, rate) {
     const ends = system.interval[name];
-    return ends ? interval(ends[0][k], ends[1][k], percent) : "";
+    return ends ? interval(Math.min(ends[0][k], rate), Math.max(ends[1][k], rate), percent) : "";
   }
 
   /** Trials that are expected, which need not be whole. @param {number} value */
@@ -100,12 +106,12 @@
 
   /** Show the figures of the point that was chosen. */
   function show() {
-    const point = pointOf(data, choice);
+    const point = pointOf(data, choice, systems);
     const total = nTrials();
     systems.forEach((/** @type {any} */ system, /** @type {number} */ index) => {
-      const found = figuresOf(system, point, total);
+      const [found, bounds] = [figuresOf(system, point, total), boundsOf(system, point)];
       for (const { figure, cell, own, ends } of rows[index]) {
-        const [text, bracket] = cells[figure](found, system, point.place);
+        const [text, bracket] = cells[figure](found, system, point, bounds);
         own.data = text;
         ends.textContent = bracket;
         cell.dataset.value = String(found[figure]);
@@ -124,9 +130,7 @@
     place("prior").dataset.value = String(point.p);
     place("effective_prior").dataset.value = String(point.effective);
     place("default_cost").dataset.value = String(point.defaultCost);
-    place("moved").textContent = point.isMoved
-      ? `Shown at prior ${prior(point.p)}, which is nearest to ${prior(choice.p)} among those at which errors were counted. The command below evaluates at ${prior(choice.p)}.`
-      : "Shown at just this point.";
+    place("moved").textContent = whereInWords(point);
     place("command").textContent = asCommand({ ...data, command: data.command + conditions.options }, choice);
     place("command-lacks").textContent = conditions.hasOptions ? "" : "Not to copy: it is about all trials, and no option chooses just these.";
     place("copy").disabled = !conditions.hasOptions; // what it evaluates would be other figures than those above
@@ -135,6 +139,20 @@
     const preset = data.points.findIndex((/** @type {any} */ one) => one.p === choice.p && one.c_miss === choice.cMiss && one.c_fa === choice.cFa);
     input("preset").value = String(preset);
     for (const chart of charts.values()) chart.follow(point);
+  }
+
+  /** Which point is shown, and what is not of just this point. @param {any} point */
+  function whereInWords(point) {
+    if (point.isMoved) {
+      return `Shown at prior ${prior(point.p)}, which is nearest to ${prior(choice.p)} among those at which errors were counted. The command below evaluates at ${prior(choice.p)}.`;
+    }
+    const hasIntervals = !point.isOnGrid && systems.some((/** @type {any} */ one) => Object.keys(one.interval).length);
+    const areBounded = systems.some((/** @type {any} */ one) => Object.keys(boundsOf(one, point)).length);
+    return [
+      "Shown at just this point.",
+      hasIntervals ? `Intervals are those at effective prior ${prior(data.priors[point.place])}, the nearest with intervals.` : "",
+      areBounded ? "Figures with bounds below them are interpolated: this page has no room for all scores. The command below gives exact ones." : "",
+    ].filter(Boolean).join(" ");
   }
 
   /** Put a slider at a value, and its ends where they are drawn, or a little beyond the value if it is farther. @param {any} slider @param {number} value */
@@ -161,7 +179,7 @@
   /** Show the trials of a condition, or all. @param {number | null} at */
   function useCondition(at) {
     systems = conditions.systemsAt(at);
-    conditions.choose(at, pointOf(data, choice));
+    conditions.choose(at, pointOf(data, choice, systems));
     for (const chart of charts.values()) chart.replace(systems);
     for (const one of document.querySelectorAll("[data-place=trials-shown]")) {
       one.textContent = conditions.words + (at === null ? "" : ` ${data.conditions.about} Pictures that are no charts, and differences in pairs, are of all trials.`);
@@ -304,7 +322,7 @@
           const figure = /** @type {HTMLElement} */ (target);
           figure.classList.add("live");
           const chart = new Charts.Chart(figure, plots[figure.dataset.plot ?? ""], systems, view);
-          chart.follow(pointOf(data, choice));
+          chart.follow(pointOf(data, choice, systems));
           charts.set(figure, chart);
         }
       },

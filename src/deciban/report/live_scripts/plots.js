@@ -12,7 +12,7 @@
  */
 const Plots = (() => {
   const { count, general, interval, number, percent, prior } = Numbers;
-  const { expit, nearest } = OperatingPoints;
+  const { expit, figuresOf, nearest } = OperatingPoints;
   const EDGE = 1e-7;
 
   /**
@@ -165,7 +165,10 @@ const Plots = (() => {
       readings: (system) => levelsOf(system).map(({ pMiss, pFa, text }) => ({ x: place(pFa), y: place(pMiss), text })),
       cuts: (systems) => ({ x: systems.map((one) => place(30 / one.n_non)), y: systems.map((one) => place(30 / one.n_tar)) }),
       symbols: ({ eer }) => (eer === null ? [] : [{ x: place(eer), y: place(eer), corners: STAR }]),
-      marks: (system, { place: k }) => [[place(system.n_fa[k] / system.n_non), place(system.n_miss[k] / system.n_tar)]],
+      marks: (system, point) => {
+        const found = figuresOf(system, point, 1);
+        return [[place(found.p_fa ?? NaN), place(found.p_miss ?? NaN)]];
+      },
     };
   }
 
@@ -203,8 +206,10 @@ const Plots = (() => {
             },
           )}`,
         })),
-      marks: (system, { place: k, logOdds }) =>
-        [system.act_dcf[k], system.min_dcf[k]].filter((one) => one !== null).map((one) => [logOdds, scaled(one, logOdds)]),
+      marks: (system, point) => {
+        const found = figuresOf(system, point, 1);
+        return [found.act_dcf, found.min_dcf].flatMap((one) => (one === null ? [] : [[point.logOdds, scaled(one, point.logOdds)]]));
+      },
       symbols: (system) =>
         [-1, 1].flatMap((side, which) => {
           const at = system.dr30[which];

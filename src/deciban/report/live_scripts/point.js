@@ -3,16 +3,16 @@
 /**
  * The operating point: what its prior and costs make of the numbers that stand in the page.
  *
- * A point is moved to the nearest effective prior of the grid, at which errors were counted; the costs stay as they are, and the
- * prior gives way. All figures are those of that point.
+ * All figures are those of the point that was chosen. Only where a system has errors at the priors of a grid alone, or the point is
+ * out of reach, it is moved to the nearest of them; the costs stay as they are, and the prior gives way.
  *
  * @typedef {{p: number, cMiss: number, cFa: number}} Choice
  * @typedef {{name: string, color: string, n_tar: number, n_non: number, n_miss: number[], n_fa: number[], act_dcf: number[],
- *   min_dcf: (number | null)[], interval: Record<string, number[][]>, curves: any}} SystemData
+ *   min_dcf: (number | null)[], interval: Record<string, number[][]>, curves: any, exact?: ExactData | null}} SystemData
  * @typedef {{log_odds: number[], priors: number[], points: {p: number, c_miss: number, c_fa: number, of: string}[],
  *   command: string, level: number | null, nats: boolean, sets: {name: string, systems: SystemData[]}[]}} PageData
  * @typedef {{place: number, logOdds: number, threshold: number, p: number, cMiss: number, cFa: number, effective: number,
- *   defaultCost: number, isMoved: boolean}} Point
+ *   defaultCost: number, isMoved: boolean, isOnGrid: boolean}} Point
  */
 const OperatingPoints = (() => {
   /** @param {number} x */
@@ -37,23 +37,56 @@ const OperatingPoints = (() => {
   }
 
   /**
-   * The point of the grid that is nearest to what was chosen.
+   * The point that was chosen or, where these systems have no numbers of it, the nearest one that they have.
    * @param {PageData} data
    * @param {Choice} choice
+   * @param {SystemData[]} systems
    * @returns {Point}
    */
-  function pointOf(data, { p, cMiss, cFa }) {
+  function pointOf(data, { p, cMiss, cFa }, systems) {
     const ratio = Math.log(cMiss) - Math.log(cFa);
-    const place = nearest(data.log_odds, logit(p) + ratio);
-    const logOdds = data.log_odds[place];
-    const isMoved = Math.abs(logit(p) + ratio - logOdds) > 1e-9;
-    const shown = isMoved ? (ratio === 0 ? data.priors[place] : expit(logOdds - ratio)) : p;
+    const wanted = logit(p) + ratio;
+    const place = nearest(data.log_odds, wanted);
+    const onGrid = data.log_odds[place];
+    const isOnGrid = Math.abs(wanted - onGrid) <= 1e-9;
+    const reach = Math.min(...systems.map(({ exact }) => exact?.reach ?? 0));
+    const end = Math.sign(wanted) * reach;
+    const isEnd = reach > 0 && Math.abs(wanted - end) < Math.abs(wanted - onGrid);
+    const isWithin = Math.abs(wanted) <= reach;
+    const logOdds = isOnGrid ? onGrid : isWithin ? wanted : isEnd ? end : onGrid;
+    const isAtPlace = logOdds === onGrid;
+    const isMoved = !isOnGrid && !isWithin;
+    const shown = isMoved ? (ratio === 0 && isAtPlace ? data.priors[place] : expit(logOdds - ratio)) : p;
     const lacks = isMoved ? expit(ratio - logOdds) : 1 - p;
-    const defaultCost = Math.min(shown * cMiss, lacks * cFa);
     return {
-      place, logOdds, threshold: logOdds ? -logOdds : 0, p: shown, cMiss, cFa, effective: data.priors[place], defaultCost, isMoved,
+      place,
+      logOdds,
+      threshold: logOdds ? -logOdds : 0,
+      p: shown,
+      cMiss,
+      cFa,
+      effective: isAtPlace ? data.priors[place] : expit(logOdds),
+      defaultCost: Math.min(shown * cMiss, lacks * cFa),
+      isMoved,
+      isOnGrid: isAtPlace,
     };
   }
+
+  /**
+   * Errors and normalized costs of a system at a point; `between` has the bounds of errors that are not known exactly.
+   * @param {SystemData} system
+   * @param {{place: number, logOdds: number, isOnGrid: boolean}} point
+   */
+  function decided(system, { place, logOdds, isOnGrid }) {
+    if (isOnGrid || !system.exact) {
+      return { nMiss: system.n_miss[place], nFa: system.n_fa[place], act: system.act_dcf[place], least: system.min_dcf[place], between: null };
+    }
+    const found = Exact.errorsAt(system.exact, logOdds ? -logOdds : 0);
+    return { ...found, act: costOf(system, found.nMiss, found.nFa, logOdds), least: Exact.leastAt(system, logOdds) };
+  }
+
+  /** @param {SystemData} system @param {number} nMiss @param {number} nFa @param {number} logOdds */
+  const costOf = (system, nMiss, nFa, logOdds) => Exact.cost(nMiss / system.n_tar, nFa / system.n_non, logOdds);
 
   /**
    * The figures of a system at a point, of so many trials.
@@ -63,12 +96,9 @@ const OperatingPoints = (() => {
    * @returns {Record<string, number | null>}
    */
   function figuresOf(system, point, nTrials) {
-    const k = point.place;
-    const nMiss = system.n_miss[k];
-    const nFa = system.n_fa[k];
+    const { nMiss, nFa, act, least } = decided(system, point);
     const pMiss = nMiss / system.n_tar;
     const pFa = nFa / system.n_non;
-    const least = system.min_dcf[k];
     const accepted = point.p * (1 - pMiss);
     const wrong = (1 - point.p) * pFa;
     return {
@@ -76,13 +106,30 @@ const OperatingPoints = (() => {
       n_miss: nMiss,
       p_fa: pFa,
       n_fa: nFa,
-      act_dcf: system.act_dcf[k],
+      act_dcf: act,
       min_dcf: least,
-      calibration_loss: least === null ? null : Math.max(system.act_dcf[k] - least, 0),
+      calibration_loss: least === null ? null : Math.max(act - least, 0),
       expected_misses: nTrials * point.p * pMiss,
       expected_false_alarms: nTrials * wrong,
       targets_among_accepted: accepted + wrong > 0 ? accepted / (accepted + wrong) : null,
     };
+  }
+
+  /**
+   * Lowest and highest value of figures that the page does not know exactly.
+   * @param {SystemData} system
+   * @param {Point} point
+   * @returns {Record<string, number[]>}
+   */
+  function boundsOf(system, point) {
+    if (point.isOnGrid || !system.exact) return {};
+    const { between, least } = decided(system, point);
+    /** @type {Record<string, number[]>} */
+    const found = between ? { ...between } : {};
+    if (between) found.act_dcf = [0, 1].map((k) => costOf(system, between.n_miss[k], between.n_fa[k], point.logOdds));
+    const excess = system.exact.hull?.excess ?? 0;
+    if (excess > 0 && least !== null) found.min_dcf = [Math.max(least - excess, 0), least];
+    return found;
   }
 
   /**
@@ -129,5 +176,5 @@ const OperatingPoints = (() => {
     return `${data.command} --dcf ${p}${costs}`;
   }
 
-  return { asCommand, expit, figuresOf, fromLink, isChoice, logit, nearest, pointOf, toLink };
+  return { asCommand, boundsOf, expit, figuresOf, fromLink, isChoice, logit, nearest, pointOf, toLink };
 })();

@@ -1,0 +1,110 @@
+// @ts-check
+"use strict";
+/**
+ * Errors at any prior: counted at the Bayes threshold, and at the vertices of the convex hull.
+ *
+ * @typedef {{n_miss: number, n_fa: number, items?: string, first?: number, width?: number, misses?: string, false_alarms?: string}} PackedSteps
+ * @typedef {{steps: PackedSteps, reach: number, hull: {misses: string, false_alarms: string, excess: number} | null}} ExactData
+ * @typedef {{nMiss: number, nFa: number, between: {n_miss: number[], n_fa: number[]} | null}} Errors
+ */
+const Exact = (() => {
+  /** Nats to which scores are told apart: a score that is not told apart from the threshold is accepted. */
+  const UNIT = 2 ** -26;
+
+  /** Counts from their steps, which stand between commas. @param {string} steps @param {number} [start] */
+  function summed(steps, start = 0) {
+    let sum = start;
+    return steps === "" ? [] : steps.split(",").map((step) => (sum += Number(step)));
+  }
+
+  /** Scores, and errors at a threshold just above each of them. @param {PackedSteps} steps */
+  function ofScores(steps) {
+    let [place, nMiss, nFa] = [0, steps.n_miss, steps.n_fa];
+    const places = [];
+    const misses = [nMiss];
+    const falseAlarms = [nFa];
+    for (const item of steps.items ? steps.items.split(",") : []) {
+      const [, distance, isTarget, tar, non] = /** @type {string[]} */ (/^(-?[0-9a-z]+)(-?)(?::([^:]+):([^:]+))?$/.exec(item));
+      place += parseInt(distance, 36);
+      nMiss += tar === undefined ? (isTarget ? 1 : 0) : Number(tar);
+      nFa -= non === undefined ? (isTarget ? 0 : 1) : Number(non);
+      places.push(place);
+      misses.push(nMiss);
+      falseAlarms.push(nFa);
+    }
+    return { places, misses, falseAlarms };
+  }
+
+  /** @template T @param {(data: any) => T} make @returns {(data: any) => T} */
+  function once(make) {
+    /** @type {WeakMap<any, any>} */
+    const known = new WeakMap();
+    return (data) => {
+      if (!known.has(data)) known.set(data, make(data));
+      return known.get(data);
+    };
+  }
+
+  const scoresOf = once(ofScores);
+  const gridOf = once((steps) => ({ misses: [steps.n_miss, ...summed(steps.misses, steps.n_miss)], falseAlarms: [steps.n_fa, ...summed(steps.false_alarms, steps.n_fa)] }));
+  const verticesOf = once((hull) => ({ misses: summed(hull.misses), falseAlarms: summed(hull.false_alarms) }));
+
+  /** How many of ascending numbers are below another one. @param {number[]} values @param {number} wanted */
+  function below(values, wanted) {
+    let [low, high] = [0, values.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (values[middle] < wanted) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Errors between two thresholds of a grid: on a straight line, and the bounds that they lie in. @param {any} steps @param {number} threshold @returns {Errors} */
+  function onGrid(steps, threshold) {
+    const { misses, falseAlarms } = gridOf(steps);
+    const at = Math.min(Math.max((threshold - steps.first) / steps.width, 0), misses.length - 1);
+    const low = Math.floor(at);
+    const high = Math.ceil(at);
+    const share = at - low;
+    /** @param {number[]} counts */
+    const straight = (counts) => {
+      const found = counts[low] + share * (counts[high] - counts[low]);
+      return Number.isInteger(counts[low]) && Number.isInteger(counts[high]) ? Math.round(found) : found;
+    };
+    const bounds = { n_miss: [misses[low], misses[high]], n_fa: [falseAlarms[high], falseAlarms[low]] };
+    const isKnown = bounds.n_miss[0] === bounds.n_miss[1] && bounds.n_fa[0] === bounds.n_fa[1];
+    return { nMiss: straight(misses), nFa: straight(falseAlarms), between: isKnown ? null : bounds };
+  }
+
+  /** Errors at a threshold. @param {ExactData} exact @param {number} threshold @returns {Errors} */
+  function errorsAt({ steps }, threshold) {
+    if (steps.items === undefined) return onGrid(steps, threshold);
+    const { places, misses, falseAlarms } = scoresOf(steps);
+    const k = below(places, Math.floor(threshold / UNIT));
+    return { nMiss: misses[k], nFa: falseAlarms[k], between: null };
+  }
+
+  /**
+   * Normalized cost of error rates, as deciban.core.ranks.operating.detection_cost: the rarer class has weight 1.
+   * @param {number} pMiss
+   * @param {number} pFa
+   * @param {number} logOdds
+   * @param {number} [heavy] the weight of the other class
+   */
+  const cost = (pMiss, pFa, logOdds, heavy = Math.exp(Math.abs(logOdds))) => (logOdds <= 0 ? pMiss + heavy * pFa : pFa + heavy * pMiss);
+
+  /**
+   * Least normalized cost at any threshold; null where it is not known.
+   * @param {any} system
+   * @param {number} logOdds
+   * @returns {number | null}
+   */
+  function leastAt({ exact: { hull }, n_tar: nTar, n_non: nNon }, logOdds) {
+    if (!hull) return null;
+    const { misses, falseAlarms } = verticesOf(hull);
+    return misses.reduce((least, nMiss, k) => Math.min(least, cost(nMiss / nTar, falseAlarms[k] / nNon, logOdds)), Infinity);
+  }
+
+  return { cost, errorsAt, leastAt, summed };
+})();
