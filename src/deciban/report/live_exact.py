@@ -104,7 +104,7 @@ def _hull(one: Evaluation) -> dict[str, Any] | None:
     if at is None or not np.isfinite(at.min_dcf).all():
         return None
     rocch = Rocch.of(one.curves.pav)
-    kept, excess = _vertices(rocch)
+    kept, excess = _vertices(rocch, _MOST_VERTICES)
     return {
         "misses": text_of_steps(np.diff(rocch.n_miss[kept], prepend=0)),
         "false_alarms": text_of_steps(np.diff(rocch.n_fa[kept], prepend=0)),
@@ -112,7 +112,7 @@ def _hull(one: Evaluation) -> dict[str, Any] | None:
     }
 
 
-def _vertices(rocch: Rocch, most: int = _MOST_VERTICES) -> tuple[Any, float]:
+def _vertices(rocch: Rocch, most: int) -> tuple[Any, float]:
     """Return the vertices to keep, and by how much the least cost among them can exceed that among all."""
     if len(rocch.n_fa) <= most:
         return slice(None), 0.0

@@ -15,6 +15,7 @@ from deciban.report.live import as_script_data
 _CHARTS = ("vendor", "uplot")
 _OWN = (
     "numbers.js",
+    "typing.js",
     "links.js",
     "exact.js",
     "point.js",

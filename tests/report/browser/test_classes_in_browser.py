@@ -91,3 +91,43 @@ def test_no_serious_fault_of_accessibility_and_no_overflow(visit, path, scheme):
         ".map(one => [one.id, one.impact, one.nodes.slice(0, 3).map(node => node.html)])"
     )
     assert [one for one in found if one[1] in ("serious", "critical")] == []
+
+
+@pytest.mark.parametrize("n", [13, 14, 30])
+def test_prior_sliders_of_more_than_twelve_classes(visit, tmp_path, n):
+    rng = np.random.default_rng(n)
+    label = np.arange(20 * n) % n
+    loglik = rng.normal(0, 1.2, (20 * n, n)) + 2 * np.eye(n)[label]
+    page = visit(written(tmp_path / "many.html", (evaluate_classes(loglik, label, name="A"),)))
+    slider = page.locator("[name=class-prior-slider]")
+    assert slider.is_enabled()
+    page.select_option("[name=class-target]", str(n - 1))
+    for key in ("End", "Home", "PageUp"):
+        slider.focus()
+        page.keyboard.press(key)
+        p = float(slider.get_attribute("aria-valuetext"))
+        prior = np.append(np.full(n - 1, (1 - p) / (n - 1)), p)
+        found = page.locator(".cells button").evaluate_all("all => all.map(one => Number(one.dataset.value))")
+        assert np.reshape(found, (n, n)).tolist() == confusion(loglik, label, prior=prior).tolist(), key
+    page.fill("[name=class-prior]", "99.5%")
+    assert page.locator("[data-place=class-moved]").inner_text().startswith("Shown at prior 0.99")
+
+
+def test_a_page_of_a_hundred_classes_has_no_slider_that_does_nothing(visit, tmp_path):
+    label = np.arange(600) % 100
+    loglik = RNG.normal(0, 1.2, (600, 100)) + 2 * np.eye(100)[label]
+    page = visit(written(tmp_path / "hundred.html", (evaluate_classes(loglik, label, name="A"),)))
+    assert not page.locator("[name=class-prior-slider]").is_visible()
+
+
+@pytest.mark.parametrize("wrong", ["", "1/0", "abc", "200%", "1"])
+def test_what_is_no_prior_stays_in_its_box_with_what_is_expected(visit, path, one, wrong):
+    page = visit(path)
+    page.fill("[name=class-prior]", wrong)
+    page.locator("[name=class-target]").focus()
+    assert page.input_value("[name=class-prior]") == wrong
+    assert "Type a prior above 0 and below 1" in page.locator("#choose-class-prior-wrong").inner_text()
+    assert cells(page) == one.confusion.tolist()
+    page.locator("[data-place=class-reset]").click()
+    assert page.input_value("[name=class-prior]") == "0.3333"
+    assert not page.locator("#choose-class-prior-wrong").is_visible()

@@ -21,9 +21,9 @@ from .conftest import systems, trials, written
 
 def at_point(one, p_target, c_miss=1.0, c_fa=1.0):
     """Figures of a system at just this point, evaluated there, as the page writes them."""
-    made, _ = trials(3)
-    tar, non = made[int(one.name.removeprefix("system "))]
-    (point,) = evaluate(tar, non, operating_points=[(p_target, c_miss, c_fa)]).operating_points
+    (tar, n_tar), (non, n_non) = one.cells.tar, one.cells.non  # all trials: there are few
+    weights = {"tar_weights": n_tar, "non_weights": n_non}
+    (point,) = evaluate(tar, non, operating_points=[(p_target, c_miss, c_fa)], **weights).operating_points
     right, wrong = p_target * (1 - point.p_miss), (1 - p_target) * point.p_fa
     missed, alarms = 1000 * p_target * point.p_miss, 1000 * (1 - p_target) * point.p_fa
     return {
@@ -109,8 +109,7 @@ def test_numbers_are_those_of_python_at_the_prior_that_was_typed(visit, of_three
     assert float(cell.get_attribute("data-value")) == pytest.approx(point.act_dcf, rel=1e-13)
 
 
-def test_costs_at_any_prior_are_those_of_python_to_thirteen_digits(visit, of_three, three):
-    """Also of conditions of weighted trials, ties and infinite scores: whatever `error_steps` holds."""
+def test_costs_at_any_prior_are_those_of_python_to_thirteen_digits(visit, of_three):
     page = visit(of_three)
     made, _ = trials(1)
     log_odds = np.random.default_rng(3).uniform(-25, 25, 300)
@@ -196,15 +195,33 @@ def test_without_scores_a_point_is_moved_and_the_page_says_so(visit, tmp_path, t
     assert "nearest to 0.0123" in fact(page, "moved")
 
 
-def test_what_is_no_prior_is_marked_and_changes_nothing(visit, of_three):
+@pytest.mark.parametrize(
+    "wrong", ["1.5", "0", "1", "-1", "abc", "", "  ", "1/0", "200%", "2/1", "0x1", "1e", "NaN", "1/2/3", "%"]
+)
+def test_what_is_no_prior_stays_in_its_box_with_what_is_expected(visit, of_three, wrong):
     page = visit(of_three)
     before = shown(page, "system 0")
-    for wrong in ("1.5", "0", "-1", "abc", ""):
-        page.fill("[name=prior]", wrong)
-        assert page.get_attribute("[name=prior]", "aria-invalid") == "true"
-        assert shown(page, "system 0") == before
+    page.fill("[name=prior]", wrong)
     page.locator("[name=c-miss]").focus()
-    assert page.input_value("[name=prior]") == "0.01"
+    assert page.get_attribute("[name=prior]", "aria-invalid") == "true"
+    assert page.input_value("[name=prior]") == wrong
+    said = page.locator("#choose-prior-wrong").inner_text()
+    assert said.endswith(
+        "Type a prior above 0 and below 1, such as 0.01, 1/100 or 1%. Numbers below are still those of 0.01."
+    )
+    assert page.get_attribute("[name=prior]", "aria-describedby") == "choose-prior-wrong"
+    assert shown(page, "system 0") == before
+    page.fill("[name=prior]", "0.02")
+    assert not page.locator("#choose-prior-wrong").is_visible()
+    assert page.get_attribute("[name=prior]", "aria-invalid") is None
+
+
+@pytest.mark.parametrize(("text", "p"), [("1/3", 1 / 3), ("12,3 %", 0.123), ("99.73%", 0.9973), (" 1 / 100 ", 0.01)])
+def test_fractions_and_percent_are_priors(visit, of_three, three, text, p):
+    page = visit(of_three)
+    page.fill("[name=prior]", text)
+    assert float(page.get_attribute("[data-place=prior]", "data-value")) == p
+    assert shown(page, "system 1") == at_point(three[1], p)
 
 
 @pytest.mark.parametrize(
@@ -237,6 +254,7 @@ def test_costs_that_no_prior_can_answer_are_marked(visit, of_three):
     for wrong in ("1e300", "inf", "1e-320", "-1", "0", "1.2.3"):
         page.fill("[name=c-miss]", wrong)
         assert page.get_attribute("[name=c-miss]", "aria-invalid") == "true"
+        assert "Type a cost above 0" in page.locator("#choose-c-miss-wrong").inner_text()
         assert shown(page, "system 0") == before
 
 
@@ -248,7 +266,8 @@ def test_trials_to_expect_are_read_as_the_page_writes_them(visit, of_three, text
     page = visit(of_three)
     page.fill("[name=trials]", text)
     assert page.locator("[data-place=total]").first.inner_text() == total
-    assert page.get_attribute("[name=trials]", "aria-invalid") == is_wrong
+    assert (page.get_attribute("[name=trials]", "aria-invalid") or "false") == is_wrong
+    assert page.locator("#choose-trials-wrong").is_visible() == (is_wrong == "true")
 
 
 def test_a_link_restores_the_point_and_the_command_says_it(visit, of_three, three):
@@ -381,11 +400,11 @@ def test_reliability_reads_as_its_curve(visit, of_three, three):
 
 
 def test_the_command_is_about_the_point_that_was_typed(visit, of_three):
-    """The nearest point at which errors were counted is at prior 0.2975."""
+    """The nearest point of the grid is at prior 0.2975."""
     page = visit(of_three, "#p=0.3&cmiss=5")
-    assert float(page.get_attribute("[data-place=prior]", "data-value")) != 0.3
+    assert float(page.get_attribute("[data-place=prior]", "data-value")) == 0.3
     assert fact(page, "command") == "deciban eval SCORES --key KEY --dcf 0.3:5:1"
-    assert "The command below evaluates at 0.3." in fact(page, "moved")
+    assert fact(page, "moved").startswith("Shown at just this point.")
 
 
 def test_bands_of_many_systems_are_off_until_one_is_pointed_at(visit, tmp_path):

@@ -154,7 +154,8 @@
     place("shares").textContent = sharesInWords(shares);
     place("default").textContent = percent(1 - Math.max(...shares));
     const p = shares[choice.target];
-    if (document.activeElement !== input("class-prior")) input("class-prior").value = prior(p);
+    const box = input("class-prior");
+    if (document.activeElement !== box && box.getAttribute("aria-invalid") !== "true") input("class-prior").value = prior(p);
     input("class-prior-slider").value = String(nearest(priors, p));
     input("class-prior-slider").setAttribute("aria-valuetext", prior(p));
     input("class-target").value = String(choice.target);
@@ -214,6 +215,7 @@
   /** @param {Partial<ClassChoice>} changed */
   function choose(changed) {
     choice = { ...choice, ...changed };
+    Typing.accept(input("class-prior"));
     show();
     keepInLink();
   }
@@ -231,16 +233,15 @@
     input("class-target").addEventListener("change", () => choose({ target: Number(input("class-target").value) }));
     input("class-prior-slider").addEventListener("input", () => choose({ p: priors[Number(input("class-prior-slider").value)] }));
     input("class-prior").addEventListener("input", () => {
-      const p = Number(input("class-prior").value.trim().replace(",", ".") || NaN);
+      const p = Typing.numberOf(input("class-prior").value);
       if (p > 0 && p < 1) {
-        input("class-prior").removeAttribute("aria-invalid");
         const { priors: own } = current();
         choose({ p: own[placeOf(current(), { ...choice, p }) ?? nearest(own, p)] });
-      } else input("class-prior").setAttribute("aria-invalid", "true");
+      } else Typing.refuse(input("class-prior"), "Type a prior above 0 and below 1, such as 0.1, 1/10 or 10%. Numbers below stay as they were.");
     });
     input("class-prior").addEventListener("change", () => {
+      if (input("class-prior").getAttribute("aria-invalid") === "true") return;
       input("class-prior").blur();
-      input("class-prior").removeAttribute("aria-invalid");
       show();
     });
     place("class-reset").addEventListener("click", () => choose({ p: null }));

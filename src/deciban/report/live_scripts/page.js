@@ -89,19 +89,8 @@
 
   /** @returns {number} */
   function nTrials() {
-    const given = numberIn(input("trials"));
+    const given = Typing.countOf(input("trials").value);
     return given > 0 && given < 1e15 ? given : EXPECTED;
-  }
-
-  /**
-   * What was typed, NaN where that is no number. In a number of trials separators stand between thousands.
-   * @param {any} box
-   * @returns {number}
-   */
-  function numberIn(box) {
-    const text = box.value.trim();
-    if (box.name === "trials" && /^\d{1,3}([.,\s]\d{3})+$/.test(text)) return Number(text.replace(/\D/g, ""));
-    return Number(text.replace(",", ".") || NaN);
   }
 
   /** Show the figures of the point that was chosen. */
@@ -167,7 +156,7 @@
     const texts = { prior: choice.p, "c-miss": choice.cMiss, "c-fa": choice.cFa };
     for (const [name, value] of Object.entries(texts)) {
       if (input(name) !== except) input(name).value = String(value);
-      input(name).removeAttribute("aria-invalid");
+      Typing.accept(input(name));
     }
     const sliders = { "prior-slider": logit(choice.p), "c-miss-slider": Math.log10(choice.cMiss), "c-fa-slider": Math.log10(choice.cFa) };
     for (const [name, value] of Object.entries(sliders)) if (input(name) !== except) slideTo(input(name), value);
@@ -217,20 +206,23 @@
     Links.keep(toLink(choice, { n, condition, ...compare.linked(isCompared) }));
   }
 
-  /** @param {any} box @param {(value: number) => any} made */
-  function onTyping(box, made) {
+  /** @param {any} box @param {(value: number) => any} made @param {() => string} expected */
+  function onTyping(box, made, expected) {
     box.addEventListener("input", () => {
-      const chosen = made(numberIn(box));
+      const chosen = made(Typing.numberOf(box.value));
       if (isChoice(chosen)) choose(chosen, box);
-      else box.setAttribute("aria-invalid", "true");
+      else Typing.refuse(box, expected());
     });
-    box.addEventListener("change", () => fill(null));
+    box.addEventListener("change", () => {
+      if (box.getAttribute("aria-invalid") !== "true") fill(null);
+    });
   }
 
   const costOf = (/** @type {any} */ slider) => Number((10 ** Number(slider.value)).toPrecision(2));
-  onTyping(input("prior"), (p) => ({ ...choice, p }));
-  onTyping(input("c-miss"), (cMiss) => ({ ...choice, cMiss }));
-  onTyping(input("c-fa"), (cFa) => ({ ...choice, cFa }));
+  onTyping(input("prior"), (p) => ({ ...choice, p }), () => `Type a prior above 0 and below 1, such as 0.01, 1/100 or 1%. Numbers below are still those of ${choice.p}.`);
+  const aCost = () => "Type a cost above 0, such as 10; the other cost may differ by a factor of 7e10 at most.";
+  onTyping(input("c-miss"), (cMiss) => ({ ...choice, cMiss }), aCost);
+  onTyping(input("c-fa"), (cFa) => ({ ...choice, cFa }), aCost);
   input("prior-slider").addEventListener("input", (/** @type {any} */ event) => {
     const at = Number(event.target.value);
     const p = data.priors[nearest(data.log_odds, at)];
@@ -239,7 +231,8 @@
   input("c-miss-slider").addEventListener("input", (/** @type {any} */ event) => choose({ ...choice, cMiss: costOf(event.target) }, event.target));
   input("c-fa-slider").addEventListener("input", (/** @type {any} */ event) => choose({ ...choice, cFa: costOf(event.target) }, event.target));
   input("trials").addEventListener("input", () => {
-    input("trials").setAttribute("aria-invalid", String(nTrials() !== numberIn(input("trials"))));
+    if (nTrials() === Typing.countOf(input("trials").value)) Typing.accept(input("trials"));
+    else Typing.refuse(input("trials"), `Type a number of trials above 0, such as 10,000. Numbers below are those of ${count(EXPECTED)}.`);
     show();
     keepInLink();
   });
