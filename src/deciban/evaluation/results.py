@@ -275,18 +275,8 @@ class Evaluation(OneSystem, WithCapacity):
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        internal = (
-            "curves",
-            "is_weighted",
-            "requested",
-            "misleading",
-            "axis",
-            "uncertainty",
-            "bounds",
-            "cells",
-            "at_priors",
-            "error_steps",
-        )
+        hidden = "curves", "is_weighted", "requested", "misleading", "axis"
+        internal = (*hidden, "uncertainty", "bounds", "cells", "at_priors", "error_steps")
         for name in internal:
             del fields[name]
         fields["calibration_loss"] = self.calibration_loss

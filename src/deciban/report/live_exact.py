@@ -119,10 +119,10 @@ def _vertices(rocch: Rocch, most: int) -> tuple[Any, float]:
     ends = [0, len(rocch.n_fa) - 1]
     kept = np.unique(np.append(rocch.best_vertices(np.linspace(-REACH, REACH, most - 2)), ends))
     p_miss, p_fa = rocch.p_miss[kept], rocch.p_fa[kept]
-    # Both least costs are straight between these priors, so that they differ most at one of them.
+    # Both least costs are straight between these priors: they differ most at one of them.
     with np.errstate(divide="ignore"):
         slopes = np.log(np.diff(p_miss)) - np.log(-np.diff(p_fa))
-    log_odds = np.unique(np.concatenate((-rocch.llr, [0.0])))
+    log_odds = np.unique(np.concatenate((-rocch.llr, -slopes, [0.0])))
     log_odds = log_odds[np.abs(log_odds) <= REACH]
     best = np.searchsorted(slopes, -log_odds)
     found = detection_cost(p_miss[best], p_fa[best], log_odds, 1.0, 1.0, normalize=True)

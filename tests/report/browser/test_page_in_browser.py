@@ -177,9 +177,9 @@ def test_where_scores_have_no_room_figures_have_bounds(visit, tmp_path, monkeypa
     monkeypatch.setattr("deciban.report.live.ROOM", 2_000)
     monkeypatch.setattr("deciban.report.live_exact._MOST_VERTICES", 12)
     (one,) = systems(1)
-    page = visit(written(tmp_path / "short.html", (one,)), "#p=0.0123")
+    page = visit(written(tmp_path / "short.html", (one,)), "#p=0.2345")
     assert "Figures with bounds below them are interpolated" in fact(page, "moved")
-    exact = evaluate(*trials(1)[0][0], operating_points=[0.0123]).operating_points[0]
+    exact = evaluate(*trials(1)[0][0], operating_points=[0.2345]).operating_points[0]
     for name in ("n_fa", "act_dcf", "min_dcf"):
         text = page.locator(f"[data-figure={name}] small").inner_text()
         low, high = (float(end) for end in re.fullmatch(r"from ([\d.]+) to ([\d.]+)", text).groups())

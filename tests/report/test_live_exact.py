@@ -1,0 +1,51 @@
+"""What a page holds to count errors at any prior, within the room that it has."""
+
+import json
+
+import numpy as np
+import pytest
+
+from deciban.core.ranks.hull import Rocch
+from deciban.evaluation import evaluate
+from deciban.report import live_exact
+
+
+@pytest.fixture(scope="module")
+def one():
+    rng = np.random.default_rng(3)
+    return evaluate(rng.normal(2, 2, 3_000), rng.normal(-2, 2, 20_000))
+
+
+def test_scores_or_errors_at_a_grid_fill_the_room(one):
+    exact = live_exact.exact_data(one)
+    assert len(exact["steps"]["items"]) < live_exact.OF_SCORE * 23_000
+    assert exact["steps"]["items"].count("-") > 2_999
+    for room in (100_000, 20_000, 3_000):
+        thin = live_exact.exact_data(one, room)
+        assert "items" not in thin["steps"]
+        assert len(json.dumps(thin["steps"])) < room + 200
+        assert thin["reach"] == 16.0
+
+
+def test_fewer_vertices_cost_no_more_than_is_stated(one):
+    rocch = Rocch.of(one.curves.pav)
+    kept, excess = live_exact._vertices(rocch, 40)
+    log_odds = np.random.default_rng(1).uniform(-9, 9, 2000)
+    odds = np.exp(np.abs(log_odds))
+    rare, common = (
+        np.where(log_odds[:, None] <= 0, *pair)
+        for pair in ((rocch.p_miss[kept], rocch.p_fa[kept]), (rocch.p_fa[kept], rocch.p_miss[kept]))
+    )
+    least = (rare + odds[:, None] * common).min(axis=1)
+    exact = np.asarray(rocch.min_dcf(prior_log_odds=log_odds))
+    assert (least >= exact - 1e-12).all()
+    assert 0.2 * excess < (least - exact).max() <= 1.05 * excess
+    assert live_exact._vertices(rocch, 4000)[1] == 0.0
+
+
+def test_minima_that_are_not_known_and_scores_that_were_not_kept_are_left_out(one):
+    import dataclasses
+
+    gone = dataclasses.replace(one.at_priors, min_dcf=np.full(len(one.at_priors.min_dcf), np.nan))
+    assert live_exact.exact_data(dataclasses.replace(one, at_priors=gone))["hull"] is None
+    assert live_exact.exact_data(dataclasses.replace(one, error_steps=None)) is None
