@@ -101,8 +101,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
     def unit_messages(self, systems: Sequence[Scores], reading: Reading) -> list[Message]:
         """What was done to the units of scores, and whether they are what the user declared."""
-        read = [one for one in systems if isinstance(one, Scores)]  # names alone in pieces
-        more = messages_on_declared_ratios(read, negated=reading.negate)
+        more = messages_on_declared_ratios(systems, negated=reading.negate)
         return [*super().unit_messages(systems, reading), *more]
 
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:  # noqa: ARG002
