@@ -35,8 +35,11 @@ COMMANDS = {
     "apply": ("deciban.cli.commands.apply", "Put the log-likelihood ratios of a model in place of scores."),
     "decide": ("deciban.cli.commands.decide", "Take the action of least expected cost in every trial."),
     "plot": ("deciban.cli.commands.plot", "Draw one plot of score files as SVG, PNG or PDF."),
-    "summarize": ("deciban.cli.commands.summaries", "Count the trials of one shard of many: a file that merges."),
-    "merge": ("deciban.cli.commands.summaries", "Merge such files into one, to be evaluated or refined by."),
+    "summarize": (
+        "deciban.cli.commands.summaries",
+        "Write the trials of one shard of many to a small file that merges.",
+    ),
+    "merge": ("deciban.cli.commands.summaries", "Merge summaries of different shards into one file."),
     "plan": ("deciban.cli.commands.plan", "Tell how many speakers and trials an evaluation needs, from a pilot."),
     "design": ("deciban.cli.commands.design", "Tell what a calibration objective cares for, or suggest one."),
     "convert": ("deciban.cli.commands.files", "Convert a file to another format."),

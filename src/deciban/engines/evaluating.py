@@ -68,6 +68,8 @@ def evaluate_system(
     for _ in range(_MOST_ROUNDS):
         how = {"system": system, "figures": figures, "approximate": approximate, "also": also}
         summary = summarize_shards(source, engine, memory, **how)  # type: ignore[arg-type]
+        if source.weights_are_counts:
+            summary = replace(summary, is_weighted=False)
         found = evaluation_of(replace(summary, units=units), name=source.systems[system], resampling=resampling)
         unknown = unknown_thresholds(summary)
         if approximate or not len(unknown):

@@ -1,22 +1,20 @@
-"""What ``deciban inspect`` says of a summary of shards: what was asked, which shards were counted, and how often."""
+"""What ``deciban inspect`` says of a summary of shards: what it holds, and which shards were read."""
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any
-
-import numpy as np
-
-from deciban.evaluation.bounds import unbounded
 from deciban.io.source import PathLike, display_name
-from deciban.io.summary_files import read_summary
-from deciban.io.summary_records import Question
-from deciban.messages import counted, shortened
+from deciban.io.summary_files import SummaryHead, read_head
+from deciban.messages import shortened
 from deciban.workflows.model_inspection import Inspection, Properties
-from deciban.workflows.summaries import ranks_in_words
 
 _MOST = 20
 """Shards that are named one by one."""
+
+_UNITS = {
+    "none": "none, and no intervals (deciban summarize --units, --keep-names)",
+    "trials": "every trial is one",
+    "names": "speakers are found from the names of both sides, which are kept as numbers",
+}
 
 
 def inspected_summary(path: PathLike) -> Inspection:
@@ -35,82 +33,29 @@ def inspected_summary(path: PathLike) -> Inspection:
     FormatError, OSError
         If it is damaged, of another version, or no summary.
     """
-    part = read_summary(path).settled()
-    question, name = part.question, display_name(path)
-    classes = f"{len(question.classes)} classes: {shortened(', '.join(question.classes))}"
+    head = read_head(path)
+    classes = f"{len(head.classes)} classes: {shortened(', '.join(head.classes))}"
     properties: Properties = [
-        ("read as", "summary of shards (deciban summarize), which holds counts and no trials"),
-        ("about", classes if question.classes else "scores of two classes"),
-        ("systems", shortened(", ".join(question.systems))),
-        *_asked(question),
-        ("scores", f"{question.scores}, {'with weights' if question.has_weights else 'every trial counts once'}"),
-        *[(f"read with {what}", shortened(value)) for what, value in question.reading],
-        ("shards", f"{len(part.shards):,}: {_listed(sorted(one.name for one in part.shards))}"),
-        ("rows", f"{part.n_rows:,}"),
-        *_trials(part),
-        ("passes", _passes(part)),
+        ("read as", "summary of shards (deciban summarize): their different trials, with numbers of equal ones"),
+        ("about", classes if head.classes else "scores of two classes"),
+        ("systems", shortened(", ".join(head.systems))),
+        ("weights", f"column {head.weights!r}" if head.weights else "every trial counts once"),
+        ("units", _UNITS.get(head.units, head.source)),
+        ("shards", f"{len(head.shards):,}: {_listed(sorted(one.name for one in head.shards))}"),
+        ("rows", f"{head.n_rows:,}"),
+        _trials(head),
+        *[("as", text) for text in head.shards[0].reading],
     ]
-    if part.further is not None:
-        n = len(part.shards) - len(part.unseen)
-        properties.append((f"seen by pass {part.n_passes + 1}", f"{n:,} of {counted(len(part.shards), 'shard')}"))
-    return Inspection(name, tuple(properties), _remarks(part, name))
+    return Inspection(display_name(path), tuple(properties), ())
 
 
-def _asked(question: Question) -> Properties:
-    """Figures that differ from those of nobody's asking, and the points of costs."""
-    figures: Any = question.figures
-    usual, found = type(figures)(), Properties()
-    for one in fields(figures):
-        value = getattr(figures, one.name)
-        if value != getattr(usual, one.name) or one.name in ("operating_points", "p_target"):
-            words = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-            found.append((f"asked {one.name}", shortened(words)))
-    return found
-
-
-def _trials(part: Any) -> Properties:
-    """How many trials each system has, by class."""
-    found, several = Properties(), len(part.question.systems) > 1
-    for k, system in enumerate(part.question.systems):
-        start = f"{system}: " if several else ""
-        if part.question.classes:
-            totals = part.totals[k]
-            counts = np.zeros(len(part.question.classes), np.int64) if totals is None else totals.counts["counts"]
-            pairs = zip(part.question.classes, counts.tolist(), strict=True)
-            found.append(("segments of each class", start + _listed([f"{name} {n:,}" for name, n in pairs])))
-        else:
-            n_non, n_tar = part.sums(k).n
-            found.append(("labels", f"{start}{n_tar:,} targets, {n_non:,} non-targets"))
-    return found
-
-
-def _passes(part: Any) -> str:
-    n = part.n_passes + (part.further is not None)
-    if part.is_refined and part.unseen:
-        return f"{n:,}, the last one not over all shards"
-    if part.question.classes:
-        minima = "are exact" if part.is_refined else "have bounds"
-        return f"{n:,}: minima of detectors and pairs {minima}, min Cllr of all classes keeps its bounds"
-    if part.is_refined:
-        return f"{n:,}: figures are exact"
-    if part.has_bounds:
-        return f"{n:,}: figures of ranks have bounds, or are not known"
-    return f"{n:,}: {ranks_in_words(part)}"
-
-
-def _remarks(part: Any, name: str) -> tuple[str, ...]:
-    """What is missing, and what follows."""
-    if missing := part.unseen:
-        n = part.n_passes + 1
-        what = f"{counted(len(missing), 'shard')} missing in pass {n}: {_listed(sorted(missing))}"
-        return (f"{what}. Refine {'it' if len(missing) == 1 else 'them'}, too, and merge all (deciban merge).",)
-    if part.is_refined:
-        return ()
-    if not part.question.classes and not part.has_bounds and not unbounded(part.question.of_two_classes):
-        return ()
-    of_classes = "Further passes make minima of detectors and pairs exact"
-    what = of_classes if part.question.classes else "A further pass makes figures exact"
-    return (f"{what}: deciban summarize SHARD -o SHARD.refined --refine {name}.",)
+def _trials(head: SummaryHead) -> tuple[str, str]:
+    """How many trials there are, by class."""
+    if not head.classes:
+        n_non, n_tar = head.of_classes
+        return "labels", f"{n_tar:,} targets, {n_non:,} non-targets"
+    pairs = zip(head.classes, head.of_classes, strict=True)
+    return "segments of each class", _listed([f"{name} {n:,}" for name, n in pairs])
 
 
 def _listed(words: list[str]) -> str:
