@@ -37,7 +37,7 @@ COMMANDS = {
     "plot": ("deciban.cli.commands.plot", "Draw one plot of score files as SVG, PNG or PDF."),
     "summarize": (
         "deciban.cli.commands.summaries",
-        "Write the trials of one shard of many to a small file that merges.",
+        "Write the trials of a shard to a small file that merges.",
     ),
     "merge": ("deciban.cli.commands.summaries", "Merge summaries of different shards into one file."),
     "plan": ("deciban.cli.commands.plan", "Tell how many speakers and trials an evaluation needs, from a pilot."),
