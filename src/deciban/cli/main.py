@@ -35,10 +35,7 @@ COMMANDS = {
     "apply": ("deciban.cli.commands.apply", "Put the log-likelihood ratios of a model in place of scores."),
     "decide": ("deciban.cli.commands.decide", "Take the action of least expected cost in every trial."),
     "plot": ("deciban.cli.commands.plot", "Draw one plot of score files as SVG, PNG or PDF."),
-    "summarize": (
-        "deciban.cli.commands.summaries",
-        "Write the trials of a shard to a small file that merges.",
-    ),
+    "summarize": ("deciban.cli.commands.summaries", "Write the trials of a shard to a small file that merges."),
     "merge": ("deciban.cli.commands.summaries", "Merge summaries of different shards into one file."),
     "plan": ("deciban.cli.commands.plan", "Tell how many speakers and trials an evaluation needs, from a pilot."),
     "design": ("deciban.cli.commands.design", "Tell what a calibration objective cares for, or suggest one."),
