@@ -68,7 +68,8 @@ def test_columns_of_systems_are_never_called_alike():
 
 
 def test_files_are_the_same_bytes_whatever_was_merged_first(tmp_path, monkeypatch):
-    monkeypatch.setattr("deciban.io.summary_files.ROWS", 7)  # so that groups have to be cut anew
+    monkeypatch.setattr("deciban.io.summary_files._MOST_ROWS", 7)  # so that groups have to be cut anew
+    monkeypatch.setattr("deciban.io.summary_files._FEWEST", 5)
     monkeypatch.setattr("deciban.io.summary_files._AT_ONCE", 1)
     rng = np.random.default_rng(0)
     names, heads = "abcd", {}
@@ -84,6 +85,15 @@ def test_files_are_the_same_bytes_whatever_was_merged_first(tmp_path, monkeypatc
     merge([tmp_path / "all"], tmp_path / "same", [read_head(tmp_path / "all")])
     assert (tmp_path / "all").read_bytes() == (tmp_path / "same").read_bytes()
     assert pq.read_table(tmp_path / "all")["count"].to_numpy().sum() == 160
+
+
+def test_groups_of_rows_are_smaller_where_there_are_many_columns(tmp_path):
+    many = SummaryHead(("score",), tuple(f"c{k}" for k in range(60)), (), "trials")
+    assert (head().rows_of_group, many.rows_of_group) == (1 << 20, 1 << 16)
+    assert many.rows_of_group * many.bytes_per_row <= 1 << 25
+    write_summary(head("a"), [rows(np.arange(2.0**20 + 1))], tmp_path / "s")
+    meta = pq.read_metadata(tmp_path / "s")
+    assert [meta.row_group(at).num_rows for at in range(meta.num_row_groups)] == [1 << 20, 1]
 
 
 def test_more_files_than_are_merged_at_once_go_through_temporary_ones(tmp_path, monkeypatch):

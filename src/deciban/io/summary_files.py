@@ -22,14 +22,17 @@ from deciban.messages import counted, names_apart, shortened
 from deciban.trials.lists import PAIR
 
 VERSION = 2
-ROWS = 1 << 20
-"""Rows of a row group: always as many, so that the same rows are the same bytes."""
+_MOST_ROWS, _BYTES = 1 << 20, 1 << 25
+"""Rows of a row group, and what they take where there are many columns."""
 
 LABEL, CLASS, WEIGHT, UNIT = "label", "class", "weight", "unit"
 _METADATA = b"deciban-summary"
 _PARQUET = b"PAR1"
-_AT_ONCE = 1 << 22
-"""Rows of all files that are in memory while these are merged."""
+_AT_ONCE = 1 << 26
+"""Bytes of the rows of all files that are in memory while these are merged."""
+
+_FEWEST = 1 << 12
+"""Rows of each of these, however many there are."""
 
 _MOST_FILES = 64
 """Files that are merged at once: more go through temporary ones."""
@@ -111,6 +114,16 @@ class SummaryHead:
     def unit_columns(self) -> list[str]:
         """The columns of numbers that stand for units, or for the names of both sides."""
         return [f"{UNIT} {side}" for side in PAIR] if self.n_sides == len(PAIR) else [UNIT] * self.n_sides
+
+    @property
+    def rows_of_group(self) -> int:
+        """Rows of a row group: what is kept alone decides, so that the same rows are the same bytes."""
+        return min(1 << (_BYTES // self.bytes_per_row).bit_length() - 1, _MOST_ROWS)
+
+    @property
+    def bytes_per_row(self) -> int:
+        """What a row takes in memory, at most."""
+        return 8 * (len(self.systems) * (len(self.classes) or 1) + self.n_sides + bool(self.weights) + 2)
 
     @property
     def n_trials(self) -> int:
@@ -298,7 +311,7 @@ def write_summary(head: SummaryHead, tables: Iterable[Columns], path: PathLike) 
     """
     about = json.dumps({"version": VERSION, **asdict(head)}, ensure_ascii=False, sort_keys=True)
     with atomic_write(path) as stream:
-        _write_rows(in_groups(tables, ROWS), stream, {_METADATA: about.encode()})
+        _write_rows(in_groups(tables, head.rows_of_group), stream, {_METADATA: about.encode()})
 
 
 def _write_rows(tables: Iterable[Columns], target: Any, metadata: Mapping[bytes, bytes] | None = None) -> None:
@@ -316,7 +329,7 @@ def _write_rows(tables: Iterable[Columns], target: Any, metadata: Mapping[bytes,
                 how: Any = {"use_dictionary": others, "column_encoding": dict.fromkeys(floats, "BYTE_STREAM_SPLIT")}
                 how |= {"compression": "zstd", "write_statistics": False, "write_page_checksum": True}
                 file = closing.enter_context(pq.ParquetWriter(target, table.schema, **how))
-            file.write_table(table, row_group_size=ROWS)
+            file.write_table(table, row_group_size=max(len(table), 1))
 
 
 def write_run(rows: Columns, path: Path) -> None:
@@ -344,15 +357,16 @@ def merged_rows(paths: Sequence[PathLike], scratch: ScratchFolder) -> Iterator[C
         together = scratch.path / f"merged-{len(left)}-{Path(left[0]).name}"
         _write_rows(merged_rows(left[:_MOST_FILES], scratch), together)
         left = [*left[_MOST_FILES:], together]
-    return merged(_of_one_type([_rows_of(path, max(_AT_ONCE // len(left), 1 << 12)) for path in left]))
+    return merged(_of_one_type([_rows_of(path, _AT_ONCE // len(left)) for path in left]))
 
 
-def _rows_of(path: PathLike, n_at_once: int) -> Iterator[Columns]:
-    """The rows of a file, so many at a time."""
+def _rows_of(path: PathLike, n_bytes: int) -> Iterator[Columns]:
+    """The rows of a file, as many at a time as take so many bytes."""
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 18, page_checksum_verification=True) as file:
+            n_at_once = max(n_bytes // (8 * file.metadata.num_columns), _FEWEST)
             for batch in file.iter_batches(batch_size=n_at_once, use_threads=False):
                 yield {
                     name: column.to_numpy(zero_copy_only=False)

@@ -40,6 +40,9 @@ from deciban.workflows.options import KindName, Options, Reading
 _NAME = "score"
 """What a system is called of which the shards say no name."""
 
+_MOST_ROWS = 1 << 20
+"""Rows that are put in order at once."""
+
 SUMMARIZED = {*Reading.__dataclass_fields__, "kind", "units", "units_required", "memory", "speakers"}
 """Options that say something of what is written; all others belong to an evaluation."""
 
@@ -107,9 +110,11 @@ def summarize_files(
             messages.extend(source.messages)
             say(f"counting {source.name}")
             sha256 = _content_of(path, key)  # made before it is read, so that a change in between is seen
-            engine.make_room(source, chosen.scale.n_bytes)
+            engine.make_room(source, chosen.scale.n_bytes, n_systems=len(source.systems))
             head = _head_of(source, path, chosen, keep_names=keep_names)
-            work = engine.run(CountedRuns(head, scratch.path), source.pieces)
+            made = CountedRuns(head, scratch.path)
+            made.rows_per_batch = min(chosen.scale.n_bytes // 8 // engine.n_at_once // head.bytes_per_row, _MOST_ROWS)
+            work = engine.run(made, source.pieces)
             if work.first is None:
                 raise InputError(f"{source.name}: no trial is left of it. Leave it out.")
             record = ShardRecord(
