@@ -89,11 +89,11 @@ def test_files_are_the_same_bytes_whatever_was_merged_first(tmp_path, monkeypatc
 
 def test_groups_of_rows_are_smaller_where_there_are_many_columns(tmp_path):
     many = SummaryHead(("score",), tuple(f"c{k}" for k in range(60)), (), "trials")
-    assert (head().rows_of_group, many.rows_of_group) == (1 << 20, 1 << 16)
-    assert many.rows_of_group * many.bytes_per_row <= 1 << 25
-    write_summary(head("a"), [rows(np.arange(2.0**20 + 1))], tmp_path / "s")
+    assert (head().rows_of_group, many.rows_of_group) == (1 << 18, 1 << 14)
+    assert many.rows_of_group * many.bytes_per_row <= 1 << 23
+    write_summary(head("a"), [rows(np.arange(2.0**18 + 1))], tmp_path / "s")
     meta = pq.read_metadata(tmp_path / "s")
-    assert [meta.row_group(at).num_rows for at in range(meta.num_row_groups)] == [1 << 20, 1]
+    assert [meta.row_group(at).num_rows for at in range(meta.num_row_groups)] == [1 << 18, 1]
 
 
 def test_more_files_than_are_merged_at_once_go_through_temporary_ones(tmp_path, monkeypatch):

@@ -107,9 +107,10 @@ CASES = {
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("fits", [True, False])
+@pytest.mark.parametrize("once", [True, False], ids=["rows once", "rows repeated"])
 @pytest.mark.parametrize("decimals", [1, 9])
 @pytest.mark.parametrize("case", CASES)
-def test_figures_are_those_of_the_trials(case, decimals, fits, monkeypatch):
+def test_figures_are_those_of_the_trials(case, decimals, once, fits, monkeypatch):
     chosen, how, asked = CASES[case]
     table = chosen(two_classes(decimals=decimals))
     pq.write_table(table, "whole.parquet")
@@ -118,6 +119,7 @@ def test_figures_are_those_of_the_trials(case, decimals, fits, monkeypatch):
     shards = in_shards(table, seed=decimals, **how)
     deciban.merge_summaries(shards[:2], "some")
     deciban.merge_summaries([shards[2], "some", shards[3]], "all")
+    monkeypatch.setattr("deciban.io.shards.summaries._WORTHWHILE", 0 if once else N)
     if not fits:
         monkeypatch.setattr("deciban.engines.evaluating._BYTES_PER_ROW", 10**12)
     for summaries in (shards, ["some", *shards[2:]], "all"):
@@ -251,6 +253,8 @@ def test_what_is_no_part_of_a_summary_is_refused_where_one_is_written(said):
     with pytest.raises((InputError, TypeError), match=next(iter(said))):
         deciban.summarize_files("a.parquet", "a", **said)
     assert set(said).isdisjoint(SUMMARIZED)
+    with pytest.raises(InputError, match="memory: got '120MB'. The least that merging needs is 150 MB"):
+        deciban.summarize_files("a.parquet", "a", memory="120MB")
     with pytest.raises(InputError, match="keep_names"):
         pq.write_table(nameless(two_classes()), "b.parquet")
         deciban.summarize_files("b.parquet", "b", keep_names=True)

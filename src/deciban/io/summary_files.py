@@ -22,13 +22,13 @@ from deciban.messages import counted, names_apart, shortened
 from deciban.trials.lists import PAIR
 
 VERSION = 2
-_MOST_ROWS, _BYTES = 1 << 20, 1 << 25
+_MOST_ROWS, _BYTES = 1 << 18, 1 << 23
 """Rows of a row group, and what they take where there are many columns."""
 
 LABEL, CLASS, WEIGHT, UNIT = "label", "class", "weight", "unit"
 _METADATA = b"deciban-summary"
 _PARQUET = b"PAR1"
-_AT_ONCE = 1 << 26
+_AT_ONCE = 1 << 23
 """Bytes of the rows of all files that are in memory while these are merged."""
 
 _FEWEST = 1 << 12

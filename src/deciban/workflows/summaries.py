@@ -15,6 +15,7 @@ from deciban.engines.work import Locked, Work
 from deciban.errors import InputError
 from deciban.io.atomic import ScratchFolder
 from deciban.io.count_tables import Columns, counted
+from deciban.io.memory import allowed_memory
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.io.shards.summaries import summary_source
 from deciban.io.source import PathLike, display_name, files_of
@@ -42,6 +43,9 @@ _NAME = "score"
 
 _MOST_ROWS = 1 << 20
 """Rows that are put in order at once."""
+
+_LEAST = 150 * 10**6
+"""Bytes that merging takes in all, whatever the number of trials."""
 
 SUMMARIZED = {*Reading.__dataclass_fields__, "kind", "units", "units_required", "memory", "speakers"}
 """Options that say something of what is written; all others belong to an evaluation."""
@@ -139,6 +143,11 @@ def _options(given: dict[str, Any]) -> Options:
         If one is.
     """
     chosen = Options.of("summarize_files", given)
+    if chosen.scale.memory is not None and allowed_memory(chosen.scale.memory) < _LEAST:
+        raise InputError(
+            f"memory: got {chosen.scale.memory!r}. The least that merging needs is {_LEAST // 10**6} MB, with Python "
+            "and its libraries."
+        )
     for name, value in given.items():
         if name not in SUMMARIZED and value not in (None, False, ()):
             raise InputError(

@@ -20,6 +20,18 @@ def written(path, units="trials", more=None, **about):
     return path
 
 
+@pytest.fixture
+def few(monkeypatch):
+    """Five trials are many."""
+    monkeypatch.setattr("deciban.io.shards.summaries._WORTHWHILE", 1)
+
+
+def test_rows_are_repeated_where_they_are_nearly_as_many_as_trials(tmp_path):
+    source = summary_source([written(tmp_path / "s")], units="")
+    assert (source.n_rows, source.has_weights, source.has_units) == (5, False, False)
+
+
+@pytest.mark.usefixtures("few")
 def test_rows_stand_once_where_trials_need_not_be_told_apart(tmp_path):
     source = summary_source([written(tmp_path / "s")], units="")
     assert (source.n_rows, source.has_weights, source.weights_are_counts, source.has_units) == (4, True, True, False)
@@ -54,6 +66,7 @@ def test_many_equal_trials_are_read_a_few_at_a_time(tmp_path, monkeypatch, most)
     assert len(set(keys.tolist())) == 10
 
 
+@pytest.mark.usefixtures("few")
 def test_units_that_were_named_are_those_of_the_rows(tmp_path):
     keys = {"unit enroll": np.array([5, 6, 5, 7, 9], np.uint64), "unit test": np.array([9, 5, 9, 7, 8], np.uint64)}
     path = written(tmp_path / "s", "named", keys, n_sides=2, noun="unit", source="by column 'spk'")

@@ -23,8 +23,11 @@ from deciban.trials.lists import PAIR
 from deciban.trials.units import keys_of_trials
 from deciban.types import AnyArray
 
-_MOST_TRIALS = 1 << 20
+_MOST_TRIALS = 1 << 18
 """Trials of a piece in which rows stand as often as they occurred."""
+
+_WORTHWHILE = 4
+"""Trials for each row from which on weights take less than trials do."""
 
 
 def summary_source(paths: Sequence[PathLike], *, units: Literal["", "kept", "trials"] = "kept") -> ShardSource:
@@ -34,8 +37,8 @@ def summary_source(paths: Sequence[PathLike], *, units: Literal["", "kept", "tri
     ----------
     paths : sequence of path
     units : str
-        Which units are wanted: none, what was kept, or every trial by itself. Only then, of many classes and where
-        trials have weights, rows stand as often as they occurred; else once, with their number for a weight.
+        Which units are wanted: none, what was kept, or every trial by itself. Rows stand as often as they occurred;
+        but once, with their number for a weight, where that is less and trials need not be told apart.
 
     Raises
     ------
@@ -47,12 +50,13 @@ def summary_source(paths: Sequence[PathLike], *, units: Literal["", "kept", "tri
     if units != "kept":
         head = replace(head, units=units or "none", n_sides=0)
     are_units = head.units in ("trials", "names")
-    repeats = bool(head.classes or head.weights or are_units)
     rows, double = list[ParquetRows](), False
     for path, name in zip(paths, names, strict=True):
         own, is_double = _row_groups(path, name, head)
         rows += own
         double |= is_double
+    are_many = head.n_trials >= _WORTHWHILE * sum(one.n_rows for one in rows)
+    repeats = bool(head.classes or head.weights or are_units) or not are_many
     if repeats:
         pieces = tuple(_repeated(rows, head))
     else:
