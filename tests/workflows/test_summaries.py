@@ -11,6 +11,8 @@ import pytest
 
 import deciban
 from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.workflows.options import Options
+from deciban.workflows.streaming import in_memory, opened
 from deciban.workflows.summaries import SUMMARIZED
 
 N = 3000
@@ -265,12 +267,22 @@ def test_what_needs_names_or_columns_is_refused():
     shards = in_shards(nameless(two_classes()))
     with pytest.raises(InputError, match="a summary"):
         deciban.evaluate_files(shards, by="spk")
-    with pytest.raises(InputError, match="worst: a summary holds no names of trials"):
+    with pytest.raises(InputError, match="worst: .* the names of all, and a summary holds none. Name the shards"):
         deciban.evaluate_files(shards, worst=3)
-    for kind, words in (("classes", "kind: .* is a summary of scores of two classes"),):
-        with pytest.raises(InputError, match=words):
-            deciban.evaluate_files(shards, kind=kind)
+    with pytest.raises(InputError, match="trials cannot be held out, as a summary holds no names"):
+        deciban.train_files(shards, None, cross_validate=3)
+    with pytest.raises(InputError, match="kind: .* is a summary of scores of two classes"):
+        deciban.evaluate_files(shards, kind="classes")
     assert deciban.evaluate_files(shards, kind="two-class").systems
+
+
+@pytest.mark.usefixtures("here")
+def test_what_needs_trials_in_memory_names_the_way_out():
+    source = opened(in_shards(nameless(two_classes())), None, Options())
+    with pytest.raises(
+        InputError, match="a plan: needs trials, and .* is a summary of shards. Name the shards themselves"
+    ):
+        in_memory(source, "a plan")
 
 
 @pytest.mark.usefixtures("here")

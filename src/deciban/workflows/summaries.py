@@ -366,6 +366,11 @@ def opened_summaries(paths: Sequence[PathLike], options: Options) -> ShardSource
             f"{said[0]}: says how trials are read, which was decided when they were summarized. Leave it out, or "
             "summarize the shards with it."
         )
+    if options.groups is not None:
+        raise InputError(
+            f"{', '.join(map(display_name, paths))}: trials cannot be held out, as a summary holds no names of them. "
+            "Name the shards themselves, or leave out what cross-validates or selects."
+        )
     options.split.refuse("a summary", "Evaluate the trials themselves, or leave it out.")
     units: Any = "" if not how_sure.intervals else "kept" if naming is None else "trials"
     source = summary_source(_files(paths), units=units)
