@@ -34,10 +34,10 @@ def number_of_worst(asked: object, files: object) -> int:
     if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or asked < 0:
         raise InputError(f"worst: got {asked!r}. Say how many trials, a whole number from 0.")
     if isinstance(files, ShardSource):
-        where = "a summary holds none" if files.is_summary else "trials are read in pieces"
+        where = "a summary holds no names of trials" if files.is_summary else "trials are read in pieces"
         way = "Name the shards themselves" if files.is_summary else "Allow more memory (memory=, --memory)"
         raise InputError(
-            f"worst: the most misleading trials need the names of all, and {where}. {way}, or leave it out."
+            f"worst: {where}, and the most misleading trials need the names of all. {way}, or leave it out."
         )
     return int(asked)
 
