@@ -104,13 +104,15 @@ def summarize_files(
     >>> deciban.evaluate_files(folder / "all.summary").systems[0].auc
     0.90625
     """
+    from deciban.workflows.sources import open_source
+
     chosen, say = _options(options), progress or (lambda _words: None)
     paths, messages, heads = _shard_files(shards), list[Message](), list[SummaryHead]()
     scratch = ScratchFolder()
     with scratch.or_nothing(), chosen.scale.engine() as engine:
         runs = list[Path]()
         for path in paths:
-            source = _opened_shard(path, key, chosen)
+            source = open_source([path], key, chosen)
             messages.extend(source.messages)
             say(f"counting {source.name}")
             sha256 = _content_of(path, key)  # made before it is read, so that a change in between is seen
@@ -168,18 +170,13 @@ def _shard_files(shards: PathLike | Sequence[PathLike]) -> list[PathLike]:
     return found
 
 
-def _opened_shard(path: PathLike, key: PathLike | None, options: Options) -> ShardSource:
-    from deciban.workflows.sources import open_source
-
-    return open_source([path], key, options)
-
-
 def _content_of(path: PathLike, key: PathLike | None) -> str:
     """By what a shard is known: the content of its file, and of its key if it has one."""
     found = hashlib.sha256()
-    for file in (path,) if key is None else (path, key):
-        with Path(file).open("rb") as stream:
-            found.update(hashlib.file_digest(stream, "sha256").digest())
+    for one in map(Path, (path,) if key is None else (path, key)):
+        for file in sorted(one.rglob("*.parquet")) if one.is_dir() else [one]:
+            with file.open("rb") as stream:
+                found.update(hashlib.file_digest(stream, "sha256").digest())
     return found.hexdigest()
 
 
@@ -244,20 +241,18 @@ class CountedRuns(Locked, Work):
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        chunks = [
-            one for one in (piece.read(self.wanted) for piece in pieces) if one.truth is not None and len(one.truth)
-        ]
+        chunks = [piece.read(self.wanted) for piece in pieces]
+        chunks = [one for one in chunks if one.truth is not None and len(one.truth)]
         if not chunks:
             return
         parts = [self._columns(one) for one in chunks]
-        rows = counted({name: np.concatenate([one[name] for one in parts]) for name in parts[0]})
+        rows = {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
         run = self.folder / f"{secrets.token_hex(8)}.run"
-        write_run(rows, run)
-        n = sum(np.bincount(np.asarray(one.truth, np.int64), minlength=len(self.n)) for one in chunks)
+        write_run(counted(rows), run)
         with self.lock:
             self.first = self.first or chunks[0].take(np.zeros(1, np.int64))
             self.runs.append(run)
-            self.n = self.n + n
+            self.n = self.n + np.bincount(rows[self.head.truth], minlength=len(self.n))
 
     def _columns(self, chunk: Chunk) -> Columns:
         """The columns of a summary that has one row for each trial."""

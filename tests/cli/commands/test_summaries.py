@@ -66,16 +66,10 @@ def test_what_is_wrong_is_said_and_nothing_written(run, shards):  # noqa: ARG001
         ("summarize nowhere.parquet -o new", "nowhere.parquet"),
         ("summarize 0.parquet -o new --keep-names", "--keep-names"),
         ("summarize 0.parquet -o new --dcf 0.1", "No such option"),
+        ("summarize 0.parquet -o new --tar 1.parquet --non 2.parquet", "No such option"),
         ("merge -o new", "Missing argument"),
     ):
         code, out, err = run(line)
         assert (code, out) == (2, ""), line
         assert words in err
         assert not Path("new").exists()
-
-
-def test_what_would_be_overlooked_is_refused(run, shards):  # noqa: ARG001
-    code, _, err = run("summarize 0.parquet -o 0.summary --tar 1.parquet --non 2.parquet")
-    assert code
-    assert "there are score files, and others of targets and non-targets" in err
-    assert not Path("0.summary").exists()

@@ -14,8 +14,8 @@ from deciban.cli.shared.options import Asked, SectionedCommand, joining_options,
 from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.progress import working
 
-_ELSEWHERE = ("--dcf", "--preset", "--level", "--approximate", "--dask")
-"""What is asked of figures, and where work is spread: other commands have that."""
+_ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", "--level", "--approximate", "--dask")
+"""Trials in two files, what is asked of figures, and where work is spread: other commands have that."""
 
 
 @click.command("summarize", cls=SectionedCommand)
@@ -48,7 +48,6 @@ def summarize_command(
 
     require_writable(output)
     refuse_overwriting([output], [*shards, *filter(None, (key,))])
-    asked.inputs(shards, key)
     arguments = {name: value for name, value in asked.options.arguments.items() if name in SUMMARIZED}
     with working() as say:
         messages = summarize_files(list(shards), output, key, keep_names=keep_names, progress=say, **arguments)

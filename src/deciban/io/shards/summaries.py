@@ -151,7 +151,7 @@ class SummaryPiece(Piece):
         scores = ([own[name] for name in head.score_columns[at]] for at in wanted.systems)
         return Chunk(
             tuple(np.column_stack(each) if head.classes else each[0] for each in scores),
-            (own[head.truth].astype(np.int64) if head.classes else own[head.truth]) if wanted.truth else None,
+            own[head.truth].astype(np.int64 if head.classes else np.bool_) if wanted.truth else None,
             self._units(own) if wanted.units else None,
             weight,
             names=(sides[0], sides[1]) if wanted.names and head.units == "names" else None,
