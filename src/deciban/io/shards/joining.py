@@ -303,7 +303,7 @@ class Meeting:
             )
 
     def write(self, target: Any) -> list[int]:
-        """Write the scores of trials that are left, a row group for each piece of the key that has some; return these."""
+        """Write the scores of trials that are left, a row group for each piece of the key that has any: those."""
         found = list[int]()
         names = [name for at in range(len(self.tables)) for one in self.asked.systems_of(at) for name in one]
         with TableWriter(target, self.asked.name) as writer:

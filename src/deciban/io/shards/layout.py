@@ -319,11 +319,6 @@ class TrialRows(Piece):
         """See `Piece`."""
         return self.rows.n_rows
 
-    @property
-    def held(self) -> Mapping[str, int]:
-        """See `Piece.held`."""
-        return self.rows.held
-
     def read(self, wanted: Wanted) -> Chunk:
         """See `Piece.read`."""
         return self.layout.chunk(self.rows.table(self.layout.columns(wanted)), wanted, self.rows, self.start)
