@@ -151,9 +151,9 @@ class DaskEngine(Engine):
         with _Progress(self.client, pieces) as progress:
             shared = self._sent(work.empty())
             given = progress.topic, deciban.__version__
-            sums = [self.submitted(_summed, shared, share, at, *given) for at, share in enumerate(own)]
+            sums = [self._submitted(_summed, shared, share, at, *given) for at, share in enumerate(own)]
             futures = [shared, *sums]
-            with self.cancelled_on_error(futures, dict(zip((one.key for one in sums), own, strict=True))):
+            with self._cancelled_on_error(futures, dict(zip((one.key for one in sums), own, strict=True))):
                 # The last two are moved once, and at the same time, where both come straight from their workers.
                 while len(sums) > (2 if self.client.direct_to_workers else 1):
                     sums = [self._pair(*sums[at : at + 2]) for at in range(0, len(sums), 2)]
@@ -173,7 +173,7 @@ class DaskEngine(Engine):
             raise CancelledError(str(error)) from error
 
     @contextmanager
-    def cancelled_on_error(self, futures: Sequence[Any], shares: Mapping[str, Share]) -> Iterator[None]:
+    def _cancelled_on_error(self, futures: Sequence[Any], shares: Mapping[str, Share]) -> Iterator[None]:
         """Cancel what was submitted if the block fails, and raise an error that says what is to be done.
 
         Parameters
@@ -200,17 +200,13 @@ class DaskEngine(Engine):
         known: dict[str, int] = self.client.nthreads()
         return max(sum(known.values()), 1)
 
-    def memory_per_thread(self) -> float:
-        """Bytes that a thread of the smallest worker has."""
-        return self._memory_per_thread()
-
-    def submitted(self, function: Callable[..., Any], *given: Any, priority: int = 0) -> Any:
+    def _submitted(self, function: Callable[..., Any], *given: Any, priority: int = 0) -> Any:
         """A task of its own, which may run more than once."""
         return self.client.submit(function, *given, pure=False, priority=priority)
 
     def _pair(self, one: Any, other: Any = None) -> Any:
         """Both together, before further pieces are summed up: what waits to be added takes memory."""
-        return one if other is None else self.submitted(_added, one, other, priority=1)
+        return one if other is None else self._submitted(_added, one, other, priority=1)
 
     def _memory_per_thread(self, words: str = "", n_bytes: int = 0) -> float:
         """Bytes that a thread of the smallest worker has."""

@@ -18,11 +18,17 @@ from deciban.io.memory import LIBRARIES
 LEAST = 150 * 10**6
 """Bytes that tables need which do not fit in memory: DuckDB itself, what it sorts, and the rows that it is given."""
 
-_SHARE = 0.6
+_SHARE = 0.7
 """Part of the memory that DuckDB may take: the rest is for rows on their way to it and from it."""
 
 _LIMIT = 60 * 10**6
 """Bytes that it may take however little is allowed; few rows take less."""
+
+_PER_THREAD = 50 * 10**6
+"""Bytes of it that a thread takes."""
+
+_BYTES_OF_NAMES, _TIMES = 60, 3
+"""What a row takes in a join, about, and how many times the memory rows may take that are joined at once."""
 
 _FEW = 20 * 10**6
 """Bytes that are there in any case."""
@@ -37,11 +43,20 @@ class Database:
     Parameters
     ----------
     connection : duckdb.DuckDBPyConnection
+    limit : int
+        Bytes that it may take.
     """
 
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
+    def __init__(self, connection: Any, limit: int) -> None:
+        self._connection, self._limit = connection, limit
         self.failed: list[BaseException] = []
+
+    def n_parts(self, n_rows: int) -> int:
+        """In how many parts tables are joined of which the longer one has so many rows.
+
+        DuckDB puts on disk what does not fit, but of much more than that it gives up.
+        """
+        return int(max(-(-n_rows * _BYTES_OF_NAMES // (_TIMES * self._limit)), 1))
 
     def run(self, query: str, **streams: Iterator[pa.RecordBatch]) -> list[tuple[Any, ...]]:
         """Answer a query, which may read every stream once, by its name.
@@ -52,7 +67,7 @@ class Database:
             Whatever a stream raises.
         """
         for name, batches in streams.items():
-            self._connection.register(name, self._reader(batches))
+            self._connection.register(name, _reader(batches, self.failed))
         found: list[tuple[Any, ...]] = self._connection.execute(query).fetchall()
         for name in streams:
             self._connection.unregister(name)
@@ -64,18 +79,20 @@ class Database:
         yield pa.RecordBatch.from_pylist([], reader.schema)
         yield from reader
 
-    def _reader(self, batches: Iterator[pa.RecordBatch]) -> Any:
-        first = next(batches)
 
-        def told() -> Iterator[pa.RecordBatch]:
-            yield first
-            try:
-                yield from batches
-            except BaseException as error:  # of which DuckDB would keep the words alone
-                self.failed.append(error)
-                raise
+def _reader(batches: Iterator[pa.RecordBatch], failed: list[BaseException]) -> Any:
+    """A stream that DuckDB reads; it must not know the connection, which would never be freed then."""
+    first = next(batches)
 
-        return pa.RecordBatchReader.from_batches(first.schema, told())
+    def told() -> Iterator[pa.RecordBatch]:
+        yield first
+        try:
+            yield from batches
+        except BaseException as error:  # of which DuckDB would keep the words alone
+            failed.append(error)
+            raise
+
+    return pa.RecordBatchReader.from_batches(first.schema, told())
 
 
 @contextmanager
@@ -108,10 +125,11 @@ def database(folder: Path, memory: int, n_rows: int, name: str) -> Iterator[Data
         )
     library = _library()
     limit = max(int(memory * _SHARE), _LIMIT)
-    options = {"memory_limit": f"{limit}B", "temp_directory": str(folder), "threads": len(os.sched_getaffinity(0))}
+    n_threads = max(min(len(os.sched_getaffinity(0)), limit // _PER_THREAD), 1)
+    options = {"memory_limit": f"{limit}B", "temp_directory": str(folder), "threads": n_threads}
     options |= {"preserve_insertion_order": False, "autoinstall_known_extensions": False}
     with library.connect(str(folder / "tables.duckdb"), config=options) as connection:
-        made = Database(connection)
+        made = Database(connection, limit)
         try:
             yield made
         except library.Error as error:

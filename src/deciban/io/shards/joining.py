@@ -98,6 +98,15 @@ def joined_by_name(asked: Question) -> Joined:
         return Joined(tuple(rows), report, table.is_double, folder)
 
 
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """How a table of scores met the key: rows of trials that are not in it, and whether either has trials twice."""
+
+    n_extra: int
+    has_copies: bool
+    has_copies_of_key: bool
+
+
 class Meeting:
     """The rows of a key beside those of each table of scores, in a database.
 
@@ -111,7 +120,7 @@ class Meeting:
         self.asked, self.made = asked, made
         self.tables = [asked.table(at) for at in range(len(asked.scores))]
         self.renamed = [self._n_renamed(at, one) for at, one in enumerate([asked.key, *self.tables])]
-        self.n_rows = [self._join(at, one) for at, one in enumerate(self.tables)]
+        self.met = [self._join(at, one) for at, one in enumerate(self.tables)]
 
     def _n_renamed(self, at: int, rows: NamedRows) -> int:
         """How many names of a table are compared by others, none of which two may share."""
@@ -141,24 +150,28 @@ class Meeting:
             (rows.renaming.of_key if rows.is_key else rows.renaming.of_scores)(trials)
         return self._one(f"select count(*) from names{at} where name <> own")
 
-    def _join(self, at: int, rows: NamedRows) -> int:
-        """Join a table of scores with the key; how many rows it has."""
-        n_rows = 0
+    def _join(self, at: int, rows: NamedRows) -> _Met:
+        """Join a table of scores with the key, in parts of names."""
+        names, key, n_rows = ", ".join(rows.names), self.asked.key, [0, 0]
+        n_parts = self.made.n_parts(max(rows.roles.table.n_rows, key.roles.table.n_rows))
 
-        def counted() -> Iterator[pa.RecordBatch]:
-            nonlocal n_rows
-            for batch in rows.batches():
-                n_rows += len(batch)
+        def counted(table: NamedRows, which: int) -> Iterator[pa.RecordBatch]:
+            for batch in table.batches():
+                n_rows[which] += len(batch)
                 yield batch
 
-        names = ", ".join(rows.names)
-        self.made.run(
-            f"create table joined{at} as select key.row, truth, scores.row as hit, scores.* exclude (row, {names}) "
-            f"from key left join scores using ({names})",
-            key=self.asked.key.batches(),
-            scores=counted(),
-        )
-        return n_rows
+        for part in range(n_parts):
+            verb = f"insert into joined{at}" if part else f"create table joined{at} as"
+            own = f"where hash({names}) % {n_parts} = {part}"
+            self.made.run(
+                f"{verb} select key.row, truth, scores.row as hit, scores.* exclude (row, {names}) "
+                f"from (from key {own}) as key left join (from scores {own}) as scores using ({names})",
+                key=counted(key, 0),
+                scores=counted(rows, 1),
+            )
+        n_key, n_scores = (n // n_parts for n in n_rows)
+        ((n, n_hit, n_distinct),) = self.made.run(f"select count(*), count(hit), count(distinct hit) from joined{at}")
+        return _Met(n_scores - n_distinct, has_copies=n > n_key, has_copies_of_key=n_hit > n_distinct)
 
     def _one(self, query: str) -> int:
         return int(self.made.run(query)[0][0] or 0)
@@ -175,11 +188,10 @@ class Meeting:
         n_extra, names = 0, [key.roles.table.name]
         copies, renamed = [n_again], [self.renamed[0]]
         for at, rows in enumerate(self.tables):
-            n_hit = self._one(f"select count(distinct hit) from joined{at}")
-            n_copies, copy = self._copies_of_scores(at)
+            n_copies, copy = self._copies_of_scores(at) if self.met[at].has_copies else (0, "")
             first_copy = first_copy or copy
             for _ in asked.systems_of(at):
-                n_extra += self.n_rows[at] - n_hit
+                n_extra += self.met[at].n_extra
                 copies.append(n_copies)
                 renamed.append(self.renamed[at + 1])
                 names.append(rows.roles.table.name)
@@ -198,7 +210,7 @@ class Meeting:
     def _copies_of_key(self) -> tuple[int, str]:
         """Leave out copies of trials of the key: how many there were, and the first of them in words."""
         self.made.run("create table again (row bigint, first bigint)")
-        for at in range(len(self.tables)):
+        for at in (at for at, met in enumerate(self.met) if met.has_copies_of_key):
             several = (
                 f"select hit, min(row) as first from joined{at} where hit is not null group by hit having count(*) > 1"
             )
@@ -235,7 +247,7 @@ class Meeting:
         several = f"(select row, min(hit) as first from joined{at} group by row having count(*) > 1)"
         surplus = f"from joined{at} one join {several} using (row) where hit <> first"
         n = self._one(f"select count(*) {surplus}")
-        if not n:
+        if not n:  # copies were of trials that the key has twice
             return 0, ""
         rows = self.tables[at]
         place, classes = 0, bool(self.asked.layout.classes)

@@ -85,39 +85,39 @@ class NamedRows:
         table = self.roles.table
         tell, schema = teller(table.n_rows, "rows"), None
         for piece, first in zip(table.rows, self.starts, strict=False):
-            found = self._of(piece, first, with_own=with_own, with_content=with_content)
-            if schema is None:  # of the first piece, with floats wide enough for all
-                wide = [
-                    pa.float64() if self._is_double and pa.types.is_floating(one.type) else one.type
-                    for one in found.schema
-                ]
-                schema = pa.schema(list(zip(found.schema.names, wide, strict=True)))
-                yield from schema.empty_table().to_batches() or [pa.RecordBatch.from_pylist([], schema)]
-            yield from found.cast(schema).to_batches(max_chunksize=_ROWS)
+            content = self.columns if with_content else ()
+            whole = piece.table(list(dict.fromkeys([*self.roles.sides.values(), *content, *self.where])))
+            for start in range(0, max(len(whole), 1), _ROWS):
+                found = self._of(piece, whole.slice(start, _ROWS), start, with_own=with_own, with_content=with_content)
+                found = found.set_column(0, "row", pc.add(found.column("row"), first))
+                schema = schema or self._wide(found.schema)
+                batch = found.cast(schema).combine_chunks().to_batches()
+                yield from batch or [pa.RecordBatch.from_pylist([], schema)]
             tell(first + piece.n_rows)
 
-    @property
-    def _is_double(self) -> bool:
-        return not self.roles.table.is_double.isdisjoint(self.columns)
+    def _wide(self, schema: pa.Schema) -> pa.Schema:
+        """A schema with floats that are wide enough for all pieces."""
+        if self.roles.table.is_double.isdisjoint(self.columns):
+            return schema
+        kinds = [pa.float64() if pa.types.is_floating(one.type) else one.type for one in schema]
+        return pa.schema(list(zip(schema.names, kinds, strict=True)))
 
-    def _of(self, piece: Rows, first: int, *, with_own: bool, with_content: bool) -> pa.Table:
-        sides = list(self.roles.sides.values())
-        content = self.columns if with_content else ()
-        table = piece.table(list(dict.fromkeys([*sides, *content, *self.where])))
-        rows: AnyArray = np.arange(len(table))
+    def _of(self, piece: Rows, table: pa.Table, start: int, *, with_own: bool, with_content: bool) -> pa.Table:
+        """Some rows of a piece, of which ``start`` is the number of the first."""
+        rows: AnyArray = np.arange(start, start + len(table))
         if self.where:
             met = [rows_with(table.column(name), values) for name, values in self.where.items()]
-            rows = np.flatnonzero(np.logical_and.reduce(met))
-            table = table.take(of_numpy(rows))
-        found = {"row": pa.chunked_array([of_numpy(rows + first)])}
-        for at, name in enumerate(sides):
+            chosen = np.flatnonzero(np.logical_and.reduce(met))
+            rows, table = rows[chosen], table.take(of_numpy(chosen))
+        found = {"row": pa.chunked_array([of_numpy(rows)])}
+        for at, name in enumerate(self.roles.sides.values()):
             with placed(piece, [name], rows):
                 own = _text(table.column(name), name)
                 found[f"name{at}"] = own if self.renaming is None else self._compared(own)
                 if with_own:
                     found[f"own{at}"] = own
         if with_content:
-            with placed(piece, content, rows):
+            with placed(piece, self.columns, rows):
                 found |= {name: of_numpy(np.ascontiguousarray(one)) for name, one in self.content(table).items()}
         return pa.table(found)
 
