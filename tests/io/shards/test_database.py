@@ -96,7 +96,7 @@ import contextlib
 with {around}:
     folder = ScratchFolder()
     with folder.or_nothing() as path, database(path, 10**8, 1, "numbers") as made:
-        made.run("create table some as select 1")
+        made.run("create table one as select 1")
         print("up", flush=True)
         made.run({query!r})
 """
