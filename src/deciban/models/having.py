@@ -52,7 +52,7 @@ def having(source: ShardSource, systems: Sequence[int], *, every: bool = True, c
     """
     n, is_weighed = len(source.systems), counting and source.has_weights
     pieces = tuple(HavingPiece(one, tuple(systems), every, is_weighed, one.name, one.n_rows) for one in source.pieces)
-    return replace(source, pieces=pieces, incomplete=not (every and len(set(systems)) == n))
+    return source.made_of(pieces, incomplete=not (every and len(set(systems)) == n))
 
 
 @dataclass(frozen=True, slots=True)

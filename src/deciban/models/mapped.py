@@ -61,7 +61,7 @@ def mapped(source: ShardSource, model: Any, name: str) -> ShardSource:
     """
     n = len(source.systems)
     pieces = tuple(MappedPiece(one, model, n, one.name, one.n_rows) for one in source.pieces)
-    return replace(source, pieces=pieces, systems=(name,), is_double=True)
+    return source.made_of(pieces, systems=(name,), is_double=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,4 +104,5 @@ def ordered(
         return source
     pieces = tuple(OrderedPiece(one, chosen, places, one.name, one.n_rows) for one in source.pieces)
     units = tuple(source.units[at] for at in chosen) if source.units else ()
-    return replace(source, pieces=pieces, systems=tuple(source.systems[k] for k in chosen), classes=names, units=units)
+    chosen_names = tuple(source.systems[k] for k in chosen)
+    return source.made_of(pieces, systems=chosen_names, classes=names, units=units)

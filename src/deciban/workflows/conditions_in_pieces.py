@@ -25,7 +25,7 @@ from deciban.engines.unit_survey import LookAtUnits
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
-from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
+from deciban.io.shards.pieces import Chunk, HeldPiece, ShardSource, Wanted
 from deciban.messages import WARNING, Message
 from deciban.trials.frozen import as_text
 from deciban.trials.names.codes import IdMap
@@ -106,7 +106,11 @@ class SplitByColumns:
         if held is not None:
             values = said_of_names(held, as_text(values))
         often = np.bincount(place, minlength=len(used))
-        found, own = coded_values(values, self.columns[at], self.argument, lambda _row: name, often)
+
+        def where(value: int) -> str:
+            return name if chunk.trials is None else chunk.trials.origin.where(int(np.argmax(place == value)))
+
+        found, own = coded_values(values, self.columns[at], self.argument, where, often)
         return found, own[place]
 
     def too_many(self, found: Sequence[Values]) -> InputError | None:
@@ -182,7 +186,7 @@ class PartitionInPieces:
         places = self.partition.cells[self.partition.values.index(values)]
         return tuple(self.combinations[at] for at in places if self.combinations[at] in self.facts)
 
-    def require_values(self, name: str) -> None:
+    def require_values(self, source: ShardSource) -> None:
         """Refuse trials without a value where conditions count alike.
 
         Raises
@@ -190,9 +194,26 @@ class PartitionInPieces:
         InputError
         """
         for at, column in enumerate(self.partition.columns):
-            n = sum(facts.n_trials for values, facts in self.facts.items() if values[at] is None)
-            if n:
-                raise no_value(column.name, name, n)
+            lacking = [values for values in self.facts if values[at] is None]
+            if lacking:
+                n = sum(self.facts[one].n_trials for one in lacking)
+                raise no_value(column.name, self._where(source, lacking), n)
+
+    def _where(self, source: ShardSource, lacking: Sequence[Values]) -> str:
+        """Return the place of the first trial with some values, where trials have names; else the source."""
+        batch = source.batch
+        if batch is None or batch.trials is None:
+            return source.name
+        values, codes = self.split.of(batch, source.name)
+        lacks = np.array([one in lacking for one in values], np.bool_)
+        return batch.trials.origin.where(int(np.argmax(lacks[codes])))
+
+    def rows(self, batch: Chunk, name: str) -> dict[Values, IntArray]:
+        """Return the trials of each combination of values."""
+        values, codes = self.split.of(batch, name)
+        small = codes.astype(np.min_scalar_type(len(values)))  # which are sorted by counting
+        ends = np.cumsum(np.bincount(codes, minlength=len(values)))[:-1]
+        return dict(zip(values, np.split(np.argsort(small, kind="stable"), ends), strict=True))
 
     def is_spread(self, n_pieces: int) -> bool:
         """Whether pieces have trials of several conditions."""
@@ -241,6 +262,8 @@ class ConditionsInPieces:
         Units of conditions, which all systems share.
     in_order : dict
         Trials of a system, by its position, sorted by the conditions of a partition: those of the last one.
+    rows : dict
+        Rows of the trials of each combination of values, where trials are in memory.
     """
 
     source: ShardSource
@@ -251,6 +274,7 @@ class ConditionsInPieces:
     equalized: tuple[PartitionInPieces, ...]
     of_cells: dict[tuple[PartitionInPieces, Values], UnitsOfSource]
     in_order: dict[PartitionInPieces, tuple[int, SortedSource]]
+    rows: dict[PartitionInPieces, dict[Values, IntArray]]
 
     @classmethod
     def of(
@@ -295,16 +319,18 @@ class ConditionsInPieces:
             for (columns, one), facts in zip(splits.items(), found, strict=True)
         }
         for columns in split.equalized:
-            known[columns].require_values(source.name)
-        by = tuple(known[one].sharing_own_values(classes) for one in split.partitions)
-        return cls(source, engine, kind, units, by, tuple(known[one] for one in split.equalized), {}, {})
+            known[columns].require_values(source)
+        by = tuple(known[one] for one in split.partitions)
+        if argument is None:  # a plan gives shares to the values as they are
+            by = tuple(one.sharing_own_values(classes) for one in by)
+        return cls(source, engine, kind, units, by, tuple(known[one] for one in split.equalized), {}, {}, {})
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """Into how many conditions trials were split."""
         known = dict.fromkeys((*self.partitions, *self.equalized))
         found = [message_of(one.partition, one.totals) for one in known]
-        if self.equalized and self._are_trials and not self.source.classes:
+        if self.equalized and self._are_trials and self.source.batch is None and not self.source.classes:
             words = "no intervals where every trial is a unit by itself and trials are read in pieces"
             found.append(Message(WARNING, "", f"equalize: {words}"))
         return tuple(found)
@@ -340,20 +366,25 @@ class ConditionsInPieces:
     ) -> Any:
         """Evaluate a system with trials that weigh what their conditions say, and keep that whatever is drawn."""
         found = self._in_order(part, system)
-        source, home = part.weighted(found or self.source, factors, is_classes=bool(self.source.classes))
+        in_passes = self.source.batch is None
+        by_class = in_passes and bool(self.source.classes)
+        source, home = part.weighted(found or self.source, factors, is_classes=by_class)
         units = replace(self.units, source=source)
-        if self.source.classes:
+        if not in_passes:
+            pass  # trials tell their strata
+        elif by_class:
             units = replace(units, strata=home)
         elif self._are_trials:
             units = replace(units, units=None, singles=None)  # each is by itself: nothing is counted by unit
         else:
             units = replace(units, n_conditions=len(factors))
         at = system if found is None else 0
-        return self.kind.evaluate_pieces(source, self.engine, options, system=at, name=name, units=units)
+        return self.kind.evaluate_source(source, self.engine, options, system=at, name=name, units=units)
 
     def _in_order(self, part: PartitionInPieces, system: int) -> SortedSource | None:
         """The trials of a system sorted by condition; None where that is of no use, or workers cannot read them."""
-        if not self.engine.shares_memory or not part.is_spread(len(self.source.pieces)):
+        is_of_use = self.source.batch is None and self.engine.shares_memory
+        if not is_of_use or not part.is_spread(len(self.source.pieces)):
             return None
         if part not in self.in_order or self.in_order[part][0] != system:
             self.in_order.pop(part, None)  # the folder goes first
@@ -378,7 +409,9 @@ class ConditionsInPieces:
     def _of_condition(self, part: PartitionInPieces, values: Values, options: Options, system: int, name: str) -> Any:
         """Evaluate the trials of one condition."""
         found, at = self._in_order(part, system), (part, values)
-        if found is None:
+        if self.source.batch is not None:
+            source = self._taken(self.source.batch, part, values)
+        elif found is None:
             cells = part.cells(values)
             source = of_condition(self.source, part.split, cells, sum_of([part.facts[one] for one in cells]))
         else:
@@ -386,11 +419,26 @@ class ConditionsInPieces:
         if at not in self.of_cells:
             self.of_cells[at] = replace(self._units_of(source), source=self.source)
         units = replace(self.of_cells[at], source=source)
-        return self.kind.evaluate_pieces(source, self.engine, options, system=system, name=name, units=units)
+        return self.kind.evaluate_source(source, self.engine, options, system=system, name=name, units=units)
+
+    def _taken(self, batch: Chunk, part: PartitionInPieces, values: Values) -> ShardSource:
+        """Return the trials of one condition; those that weigh nothing are none."""
+        if part not in self.rows:
+            self.rows[part] = part.rows(batch, self.source.name)
+        cells = [self.rows[part][one] for one in part.cells(values)]
+        rows = np.sort(np.concatenate(cells)) if len(cells) > 1 else cells[0]
+        if batch.weight is not None:
+            rows = rows[batch.weight[rows] > 0]
+        own = replace(batch, conditions=None, trials=None).take(rows)
+        units = None if own.units is None else own.units.only_used()
+        return replace(self.source, pieces=(HeldPiece(replace(own, units=units), self.source.name),))
 
     def _units_of(self, source: ShardSource) -> UnitsOfSource:
         """The units of some of the trials; none of fewer than two."""
         own, units = replace(self.units, source=source), self.units.units
+        if units is not None and source.batch is not None:
+            there = source.batch.units
+            return replace(own, units=there if there is not None and there.n_units > 1 else None)
         if units is None or own.are_trials:
             return own
         if own.singles is not None:

@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deciban.errors import InputError, naming_trials
-from deciban.evaluation.primary import Primary
 from deciban.evaluation.results import Results
-from deciban.evaluation.worst_trials import WorstTrials
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.io.two_files import UnpairedError
@@ -18,16 +16,17 @@ from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Trials
 from deciban.types import AnyArray, Progress
-from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
+from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_called
+from deciban.workflows.loaded import loaded
 from deciban.workflows.options import Options
 from deciban.workflows.plans import with_primary_numbers
 from deciban.workflows.streaming import OpenedFiles, evaluate_in_pieces, in_memory, kind_of_opened, opened
 from deciban.workflows.summaries import OpenedSummary, evaluate_summary
 from deciban.workflows.system_names import Renamed, renamed
-from deciban.workflows.thresholds import Chosen, Systems, choose_thresholds, thresholds_for
+from deciban.workflows.thresholds import Systems, choose_thresholds, thresholds_for
 from deciban.workflows.two_files import named_scores
-from deciban.workflows.worst import number_of_worst, worst_of
+from deciban.workflows.worst import number_of_worst
 
 _IN_PIECES = "trials are read in pieces"
 
@@ -147,49 +146,14 @@ def evaluate_opened(
     if not threshold_from:
         return evaluate_model(None, files, None, options, progress=progress).results
     how: Any = {"progress": progress}
-    if isinstance(files, ShardSource):
-        systems = Systems(kind_called(kind_of_opened(files, options)), files.systems)
-        places = choose_thresholds(systems, threshold_from, threshold_key, options, **how)
-        found = evaluate_in_pieces(files, options, progress, each=thresholds_for(options.figures, places))
-        found = replace(found, messages=found.messages + places.messages)
-        return with_primary_numbers(found, options.plan, _IN_PIECES)
-    joined = read_joined(in_memory(files, "threshold_from"), None, options, progress=progress)
-    systems = Systems(joined.kind, joined.names, joined.renamed)
+    if isinstance(files, OpenedSummary):
+        in_memory(files, "threshold_from")
+    source = loaded(files, options, progress)
+    systems = Systems(kind_called(kind_of_opened(source, options)), source.systems, source.renamed)
     places = choose_thresholds(systems, threshold_from, threshold_key, options, **how)
-    return evaluate_joined(joined, options, progress, chosen=places)
-
-
-def evaluate_joined(
-    joined: JoinedScores, options: Options, progress: Progress | None = None, *, chosen: Chosen | None = None
-) -> Results[Any]:
-    """Evaluate every system of a join, at thresholds that were chosen elsewhere as well; see `evaluate_files`."""
-    kind, say, evaluations = joined.kind, progress or (lambda _words: None), []
-    truth, classes = joined.truth, joined.classes or ()
-    kind.require_trials(truth, classes)
-    figures = joined.on_axis(options.figures)
-    each = [figures] * len(joined.names) if chosen is None else thresholds_for(figures, chosen)
-    units, found = joined.units(options.how_sure)
-    resampling = options.how_sure.resampling(units)
-    split, by_condition = joined.split(options.split), []
-    planned, primaries = joined.planned(options.plan, resampling), list[Primary]()
-    most, worst = number_of_worst(options.worst, joined), list[WorstTrials]()
-    for one, own in zip(joined.aligned, each, strict=True):
-        say(f"evaluating {one.name}")
-        trials = one.score, truth, joined.weight
-        how: Any = {"classes": classes, "resampling": resampling}
-        evaluations.append(kind.evaluate(trials, name=one.name, figures=own, **how))
-        if split is not None:
-            by_condition.append(split.evaluated(one.score, evaluations[-1], figures=own, resampling=resampling))
-        if planned is not None:
-            primaries.append(planned.primary(one.score, evaluations[-1]))
-        if most:
-            of_trials = one.score, truth, joined.weight, one.trials
-            worst.append(worst_of(one.name, *of_trials, classes=classes, most=most))
-    ties = {one.name: one.n_tied for one in evaluations} if kind.has_ties else None
-    messages = joined.all_messages(ties) + found + (() if chosen is None else chosen.messages)
-    messages += () if split is None else split.messages
-    more: Any = {"conditions": tuple(by_condition), "primaries": tuple(primaries), "worst": tuple(worst)}
-    return Results(tuple(evaluations), joined.report, messages, **more)
+    found = evaluate_in_pieces(source, options, progress, each=thresholds_for(options.figures, places))
+    found = replace(found, messages=found.messages + places.messages)
+    return with_primary_numbers(found, options.plan, _IN_PIECES)
 
 
 _UNPAIRED = "systems have different numbers of trials: each is evaluated on its own, and differences cannot be paired"
@@ -292,26 +256,21 @@ def _as_they_are(files: OpenedFiles, options: Options, progress: Progress | None
         options.split.refuse("a summary", "Evaluate the trials themselves, or leave it out.")
         found = evaluate_summary(files, options)
         return ModelEvaluation(with_primary_numbers(found, options.plan, "this is a summary of trials"))
-    if isinstance(files, ShardSource):
-        found = evaluate_in_pieces(files, options, progress)
-        return ModelEvaluation(with_primary_numbers(found, options.plan, _IN_PIECES))
     try:
-        joined = read_joined(files, None, options, progress=progress)
+        source = loaded(files, options, progress)
     except UnpairedError:
-        if options.how_sure.keep:  # a comparison pairs trials
+        if options.how_sure.keep or not isinstance(files, ScoreFiles):  # a comparison pairs trials
             raise
         return ModelEvaluation(_each_alone(files, options, progress))
-    return ModelEvaluation(evaluate_joined(joined, options, progress), renamed=joined.renamed)
+    found = evaluate_in_pieces(source, options, progress)
+    return ModelEvaluation(with_primary_numbers(found, options.plan, _IN_PIECES), renamed=source.renamed)
 
 
 def _each_alone(files: ScoreFiles, options: Options, progress: Progress | None) -> Results[Any]:
     """Evaluate systems in two files each, of other trials each: nothing is paired."""
     without = replace(options.how_sure, keep=False)  # nobody takes rows of one system for those of another
     own = replace(options, reading=replace(options.reading, names=None), how_sure=without)
-    found = [
-        evaluate_joined(read_joined(ScoreFiles((one,), None), None, own, progress=progress), own, progress)
-        for one in files.scores
-    ]
+    found = [evaluate_in_pieces(loaded(ScoreFiles((one,), None), own, progress), own, progress) for one in files.scores]
     single = [one for part in found for one in part.systems]
     names = names_apart([one.name for one in single], ())
     systems, _ = renamed(

@@ -298,10 +298,11 @@ def has_column(trials: Trials, name: str) -> bool:
     >>> [has_column(trials, name) for name in ("gender", "enroll", "channel")]
     [True, True, False]
     """
-    return name in trials.conditions or bool({name, trials.origin.side_called(name)}.intersection(_sides(trials)))
+    either = {name, trials.origin.side_called(name)}
+    return name in trials.conditions or bool(either.intersection(sides_with_names(trials)))
 
 
-def _sides(trials: Trials) -> tuple[str, ...]:
+def sides_with_names(trials: Trials) -> tuple[str, ...]:
     """Sides whose names say something."""
     return () if trials.sides == ROW else trials.sides
 
@@ -312,7 +313,7 @@ def _values(trials: Trials, column: SplitColumn, argument: str) -> pa.Array:
         return _looked_up(trials, column, argument)
     if column.name in trials.conditions:
         return trials.condition(column.name)
-    sides = _sides(trials)
+    sides = sides_with_names(trials)
     for name in (column.name, trials.origin.side_called(column.name)):
         if name in sides:
             return trials.column(name)

@@ -13,7 +13,15 @@ from deciban.io.shards.pieces import ShardSource
 from deciban.workflows.conditions_in_pieces import ConditionsInPieces
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Options
-from deciban.workflows.plans import OF_SCORES, lacking_columns, plan_columns, plan_figures, require_kind, shares_of
+from deciban.workflows.plans import (
+    OF_SCORES,
+    PlannedTrials,
+    lacking_columns,
+    plan_columns,
+    plan_figures,
+    require_kind,
+    shares_of,
+)
 from deciban.workflows.split import Split
 from deciban.workflows.units_in_pieces import UnitsOfSource
 
@@ -55,7 +63,7 @@ class PlannedInPieces:
             If the plan is for scores of the other kind, or shares are asked of what no non-target has.
         """
         require_kind(plan, kind.name)
-        if plan.primary in OF_SCORES:
+        if plan.primary in OF_SCORES and source.batch is None:
             return None
         columns = plan_columns(plan)
         lacking = tuple(one.name for one in columns if not one.path and one.name not in source.conditions)
@@ -77,6 +85,8 @@ class PlannedInPieces:
             Its position.
         """
         plan, own = self.plan, replace(options, figures=plan_figures(self.plan))
+        if plan.primary in OF_SCORES:
+            return self._of_scores(found, system)
         if self.lacking:
             return primary_of(plan, found, departs=lacking_columns(self.lacking))
         if self.conditions is not None and plan.equalize:
@@ -95,6 +105,14 @@ class PlannedInPieces:
             return first
         return primary_of(plan, self._evaluated(self.source, own, found.name, system))  # its points alone: intervals
 
+    def _of_scores(self, found: Any, system: int) -> Primary:
+        """Return the primary number that is made of parts of the scores."""
+        batch = self.source.batch
+        assert batch is not None and batch.trials is not None and batch.truth is not None  # noqa: S101, PT018  # as it is read
+        known: Any = batch.trials, batch.truth, batch.weight, self.source.classes
+        planned = PlannedTrials(self.plan, self.kind, *known)
+        return planned.primary(batch.scores[system], found)
+
     def _evaluated(self, source: ShardSource, options: Options, name: str, system: int) -> Any:
         units = replace(self.units, source=source)
-        return self.kind.evaluate_pieces(source, self.engine, options, system=system, name=name, units=units)
+        return self.kind.evaluate_source(source, self.engine, options, system=system, name=name, units=units)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
+from deciban.evaluation.worst_trials import WorstTrials
 from deciban.io.memory import is_longer, memory_of
 from deciban.io.shards.matrix_files import is_mask
 from deciban.io.shards.pieces import ShardSource
@@ -20,6 +21,7 @@ from deciban.workflows.kinds import AnyKind, kind_called, kind_of
 from deciban.workflows.options import Figures, KindName, Options
 from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_summaries
+from deciban.workflows.worst import number_of_worst, worst_of
 
 if TYPE_CHECKING:
     from deciban.engines.work import Engine
@@ -148,24 +150,39 @@ def evaluate_in_pieces(
 
     say, found = progress or (lambda _words: None), list[Any]()
     by_condition, primaries, said = list[Any](), list[Any](), tuple[Message, ...]()
+    worst = list[WorstTrials]()
     kind = kind_called(kind_of_opened(source, options))
+    if source.batch is not None and source.batch.truth is not None:
+        kind.require_trials(source.batch.truth, source.classes)
     with options.scale.engine() as engine:
         engine.make_room(source, options.scale.n_bytes)
         if units is None:
             units = units_of_source(source, engine, options.how_sure, kind)
         else:
             units = replace(units, source=source, engine=engine)
+        source = units.source
+        most = number_of_worst(options.worst, source)
         split, planned = _split_in_pieces(source, engine, kind, units, options)
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
             figures = kind.on_axis_of([source], options.figures if each is None else each[at])
             own = replace(options, figures=figures)
-            found.append(kind.evaluate_pieces(source, engine, own, system=at, name=name, units=units))
+            found.append(kind.evaluate_source(source, engine, own, system=at, name=name, units=units))
             if split is not None:
                 by_condition.append(split.evaluated(found[-1], own, system=at))
                 said = split.messages
             if planned is not None:
                 primaries.append(planned.primary(found[-1], own, system=at))
+            if most:
+                batch = source.batch
+                assert batch is not None and batch.trials is not None  # noqa: S101, PT018  # else it was refused
+                about: Any = batch.scores[at], batch.truth, batch.weight, batch.trials
+                worst.append(worst_of(name, *about, classes=source.classes, most=most))
+    more: Any = {"conditions": tuple(by_condition), "primaries": tuple(primaries), "worst": tuple(worst)}
+    if source.batch is not None:
+        assert source.report is not None  # noqa: S101  # it was joined
+        messages = _with_ties(source.messages, kind, source.report, found)
+        return Results(tuple(found), source.report, (*messages, *units.messages, *said), **more)
     often = "once" if engine.n_passes <= 1 else "more than once"
     if source.paths and not options.scale.is_asked and not source.is_matrix:  # else they may well fit
         often += ": they do not fit in memory"
@@ -176,7 +193,6 @@ def evaluate_in_pieces(
     chosen = options.reading.where and not options.reading.by_order
     extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
     report = source.report or JoinReport(n_trials, 0, extra, 0)
-    more: Any = {"conditions": tuple(by_condition), "primaries": tuple(primaries)}
     return Results(tuple(found), report, (*_with_ties(source.messages, kind, report, found), *messages, *said), **more)
 
 

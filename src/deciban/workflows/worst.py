@@ -34,7 +34,7 @@ def number_of_worst(asked: object, files: object) -> int:
         return 0
     if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or asked < 0:
         raise InputError(f"worst: got {asked!r}. Say how many trials, a whole number from 0.")
-    if isinstance(files, ShardSource | OpenedSummary):
+    if isinstance(files, OpenedSummary) or (isinstance(files, ShardSource) and files.batch is None):
         where = "a summary holds no trials" if isinstance(files, OpenedSummary) else "trials are read in pieces"
         raise InputError(
             f"worst: {where}, and the most misleading trials need the names of all. Allow more memory (memory=, "

@@ -166,6 +166,20 @@ class Kind(ABC, Generic[S, K, A]):
     def n_evaluated(self, found: Any) -> int:
         """How many trials, which all count alike, an evaluation is of."""
 
+    def evaluate_source(
+        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: UnitsOfSource
+    ) -> Any:
+        """Evaluate one system of a source; ``system`` is its position."""
+        batch = source.batch
+        if batch is None:
+            return self.evaluate_pieces(source, engine, options, system=system, name=name, units=units)
+        resampling = options.how_sure.resampling(None if units.units is None else batch.units)
+        if resampling is not None and batch.stratum is not None:
+            resampling = replace(resampling, strata=batch.stratum)
+        trials: Any = batch.scores[system], batch.truth, batch.weight
+        how: Any = {"figures": options.figures, "classes": source.classes, "resampling": resampling}
+        return self.evaluate(trials, name=name, **how)
+
     @abstractmethod
     def evaluate_pieces(
         self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: UnitsOfSource
