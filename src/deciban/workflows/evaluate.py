@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from deciban.errors import InputError, naming_trials
+from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.shards.pieces import ShardSource
-from deciban.io.source import PathLike
+from deciban.io.source import PathLike, single_files
 from deciban.io.two_files import UnpairedError
-from deciban.messages import Message, counted, names_apart
+from deciban.messages import Message, names_apart
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
-from deciban.trials import Trials
-from deciban.types import AnyArray, Progress
+from deciban.types import Progress
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.loaded import loaded
@@ -168,7 +166,7 @@ class ModelEvaluation:
     ----------
     results : Results
         Of what the model makes; ``before`` holds those of the systems, in the order of training.
-    trials : SystemTrials or None
+    trials : Compared or None
         What it was made of; None without a model.
     renamed : Renamed, optional
         What systems were called before they were given names.
@@ -198,56 +196,71 @@ def evaluate_model(
     scores, key, options, quality, of_training, progress
         As in `evaluate_files`.
     """
-    files = opened(scores, key, options)
-    most = number_of_worst(options.worst, files)
     if model is None:
+        files = opened(scores, key, options)
+        number_of_worst(options.worst, files)
         return _as_they_are(files, options, progress)
-    from deciban.workflows.model_files import require_kind, require_one_system, require_quality
-    from deciban.workflows.quality import combination_messages, read_measures
-    from deciban.workflows.system_trials import SystemTrials
+    from deciban.workflows.model_files import refuse_twice, require_kind, require_quality
+    from deciban.workflows.quality import read_measures
 
-    say = progress or (lambda _words: None)
     require_quality(model, is_given=quality is not None)
-    if isinstance(files, ShardSource) and quality is None:
-        from deciban.workflows.model_in_pieces import evaluate_model_in_pieces
-
-        pieces = evaluate_model_in_pieces(model, files, options, of_training=of_training, progress=progress)
-        return ModelEvaluation(with_primary_numbers(pieces, options.plan, _IN_PIECES))
+    options = replace(options, incomplete=model.accepts_missing)
+    files = opened(scores, key, options)
+    number_of_worst(options.worst, files)
     measured = None if quality is None else read_measures(quality)
-    files = in_memory(files, "a model" if quality is None else "quality")
-    chosen = require_kind(model, files.scores[0], files.key, options)
-    read: Any = {"model": model, "quality": measured, "trained": True, "progress": progress}
-    trials = SystemTrials.read(files, chosen, **read)
-    trials.kind.require_trials(trials.data.is_target, trials.classes)
-    require_one_system(model, trials.joined)
-    before = []
-    if model.is_fusion:
-        known = () if model.training_ is None else model.training_.systems
-        trials = trials.ordered_as(known, model.n_systems_)
-    counting = trials.counting
-    for k, name in enumerate(trials.systems):
-        say(f"evaluating {name}")
-        before.append(counting.evaluated(counting.system(k), name, options.figures))
-    trials.kind.require_model(model, chosen.reading, trials.classes, trials.units_of_scores)
-    messages = ways_in_words(model, counting.data.scores, counting.systems, counting.trials)
-    messages += [*counting.as_trained(model)[1], *combination_messages(model, measured)]
-    name = trials.kind.name_after(model, trials.systems)
-    say(f"evaluating {name}")
-    made = counting.transform(model)
-    after = counting.evaluated(made, name, options.figures)
-    each = [*map(counting.system, range(len(before))), made]
-    parts, said = counting.by_condition(options.split, each, [*before, after], options.figures)
-    what = f"{trials.kind.output} that the model ({model.kind}) makes of the scores"
-    words = f"{name}: the {what}" + (" of all systems" if model.is_fusion else "")
-    found = [*trials.all_messages(before), *messages, Message("note", "", words), *said]
-    found += trials.seen_before(model, of_training=of_training)
-    about = trials.joined.report, tuple(found)
-    planned = counting.primaries(options.plan, each, [*before, after])
-    worst = counting.worst(most, each, [*before, after])
-    untouched = Results(tuple(before), *about, conditions=parts[:-1], primaries=planned[:-1], worst=worst[:-1])
-    more: Any = {"conditions": parts[-1:], "primaries": planned[-1:], "worst": worst[-1:]}
-    results = Results((after,), *about, before=untouched, **more)
-    return ModelEvaluation(results, trials, trials.joined.renamed)
+    if isinstance(files, OpenedSummary):
+        in_memory(files, "a model")
+    if isinstance(files, ScoreFiles):
+        refuse_twice(single_files(one.path for one in files.scores))
+        options = require_kind(model, files.scores[0], files.key, options)
+    return _modelled(model, loaded(files, options, progress), options, measured, of_training, progress)
+
+
+def _modelled(
+    model: ScoreModel,
+    source: ShardSource,
+    options: Options,
+    measured: Any,
+    of_training: bool,  # noqa: FBT001
+    progress: Progress | None,
+) -> ModelEvaluation:
+    """Evaluate the systems of a source as they are, and what a trained model makes of them."""
+    from deciban.models.having import counting
+    from deciban.workflows.measured import with_quality
+    from deciban.workflows.model_files import seen_before
+    from deciban.workflows.modelled import Scored, made_of
+    from deciban.workflows.quality import combination_messages
+    from deciban.workflows.training_rows import Compared
+    from deciban.workflows.units_in_pieces import units_of_source
+
+    if measured is not None:
+        source = with_quality(source, measured, options.scale, sides=model.quality_arguments or None)
+    kind = kind_called(model.scores_kind)
+    with options.scale.engine() as engine:
+        engine.make_room(source, options.scale.n_bytes)
+        units = units_of_source(source, engine, options.how_sure, kind)
+    known = made_of(model, Scored.of(units.source, options), options)
+    source, (name,) = known.scored.source, known.result.systems
+    words = f"{name}: the {kind.output} that the model ({model.kind}) makes of the scores"
+    told = [*known.scored.messages, *known.messages, *combination_messages(model, measured)]
+    told.append(Message("note", "", words + (" of all systems" if model.is_fusion else "")))
+    before = evaluate_in_pieces(counting(source), options, progress, units=units, told=told)
+    after = evaluate_in_pieces(known.result, options, progress, units=units)
+    first = before.systems[0]
+    is_counted = known.scored.seen is None and not source.has_weights and hasattr(first, "n_tar")
+    counts = {"n_tar": first.n_tar, "n_non": first.n_non} if is_counted else None
+    with options.scale.engine() as engine:
+        seen = seen_before(model, known.trained, engine, of_training=of_training, counts=counts)
+    about = before.join, (*before.messages, *seen)
+    untouched = Results(before.systems, *about, **_besides(before))
+    results = Results(after.systems, *about, before=untouched, **_besides(after))
+    compared = Compared(replace(known.scored, source=known.trained), options, units, source.classes)
+    return ModelEvaluation(with_primary_numbers(results, options.plan, _IN_PIECES), compared, source.renamed)
+
+
+def _besides(found: Results[Any]) -> dict[str, Any]:
+    """What there is of systems beside their evaluations."""
+    return {"conditions": found.conditions, "primaries": found.primaries, "worst": found.worst}
 
 
 def _as_they_are(files: OpenedFiles, options: Options, progress: Progress | None) -> ModelEvaluation:
@@ -284,33 +297,6 @@ def _each_alone(files: ScoreFiles, options: Options, progress: Progress | None) 
         primaries=tuple(one for part in found for one in part.primaries),
         worst=tuple(one for part in found for one in part.worst),
     )
-
-
-def ways_in_words(model: Any, scores: AnyArray, systems: Sequence[str], trials: Trials) -> list[Message]:
-    """Say by which of its fusions a fusion for subsets of systems fuses trials that lack a score.
-
-    Parameters
-    ----------
-    model : ScoreModel
-    scores : (n_trials, n_systems) array
-    systems : sequence of str
-    trials : Trials
-
-    Raises
-    ------
-    InputError
-        If there is none for some of them.
-    """
-    if not model.of_subsets:
-        return []
-    with naming_trials(trials.name_of):
-        ways = model.subsets_of(scores)
-    return [ways_message(n, subset, systems) for subset, n in ways]
-
-
-def ways_message(n: int, subset: Sequence[int], systems: Sequence[str]) -> Message:
-    """Say how many trials were fused by the fusion of some systems."""
-    return Message("note", "", f"{counted(n, 'trial')} by the fusion of {' + '.join(systems[k] for k in subset)}")
 
 
 evaluate_class_files = evaluate_files

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +31,8 @@ def loaded(files: OpenedFiles, options: Options, progress: Progress | None = Non
     """
     if not isinstance(files, ScoreFiles):
         return files
-    return source_of(read_joined(files, None, options, progress=progress), options)
+    joined = read_joined(files, None, options, incomplete=options.incomplete, progress=progress)
+    return replace(source_of(joined, options), incomplete=options.incomplete)
 
 
 def source_of(joined: JoinedScores, options: Options) -> ShardSource:

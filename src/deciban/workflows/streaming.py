@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -122,6 +122,7 @@ def evaluate_in_pieces(
     *,
     each: Sequence[Figures] | None = None,
     units: UnitsOfSource | None = None,
+    told: Sequence[Message] = (),
 ) -> Results[Any]:
     """Evaluate every system of a source.
 
@@ -135,6 +136,8 @@ def evaluate_in_pieces(
         Those of every system; left out, all have those of the options.
     units : UnitsOfSource, optional
         If they are known already, of these trials.
+    told : sequence of Message
+        What else is said of these trials, before what is said of conditions.
 
     Returns
     -------
@@ -146,6 +149,7 @@ def evaluate_in_pieces(
     FormatError, InputError, OSError
         As reading does; or if something is asked for that needs all trials in memory.
     """
+    from deciban.models.having import having
     from deciban.workflows.units_in_pieces import units_of_source
 
     say, found = progress or (lambda _words: None), list[Any]()
@@ -160,40 +164,51 @@ def evaluate_in_pieces(
             units = units_of_source(source, engine, options.how_sure, kind)
         else:
             units = replace(units, source=source, engine=engine)
-        source = units.source
+        source = whole = units.source
         most = number_of_worst(options.worst, source)
         split, planned = _split_in_pieces(source, engine, kind, units, options)
+        said = () if split is None else split.messages
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
+            if whole.incomplete:
+                source = having(whole, (at,))
+                units = replace(units, source=source)
+                split, planned = _split_in_pieces(source, engine, kind, units, options)
             figures = kind.on_axis_of([source], options.figures if each is None else each[at])
             own = replace(options, figures=figures)
             found.append(kind.evaluate_source(source, engine, own, system=at, name=name, units=units))
             if split is not None:
                 by_condition.append(split.evaluated(found[-1], own, system=at))
-                said = split.messages
             if planned is not None:
                 primaries.append(planned.primary(found[-1], own, system=at))
             if most:
-                batch = source.batch
-                assert batch is not None and batch.trials is not None  # noqa: S101, PT018  # else it was refused
-                about: Any = batch.scores[at], batch.truth, batch.weight, batch.trials
-                worst.append(worst_of(name, *about, classes=source.classes, most=most))
+                worst.append(worst_of(source, at, most))
     more: Any = {"conditions": tuple(by_condition), "primaries": tuple(primaries), "worst": tuple(worst)}
     if source.batch is not None:
         assert source.report is not None  # noqa: S101  # it was joined
-        messages = _with_ties(source.messages, kind, source.report, found)
-        return Results(tuple(found), source.report, (*messages, *units.messages, *said), **more)
-    often = "once" if engine.n_passes <= 1 else "more than once"
-    if source.paths and not options.scale.is_asked and not source.is_matrix:  # else they may well fit
-        often += ": they do not fit in memory"
-    words = f"{counted(source.n_rows, 'row')} in {counted(len(source.pieces), 'piece')}, read {often}"
-    weights = [Message("weights", source.name, f"column {options.reading.weights!r}")] if source.has_weights else []
-    messages = [*weights, *units.said(_n_units(found[0])), Message("note", source.name, words)]
+        ties = {one.name: one.n_tied for one in found} if kind.has_ties else {}
+        messages = messages_of_batch(source, kind, ties)
+        return Results(tuple(found), source.report, (*messages, *units.messages, *told, *said), **more)
     n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])  # weights hide how many there are
     chosen = options.reading.where and not options.reading.by_order
     extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
     report = source.report or JoinReport(n_trials, 0, extra, 0)
-    return Results(tuple(found), report, (*_with_ties(source.messages, kind, report, found), *messages, *said), **more)
+    are_known = kind.has_ties and all("n_tied" not in one.bounds for one in found)
+    known = _with_ties(source.messages, kind, report, {one.name: one.n_tied for one in found} if are_known else {})
+    messages = _said_of_pieces(source, options, found[0], units, engine.n_passes)
+    return Results(tuple(found), report, (*known, *messages, *told, *said), **more)
+
+
+def _said_of_pieces(
+    source: ShardSource, options: Options, first: Any, units: UnitsOfSource, n_passes: int
+) -> list[Message]:
+    """What is to be said of trials in pieces, by the evaluation of the first system."""
+    often = "once" if n_passes <= 1 else "more than once"
+    if source.paths and not options.scale.is_asked and not source.is_matrix:  # else they may well fit
+        often += ": they do not fit in memory"
+    words = f"{counted(source.n_rows, 'row')} in {counted(len(source.pieces), 'piece')}, read {often}"
+    weights = [Message("weights", source.name, f"column {options.reading.weights!r}")] if source.has_weights else []
+    return [*weights, *units.said(_n_units(first)), Message("note", source.name, words)]
 
 
 def _split_in_pieces(
@@ -212,11 +227,17 @@ def _split_in_pieces(
     return split, planned
 
 
-def _with_ties(known: Sequence[Message], kind: AnyKind, report: JoinReport, found: Sequence[Any]) -> list[Message]:
+def messages_of_batch(source: ShardSource, kind: AnyKind, ties: Mapping[str, int | float]) -> list[Message]:
+    """The messages of a source in memory, with how many scores of each system are tied, if that is known."""
+    assert source.report is not None  # noqa: S101  # it was joined
+    return _with_ties(source.messages, kind, source.report, ties)
+
+
+def _with_ties(
+    known: Sequence[Message], kind: AnyKind, report: JoinReport, ties: Mapping[str, int | float]
+) -> list[Message]:
     """The messages of a source, with how many scores of each system are tied in that which says how trials met."""
-    told = kind.has_ties and all("n_tied" not in one.bounds for one in found)
-    ties = ties_in_words({one.name: one.n_tied for one in found}) if told else ""
-    join, before = kind.join_message(report, ties), kind.join_message(report, "")
+    join, before = kind.join_message(report, ties_in_words(ties) if ties else ""), kind.join_message(report, "")
     return [join if one == before else one for one in known] + ([] if before in known else [join])
 
 

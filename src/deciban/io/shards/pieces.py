@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError
 from deciban.messages import Message
@@ -95,6 +97,11 @@ class Chunk:
     conditions: tuple[tuple[IntArray, Any], ...] | None = None
     trials: Trials | None = None
 
+    @property
+    def stacked(self) -> AnyArray:
+        """The scores of all systems in one array; see `stacked`."""
+        return stacked(self.scores)
+
     def take(self, rows: AnyArray) -> Chunk:
         """Some of the trials, by their numbers or by a mask."""
         return Chunk(
@@ -109,6 +116,15 @@ class Chunk:
             None if self.conditions is None else tuple((codes[rows], of) for codes, of in self.conditions),
             None if self.trials is None else self.trials.take(rows),
         )
+
+
+def stacked(columns: Sequence[AnyArray]) -> AnyArray:
+    """Put scores of systems into one array: trials, systems (one is a view, of several each lies together), classes."""
+    if len(columns) == 1:
+        return columns[0][:, None]
+    if columns[0].ndim > 1:
+        return np.stack(columns, axis=1)
+    return np.stack(columns).T
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
-import numpy as np
-
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine
 from deciban.errors import InputError
@@ -18,7 +16,7 @@ from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized
-from deciban.io.shards.pieces import ShardSource
+from deciban.io.shards.pieces import ShardSource, stacked
 from deciban.io.source import PathLike, display_name
 from deciban.io.two_files import read_two_files
 from deciban.io.units import of_probabilities
@@ -357,19 +355,8 @@ class Kind(ABC, Generic[S, K, A]):
         return getattr(scores, "classes", ())
 
     def stacked(self, scores: Sequence[S]) -> AnyArray:
-        """Scores of systems on the same trials in one array: trials, systems, and classes where there are many.
-
-        That of one system is a view; of several of two classes, all scores of a system lie together in memory.
-        """
-        columns: list[AnyArray] = [one.nats if isinstance(one, Scores) else one.score for one in scores]
-        if len(columns) == 1:
-            return columns[0][:, None]
-        if columns[0].ndim > 1:
-            return np.stack(columns, axis=1)
-        together: AnyArray = np.empty((len(columns), *columns[0].shape), np.result_type(*columns))
-        for k, column in enumerate(columns):
-            together[k] = column
-        return np.moveaxis(together, 0, 1)
+        """Put scores of systems, in nats, into one array; see `deciban.io.shards.pieces.stacked`."""
+        return stacked([one.nats if isinstance(one, Scores) else one.score for one in scores])
 
     def with_values(self, scores: S, values: FloatArray, name: str) -> S:
         """Scores with other numbers, in nats, on the same trials."""
