@@ -3,7 +3,7 @@
 import pytest
 
 from deciban import InputError, evaluate_files, report_files, train_files
-from deciban.workflows import streaming
+from deciban.workflows import evaluating
 from support.both_kinds import MADE
 
 
@@ -90,7 +90,7 @@ def test_the_worth_of_the_systems_of_a_fusion(both):
 
 def test_what_systems_of_two_classes_are_worth_needs_all_trials_in_memory(both, monkeypatch):
     fusion = train_files(both.paths, both.key, both.fusion()).model
-    monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
     page, train = both.folder / "page.html", {"train": both.paths, "train_key": both.key}
     if both.name == "two-class":
         with pytest.raises(InputError, match="needs all trials in memory"):

@@ -14,10 +14,10 @@ from deciban import FormatError, InputError, KeyMismatchError
 from deciban.core.resampling.units import keys_of
 from deciban.trials import units as trials_units
 from deciban.workflows import Options, read_joined
+from deciban.workflows.evaluating import evaluate_source
 from deciban.workflows.inputs import ScoreFiles
 from deciban.workflows.kinds.two_class import TwoClass
 from deciban.workflows.loaded import loaded
-from deciban.workflows.streaming import evaluate_in_pieces
 
 ROWS = [  # enroll, test, label, the speakers of both sides, day, weight
     ("m1", "ann one", "target", "ann", "ann", "mon", 1),
@@ -366,7 +366,7 @@ def test_units_go_with_the_trials_that_have_scores(files, monkeypatch):
     source = loaded(ScoreFiles.of(["sys.csv", "part.csv"], "key.csv", options.reading), options)
     seen, plain = [], TwoClass.evaluate
     monkeypatch.setattr(TwoClass, "evaluate", lambda *given, **how: seen.append(how) or plain(*given, **how))
-    evaluate_in_pieces(source, options)
+    evaluate_source(source, options)
     days = [row[5] for row in ROWS]
     for own, expected in zip(seen, (days, days[:1] + days[2:]), strict=True):
         assert names_of(own["resampling"].units, ["mon", "tue"]) == [expected]

@@ -17,13 +17,13 @@ from deciban.report.provenance import Provenance, date_written
 from deciban.report.rendering import Page, render_page
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
+from deciban.workflows.evaluating import OpenedFiles, kind_of_opened, opened
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.model_files import AnyModel, LoadedModel, path_of_model, trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, quality_paths
 from deciban.workflows.split import Split
-from deciban.workflows.streaming import OpenedFiles, kind_of_opened, opened
 from deciban.workflows.two_files import named_scores
 
 if TYPE_CHECKING:

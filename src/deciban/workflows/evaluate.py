@@ -14,12 +14,12 @@ from deciban.messages import Message, names_apart
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.types import Progress
+from deciban.workflows.evaluating import OpenedFiles, evaluate_source, in_memory, kind_of_opened, opened
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.loaded import loaded
 from deciban.workflows.options import Options
 from deciban.workflows.plans import with_primary_numbers
-from deciban.workflows.streaming import OpenedFiles, evaluate_in_pieces, in_memory, kind_of_opened, opened
 from deciban.workflows.summaries import OpenedSummary, evaluate_summary
 from deciban.workflows.system_names import Renamed, renamed
 from deciban.workflows.thresholds import Systems, choose_thresholds, thresholds_for
@@ -149,7 +149,7 @@ def evaluate_opened(
     source = loaded(files, options, progress)
     systems = Systems(kind_called(kind_of_opened(source, options)), source.systems, source.renamed)
     places = choose_thresholds(systems, threshold_from, threshold_key, options, **how)
-    found = evaluate_in_pieces(source, options, progress, each=thresholds_for(options.figures, places))
+    found = evaluate_source(source, options, progress, each=thresholds_for(options.figures, places))
     found = replace(found, messages=found.messages + places.messages)
     return with_primary_numbers(found, options.plan, _IN_PIECES)
 
@@ -231,7 +231,7 @@ def _modelled(
     from deciban.workflows.modelled import Scored, made_of
     from deciban.workflows.quality import combination_messages
     from deciban.workflows.training_rows import Compared
-    from deciban.workflows.units_in_pieces import units_of_source
+    from deciban.workflows.units_of_sources import units_of_source
 
     if measured is not None:
         source = with_quality(source, measured, options.scale, sides=model.quality_arguments or None)
@@ -244,8 +244,8 @@ def _modelled(
     words = f"{name}: the {kind.output} that the model ({model.kind}) makes of the scores"
     told = [*known.scored.messages, *known.messages, *combination_messages(model, measured)]
     told.append(Message("note", "", words + (" of all systems" if model.is_fusion else "")))
-    before = evaluate_in_pieces(counting(source), options, progress, units=units, told=told)
-    after = evaluate_in_pieces(known.result, options, progress, units=units)
+    before = evaluate_source(counting(source), options, progress, units=units, told=told)
+    after = evaluate_source(known.result, options, progress, units=units)
     first = before.systems[0]
     is_counted = known.scored.seen is None and not source.has_weights and hasattr(first, "n_tar")
     counts = {"n_tar": first.n_tar, "n_non": first.n_non} if is_counted else None
@@ -275,7 +275,7 @@ def _as_they_are(files: OpenedFiles, options: Options, progress: Progress | None
         if options.how_sure.keep or not isinstance(files, ScoreFiles):  # a comparison pairs trials
             raise
         return ModelEvaluation(_each_alone(files, options, progress))
-    found = evaluate_in_pieces(source, options, progress)
+    found = evaluate_source(source, options, progress)
     return ModelEvaluation(with_primary_numbers(found, options.plan, _IN_PIECES), renamed=source.renamed)
 
 
@@ -283,7 +283,7 @@ def _each_alone(files: ScoreFiles, options: Options, progress: Progress | None) 
     """Evaluate systems in two files each, of other trials each: nothing is paired."""
     without = replace(options.how_sure, keep=False)  # nobody takes rows of one system for those of another
     own = replace(options, reading=replace(options.reading, names=None), how_sure=without)
-    found = [evaluate_in_pieces(loaded(ScoreFiles((one,), None), own, progress), own, progress) for one in files.scores]
+    found = [evaluate_source(loaded(ScoreFiles((one,), None), own, progress), own, progress) for one in files.scores]
     single = [one for part in found for one in part.systems]
     names = names_apart([one.name for one in single], ())
     systems, _ = renamed(

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from deciban.analysis.data import LabelledData
-from deciban.analysis.selection import Selection, select_systems
-from deciban.analysis.selection_in_pieces import select_in_pieces
-from deciban.calibration.cross_in_pieces import PartsInPieces
+from deciban.analysis.data import LabelledData, copied
+from deciban.analysis.selection import LEAST_GAIN, Criterion, Search, Selection, chosen_by, select_systems
+from deciban.calibration.crossed_sources import SourceParts
 from deciban.calibration.folds import folds_of, held_out
+from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.io.shards.pieces import HeldPiece, ShardSource
 from deciban.models.having import having
-from deciban.models.mapped import naming_rows
+from deciban.models.mapped import mapped, naming_rows, ordered
 from deciban.models.score_model import ScoreModel
 from deciban.models.told_elsewhere import missing_measures_are_known, reasons_are_shown
 from deciban.trials import Trials
@@ -26,7 +26,7 @@ from deciban.workflows.how_sure import HowSure
 from deciban.workflows.key_columns import HoldOut, groups_of, pairs_of
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options
-from deciban.workflows.units_in_pieces import UnitsOfSource
+from deciban.workflows.units_of_sources import UnitsOfSource
 
 
 def data_of(source: ShardSource, how_sure: HowSure | None) -> LabelledData | None:
@@ -120,7 +120,7 @@ def crossed(source: ShardSource, model: ScoreModel, held: HoldOut, options: Opti
     with options.scale.engine() as engine:
         memory = engine.bounded(options.scale.n_bytes)
         engine.make_room(source, memory, n_systems=len(source.systems))
-        return PartsInPieces.of(source, engine, held.parts).crossed(model, engine, memory, name)
+        return SourceParts.of(source, engine, held.parts).crossed(model, engine, memory, name)
 
 
 _TWO_SIDES = "cross_validate: two columns are for trials of two sides. Name one, such as speaker."
@@ -155,7 +155,9 @@ def selected(source: ShardSource, model: Any, held: HoldOut, options: Options, p
         with options.scale.engine() as engine:
             memory = engine.bounded(options.scale.n_bytes)
             engine.make_room(source, memory, n_systems=len(source.systems))
-            found = select_in_pieces(source, engine, memory, model, held.parts, progress)
+            criterion = Criterion(model, None)
+            tried = _TriedByPasses(SourceParts.of(source, engine, held.parts), criterion, engine, memory)
+            found = chosen_by(Search(tried, source.systems, progress), criterion.words, LEAST_GAIN)
         return replace(found, held_out=held.words(sides_of(source)))
     whole = having(source, every, counting=True)
     data, batch = data_of(whole, None), whole.batch
@@ -170,3 +172,34 @@ def selected(source: ShardSource, model: Any, held: HoldOut, options: Options, p
     with naming_rows(batch, whole.systems, whole.name):
         found = select_systems(data.scores, data.is_target, quality=data.quality or None, progress=progress, **about)
     return replace(found, held_out=held.words(sides_of(whole)))
+
+
+@dataclass(frozen=True, slots=True)
+class _TriedByPasses:
+    """Costs of sets of systems on a source with its folds; see `deciban.analysis.selection.Tried`."""
+
+    parts: SourceParts
+    cost: Criterion
+    engine: Engine
+    memory: int
+
+    @property
+    def n_parts(self) -> int:
+        return len(self.parts)
+
+    @property
+    def n_trials(self) -> int:
+        return int(self.parts.counts[1].sum())
+
+    def held_out(self, systems: Sequence[int]) -> float:
+        fusion = copied(self.cost.fusion)
+        return self._cost_of(self.parts.crossed(fusion, self.engine, self.memory, "fusion", systems=systems))
+
+    def same_data(self, systems: Sequence[int]) -> float:
+        own = ordered(self.parts.source, systems=systems)
+        with missing_measures_are_known():
+            model = copied(self.cost.fusion).fit_pieces(own, self.engine, self.memory)
+        return self._cost_of(mapped(own, model, "fusion"))
+
+    def _cost_of(self, llrs: ShardSource) -> float:
+        return self.cost.relative(self.cost.fusion.cost_of_pieces(llrs, self.engine))

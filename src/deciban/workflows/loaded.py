@@ -18,7 +18,7 @@ from deciban.workflows.partitions import sides_with_names
 from deciban.workflows.sources import condition_columns
 
 if TYPE_CHECKING:
-    from deciban.workflows.streaming import OpenedFiles
+    from deciban.workflows.evaluating import OpenedFiles
 
 
 def loaded(files: OpenedFiles, options: Options, progress: Progress | None = None) -> Any:

@@ -12,6 +12,7 @@ from deciban.io.source import PathLike, single_files
 from deciban.messages import WARNING, Message
 from deciban.models.score_model import ScoreModel
 from deciban.types import Progress
+from deciban.workflows.evaluating import opened, score_paths
 from deciban.workflows.inputs import ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.loaded import loaded
@@ -21,9 +22,8 @@ from deciban.workflows.modelled import Scored, in_class_order
 from deciban.workflows.options import Options
 from deciban.workflows.quality import Measured
 from deciban.workflows.sources import is_object
-from deciban.workflows.streaming import opened, score_paths
 from deciban.workflows.training_rows import Compared
-from deciban.workflows.units_in_pieces import units_of_source
+from deciban.workflows.units_of_sources import units_of_source
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -183,7 +183,7 @@ def _shard_files(shards: PathLike | Sequence[PathLike]) -> list[PathLike]:
 
 
 def _opened_shard(path: PathLike, key: PathLike | None, options: Options) -> ShardSource:
-    from deciban.workflows.streaming import source_in_pieces
+    from deciban.workflows.evaluating import source_in_pieces
 
     large: Scale = replace(options.scale, approximate=True)
     source = source_in_pieces([path], key, replace(options, scale=large))

@@ -10,12 +10,12 @@ from deciban.evaluation import Evaluation
 from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.types import Progress
+from deciban.workflows.evaluating import evaluate_source, opened
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.inputs import Paths, paths_of
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.loaded import loaded
 from deciban.workflows.options import Figures, Options
-from deciban.workflows.streaming import evaluate_in_pieces, opened
 from deciban.workflows.system_names import Renamed
 
 
@@ -88,7 +88,7 @@ def choose_thresholds(
     source = loaded(files, other, progress)
     _require_same(source.systems, systems)
     quick = replace(other, figures=figures, how_sure=HowSure(intervals=False, optimism=False))
-    results = evaluate_in_pieces(source, quick, progress)
+    results = evaluate_source(source, quick, progress)
     said = Message("note", "", "thresholds are chosen on the trials of the files that follow")
     messages = (one for one in results.messages if isinstance(one, Message))
     return Chosen(tuple(map(_best, results.systems)), (said, *messages))

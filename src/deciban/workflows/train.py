@@ -18,6 +18,7 @@ from deciban.messages import Message, counted, names_apart
 from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassScores, JoinReport, Scores
 from deciban.types import Progress
+from deciban.workflows.evaluating import OpenedFiles, in_memory, kind_of_opened, opened, score_paths
 from deciban.workflows.fitting import crossed, fit_source, require_groups, selected, sides_of
 from deciban.workflows.inputs import Paths, ScoreFiles
 from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
@@ -30,12 +31,11 @@ from deciban.workflows.modelled import Scored
 from deciban.workflows.options import Options
 from deciban.workflows.other_trials import Others, opened_others, others_compared, require_scores_of
 from deciban.workflows.quality import Combined, Measured, QualityFiles, Selected, combination_of, read_measures
-from deciban.workflows.streaming import OpenedFiles, in_memory, kind_of_opened, opened, score_paths
 from deciban.workflows.summaries import OpenedSummary
 from deciban.workflows.trained import Trained
 from deciban.workflows.training_rows import Compared, TrainingRows
 from deciban.workflows.two_files import named_scores
-from deciban.workflows.units_in_pieces import UnitsOfSource, units_of_source
+from deciban.workflows.units_of_sources import UnitsOfSource, units_of_source
 
 _KINDS = {"classes": "many classes", "two-class": "two classes"}
 

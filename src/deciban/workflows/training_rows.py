@@ -20,6 +20,7 @@ from deciban.models.having import counting
 from deciban.models.mapped import mapped, ordered
 from deciban.models.score_model import ScoreModel
 from deciban.types import Progress
+from deciban.workflows.evaluating import evaluate_source, messages_of_batch
 from deciban.workflows.fitting import data_of, fit_source
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.two_class import checked_figures
@@ -27,8 +28,7 @@ from deciban.workflows.model_files import is_of_training, require_same_places
 from deciban.workflows.modelled import Scored
 from deciban.workflows.options import Options
 from deciban.workflows.split import Split
-from deciban.workflows.streaming import evaluate_in_pieces, messages_of_batch
-from deciban.workflows.units_in_pieces import UnitsOfSource
+from deciban.workflows.units_of_sources import UnitsOfSource
 
 LEAST_FOR_LEAVING_OUT = 3
 """Systems from which on a fusion without one of them is not a system alone."""
@@ -93,7 +93,7 @@ class Compared:
         own = own if model is None else mapped(own, model, name)
         own = ordered(own, classes=self.classes or None)
         plain = replace(self.options, split=Split(), plan=None, worst=None)
-        return evaluate_in_pieces(own, plain, progress, units=self.units)
+        return evaluate_source(own, plain, progress, units=self.units)
 
     def told(self, results: Results[Any] | None, *, before: bool) -> list[Any]:
         """What is to be said of these trials; ties are those of systems as they are.

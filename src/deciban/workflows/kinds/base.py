@@ -32,7 +32,7 @@ from deciban.workflows.options import Figures, KindName, Options, Reading
 if TYPE_CHECKING:
     from deciban.engines.unit_survey import UnitsFound
     from deciban.engines.work import Engine
-    from deciban.workflows.units_in_pieces import UnitsOfSource
+    from deciban.workflows.units_of_sources import UnitsOfSource
 
 AnyScores: TypeAlias = Scores | ClassScores
 AnyKey: TypeAlias = Key | ClassKey

@@ -25,9 +25,9 @@ from deciban.workflows.worst import number_of_worst, worst_of
 
 if TYPE_CHECKING:
     from deciban.engines.work import Engine
-    from deciban.workflows.conditions_in_pieces import ConditionsInPieces
-    from deciban.workflows.plans_in_pieces import PlannedInPieces
-    from deciban.workflows.units_in_pieces import UnitsOfSource
+    from deciban.workflows.conditions import Conditions
+    from deciban.workflows.plans import Planned
+    from deciban.workflows.units_of_sources import UnitsOfSource
 
 OpenedFiles: TypeAlias = ScoreFiles | ShardSource | OpenedSummary
 """What is read as a whole, or in pieces, or was summarized before."""
@@ -115,7 +115,7 @@ def kind_of_opened(files: OpenedFiles, options: Options) -> KindName:
     return kind_of(files.scores[0], files.key, options).name
 
 
-def evaluate_in_pieces(
+def evaluate_source(
     source: ShardSource,
     options: Options,
     progress: Progress | None = None,
@@ -150,7 +150,7 @@ def evaluate_in_pieces(
         As reading does; or if something is asked for that needs all trials in memory.
     """
     from deciban.models.having import having
-    from deciban.workflows.units_in_pieces import units_of_source
+    from deciban.workflows.units_of_sources import units_of_source
 
     say, found = progress or (lambda _words: None), list[Any]()
     by_condition, primaries, said = list[Any](), list[Any](), tuple[Message, ...]()
@@ -166,14 +166,14 @@ def evaluate_in_pieces(
             units = replace(units, source=source, engine=engine)
         source = whole = units.source
         most = number_of_worst(options.worst, source)
-        split, planned = _split_in_pieces(source, engine, kind, units, options)
+        split, planned = _split(source, engine, kind, units, options)
         said = () if split is None else split.messages
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
             if whole.incomplete:
                 source = having(whole, (at,))
                 units = replace(units, source=source)
-                split, planned = _split_in_pieces(source, engine, kind, units, options)
+                split, planned = _split(source, engine, kind, units, options)
             figures = kind.on_axis_of([source], options.figures if each is None else each[at])
             own = replace(options, figures=figures)
             found.append(kind.evaluate_source(source, engine, own, system=at, name=name, units=units))
@@ -211,19 +211,19 @@ def _said_of_pieces(
     return [*weights, *units.said(_n_units(first)), Message("note", source.name, words)]
 
 
-def _split_in_pieces(
+def _split(
     source: ShardSource, engine: Engine, kind: AnyKind, units: UnitsOfSource, options: Options
-) -> tuple[ConditionsInPieces | None, PlannedInPieces | None]:
+) -> tuple[Conditions | None, Planned | None]:
     """The conditions that are asked for, and the plan; None of what is not asked."""
     split, planned = None, None
     if options.split.is_asked:
-        from deciban.workflows.conditions_in_pieces import ConditionsInPieces
+        from deciban.workflows.conditions import Conditions
 
-        split = ConditionsInPieces.of(options.split, source, engine, kind, units)
+        split = Conditions.of(options.split, source, engine, kind, units)
     if options.plan is not None:
-        from deciban.workflows.plans_in_pieces import PlannedInPieces
+        from deciban.workflows.plans import Planned
 
-        planned = PlannedInPieces.of(options.plan, source, engine, kind, units)
+        planned = Planned.of(options.plan, source, engine, kind, units)
     return split, planned
 
 

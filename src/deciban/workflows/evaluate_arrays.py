@@ -221,14 +221,14 @@ def evaluate_classes(
 
 
 def _evaluated(files: ScoreFiles, kind: KindName, given: Given) -> Results[Any]:
+    from deciban.workflows.evaluating import evaluate_source
     from deciban.workflows.loaded import loaded
     from deciban.workflows.options import Options
-    from deciban.workflows.streaming import evaluate_in_pieces
 
     about: dict[str, Any] = {"kind": kind, **({"classes": given.classes} if kind == "classes" else {})}
     options = Options.of("evaluate" if kind == "two-class" else "evaluate_classes", {**given.arguments, **about})
     options.scale.refuse("an evaluation of arrays and frames")
-    return evaluate_in_pieces(loaded(files, options), options)
+    return evaluate_source(loaded(files, options), options)
 
 
 def _with_units(options: dict[str, Any], classes: Mapping[str, Any]) -> dict[str, Any]:

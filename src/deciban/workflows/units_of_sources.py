@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from deciban.core.resampling.unit_notes import common_in_words, units_in_words
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits
-from deciban.engines.class_units import WhoIsIn
 from deciban.engines.looking import found_in
 from deciban.engines.speakers import SpeakersByName, counting
 from deciban.engines.stratified_units import StratifiedUnitsInPieces
@@ -20,6 +20,9 @@ from deciban.types import IntArray
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.units import units_and_messages, units_of
+
+if TYPE_CHECKING:
+    from deciban.engines.class_units import WhoIsIn
 
 _UNKNOWN = (
     "none, and no intervals: which trials share a speaker is unknown. Name the units (--units COLUMN or FILE); if all "
@@ -89,6 +92,8 @@ class UnitsOfSource:
         """The same as evaluations of many classes ask of them."""
         if self.units is None or self.strata is None:
             return self.units
+        from deciban.engines.class_units import WhoIsIn  # which knows influences on figures of many classes
+
         return WhoIsIn(self.units, self.strata)
 
     def of_system(self, system: int, memory: int) -> UnitsInPieces | None:
