@@ -14,17 +14,23 @@ from deciban.messages import Message, names_apart
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.types import Progress
-from deciban.workflows.evaluating import OpenedFiles, evaluate_source, in_memory, kind_of_opened, opened
+from deciban.workflows.evaluating import (
+    OpenedFiles,
+    evaluate_source,
+    kind_of_opened,
+    number_of_worst,
+    opened,
+    require_trials_of,
+)
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_called
-from deciban.workflows.loaded import loaded
 from deciban.workflows.options import Options
 from deciban.workflows.plans import with_primary_numbers
+from deciban.workflows.sources import loaded
 from deciban.workflows.summaries import OpenedSummary, evaluate_summary
 from deciban.workflows.system_names import Renamed, renamed
 from deciban.workflows.thresholds import Systems, choose_thresholds, thresholds_for
 from deciban.workflows.two_files import named_scores
-from deciban.workflows.worst import number_of_worst
 
 _IN_PIECES = "trials are read in pieces"
 
@@ -144,8 +150,7 @@ def evaluate_opened(
     if not threshold_from:
         return evaluate_model(None, files, None, options, progress=progress).results
     how: Any = {"progress": progress}
-    if isinstance(files, OpenedSummary):
-        in_memory(files, "threshold_from")
+    require_trials_of(files, "threshold_from")
     source = loaded(files, options, progress)
     systems = Systems(kind_called(kind_of_opened(source, options)), source.systems, source.renamed)
     places = choose_thresholds(systems, threshold_from, threshold_key, options, **how)
@@ -208,8 +213,7 @@ def evaluate_model(
     files = opened(scores, key, options)
     number_of_worst(options.worst, files)
     measured = None if quality is None else read_measures(quality)
-    if isinstance(files, OpenedSummary):
-        in_memory(files, "a model")
+    require_trials_of(files, "a model")
     if isinstance(files, ScoreFiles):
         refuse_twice(single_files(one.path for one in files.scores))
         options = require_kind(model, files.scores[0], files.key, options)

@@ -18,19 +18,19 @@ from deciban.messages import Message, counted, names_apart
 from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassScores, JoinReport, Scores
 from deciban.types import Progress
-from deciban.workflows.evaluating import OpenedFiles, in_memory, kind_of_opened, opened, score_paths
+from deciban.workflows.evaluating import OpenedFiles, kind_of_opened, opened, require_trials_of, score_paths
 from deciban.workflows.fitting import crossed, fit_source, require_groups, selected, sides_of
 from deciban.workflows.inputs import Paths, ScoreFiles
 from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.kinds import AnyScores, kind_called
 from deciban.workflows.kinds.looks import messages_on_ratios
-from deciban.workflows.loaded import loaded
 from deciban.workflows.measured import with_quality
 from deciban.workflows.model_files import refuse_twice, require_kind, require_one_system
 from deciban.workflows.modelled import Scored
 from deciban.workflows.options import Options
 from deciban.workflows.other_trials import Others, opened_others, others_compared, require_scores_of
 from deciban.workflows.quality import Combined, Measured, QualityFiles, Selected, combination_of, read_measures
+from deciban.workflows.sources import loaded
 from deciban.workflows.summaries import OpenedSummary
 from deciban.workflows.trained import Trained
 from deciban.workflows.training_rows import Compared, TrainingRows
@@ -137,8 +137,7 @@ def train_files(
     incomplete = isinstance(model, ScoreModel) and model.accepts_missing
     chosen = replace(chosen, groups=None if by is None else by.groups, incomplete=incomplete)
     files = opened(named, key, chosen)
-    if isinstance(files, OpenedSummary):
-        in_memory(files, "training")
+    require_trials_of(files, "training")
     made = _copied(_default(files, chosen, quality) if model is None else model, with_quality=quality is not None)
     refuse_twice(single_files(score_paths(files)))
     if isinstance(files, ScoreFiles):
