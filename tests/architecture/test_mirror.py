@@ -10,7 +10,7 @@ SOURCE, TESTS = ROOT / "src" / "deciban", ROOT / "tests"
 
 # Modules without tests of their own, by the test module that runs them through what they are made for.
 FROM_ABOVE = {
-    "workflows/test_conditions_in_pieces.py": ["engines/conditions.py", "engines/stratified_units.py"],
+    "workflows/test_conditions_of_sources.py": ["engines/conditions.py", "engines/stratified_units.py"],
     "report/answers/test_questions.py": ["report/answers/answer.py"],
     "multiclass/test_infimum.py": ["multiclass/open_trials.py"],
     "engines/test_dask.py": ["engines/dask_clusters.py"],
@@ -31,7 +31,6 @@ FROM_ABOVE = {
     "engines/test_counting.py": ["engines/threads.py", "engines/work.py", "io/shards/pieces.py"],
     "fusion/test_quality.py": ["fusion/quality_measures.py", "fusion/quality_terms.py"],
     "fusion/test_linear.py": ["models/labelled.py", "models/score_model.py", "models/two_class.py"],
-    "fusion/test_subset.py": ["fusion/subsets.py"],
     "fusion/test_union_hull.py": ["fusion/hull_vertices.py"],
     "io/formats/test_arrow.py": ["io/columns/columnar.py"],
     "io/formats/test_asvspoof2019.py": ["io/formats/asvspoof.py"],
@@ -91,12 +90,12 @@ FROM_ABOVE = {
         "rules/families.py",
         "rules/weightings.py",
     ],
-    "models/test_classes_in_pieces.py": [
+    "models/test_class_sources.py": [
         "calibration/multiclass/feature_looks.py",
         "core/training/class_parts.py",
         "models/labelled_classes.py",
     ],
-    "models/test_in_pieces.py": [
+    "models/test_sources.py": [
         "core/training/linear_parts.py",
         "core/training/looks_at_parts.py",
         "core/training/verdicts.py",
