@@ -12,20 +12,18 @@ from deciban.core.classes.shown import Shown
 from deciban.core.resampling.class_sums import Block, CostSums, StratumWeights, UnitDesign, centre_of
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.units import Keys, TrialUnits
-from deciban.engines.class_bands import BandsInPieces
+from deciban.engines.class_bands import BandsInPieces, ReplicatesInPieces
 from deciban.engines.class_problems import TrialBlock, blocks_of
-from deciban.engines.class_replicates import ReplicatesInPieces
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
-from deciban.evaluation.multiclass.at_hand import AtHand
 from deciban.evaluation.multiclass.class_figures import ClassFigure
-from deciban.evaluation.multiclass.curve_costs import CURVE, STEP, SureCurve, axis_of
+from deciban.evaluation.multiclass.curve_costs import CURVE, STEP, AtHand, SureCurve, axis_of
+from deciban.evaluation.multiclass.decided_at import Tallies
 from deciban.evaluation.multiclass.influences import NO_LOSS, lose_nothing
 from deciban.evaluation.multiclass.portions import ALL, PAIRS, Portion, Portions
 from deciban.evaluation.multiclass.problem_sums import CountedProblems
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary
-from deciban.evaluation.multiclass.target_errors import Tallies
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io.shards.pieces import Piece, ShardSource

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from deciban.core.resampling.rates import ClassSize
-from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances
+from deciban.core.resampling.rates import ClassRate, ClassSize, ClassSizes, ClassVariances
 
 
 def sizes(n=20):

@@ -10,8 +10,7 @@ import numpy as np
 from scipy import special
 
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.rates import RateSum
-from deciban.core.resampling.scales import Scale, bounds_on_scale, t_quantile, with_unseen
+from deciban.core.resampling.rates import RateSum, Scale, bounds_on_scale, t_quantile, with_unseen
 from deciban.types import FloatArray
 
 ROUNDING = 1e-13

@@ -18,17 +18,16 @@ from deciban.core.ranks.hull import Pav
 from deciban.core.resampling.class_sums import Part
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.proper import softplus
-from deciban.evaluation.multiclass.at_hand import AtHand
 from deciban.evaluation.multiclass.class_figures import ClassFigure
-from deciban.evaluation.multiclass.detector_costs import BestOfDetector, block_of
-from deciban.evaluation.multiclass.detector_influences import DETECTOR_FIGURES, DetectorInfluences
+from deciban.evaluation.multiclass.curve_costs import AtHand
+from deciban.evaluation.multiclass.decided_at import Tallies
+from deciban.evaluation.multiclass.detector_costs import DETECTOR_FIGURES, BestOfDetector, DetectorInfluences, block_of
 from deciban.evaluation.multiclass.influences import ClassFigureCosts, rows_of_rates
 from deciban.evaluation.multiclass.pair_influences import PAIR_FIGURES, pair_figures
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.subset_influences import subset_figures
 from deciban.evaluation.multiclass.summands import Kept
 from deciban.evaluation.multiclass.summary import ClassSummary
-from deciban.evaluation.multiclass.target_errors import Tallies
 from deciban.evaluation.multiclass.unit_trials import ClassUnitTrials
 from deciban.multiclass.tables import ByClass, Detectors, Pairs, ScoredClasses
 from deciban.types import FloatArray, IntArray
