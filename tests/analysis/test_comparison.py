@@ -1,5 +1,6 @@
 """Comparisons of several systems: pairs, Holm's correction, regression gates, JSON and tables."""
 
+import dataclasses
 import json
 
 import jsonschema
@@ -289,3 +290,36 @@ def test_systems_without_intervals_are_not_compared():
         deciban.compare(*few)
     paired = PairedUnits.of(*(one.uncertainty for one in few))
     assert curve_differences(paired, ("few", "fewer"), 0.95) == ()
+
+
+def test_figures_of_ranks_do_not_differ_between_a_system_and_a_map_of_it():
+    """The least cost of this system has no false alarm, so that the limits of both would make a wide interval."""
+    systems = [evaluation("A", 1.0), evaluation("A", 2.0, 1.0)]
+    one, other = systems[0], dataclasses.replace(systems[1], name="B")
+    pair = compare_results(Results((one, other))).pairs[0]
+    found = {row.name: (row.interval.low, row.interval.high, row.interval.p_value) for row in pair.figures}
+    assert {name: found[name] for name in ("eer", "min_dcf@1", "min_cllr", "auc")} == dict.fromkeys(
+        ("eer", "min_dcf@1", "min_cllr", "auc"), (0.0, 0.0, 1.0)
+    )
+    assert found["cllr"][0] < found["cllr"][1]
+    assert sum("same order" in words for words in pair.sentences) == 1
+
+
+def test_systems_without_an_error_are_not_known_to_have_the_same_ranks():
+    """Each may make an error that the other does not."""
+    unit = np.repeat(np.arange(SPEAKERS), 4)
+    rng = np.random.default_rng(4)
+    one, other = (
+        deciban.evaluation.evaluate(
+            rng.uniform(2.0, 9.0, len(unit)),
+            rng.uniform(-9.0, -2.0, len(unit)),
+            name=name,
+            tar_units=unit,
+            non_units=unit,
+        )
+        for name in "AB"
+    )
+    pair = compare_results(Results((one, other))).pairs[0]
+    found = {row.name: row.interval for row in pair.figures}
+    assert found["min_dcf@1"].low < 0.0 < found["min_dcf@1"].high
+    assert not pair.same_ranks

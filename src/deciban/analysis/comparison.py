@@ -258,7 +258,8 @@ def compare_results(
             for figure, interval in row.items()
         ]
         names = (one.name, other.name)
-        pairs.append(Pair(names, tuple(rows), curve_differences(units, names, level), units.n_shared))
+        curves = curve_differences(units, names, level)
+        pairs.append(Pair(names, tuple(rows), curves, units.n_shared, units.have_same_ranks))
     return Comparison(results, tuple(pairs), level, flips, tuple(_notes(systems, pairs)))
 
 

@@ -23,6 +23,9 @@ _CELLS = 1 << 22
 _ALIKE = 1e-9
 """Statistics that differ by no more than this share of them are the same: rounding must not decide."""
 
+_OF_RANKS = ("auc", "eer", "min_cllr", "min_dcf", "mean_min_dcf")
+"""Figures of two classes that follow from the order of the scores alone."""
+
 
 class Uncertain(Protocol):
     """A metric with its standard error and limits at any level: an `Estimate`, or the mean of several."""
@@ -171,6 +174,20 @@ class PairedUnits:
             and all(np.array_equal(kept, other.influences[name]) for name, kept in one.influences.items())
         )
 
+    @property
+    def have_same_ranks(self) -> bool:
+        """Whether both systems put the trials in the same order, as far as any figure or unit tells.
+
+        Two systems without an error are not known to: one may make an error that the other does not.
+        """
+        known = [one for one in self.first.estimates if is_of_ranks(one) and one in self.second.estimates]
+        if "auc" not in known:
+            return False
+        return any(bool(self.first.influences[one].any()) for one in known if one in self.first.influences) and all(
+            self.first.estimates[one].value == self.second.estimates[one].value and not self.influences(one).any()
+            for one in known
+        )
+
     def _replicates(self, figure: Figure) -> FloatArray | None:
         """Differences of both figures in the replicates that both have; None unless they were drawn alike."""
         one, other = self.first.bootstrap, self.second.bootstrap
@@ -205,7 +222,7 @@ class PairedUnits:
         corrected = None if None in (one.corrected, other.corrected) else _less(one.corrected, other.corrected)
         plain = Estimate(value, error, self.n_units, "identity", degrees=fewest_degrees((one, other)))
         drawn = self._replicates(figure)
-        if self.are_same:
+        if self.are_same or (is_of_ranks(figure) and self.have_same_ranks):
             found = replace(plain.interval(level), p_value=1.0)
         elif drawn is not None and one.standard_error > 0.0 and other.standard_error > 0.0:
             found = _of_replicates(drawn, plain, level)  # errors that no unit shows are in no replicate
@@ -217,6 +234,17 @@ class PairedUnits:
             p_value = flips.p_value(value, influences, self.keys)
             found = replace(found, p_value=p_value, method=f"{found.method}; {flips.words}")
         return replace(found, corrected=corrected)
+
+
+def is_of_ranks(figure: Figure) -> bool:
+    """Whether a figure of two classes follows from the order of the scores alone.
+
+    Examples
+    --------
+    >>> is_of_ranks("eer"), is_of_ranks(("min_dcf", 0)), is_of_ranks("cllr")
+    (True, True, False)
+    """
+    return (figure if isinstance(figure, str) else figure[0]) in _OF_RANKS
 
 
 def without_rounding(first: float | FloatArray, second: float | FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import Any
 
 from deciban.analysis.compared_figures import key_of, shown
 from deciban.analysis.curve_differences import CurveDifference, where_in_words
+from deciban.analysis.paired import is_of_ranks
 from deciban.core.resampling.intervals import Interval
 from deciban.evaluation.uncertainty import Figure
 
@@ -97,12 +98,15 @@ class Pair:
     curves : tuple of CurveDifference
     n_shared : int
         Units that both have.
+    same_ranks : bool
+        Whether both put the trials in the same order.
     """
 
     names: tuple[str, str]
     figures: tuple[FigureDifference, ...]
     curves: tuple[CurveDifference, ...]
     n_shared: int
+    same_ranks: bool = False
 
     def __str__(self) -> str:
         """Name the difference."""
@@ -115,6 +119,9 @@ class Pair:
         for which, name in enumerate(self.names):
             words = [one.words for one in self.figures if one.better == which]
             found += [f"{name} is better in {', '.join(words)}"] if words else []
+        if self.same_ranks:
+            same = ", ".join(one.words for one in self.figures if is_of_ranks(one.figure))
+            found.append(f"both put the trials in the same order, so that they have the same {same}")
         return [*(found or ["no figure in which one is better beyond doubt"]), *where_in_words(self.curves)]
 
     def to_dict(self) -> dict[str, Any]:

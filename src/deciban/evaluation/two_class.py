@@ -43,8 +43,8 @@ def notes_on(summary: Summary, points: Sequence[PointResult], curves: Curves) ->
     if auc < 0.5:
         notes.append(
             f"Scores look reversed: only {auc:.1%} of target/non-target pairs have the target on top. Larger scores "
-            "must favour target. If lower ones do, as of distances, change their sign (--negate, negate=True); "
-            "else check which label means target."
+            "must favour target. If lower ones do, as of distances, change their sign (--negate, negate=True), or "
+            "leave that out if it is given; else check which label means target."
         )
         no_llrs = remark_on_range(summary)
         notes.extend([no_llrs] if no_llrs else [])

@@ -117,7 +117,9 @@ def units_and_messages(
         words += ": one alone says nothing of others, and there are no intervals"
         return None, (Message(WARNING, "", f"units: {words}"), *said)
     if all_alike:
-        words += ": all trials of a class share theirs, and there are no intervals"
+        one_each = f"{counted(units.n_units, units.noun)}, one of each class: nothing tells how others would differ"
+        words = one_each if units.are_independent else f"{words}: all trials of a class share theirs"
+        words += ", and there are no intervals"
         return None, (Message(WARNING, "", f"units: {words}"), *said)
     common = shared()
     notes = (Message(WARNING, "", common),) if common else ()

@@ -133,6 +133,16 @@ def test_units_that_are_many_classes_say_nothing_of_others(run, tmp_path):
     assert "[" not in out
 
 
+def test_one_segment_of_each_class_is_not_said_to_be_independent_and_shared_at_once(run, tmp_path):
+    (tmp_path / "one.csv").write_text("class,a,b,c\na,2,0.5,0.1\nb,0.25,2,0.5\nc,0.1,0.5,1.5\n")
+    code, out, err = run(f"eval {tmp_path / 'one.csv'}")
+    assert code == 0, err
+    expected = "3 segments, one of each class: nothing tells how others would differ, and there are no intervals"
+    assert expected in err
+    assert "independent" not in err
+    assert "[" not in out
+
+
 def test_arrays_of_one_unit_for_each_class_have_no_intervals():
     rng = np.random.default_rng(1)
     found = evaluate(rng.normal(1, 1, 30), rng.normal(-1, 1, 40), tar_units=["a"] * 30, non_units=["b"] * 40)

@@ -8,6 +8,7 @@ from deciban.io.columns.meanings import (
     fits_label,
     label_names_classes,
     plain_word,
+    with_label_of_class,
     with_only_score,
     without_other_numbers,
     words_of_columns,
@@ -119,3 +120,40 @@ def test_other_numbers_stay_only_where_no_columns_are_numbered():
     assert counts_columns(["1", "2", "3"])
     assert not counts_columns(["1", "3"])
     assert [plain_word(word) for word in ("3.0", "3", "3.5", "x.0")] == ["3", "3", "3.5", "x.0"]
+
+
+def of_class(words, *headers):
+    return with_label_of_class(roles_of(headers, ""), headers, [True] * len(headers), words, KNOWN)
+
+
+def test_a_column_of_classes_is_the_label_of_the_only_scores_where_its_words_are_labels():
+    assert of_class(["0", "1"], "class", "logit") == ("label", "score")
+    assert of_class(["0", "1"], "utt", "class", "logit", "duration") == ("trial", "label", "score", "=duration")
+
+
+@pytest.mark.parametrize(
+    ("words", "headers"),
+    [
+        (["0", "1", "2"], ("class", "logit")),
+        (["0"], ("class", "logit")),
+        (["0", "1"], ("class", "a", "b")),
+        (["0", "1"], ("utt", "class")),
+    ],
+)
+def test_other_columns_of_classes_stay(words, headers):
+    assert "label" not in of_class(words, *headers)
+
+
+@pytest.mark.parametrize(
+    ("columns", "are_classes"),
+    [
+        (("class_0", "class_1"), True),
+        (("prob_class_0", "prob_class_1"), True),
+        (("sys_0", "sys_1"), False),
+        (("class_1", "class_2"), False),
+    ],
+)
+def test_two_columns_that_are_called_by_classes_0_and_1_are_their_scores(columns, are_classes):
+    headers = (*columns, "label")
+    found = label_names_classes(roles_of(headers, ""), headers, [True] * 3, ["0", "1"], KNOWN)
+    assert found is are_classes

@@ -1,12 +1,13 @@
 """What unlabelled scores look like: batches add up, and calibrated scores look like nothing else."""
 
+from dataclasses import replace
 from operator import add
 
 import numpy as np
 import pytest
 
 from deciban.trials import ClassScores, Scores
-from deciban.workflows.kinds.looks import Looks, application_messages, decision_messages
+from deciban.workflows.kinds.looks import Looks, application_messages, decision_messages, messages_on_declared_ratios
 
 
 def scores(values, **how):
@@ -64,3 +65,12 @@ def test_messages_name_the_option():
     assert "mean nothing" in decided.text
     assert "cosine" in decision_messages("a", Looks.of(scores(np.tanh(LLR))))[0].text
     assert not decision_messages("a", Looks.of(scores(LLR)))
+
+
+@pytest.mark.parametrize("negated", [False, True])
+def test_declared_ratios_that_all_lie_in_0_to_1_may_be_probabilities(negated):
+    logarithms = np.log(np.linspace(0.05, 0.95, 20)) * (-1.0 if negated else 1.0)
+    found = messages_on_declared_ratios([replace(scores(logarithms), is_from_lr=True)], negated=negated)
+    assert ["--probabilities PRIOR in place of --lr" in one.text for one in found] == [True]
+    undeclared, others = scores(logarithms), replace(scores(np.append(logarithms, [3.0, -3.0])), is_from_lr=True)
+    assert messages_on_declared_ratios([undeclared, others], negated=negated) == []

@@ -20,6 +20,9 @@ _ROW_NAME = re.compile(r"__index_level_\d+__|unnamed: ?\d+|(.*[-_. ])?(id|idx|in
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)")
 
+_OF_TWO = re.compile(r"(.*[-_. ])?class[-_. ]?0")
+"""Names of the first of two numbered columns that are the scores of classes 0 and 1, and not of two systems."""
+
 _WHOLE = re.compile(r"(0|[1-9]\d*)\.0")
 
 _FEWEST = 3
@@ -50,6 +53,36 @@ def with_only_score(roles: Sequence[str], headers: Sequence[str], numeric: Seque
     likely = [at for at in free if not names_measure(headers[at])]
     chosen = likely or ([] if identity_of(roles) else free)
     return tuple("score" if [at] == chosen else role for at, role in enumerate(roles))
+
+
+def with_label_of_class(
+    roles: Sequence[str],
+    headers: Sequence[str],
+    numeric: Sequence[bool],
+    words: Collection[str],
+    vocabulary: Vocabulary,
+) -> tuple[str, ...]:
+    """Return roles in which a true class is the label, where its words mean target and non-target beside one score.
+
+    Parameters
+    ----------
+    roles, headers, numeric
+        By column; `roles` as the headers suggest.
+    words : collection of str
+        Words of the class that were seen.
+    vocabulary : Vocabulary
+
+    Examples
+    --------
+    >>> table, known = (["class", "=logit"], ["class", "logit"], [True, True]), Vocabulary.of(None)
+    >>> with_label_of_class(*table, ["0", "1"], known), with_label_of_class(*table, ["0", "2"], known)
+    (('label', 'score'), ('class', '=logit'))
+    """
+    known = vocabulary.within(words)
+    if "class" not in roles or "label" in roles or {known.meaning(word) for word in words} != {True, False}:
+        return tuple(roles)
+    found = with_only_score(["label" if role == "class" else role for role in roles], headers, numeric)
+    return found if found.count("score") == 1 else tuple(roles)
 
 
 def with_classes_of_label(roles: Sequence[str]) -> tuple[str, ...]:
@@ -116,13 +149,18 @@ def label_names_classes(
         return False
     are_whole = all(_NUMBERED.fullmatch(plain_word(word)) and plain_word(word).isdecimal() for word in words)
     if all(known.meaning(word) is not None for word in words):
-        return not named and are_whole and len(free) >= _FEWEST and bool(_numbered(free))
+        return not named and are_whole and (_are_of_two(free) or (len(free) >= _FEWEST and bool(_numbered(free))))
     columns = named + free
     if len(columns) == 1:
         return False
     if len(columns) > 1 and {*words} <= words_of_columns(columns, in_order=False).keys():
         return True
     return len({*words}) > 2 or (are_whole and len(columns) >= _FEWEST)
+
+
+def _are_of_two(columns: Sequence[str]) -> bool:
+    """Whether columns are called like the scores of classes 0 and 1, as ``class_0`` and ``class_1`` are."""
+    return len(columns) == 2 and bool(_OF_TWO.fullmatch(_folded(columns[0]))) and columns[1] == f"{columns[0][:-1]}1"
 
 
 def fits_label(kind: str, roles: Sequence[str], of_classes: bool | None) -> bool:  # noqa: FBT001

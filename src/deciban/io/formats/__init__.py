@@ -96,7 +96,7 @@ class Options:
         )
 
     def system(self, trials: Trials, score: ScoreArray, name: str, header: str | None = None) -> Scores:
-        """Return the scores of one system; likelihood ratios become natural logarithms here, and only here.
+        """Return the scores of one system; likelihood ratios become natural logarithms.
 
         Raises
         ------

@@ -27,7 +27,7 @@ from deciban.io.columns.headers import (
     role_of,
     roles_of,
 )
-from deciban.io.columns.meanings import counts_columns, label_names_classes
+from deciban.io.columns.meanings import counts_columns, label_names_classes, with_label_of_class
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options, TextFormat, text_formats
 from deciban.io.text.header_roles import Rows, meant_roles, numeric_columns, titled_roles
@@ -215,18 +215,26 @@ class _Lines:
         table = text_formats()["table"]
         tables = (table, text_formats().get("tsv"))
         if self.format in tables or (self.format is None and _is_free_header(fields, need, delimiter)):
-            roles = meant_roles(without_row_numbers(roles_of(fields, f"{self.name}:1"), rows), rows, need)
+            roles = meant_roles(self._roles(rows), rows, need)
             different = [layout for layout in found if layout.format.log10]
             named = identity_of(roles) or (not found and self._has_values(roles, need, delimiter))
             if named and _holds(table, roles, need) and ((different and need != "key") or not found):
                 found.append(Layout(table, roles, delimiter, fields))
         return found
 
+    def _roles(self, rows: Rows) -> tuple[str, ...]:
+        """The roles that the titles of a plain table suggest, and the words of a column of classes."""
+        roles = without_row_numbers(roles_of(rows[0], f"{self.name}:1"), rows)
+        if "class" not in roles:
+            return roles
+        words = {row[roles.index("class")] for row in rows[1:] if len(row) == len(roles)}
+        return with_label_of_class(roles, rows[0], numeric_columns(rows), words, self.options.vocabulary)
+
     def label_names_classes(self) -> bool | None:
         """Whether the label of a plain table names one of many classes; None where none decides."""
         for rows in (self.tables[delimiter] for delimiter in self._delimiters()):
             with suppress(FormatError):
-                roles = without_row_numbers(roles_of(rows[0], ""), rows)
+                roles = self._roles(rows)
                 if "label" in roles:
                     words = {row[roles.index("label")] for row in rows[1:] if len(row) == len(roles)}
                     return label_names_classes(roles, rows[0], numeric_columns(rows), words, self.options.vocabulary)

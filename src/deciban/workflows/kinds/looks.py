@@ -21,6 +21,11 @@ _APPLIED = (
     "--probabilities PRIOR in training and here makes logarithms of them"
 )
 
+_NO_RATIOS = (
+    "all likelihood ratios lie in [0, 1], as probabilities do: if they are probabilities, use --probabilities PRIOR in "
+    "place of --lr"
+)
+
 _NO_DECISIONS = "decisions by thresholds on log-likelihood ratios mean nothing for them"
 
 _DECIDED = {
@@ -123,6 +128,26 @@ def messages_on_ratios(systems: Iterable[Scores | ClassScores]) -> list[Message]
 
 def _on_ratios(looks: Mapping[str, Looks]) -> list[Message]:
     return [Message(WARNING, name, one.note_on_ratios) for name, one in looks.items() if one.like == "ratios"]
+
+
+def messages_on_declared_ratios(systems: Iterable[Scores], *, negated: bool) -> list[Message]:
+    """Return what to tell about scores that were declared likelihood ratios, but look like probabilities.
+
+    Parameters
+    ----------
+    systems : iterable of Scores
+    negated : bool
+        Whether the signs of these logarithms were changed after reading.
+    """
+    found = []
+    for one in systems:
+        if one.unit != "lr" or not len(one.score):
+            continue
+        logarithms = -one.score if negated else one.score
+        low, high = float(np.exp(min(logarithms.min(), 1.0))), float(np.exp(min(logarithms.max(), 1.0)))
+        if like_probabilities(low, high, len(one.score)):
+            found.append(Message(WARNING, one.name, _NO_RATIOS))
+    return found
 
 
 def messages_of_application(systems: Iterable[Scores | ClassScores]) -> list[Message]:

@@ -36,6 +36,7 @@ from deciban.trials.lists import PAIR
 from deciban.trials.units import notes_on_speakers, speakers_of, units_of_trials
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
+from deciban.workflows.kinds.looks import messages_on_declared_ratios
 from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns, refuse_two_columns
 from deciban.workflows.options import Figures, Options, Reading
 
@@ -97,6 +98,11 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         if reading.probabilities is None or contents.from_probabilities:
             return list(contents.systems)
         return [llrs_of_probabilities(one, reading.probabilities) for one in contents.systems]
+
+    def unit_messages(self, systems: Sequence[Scores], reading: Reading) -> list[Message]:
+        """What was done to the units of scores, and whether they are what the user declared."""
+        more = messages_on_declared_ratios(systems, negated=reading.negate)
+        return [*super().unit_messages(systems, reading), *more]
 
     def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:  # noqa: ARG002
         """The prior of a target."""
