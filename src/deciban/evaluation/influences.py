@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from deciban.evaluation.results import Evaluation
     from deciban.evaluation.summary import Summary
 
+FEWEST_EXPECTED = 10.0
+"""Errors of a limited class that are expected among independent trials, below which the place of the limit is chance."""
+
 _KEPT = 1 << 24
 """Influences that are kept without being asked for."""
 
@@ -66,6 +69,8 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     n_kept = about.n_units * (len(figures) if rows is None else 1)
     is_kept = n_kept <= _KEPT if keep is None else keep
     sums = ClassVariances([one.name for one in figures], sizes, n_units, tar.n_units if is_kept else None)
+    # Rows of trials that are units add up their squared weights.
+    n_alike = None if counted.singles is None else np.maximum(tar.totals**2 + non.totals**2, 1.0)
     keep_every = _kept_places(found, about.n_units, keep)
     bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without, sizes=sizes, factors=factors)
     are_many = about.n_units > Bands.MOST_UNITS
@@ -76,7 +81,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         influences = through_tar + through_non
         if without is not None:
             influences[:, minima] = without.influence(part, of_tar, of_non, factors)
-        sums.add(part, through_tar, through_non, influences)
+        sums.add(part, through_tar, through_non, influences, None if n_alike is None else n_alike[part])
         (bands.keep if are_many else bands.add)(part, tar, of_tar, non, of_non)
     if are_many:
         bands.add_groups(tar, non)
@@ -102,9 +107,12 @@ def _estimates(
     figures: Sequence[LinearFigure], sums: ClassVariances[Figure], shifts: Mapping[int, float]
 ) -> dict[Figure, Estimate]:
     """Return the metrics that have an interval, with what is to be added to minima for new units."""
-    known = [all(sums.sizes.both[kind].is_enough for kind in one.classes) for one in figures]
-    found = ((one, one.estimate(sums, shifts.get(k))) for k, one in enumerate(figures) if known[k])
-    return {one.name: estimate for one, estimate in found if estimate.is_known}
+    found = ((one, one.estimate(sums, shifts.get(k))) for k, one in enumerate(figures) if sums.has_clusters(one.sums))
+    return {
+        one.name: estimate
+        for one, estimate in found
+        if estimate.is_known and one.expected_errors(estimate) >= FEWEST_EXPECTED
+    }
 
 
 def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it
