@@ -17,6 +17,7 @@ from deciban.core.resampling.single_counts import SpreadInfluences
 from deciban.core.resampling.unit_counts import in_blocks
 from deciban.core.resampling.variances import ClassVariances
 from deciban.evaluation.bands import Bands
+from deciban.evaluation.interval_notes import LimitedRate, is_separated, notes_on_intervals
 from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
 from deciban.evaluation.optimism import WithoutGroups
 from deciban.evaluation.replicates import with_bootstrap
@@ -27,9 +28,6 @@ from deciban.types import FloatArray
 if TYPE_CHECKING:
     from deciban.evaluation.results import Evaluation
     from deciban.evaluation.summary import Summary
-
-FEWEST_EXPECTED = 10.0
-"""Errors of a limited class that are expected among independent trials, below which the place of the limit is chance."""
 
 _KEPT = 1 << 24
 """Influences that are kept without being asked for."""
@@ -86,12 +84,14 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     if are_many:
         bands.add_groups(tar, non)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
+    estimates, limited = _estimates(figures, sums, shifts, has_errors=not is_separated(found.auc))
+    at_eer = found.eer_p_miss, found.eer_p_fa
     known = Uncertainty(
         n_units=n_units,
         noun=about.noun,
         source=about.source,
         keys=about.keys,
-        estimates=_estimates(figures, sums, shifts),
+        estimates=estimates,
         influences=sums.influences if rows is None else SpreadInfluences(sums.influences, rows),
         sizes=sizes,
         too_few=sizes.too_few,
@@ -99,20 +99,25 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         level=resampling.level,
         curve_influences=bands.influences(sizes.effective, rows),
         error_rates=bands.error_rates(),
+        remarks=notes_on_intervals(found.auc, found.eer, at_eer, sizes, about.noun, limited),
     )
     return with_bootstrap(known, summary.units, figures, counted, resampling)
 
 
 def _estimates(
-    figures: Sequence[LinearFigure], sums: ClassVariances[Figure], shifts: Mapping[int, float]
-) -> dict[Figure, Estimate]:
-    """Return the metrics that have an interval, with what is to be added to minima for new units."""
-    found = ((one, one.estimate(sums, shifts.get(k))) for k, one in enumerate(figures) if sums.has_clusters(one.sums))
-    return {
-        one.name: estimate
-        for one, estimate in found
-        if estimate.is_known and one.expected_errors(estimate) >= FEWEST_EXPECTED
-    }
+    figures: Sequence[LinearFigure], sums: ClassVariances[Figure], shifts: Mapping[int, float], *, has_errors: bool
+) -> tuple[dict[Figure, Estimate], list[LimitedRate]]:
+    """Return the metrics that have an interval, with what is to be added to minima for new units; and limited rates."""
+    found, limited = dict[Figure, Estimate](), list[LimitedRate]()
+    for k, one in enumerate(figures):
+        if not sums.has_clusters(one.sums) or (one.is_mean_cost and not has_errors):
+            continue
+        estimate = one.estimate(sums, shifts.get(k))
+        rate = one.limited_rate(estimate)
+        limited += [rate] if rate is not None else []
+        if estimate.is_known and (rate is None or rate.is_enough):
+            found[one.name] = estimate
+    return found, limited
 
 
 def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it

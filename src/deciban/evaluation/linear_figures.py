@@ -18,6 +18,7 @@ from deciban.core.resampling.linearised import LinearCosts, crossing_slopes
 from deciban.core.resampling.scales import Scale
 from deciban.core.resampling.variances import ClassRate, ClassVariances
 from deciban.evaluation.information_at import constant_costs
+from deciban.evaluation.interval_notes import LimitedRate
 from deciban.evaluation.own_rule import RuleFigures, actual_costs, cell_costs
 from deciban.evaluation.requested import PosteriorScores
 from deciban.evaluation.uncertainty import Figure
@@ -76,6 +77,11 @@ class LinearFigure:
     also: float | None = None
     limited: tuple[int, float] | None = None
 
+    @property
+    def is_mean_cost(self) -> bool:
+        """Whether the metric is a mean of costs of scores: no area, no sum of error rates, and no minimum."""
+        return self.least is None and not self.sums and self.scale in ("log", "complement")
+
     def costs_by(self, best: BestDecisions) -> FloatArray:
         """Costs of cells, (2, n_tables, n_cells), if what is best is decided by the trials of each of some tables."""
         fixed = self.costs[:, None] if isinstance(self.costs, np.ndarray) else self.costs
@@ -96,12 +102,13 @@ class LinearFigure:
             is_mean=self.least is None,
         )
 
-    def expected_errors(self, found: Estimate) -> float:
-        """Return how many independent trials of the limited class its limit allows; infinite where none matters."""
+    def limited_rate(self, found: Estimate) -> LimitedRate | None:
+        """Return how many independent errors the limit allows; None if it moves nothing."""
         if self.limited is None or found.rates is None:
-            return math.inf
+            return None
         kind, limit = self.limited
-        return min((limit * float(one.size.effective(one.rate, one.variance)) for one in found.rates.parts[kind]), default=math.inf)
+        numbers = [float(one.size.effective(one.rate, one.variance)) for one in found.rates.parts[kind]]
+        return LimitedRate(("fnmr", "fmr")[kind], limit, limit * numbers[0]) if numbers else None
 
 
 class FiguresOfEvaluation:

@@ -248,10 +248,11 @@ class Estimate:
     @property
     def is_known(self) -> bool:
         """Whether there is an interval: finite, and not a point."""
-        if self.rates is None and (self.standard_error > 0.0 or self.nothing_seen is None):
-            return self.standard_error > 0.0
+        if self.rates is None and self.standard_error == 0.0 and self.nothing_seen is None:
+            return False
         found = self.interval()
-        return math.isfinite(found.high - found.low) and found.low < found.high
+        can_be_infinite = self.rates is None and self.standard_error > 0.0
+        return found.low < found.high and (can_be_infinite or math.isfinite(found.high - found.low))
 
     def _bounds(self, half_width: float) -> tuple[float, float]:
         middle = self.value if self.corrected is None else self.corrected

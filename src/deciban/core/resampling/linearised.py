@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import Pav, Rocch
@@ -148,14 +147,15 @@ def crossing_slopes(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tup
         Units with trials of each class.
     """
 
-    def at(gap: FloatArray, ends: ArrayLike = 0.0) -> tuple[FloatArray, FloatArray]:
+    def at(gap: FloatArray, ends: FloatArray) -> tuple[FloatArray, FloatArray]:
         p_fa, p_miss = (np.interp(ends, gap[::-1], rate[::-1]) for rate in (rocch.p_fa, rocch.p_miss))
         return p_fa, p_miss
 
     def off(factor: float) -> FloatArray:
         return np.asarray(rocch.p_fa - factor * rocch.p_miss)
 
-    p_fa = float(at(off(ratio))[0])
+    nowhere = np.zeros(1)
+    p_fa = float(at(off(ratio), nowhere)[0][0])
     p_miss = p_fa / ratio
     spreads = [_spread(p, n) for p, n in zip((p_miss, p_fa), n_units, strict=True)]
     if ratio == 1.0:
@@ -165,8 +165,8 @@ def crossing_slopes(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tup
     if p_fa == 0.0:  # no errors: both rates count alike
         return 0.0, 1.0, 1.0
     factor = math.exp(min(math.hypot(spreads[0] / p_miss, spreads[1] / p_fa), 1.0))
-    (most_fa, least_miss), (least_fa, most_miss) = at(off(ratio * factor)), at(off(ratio / factor))
-    return p_fa, float(most_fa - least_fa), float(most_miss - least_miss)
+    (most_fa, least_miss), (least_fa, most_miss) = (at(off(one), nowhere) for one in (ratio * factor, ratio / factor))
+    return p_fa, float(most_fa[0] - least_fa[0]), float(most_miss[0] - least_miss[0])
 
 
 def _spread(rate: float, n: int) -> float:
