@@ -289,12 +289,7 @@ def _sums_of_rates(
     for name, costs in figures.items():
         pairs = zip(_weights(costs), (float(shares[1, 0]), float(shares[0, 1])), strict=True)
         rates = [ClassRate(kind, weight, rate) for kind, (weight, rate) in enumerate(pairs)]
-        if not all(variances.sizes.both[one.kind].is_enough for one in rates if one.weight):
-            continue
-        about = float((costs * shares).sum()), variances.standard_error(name), variances.n_units
-        limits = 0.0, float(costs.max(axis=0).sum())
-        sums, degrees = variances.sum_of_rates(name, rates), variances.degrees(name)
-        estimate = Estimate(*about, limits=limits, rates=sums, degrees=degrees)
-        if estimate.is_known:
-            found[name] = estimate
+        value, limits = float((costs * shares).sum()), (0.0, float(costs.max(axis=0).sum()))
+        if variances.has_clusters(rates) and (one := variances.estimate(name, value, rates, limits=limits)).is_known:
+            found[name] = one
     return found

@@ -17,6 +17,7 @@ from deciban.core.resampling.single_counts import SpreadInfluences
 from deciban.core.resampling.unit_counts import in_blocks
 from deciban.core.resampling.variances import ClassVariances
 from deciban.evaluation.bands import Bands
+from deciban.evaluation.interval_notes import LimitedRate, is_separated, notes_on_intervals
 from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
 from deciban.evaluation.optimism import WithoutGroups
 from deciban.evaluation.replicates import with_bootstrap
@@ -66,6 +67,8 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     n_kept = about.n_units * (len(figures) if rows is None else 1)
     is_kept = n_kept <= _KEPT if keep is None else keep
     sums = ClassVariances([one.name for one in figures], sizes, n_units, tar.n_units if is_kept else None)
+    # Rows of trials that are units add up their squared weights.
+    n_alike = None if counted.singles is None else np.maximum(tar.totals**2 + non.totals**2, 1.0)
     keep_every = _kept_places(found, about.n_units, keep)
     bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without, sizes=sizes, factors=factors)
     are_many = about.n_units > Bands.MOST_UNITS
@@ -76,17 +79,19 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         influences = through_tar + through_non
         if without is not None:
             influences[:, minima] = without.influence(part, of_tar, of_non, factors)
-        sums.add(part, through_tar, through_non, influences)
+        sums.add(part, through_tar, through_non, influences, None if n_alike is None else n_alike[part])
         (bands.keep if are_many else bands.add)(part, tar, of_tar, non, of_non)
     if are_many:
         bands.add_groups(tar, non)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
+    estimates, limited = _estimates(figures, sums, shifts, has_errors=not is_separated(found.auc))
+    at_eer = found.eer_p_miss, found.eer_p_fa
     known = Uncertainty(
         n_units=n_units,
         noun=about.noun,
         source=about.source,
         keys=about.keys,
-        estimates=_estimates(figures, sums, shifts),
+        estimates=estimates,
         influences=sums.influences if rows is None else SpreadInfluences(sums.influences, rows),
         sizes=sizes,
         too_few=sizes.too_few,
@@ -94,17 +99,25 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         level=resampling.level,
         curve_influences=bands.influences(sizes.effective, rows),
         error_rates=bands.error_rates(),
+        remarks=notes_on_intervals(found.auc, found.eer, at_eer, sizes, about.noun, limited),
     )
     return with_bootstrap(known, summary.units, figures, counted, resampling)
 
 
 def _estimates(
-    figures: Sequence[LinearFigure], sums: ClassVariances[Figure], shifts: Mapping[int, float]
-) -> dict[Figure, Estimate]:
-    """Return the metrics that have an interval, with what is to be added to minima for new units."""
-    known = [all(sums.sizes.both[kind].is_enough for kind in one.classes) for one in figures]
-    found = ((one, one.estimate(sums, shifts.get(k))) for k, one in enumerate(figures) if known[k])
-    return {one.name: estimate for one, estimate in found if estimate.is_known}
+    figures: Sequence[LinearFigure], sums: ClassVariances[Figure], shifts: Mapping[int, float], *, has_errors: bool
+) -> tuple[dict[Figure, Estimate], list[LimitedRate]]:
+    """Return the metrics that have an interval, with what is to be added to minima for new units; and limited rates."""
+    found, limited = dict[Figure, Estimate](), list[LimitedRate]()
+    for k, one in enumerate(figures):
+        if not sums.has_clusters(one.sums) or (one.is_mean_cost and not has_errors):
+            continue
+        estimate = one.estimate(sums, shifts.get(k))
+        rate = one.limited_rate(estimate)
+        limited += [rate] if rate is not None else []
+        if estimate.is_known and (rate is None or rate.is_enough):
+            found[one.name] = estimate
+    return found, limited
 
 
 def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it

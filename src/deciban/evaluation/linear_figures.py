@@ -18,6 +18,7 @@ from deciban.core.resampling.linearised import LinearCosts, crossing_slopes
 from deciban.core.resampling.scales import Scale
 from deciban.core.resampling.variances import ClassRate, ClassVariances
 from deciban.evaluation.information_at import constant_costs
+from deciban.evaluation.interval_notes import LimitedRate
 from deciban.evaluation.own_rule import RuleFigures, actual_costs, cell_costs
 from deciban.evaluation.requested import PosteriorScores
 from deciban.evaluation.uncertainty import Figure
@@ -58,6 +59,10 @@ class LinearFigure:
         Its optimism is taken to fall with the number of units n as ``n ** -rate``.
     sums : tuple of ClassRate
         The error rates that add up to the metric; empty if it is no such sum.
+    also : float or None
+        Another reading of the same metric, to which the rates add up.
+    limited : (int, float) or None
+        Of which class an error rate is limited, 0 for targets, and to what: the threshold is found there.
     """
 
     name: Figure
@@ -69,11 +74,13 @@ class LinearFigure:
     limits: tuple[float, float] = (0.0, math.inf)
     rate: float = OF_THRESHOLDS
     sums: tuple[ClassRate, ...] = ()
+    also: float | None = None
+    limited: tuple[int, float] | None = None
 
     @property
-    def classes(self) -> set[int]:
-        """Which classes the metric depends on: 0 for targets, 1 for non-targets."""
-        return {one.kind for one in self.sums if one.weight} if self.sums else {0, 1}
+    def is_mean_cost(self) -> bool:
+        """Whether the metric is a mean of costs of scores: no area, no sum of error rates, and no minimum."""
+        return self.least is None and not self.sums and self.scale in ("log", "complement")
 
     def costs_by(self, best: BestDecisions) -> FloatArray:
         """Costs of cells, (2, n_tables, n_cells), if what is best is decided by the trials of each of some tables."""
@@ -83,10 +90,25 @@ class LinearFigure:
     def estimate(self, variance: ClassVariances[Figure], shift: float | None) -> Estimate:
         """Return the metric with its standard error, and with what to add for new units, if that is known."""
         corrected = None if shift is None else min(max(self.value + shift, self.limits[0]), self.limits[1])
-        error, degrees = variance.standard_error(self.name), variance.degrees(self.name)
-        rates = variance.sum_of_rates(self.name, self.sums) if self.sums else None
-        about = error, variance.n_units, self.scale, corrected, self.nothing_seen, self.limits
-        return Estimate(self.value, *about, rates=rates, degrees=degrees)
+        return variance.estimate(
+            self.name,
+            self.value,
+            self.sums,
+            scale=self.scale,
+            limits=self.limits,
+            nothing_seen=self.nothing_seen,
+            corrected=corrected,
+            also=self.also,
+            is_mean=self.least is None,
+        )
+
+    def limited_rate(self, found: Estimate) -> LimitedRate | None:
+        """Return how many independent errors the limit allows; None if it moves nothing."""
+        if self.limited is None or found.rates is None:
+            return None
+        kind, limit = self.limited
+        numbers = [float(one.size.effective(one.rate, one.variance)) for one in found.rates.parts[kind]]
+        return LimitedRate(("fnmr", "fmr")[kind], limit, limit * numbers[0]) if numbers else None
 
 
 class FiguresOfEvaluation:
@@ -195,19 +217,23 @@ class FiguresOfEvaluation:
         least, crossing = self._crossing(1.0)
         for name, value in asked.eer_conventions.items():
             # They differ by less than one trial, so their derivatives are the same.
-            at, sums = ("eer_conventions", name), tuple(replace(one, rate=value) for one in crossing)
+            at = "eer_conventions", name
             yield (
-                LinearFigure(at, value, 0.0, "logit", None, least, (0.0, 0.5), sums=sums)
+                LinearFigure(at, value, 0.0, "logit", None, least, (0.0, 0.5), sums=crossing)
                 if name == "rocch"
-                else LinearFigure(at, value, least(costs.best)[:, 0], "logit", limits=(0.0, 1.0), sums=sums)
+                else LinearFigure(
+                    at, value, least(costs.best)[:, 0], "logit", limits=(0.0, 1.0), sums=crossing, also=self.found.eer
+                )
             )
         for k, limited in enumerate(asked.rates_at):
             threshold, errors = limited.errors.threshold, limited.errors
             find = costs.limited_miss if limited.limited == "fmr" else costs.limited_false_alarm
             weights = find(threshold, self.n_units)
             sums = _rates(weights, errors.p_miss, errors.p_fa)
-            place = costs.rates(threshold, *weights)
-            yield LinearFigure(("rates_at", k), limited.rate, place, "logit", limits=(0.0, 1.0), sums=sums)
+            place, limit = costs.rates(threshold, *weights), (int(limited.limited == "fmr"), limited.limit)
+            yield LinearFigure(
+                ("rates_at", k), limited.rate, place, "logit", limits=(0.0, 1.0), sums=sums, limited=limit
+            )
         for k, at_threshold in enumerate(asked.at_thresholds):
             threshold, errors = at_threshold.errors.threshold, at_threshold.errors
             yield self._rate(("at_thresholds_p_miss", k), errors.p_miss, costs.rates(threshold, 1.0, 0.0), 0)

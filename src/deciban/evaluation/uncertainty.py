@@ -123,6 +123,8 @@ class Uncertainty:
         places, and the error rates there with their variances.
     too_few : mapping of str to float
         Effective units of classes that have fewer than five: what needs these has no interval.
+    remarks : tuple of str
+        Sentences on intervals that are refused for another reason, or may be too narrow.
     """
 
     n_units: int
@@ -139,6 +141,7 @@ class Uncertainty:
     sizes: ClassSizes | None = None
     error_rates: Mapping[str, tuple[FloatArray, RateSum]] = field(default_factory=dict)
     too_few: Mapping[str, float] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
         """Return the interval of a figure: by the bootstrap where there is one with the figure, or linearised.
@@ -207,7 +210,7 @@ class Uncertainty:
         if self.n_units < FEW_UNITS and self.estimates:
             units = counted(self.n_units, self.noun)
             found.append(f"Intervals rest on {units}: with fewer than {FEW_UNITS} they are rough.")
-        return (*found, *(() if self.bootstrap is None else self.bootstrap.notes))
+        return (*found, *self.remarks, *(() if self.bootstrap is None else self.bootstrap.notes))
 
 
 def looked_up(known: Mapping[Figure, Known], figure: Figure) -> Known:

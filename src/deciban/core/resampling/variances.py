@@ -9,7 +9,9 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from deciban.core.resampling.intervals import Estimate, NothingSeen
 from deciban.core.resampling.rates import ClassSize, RatePart, RateSum
+from deciban.core.resampling.scales import Scale
 from deciban.types import FloatArray
 
 Name = TypeVar("Name", bound=Hashable)
@@ -116,10 +118,12 @@ class ClassVariances(Generic[Name]):
     def __init__(self, names: Sequence[Name], sizes: ClassSizes, n_units: int, n_kept: int | None = None) -> None:
         self.names, self.sizes, self.n_units = list(names), sizes, n_units
         self.place: dict[Hashable, int] = {name: k for k, name in enumerate(names)}
-        self.tar, self.non, self.cross, self.total = np.zeros((4, len(names)))
+        self.tar, self.non, self.cross, self.total, self.fourth = np.zeros((5, len(names)))
         self.kept = None if n_kept is None else np.empty((len(names), n_kept))
 
-    def add(self, part: slice, tar: FloatArray, non: FloatArray, influences: FloatArray) -> None:
+    def add(
+        self, part: slice, tar: FloatArray, non: FloatArray, influences: FloatArray, n_alike: FloatArray | None = None
+    ) -> None:
         """Add a block of clusters.
 
         Parameters
@@ -130,11 +134,15 @@ class ClassVariances(Generic[Name]):
             Influences through targets and through non-targets, with thresholds and maps held fixed.
         influences : (n, n_metrics) array
             Influences that intervals and differences rest on: of minima, by decisions made without the cluster.
+        n_alike : (n,) array, optional
+            For how many clusters each row stands, whose squares it adds up; one when left out.
         """
         self.tar += np.einsum("uf,uf->f", tar, tar)
         self.non += np.einsum("uf,uf->f", non, non)
         self.cross += np.einsum("uf,uf->f", tar, non)
-        self.total += np.einsum("uf,uf->f", influences, influences)
+        squares = influences * influences
+        self.total += squares.sum(axis=0)
+        self.fourth += np.einsum("uf,uf->f", squares, squares if n_alike is None else squares / n_alike[:, None])
         if self.kept is not None:
             self.kept[:, part] = influences.T
 
@@ -151,6 +159,53 @@ class ClassVariances(Generic[Name]):
         """Return degrees of freedom of the standard error; see `ClassSizes.degrees`."""
         at = self.place[name]
         return self.sizes.degrees(float(self.tar[at]), float(self.non[at]))
+
+    def degrees_of_mean(self, name: Name) -> float:
+        """Return degrees of freedom of a mean, fewer where few clusters make most of its variance.
+
+        A variance of n clusters whose influences have a kurtosis k varies by ``(k - 1) / n`` of its square, and that of
+        a variance with d degrees of freedom by ``2 / d`` (Satterthwaite 1946, Biometrics Bulletin 2).
+        """
+        at = self.place[name]
+        total = float(self.total[at])
+        varies = float(self.fourth[at]) / (total * total) - 1.0 / self.n_units if total > 0.0 else 0.0
+        return min(self.degrees(name), max(2.0 / varies, 1.0)) if varies > 0.0 else self.degrees(name)
+
+    def estimate(
+        self,
+        name: Name,
+        value: float,
+        rates: Sequence[ClassRate] = (),
+        *,
+        scale: Scale = "log",
+        limits: tuple[float, float] = (0.0, math.inf),
+        nothing_seen: NothingSeen | None = None,
+        corrected: float | None = None,
+        also: float | None = None,
+        is_mean: bool = False,
+    ) -> Estimate:
+        """Return a metric with its standard error.
+
+        Parameters
+        ----------
+        name : hashable
+        value : float
+        rates : sequence of ClassRate
+            The error rates that add up to it; empty if it is no such sum.
+        scale, limits, nothing_seen, corrected, also
+            As in `Estimate`.
+        is_mean : bool
+            Whether the metric is a mean of costs that do not depend on the trials: no minimum.
+        """
+        sums = self.sum_of_rates(name, rates) if rates else None
+        degrees = self.degrees_of_mean(name) if is_mean and sums is None else self.degrees(name)
+        about = self.standard_error(name), self.n_units, scale, corrected, nothing_seen, limits
+        return Estimate(value, *about, rates=sums, also=also, degrees=degrees)
+
+    def has_clusters(self, rates: Sequence[ClassRate] = ()) -> bool:
+        """Return whether there are enough clusters of the classes of these rates, or of both if there are none."""
+        needed = {one.kind for one in rates if one.weight} if rates else {0, 1}
+        return all(self.sizes.both[kind].is_enough for kind in needed)
 
     def sum_of_rates(self, name: Name, rates: Sequence[ClassRate]) -> RateSum:
         """Return the rates that a metric adds up, with their variances and correlations."""
