@@ -137,7 +137,7 @@ def of_two_classes(kind):
         return label, np.minimum((8 * rng.pareto(1.0, n)).astype(int), 24) + rng.integers(0, 8, n)
     if kind == "apart":
         return label, rng.integers(0, 12, n) + np.where(label == 0, 0, 100 + rng.integers(0, 20, n))
-    return label, rng.integers(0, 25, (n, 2))
+    return label, rng.integers(0, 15, (n, 2))  # each has trials of both classes
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_error_rates_of_independent_trials_are_binomial():
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 4))
 def test_copies_of_units_divide_variances(seed, n_copies):
-    loglik, label, units, _ = drawn(seed=seed)
+    loglik, label, units, _ = drawn(n=56, seed=seed)  # units of equal size
     given = {"optimism": False}  # which deals units out to groups
     one = evaluate_classes(loglik, label, units=units, **given).uncertainty
     names = np.concatenate([units + 100 * k for k in range(n_copies)])
@@ -193,6 +193,8 @@ def test_copies_of_units_divide_variances(seed, n_copies):
     few, many = one.n_units, more.n_units
     ratio = math.sqrt((few - 1) / few * many / (many - 1) / n_copies)
     for name, estimate in one.estimates.items():
+        if name[-1] == "eer":  # by slopes of a chord, which depends on the number of units
+            continue
         expected = pytest.approx(ratio * estimate.standard_error, rel=1e-6, abs=1e-9)
         assert more.estimates[name].standard_error == expected, name
 

@@ -242,6 +242,10 @@ class ClusterDesign:
         """Return whether each group has enough effective units for intervals."""
         return all(self.size(own).is_enough for own in groups.weights)
 
+    def n_units_of(self, groups: Groups) -> int:
+        """Return how many units have trials of these classes; of several classes at most so many."""
+        return min(int(self.seen[groups.of_class >= 0].sum()), self.n_units)
+
     def standard_error(self, square: float) -> float:
         """Return the standard error of a metric from the sum of squares of its influences."""
         return float(np.sqrt(square * self.n_units / (self.n_units - 1)))

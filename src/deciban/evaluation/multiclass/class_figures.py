@@ -83,7 +83,15 @@ class ClassFigure:
             return None
         corrected = None if self.shift is None else min(max(self.value + self.shift, self.limits[0]), self.limits[1])
         error = design.standard_error(float(spread.total) if held_out is None else held_out)
-        about = error, design.n_units, self.scale, corrected, self.nothing_seen, self.limits, self.n_candidates
+        about = (
+            error,
+            design.n_units_of(self.groups),
+            self.scale,
+            corrected,
+            self.nothing_seen,
+            self.limits,
+            self.n_candidates,
+        )
         rates = None
         if self.most is not None:
             rates = design.rates(spread, self.groups, self.most, are_graded=self.are_graded)
