@@ -179,9 +179,9 @@ class Bands:
             found[name] = CurveInfluences(self.log_odds[at], value, kept, self._unseen(name)[:, at], n_seen, ceiling)
         return found
 
-    def error_rates(self) -> dict[str, tuple[FloatArray, RateSum]]:
+    def error_rates(self) -> dict[Figure, tuple[FloatArray, RateSum]]:
         """Return the places of curves of costs, and the error rates there that costs add up, with their variances."""
-        found = dict[str, tuple[FloatArray, RateSum]]()
+        found = dict[Figure, tuple[FloatArray, RateSum]]()
         weights = {"act_error": self.weights, "min_error": self.weights, "hull": (1.0 - self.support, self.support)}
         for name, (misses, rejected, both) in self.sums.items():
             spread = np.sqrt(misses * rejected)

@@ -228,19 +228,20 @@ def _uncertainty(
     means = ClassMeans.of(label, label, weights, own)
     if means.n_units < 2:
         return None
-    shares, design = counts / counts.sum(axis=0), means.design(label, counts.shape[1])
-    few = max(int(design.seen.min()), 1)
+    shares, design, groups = counts / counts.sum(axis=0), means.design, means.apart
+    few = int(design.effective.min())
     replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
     collected = Collected(means, replicates)
     for name, costs in figures.items():
-        value, most = float((costs * shares).sum()), float(costs.max(axis=0).sum())
-        if isinstance(name, str):
-            made = ClassFigure(name, value, costs[action, label], "logit", NothingSeen.of_rate(value, few), (0.0, 1.0))
+        value, most = float((costs * shares).sum()), costs.max(axis=0)
+        how: Any = {"limits": (0.0, float(most.sum()))}
+        if isinstance(name, str) or not costs.min(axis=0).any():  # a sum of error rates
+            how |= {"most": most, "are_graded": True}
         else:
-            nothing = NothingSeen(few, above=float(costs.max()), ceiling=most)
-            made = ClassFigure(name, value, costs[action, label], "log", nothing, (0.0, most))
+            how["nothing_seen"] = NothingSeen(few, above=float(costs.max()), ceiling=float(most.sum()))
+        made = ClassFigure(name, value, costs[action, label], groups, **how)
         collected.add([made], keep=False)
-    estimates, too_few = collected.estimates(design), design.too_few(problem.classes)
+    estimates, too_few = collected.found, design.too_few(problem.classes)
     if problem.is_detection:
         is_whole = weights is None or weights.dtype == np.int64
         n_tar, n_non = (counts.sum(axis=0) if is_whole else np.bincount(label)).tolist()
@@ -270,7 +271,7 @@ def _variances(
     totals, influences = list[FloatArray](), list[FloatArray]()
     for kind in (0, 1):
         share = np.where(label == kind, means.share, 0.0)
-        of_units, errors = means.by_unit(np.stack((share, share * (is_error - share @ is_error))))
+        of_units, errors = means.sums_by_unit(np.stack((share, share * (is_error - share @ is_error))))
         totals.append(of_units)
         influences.append(errors * small_sample_factors(of_units))
     sizes = ClassSizes.of((totals[0], totals[1]), n_trials)

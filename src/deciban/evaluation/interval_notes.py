@@ -92,7 +92,7 @@ def _few_errors(auc: float, eer: float, rates: tuple[float, float], sizes: Class
             "information, log loss, Brier score), as no error was seen that could show how costly one would be."
         )
         return
-    numbers = [round(rate * size.n_trials) for rate, size in zip(rates, sizes.both, strict=True)]
+    numbers = [round(float(rate * size.n_trials)) for rate, size in zip(rates, sizes.both, strict=True)]
     named = zip(numbers, (("miss", "misses"), ("false alarm", "false alarms")), strict=True)
     few = [f"{n} {one if n == 1 else many}" for n, (one, many) in named if n < _FEW_ERRORS]
     if few and eer < _LOW_EER:

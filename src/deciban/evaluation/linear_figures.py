@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from scipy.special import logit
 
+from deciban.core.ranks.hull import Rocch
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.best import BestDecisions, dcf_weights
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
-from deciban.core.resampling.linearised import LinearCosts, crossing_slopes
+from deciban.core.resampling.linearised import LinearCosts, crossing_slopes, crossing_weights
 from deciban.core.resampling.scales import Scale
 from deciban.core.resampling.variances import ClassRate, ClassVariances
 from deciban.evaluation.information_at import constant_costs
@@ -150,13 +151,8 @@ class FiguresOfEvaluation:
         yield LinearFigure("prbep", found.prbep, 0.0, "log", None, least, sums=sums)
 
     def _crossing(self, ratio: float, factor: float = 1.0) -> tuple[Least, tuple[ClassRate, ...]]:
-        """Return ``factor * p_fa`` where ``p_fa = ratio * p_miss``: as a minimum, and as a sum of both error rates."""
-        p_fa, *slopes = crossing_slopes(self.costs.rocch, ratio, self.n_units)
-        of_tar, of_non = (factor * one for one in self.costs.crossing_weights(ratio, self.n_units))
-        sums: tuple[ClassRate, ...] = (ClassRate(0, of_tar, p_fa / ratio), ClassRate(1, of_non, p_fa))
-        if len(self.costs.rocch.p_fa) == 2:  # no threshold is better than chance: the rate is that of a coin
-            sums = ()
-        return lambda best: factor * best.crossing(ratio, (slopes[0], slopes[1])), sums
+        """See `crossing_of`."""
+        return crossing_of(self.costs.rocch, ratio, self.n_units, factor)
 
     def _rules(self) -> Iterator[LinearFigure]:
         found, bits, infinite = self.found, self.costs.log_cost(0.0) / math.log(2), self._none(math.inf)
@@ -277,6 +273,18 @@ class FiguresOfEvaluation:
             yield LinearFigure(
                 (f"{name}_calibration_loss", k), loss, total, "identity", nothing, partial(_minus, least), rate=OF_MAPS
             )
+
+
+def crossing_of(
+    rocch: Rocch, ratio: float, n_units: tuple[int, int], factor: float = 1.0
+) -> tuple[Least, tuple[ClassRate, ...]]:
+    """Return ``factor * p_fa`` where ``p_fa = ratio * p_miss``: as a minimum, and as a sum of both error rates."""
+    p_fa, *slopes = crossing_slopes(rocch, ratio, n_units)
+    of_tar, of_non = (factor * one for one in crossing_weights(rocch, ratio, n_units))
+    sums: tuple[ClassRate, ...] = (ClassRate(0, of_tar, p_fa / ratio), ClassRate(1, of_non, p_fa))
+    if len(rocch.p_fa) == 2:  # no threshold is better than chance: the rate is that of a coin
+        sums = ()
+    return lambda best: factor * best.crossing(ratio, (slopes[0], slopes[1])), sums
 
 
 def _rates(weights: tuple[float, float], p_miss: float, p_fa: float) -> tuple[ClassRate, ...]:

@@ -65,31 +65,6 @@ class CurveInfluences:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class UnseenErrors:
-    """What a curve over prior log odds could become by errors that no unit shows, and what units there are.
-
-    Attributes
-    ----------
-    log_odds : (n_places,) array
-        In nats.
-    above, below : (n_places,) arrays
-        How far the curve rises, and falls, if the share of units that show something else is 1; see `NothingSeen`.
-    n_units : int
-        Units that could.
-    """
-
-    log_odds: FloatArray
-    above: FloatArray
-    below: FloatArray
-    n_units: int
-
-    def reach(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """How far the curve may rise and fall: the rule of three."""
-        share = NothingSeen(self.n_units).share(level)
-        return self.above * share, self.below * share
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Uncertainty:
     """How sure the figures of one system are, by units.
 
@@ -105,22 +80,21 @@ class Uncertainty:
     estimates : mapping of figure to Estimate
     influences : mapping of figure to (n_units,) array
         Derivatives in the weight of each unit; empty where units are too many to be kept.
-    curves : mapping of str, or of ("detectors", class, str), to array
+    curves : mapping of str to array
         Standard errors of curves at the places of `deciban.evaluation.Curves`, on the scale that is said there; of many
-        classes ``"c_avg"`` and, of each class against the rest, ``"act_error"`` and ``"min_error"``.
+        classes ``"c_avg"``.
     level : float
         Of the intervals that are shown.
     bootstrap : Bootstrap or None
         Replicates, where they were asked for: intervals that are shown are theirs.
     curve_influences : mapping of str to CurveInfluences
         Of curves that comparisons show; empty where units are too many to be kept.
-    unseen : mapping of ("detectors", class, str) to UnseenErrors
-        Of the curves of each class against the rest.
     sizes : ClassSizes or None
         Of targets and non-targets; None of many classes.
-    error_rates : mapping of str to ((n_places,) array, RateSum)
+    error_rates : mapping of str, or of ("detectors", class, str), to ((n_places,) array, RateSum)
         Of the curves ``"act_error"`` and ``"min_error"`` over prior log odds, and of vertices of the hull by number:
-        places, and the error rates there with their variances.
+        places, and the error rates there with their variances. Of many classes those of ``"c_avg"``, and both curves
+        of each class against the rest.
     too_few : mapping of str to float
         Effective units of classes that have fewer than five: what needs these has no interval.
     remarks : tuple of str
@@ -137,9 +111,8 @@ class Uncertainty:
     level: float = LEVEL
     bootstrap: Bootstrap | None = None
     curve_influences: Mapping[str, CurveInfluences] = field(default_factory=dict)
-    unseen: Mapping[Figure, UnseenErrors] = field(default_factory=dict)
     sizes: ClassSizes | None = None
-    error_rates: Mapping[str, tuple[FloatArray, RateSum]] = field(default_factory=dict)
+    error_rates: Mapping[Figure, tuple[FloatArray, RateSum]] = field(default_factory=dict)
     too_few: Mapping[str, float] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from deciban.core.resampling.rates import ClusterDesign, effective_numbers
+from deciban.core.resampling.class_design import ClusterDesign, Groups, Spread, UnitPairs, influence_factors
 from deciban.core.resampling.units import TrialUnits
 from deciban.types import CountArray, FloatArray, IntArray
 
@@ -21,10 +21,7 @@ class ClassMeans:
 
     The derivative of a sum of class means in the weight of a unit, which counts in all of its trials, is the sum over
     these of ``share * (cost - mean cost of the class)``: classes have as much weight as before, whatever a unit weighs.
-
-    Sums of squares of such derivatives are too small by 1/m of what m units of a class add, as its mean is their own.
-    For n units in all classes, ``n / (n - 1)`` makes up for that. Where a class has fewer, its costs are stretched, so
-    that the same factor does.
+    Influences are these derivatives with the factors of `deciban.core.resampling.class_design.influence_factors`.
 
     Attributes
     ----------
@@ -34,11 +31,17 @@ class ClassMeans:
         Where each class begins; none is empty. A group of classes is as many as have a mean of their own.
     units : TrialUnits
         Of the trials, one on each or two.
+    label : (n_trials,) int array
+        The class of each.
+    n_trials : (n_classes,) array
+        How many there are; whole weights count several.
     """
 
     share: FloatArray
     begins: IntArray
     units: TrialUnits
+    label: IntArray
+    n_trials: FloatArray
 
     @classmethod
     def of(cls, label: IntArray, stratum: IntArray, weights: CountArray | None, units: TrialUnits) -> ClassMeans:
@@ -60,8 +63,10 @@ class ClassMeans:
         array([[ 0.375, -0.375]])
         """
         own = np.ones(len(label)) if weights is None else weights.astype(np.float64)
-        share = own / np.bincount(label, own)[label]
-        return cls(share, np.flatnonzero(np.diff(stratum, prepend=-1)), units)
+        totals = np.bincount(label, own)
+        is_whole = weights is not None and weights.dtype == np.int64
+        n_trials = np.asarray(totals if is_whole else np.bincount(label), np.float64)
+        return cls(own / totals[label], np.flatnonzero(np.diff(stratum, prepend=-1)), units, label, n_trials)
 
     @cached_property
     def lengths(self) -> IntArray:
@@ -95,35 +100,89 @@ class ClassMeans:
         return np.repeat(np.arange(len(self.begins)), self.lengths)
 
     @cached_property
-    def stretch(self) -> FloatArray:
-        """By how much each trial counts more as its class has fewer units than there are: 1 where it has all."""
-        n, own = self.n_units, self.units_in(self.stratum, len(self.begins)).astype(np.float64)
-        factors = np.sqrt(np.divide(own * (n - 1), n * (own - 1), out=np.ones(len(own)), where=own > 1))
-        return np.asarray(factors[self.stratum])
+    def pairs(self) -> UnitPairs:
+        """Pairs of strata and units of which there are trials; where each trial is a unit by itself, the trials."""
+        return self._pairs[0]
+
+    @cached_property
+    def _pairs(self) -> tuple[UnitPairs, IntArray | None]:
+        """The pairs, and that of each entry; None where entries are pairs."""
+        at, codes = self._entries
+        stratum, label = (own if at is None else own[at] for own in (self.stratum, self.label))
+        share = self.share if at is None else self.share[at]
+        place = None
+        if not self.are_single:
+            key = stratum.astype(np.int64) * self.units.n_units + codes
+            known, first, place = np.unique(key, return_index=True, return_inverse=True)
+            share = np.asarray(np.bincount(place, share), np.float64)
+            stratum = stratum[first]
+            label, codes = label[first], known % self.units.n_units
+        whole = np.add.reduceat(self.share, self.begins)
+        seen = np.bincount(stratum, minlength=len(self.begins)).astype(np.float64)
+        factor = influence_factors(stratum, share / whole[stratum], seen, self.n_units)
+        return UnitPairs(label, codes, factor, self.units.n_units), place
+
+    def factors(self, side: int) -> FloatArray:
+        """Return the factors of the influences of the units on a side of the trials, (n_trials,)."""
+        pairs, place = self._pairs
+        if place is None:
+            return pairs.factor
+        n, found = len(self.share), np.zeros(len(self.share))
+        if side == 0:
+            return np.asarray(pairs.factor[place[:n]])
+        more = np.flatnonzero(self.units.codes[0] != self.units.codes[1])
+        found[more] = pairs.factor[place[n:]]
+        return found
 
     def centred(self, costs: FloatArray) -> FloatArray:
-        """Costs (..., n_trials), less the mean of the class, times share and stretch: derivatives in weights of trials.
+        """Costs (..., n_trials), less the mean of the class, times share: derivatives in weights of trials.
 
         Costs that are alike throughout a class give 0 to the last digit.
         """
-        return centred(costs, self.share, self.begins) * self.stretch
+        return centred(costs, self.share, self.begins)
+
+    def sums_by_unit(self, values: FloatArray) -> FloatArray:
+        """Sums over the trials of each unit, (n_rows, n_units), of values (n_rows, n_trials); without factors."""
+        at, codes = self._entries
+        rows = values if at is None else values[:, at]
+        return np.array([np.bincount(codes, row, minlength=self.units.n_units) for row in rows])
+
+    def by_pair(self, centred: FloatArray) -> FloatArray:
+        """Influences of units through strata, (n_figures, n_pairs), from `centred` costs (n_figures, n_trials)."""
+        pairs, place = self._pairs
+        at = self._entries[0]
+        if place is None:
+            return centred * pairs.factor
+        rows = centred if at is None else centred[:, at]
+        n = len(pairs.unit)
+        return np.array([np.bincount(place, row, minlength=n) for row in rows]) * pairs.factor
 
     def by_unit(self, centred: FloatArray) -> FloatArray:
         """Influences of all units, (n_figures, n_units), from `centred` costs (n_figures, n_trials)."""
-        at, codes = self._entries
-        rows = centred if at is None else centred[:, at]
-        return np.array([np.bincount(codes, row, minlength=self.units.n_units) for row in rows])
+        return self.pairs.by_unit(self.by_pair(centred))
 
     def squares(self, centred: FloatArray) -> FloatArray:
         """Sums of squares of the influences of all units, (n_figures,)."""
-        if not self.are_single:
-            return np.array([found @ found for row in centred for found in self.by_unit(row[None])])
-        return np.asarray(np.einsum("fn,fn->f", centred, centred))
+        return self.pairs.squares(self.by_pair(centred), self.apart)[0]
 
-    def squares_apart(
-        self, centred: FloatArray, problem: IntArray, n_problems: int, at: IntArray | None = None
-    ) -> FloatArray:
-        """The same of one figure for each of many problems, (n_problems,).
+    @property
+    def apart(self) -> Groups:
+        """Each class by itself."""
+        return Groups.apart(len(self.n_trials))
+
+    def spread(self, costs: FloatArray, groups: Groups) -> Spread:
+        """Return how sums of means of costs (n_figures, n_trials) vary, group by group of classes."""
+        own, n_groups = self.centred(costs), len(groups)
+        total, by_group = self.pairs.squares(self.by_pair(own), groups)
+        group = groups.of_class[self.label]
+        some = np.flatnonzero(group >= 0)
+        at, share, n = group[some], self.share[some], self.n_trials[self.label[some]]
+        means = [np.bincount(at, share * row[some], minlength=n_groups) for row in costs]
+        alone = [np.bincount(at, row[some] ** 2 / (share * n), minlength=n_groups) for row in own]
+        return Spread(total, by_group, np.array(means), np.array(alone))
+
+    def squares_apart(self, centred: FloatArray, problem: IntArray, n_problems: int, at: IntArray) -> FloatArray:
+        """Squares of the influences of all units on one figure for each of many problems, (n_problems,).
 
         Parameters
         ----------
@@ -131,37 +190,24 @@ class ClassMeans:
         problem : (n,) int array
             Which problem each number is of.
         n_problems : int
-        at : (n,) int array, optional
-            Which trial each number is of; left out, all trials are in one problem each.
+        at : (n,) int array
+            Which trial each number is of.
         """
-        own = np.arange(len(centred)) if at is None else at
-        unit = self.units.codes[0][own]
+        unit, values = self.units.codes[0][at], centred * self.factors(0)[at]
         if len(self.units.codes) > 1:
-            other = self.units.codes[1][own]
+            other = self.units.codes[1][at]
             more = np.flatnonzero(unit != other)
-            centred, problem = np.concatenate((centred, centred[more])), np.concatenate((problem, problem[more]))
-            unit = np.concatenate((unit, other[more]))
-        return sums_of_squares(centred, unit, problem, (self.units.n_units, n_problems), single=self.are_single)
+            values = np.concatenate((values, centred[more] * self.factors(1)[at[more]]))
+            problem, unit = np.concatenate((problem, problem[more])), np.concatenate((unit, other[more]))
+        return sums_of_squares(values, unit, problem, (self.units.n_units, n_problems), single=self.are_single)
 
-    def units_in(self, problem: IntArray, n_problems: int) -> IntArray:
-        """How many units have trials in each of the problems that trials are in, (n_problems,)."""
+    @cached_property
+    def design(self) -> ClusterDesign:
+        """Sizes of the classes, and how far they have the same units."""
         at, codes = self._entries
-        pairs = np.unique((problem if at is None else problem[at]).astype(np.int64) * self.units.n_units + codes)
-        return np.bincount(pairs // max(self.units.n_units, 1), minlength=n_problems)
-
-    def design(self, problem: IntArray, n_problems: int) -> ClusterDesign:
-        """Return effective numbers of units of each class, (n_problems,), and of all."""
-        at, codes = self._entries
-        if self.are_single:
-            counts = self.units_in(problem, n_problems)
-            return ClusterDesign.of(self.n_units, counts.astype(np.float64), float(self.n_units))
-        own, share = (problem, self.share) if at is None else (problem[at], self.share[at])
-        pairs, place = np.unique(own.astype(np.int64) * self.units.n_units + codes, return_inverse=True)
-        sums, of_class = np.bincount(place, share), pairs // self.units.n_units
-        by_class, squares = (np.bincount(of_class, one, minlength=n_problems) for one in (sums, sums * sums))
-        by_unit = np.bincount(codes, share)
-        overall = float(effective_numbers(by_unit.sum(), by_unit @ by_unit))
-        return ClusterDesign.of(self.n_units, effective_numbers(by_class, squares), overall)
+        label, share = (self.label, self.share) if at is None else (self.label[at], self.share[at])
+        shape = len(self.n_trials), self.units.n_units
+        return ClusterDesign.of(label, codes, share, shape, self.n_trials)
 
 
 def centred(costs: FloatArray, share: FloatArray, begins: IntArray) -> FloatArray:

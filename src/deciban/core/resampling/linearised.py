@@ -76,10 +76,8 @@ class LinearCosts:
         return np.stack((below / self.n_non.sum(), above / self.n_tar.sum()))
 
     def crossing_weights(self, ratio: float, n_units: tuple[int, int]) -> tuple[float, float]:
-        """Return what both error rates add to ``p_fa`` where ``p_fa = ratio * p_miss``; see `crossing_slopes`."""
-        _, down, up = crossing_slopes(self.rocch, ratio, n_units)
-        scale = ratio / (down + ratio * up)
-        return scale * down, scale * up
+        """See `crossing_weights`."""
+        return crossing_weights(self.rocch, ratio, n_units)
 
     def limited_miss(self, threshold: float, n_units: tuple[int, int]) -> tuple[float, float]:
         """Return what both error rates at a threshold add to the miss rate where the false-alarm rate is limited.
@@ -130,6 +128,13 @@ class LinearCosts:
 
     def _seen(self, costs: FloatArray) -> FloatArray:
         return np.where(self.best.seen[:, 0], costs, 0.0)
+
+
+def crossing_weights(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tuple[float, float]:
+    """Return what both error rates add to ``p_fa`` where ``p_fa = ratio * p_miss``; see `crossing_slopes`."""
+    _, down, up = crossing_slopes(rocch, ratio, n_units)
+    scale = ratio / (down + ratio * up)
+    return scale * down, scale * up
 
 
 def crossing_slopes(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tuple[float, float, float]:

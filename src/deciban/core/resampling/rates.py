@@ -17,10 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban.core.resampling.scales import t_quantile
-from deciban.types import FloatArray, IntArray
+from deciban.types import FloatArray
 
 FEWEST_CLUSTERS = 5.0
 """Effective clusters of a class below which there are no intervals."""
+
+Numbers: TypeAlias = float | FloatArray
+"""One number, or one for each place of a curve."""
 
 _ROUNDING = 1e-13
 """Rates this close to 0 or 1 are 0 or 1."""
@@ -43,7 +46,7 @@ def is_enough(n_clusters: float) -> bool:
     return n_clusters >= FEWEST_CLUSTERS * (1.0 - 1e-9)
 
 
-def small_sample_factors(share: FloatArray, n_units: int | None = None) -> FloatArray:
+def small_sample_factors(share: FloatArray, n_units: int | FloatArray | None = None) -> FloatArray:
     """Return factors of the influences of clusters whose squares are then those of a jackknife (CR3).
 
     A cluster that has a share h of the trials of a class moves the mean by ``1 / (1 - h)`` times its influence when it
@@ -53,8 +56,8 @@ def small_sample_factors(share: FloatArray, n_units: int | None = None) -> Float
     ----------
     share : (n_units,) array
         Trials of each cluster, as a share of all trials of the class.
-    n_units : int, optional
-        Clusters of the class; as many as have a share when left out.
+    n_units : int or (n_units,) array, optional
+        Clusters of the class, or of the class of each; as many as have a share when left out.
 
     Examples
     --------
@@ -63,40 +66,7 @@ def small_sample_factors(share: FloatArray, n_units: int | None = None) -> Float
     """
     n = max(int(np.count_nonzero(share > 0.0)), 1) if n_units is None else n_units
     rest = 1.0 - share
-    return np.divide(1.0 - 1.0 / n, rest, out=np.zeros_like(rest), where=rest > 1e-12)
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterDesign:
-    """Effective numbers of clusters of many classes.
-
-    Attributes
-    ----------
-    n_units : int
-        Clusters with trials of any class.
-    seen : (n_classes,) int array
-        Effective clusters of each class, rounded down.
-    degrees : float
-        Effective clusters of means over all classes, minus 1.
-    """
-
-    n_units: int
-    seen: IntArray
-    degrees: float
-
-    @classmethod
-    def of(cls, n_units: int, of_classes: FloatArray, overall: float) -> ClusterDesign:
-        """Return the design from effective numbers of clusters of each class, and of all."""
-        return cls(n_units, np.floor(of_classes * (1.0 + 1e-9)).astype(np.int64), max(overall - 1.0, 1.0))
-
-    def too_few(self, names: Sequence[str]) -> dict[str, float]:
-        """Return the effective numbers of clusters of classes that have too few for intervals."""
-        pairs = zip(names, self.seen.tolist(), strict=True)
-        return {name: float(n) for name, n in pairs if not is_enough(n)}
-
-    def is_enough(self, n_clusters: int | None) -> bool:
-        """Whether there are enough clusters of a class, or of each class if None, for an interval."""
-        return is_enough(int(self.seen.min()) if n_clusters is None else n_clusters)
+    return np.divide(1.0 - 1.0 / np.asarray(n), rest, out=np.zeros_like(rest), where=rest > 1e-12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +75,15 @@ class ClassSize:
 
     Attributes
     ----------
-    n_trials : float
+    n_trials : float or array
+        At most so many are the effective trials of a rate, or of the rate at each place of a curve.
     n_clusters : float
         ``(sum m)^2 / sum m^2`` for clusters of m trials.
     n_units : int
         Clusters with trials of the class.
     """
 
-    n_trials: float
+    n_trials: Numbers
     n_clusters: float
     n_units: int
 
@@ -184,10 +155,6 @@ def wilson(rate: ArrayLike, n: ArrayLike, quantile: float) -> tuple[FloatArray, 
     return np.minimum(low, p), np.maximum(np.where(p >= 1.0 - _ROUNDING, 1.0, np.minimum(centre + reach, 1.0)), p)
 
 
-Numbers: TypeAlias = float | FloatArray
-"""One number, or one for each place of a curve."""
-
-
 @dataclass(frozen=True, slots=True)
 class RatePart:
     """One of the rates that a metric, or a curve, adds up.
@@ -215,20 +182,20 @@ class RatePart:
 
 @dataclass(frozen=True, slots=True)
 class RateSum:
-    """A weighted sum of error rates of two classes, or such a sum at each place of a curve.
+    """A weighted sum of error rates of some classes, or such a sum at each place of a curve.
 
     Attributes
     ----------
-    parts : pair of tuples of RatePart
-        Of targets, and of non-targets.
-    within : (float, float)
+    parts : tuple of tuples of RatePart
+        Of targets, and of non-targets; or of each of many classes.
+    within : tuple of float
         Correlation of the rates of the same class.
     between : float or array
-        Correlation of the sums of both classes.
+        Correlation of the sums of any two classes.
     """
 
-    parts: tuple[tuple[RatePart, ...], tuple[RatePart, ...]]
-    within: tuple[float, float] = (1.0, 1.0)
+    parts: tuple[tuple[RatePart, ...], ...]
+    within: tuple[float, ...] = (1.0, 1.0)
     between: Numbers = 0.0
 
     def distances(self, level: float) -> tuple[FloatArray, FloatArray]:
@@ -243,15 +210,16 @@ class RateSum:
         >>> [round(float(x), 4) for x in RateSum(((one,), (one,))).distances(0.95)]
         [0.0639, 0.1067]
         """
-        tar, non = (
+        sums = [
             combined([part.distances(level) for part in own], rho)
             for own, rho in zip(self.parts, self.within, strict=True)
-        )
-        below, above = np.sqrt(np.maximum(tar**2 + non**2 + 2.0 * self.between * tar * non, 0.0))
+            if own
+        ]
+        below, above = combined(sums, self.between)
         return below, above
 
 
-def combined(distances: Sequence[FloatArray], correlation: float) -> FloatArray:
+def combined(distances: Sequence[FloatArray], correlation: Numbers) -> FloatArray:
     """Return the distances of a sum, (2, ...), from those of its parts, which have one correlation.
 
     Examples
@@ -263,4 +231,4 @@ def combined(distances: Sequence[FloatArray], correlation: float) -> FloatArray:
     if not distances:
         return np.zeros(2)
     squares, total = sum(one * one for one in distances), sum(distances)
-    return np.asarray(np.sqrt(squares + correlation * (total * total - squares)))
+    return np.asarray(np.sqrt(np.maximum(squares + correlation * (total * total - squares), 0.0)))

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from deciban.core.resampling.intervals import Estimate, NothingSeen
-from deciban.core.resampling.rates import ClassSize, RatePart, RateSum
+from deciban.core.resampling.rates import ClassSize, Numbers, RatePart, RateSum
 from deciban.core.resampling.scales import Scale
 from deciban.types import FloatArray
 
@@ -73,6 +73,11 @@ class ClassSizes:
         return self.tar, self.non
 
     @property
+    def are_enough(self) -> bool:
+        """Whether both classes have enough effective clusters for intervals."""
+        return all(one.is_enough for one in self.both)
+
+    @property
     def effective(self) -> tuple[int, int]:
         """Effective numbers of clusters of both classes, rounded down."""
         return max(math.floor(self.tar.n_clusters + 1e-9), 1), max(math.floor(self.non.n_clusters + 1e-9), 1)
@@ -93,12 +98,45 @@ class ClassSizes:
         >>> ClassSizes(size, size).degrees(1.0, 1.0), round(ClassSizes(size, size, 1 / 20).degrees(1.0, 1.0), 6)
         (39.0, 19.0)
         """
-        if tar + non == 0.0:
-            return max(min(self.tar.n_clusters, self.non.n_clusters) - 1.0, 1.0)
-        squares = 2.0 * tar * non * self.overlap
-        for variance, size in ((tar, self.tar), (non, self.non)):
-            squares += variance * variance / size.n_clusters if variance else 0.0
-        return max((tar + non) ** 2 / squares - 1.0, 1.0)
+        own = [1.0 / size.n_clusters if size.n_clusters else 0.0 for size in self.both]
+        return degrees_of(np.array([tar, non]), np.array([[own[0], self.overlap], [self.overlap, own[1]]]))
+
+
+def degrees_of(variances: FloatArray, overlap: FloatArray) -> float:
+    """Return degrees of freedom of the sum of variances that come from several classes.
+
+    The effective number of clusters minus 1, with clusters in proportion to what they contribute; that of the class
+    with fewest if nothing varies.
+
+    Parameters
+    ----------
+    variances : (n_classes,) array
+    overlap : (n_classes, n_classes) array
+        Sums over clusters of the products of their shares of two classes.
+    """
+    if not np.any(variances):
+        return max(1.0 / float(np.max(np.diag(overlap))) - 1.0, 1.0)
+    return max(float(np.sum(variances)) ** 2 / float(variances @ overlap @ variances) - 1.0, 1.0)
+
+
+def correlation_of_sums(variances: FloatArray, total: Numbers) -> FloatArray:
+    """Return the correlation, the same of any two, with which sums with these variances have a total variance.
+
+    Parameters
+    ----------
+    variances : (n_sums, ...) array
+    total : float or array
+
+    Examples
+    --------
+    >>> float(correlation_of_sums(np.array([1.0, 4.0]), 7.0))
+    0.5
+    """
+    squares = np.asarray(variances.sum(axis=0))
+    products = np.asarray(np.square(np.sqrt(variances).sum(axis=0)) - squares)
+    seen = products > _SMALL * squares
+    found = np.divide(total - squares, products, out=np.zeros(products.shape), where=seen)
+    return np.asarray(np.clip(found, -1.0, 1.0))
 
 
 class ClassVariances(Generic[Name]):

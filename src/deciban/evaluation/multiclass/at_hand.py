@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deciban.evaluation.multiclass.summands import InTurn
-from deciban.evaluation.multiclass.target_errors import Tallies
 from deciban.evaluation.multiclass.unit_trials import ClassUnitTrials
 from deciban.multiclass.tables import Detectors, ScoredClasses
 
@@ -26,14 +25,11 @@ class AtHand:
         Each class against the rest, by the position of a prior of the rivals: log-likelihood ratios of these trials.
     scored : ScoredClasses or None
         The scores themselves; merged parts do not have them.
-    tallies : Tallies
-        Errors of all trials, where these are some of them; else they are filled by what is at hand.
     """
 
     costs: ClassUnitTrials
     detectors: Callable[[int], Detectors]
     scored: ScoredClasses | None
-    tallies: Tallies = field(default_factory=Tallies)
 
     @classmethod
     def of_summary(cls, summary: ClassSummary) -> AtHand:

@@ -14,10 +14,12 @@ from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.best import BestDecisions
 from deciban.core.resampling.cells import cells_of
+from deciban.core.resampling.class_design import ClusterDesign, Groups
 from deciban.core.resampling.left_out import LeftOut
-from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.linearised import LinearCosts, crossing_slopes
+from deciban.core.resampling.variances import ClassRate
 from deciban.core.rules.proper import softplus
-from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure
+from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure, crossing_of
 from deciban.evaluation.optimism import chosen_without
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Detectors
@@ -41,26 +43,30 @@ class BestOfDetector:
     pav : Pav
     costs : tuple of (2, n_blocks) arrays
         Of the equal error rate, of the least Cllr, and of the least cost at each prior.
-    rates : (float, float)
-        Misses and false alarms at the Bayes threshold of the first of these priors.
+    crossing : tuple of ClassRate
+        Both error rates, as they add up to the equal error rate; empty if they do not.
+    slopes : (float, float)
+        How much false alarms fall and misses rise around it.
     """
 
     pav: Pav
     costs: tuple[FloatArray, ...]
-    rates: tuple[float, float]
+    crossing: tuple[ClassRate, ...]
+    slopes: tuple[float, float]
 
     @classmethod
-    def of(cls, scores: SortedScores, log_odds: FloatArray) -> BestOfDetector:
-        """From the scores of a detector, at prior log odds of a target."""
+    def of(cls, scores: SortedScores, log_odds: FloatArray, n_units: tuple[int, int]) -> BestOfDetector:
+        """From the scores of a detector, at prior log odds of a target; ``n_units`` are those of both classes."""
         best, pav = BestDecisions.of(scores.pav.n_tar, scores.pav.n_non), scores.pav
-        errors = scores.error_counts(-log_odds[:1])
-        rates = float(errors.p_miss[0]), float(errors.p_fa[0])
-        return cls(pav, tuple(one.costs_by(best)[:, 0] for one in minima_of(log_odds)), rates)
+        _, *slopes = crossing_slopes(scores.rocch, 1.0, n_units)
+        _, crossing = crossing_of(scores.rocch, 1.0, n_units)
+        own = slopes[0], slopes[1]
+        return cls(pav, tuple(one.costs_by(best)[:, 0] for one in minima_of(log_odds, own)), crossing, own)
 
 
-def minima_of(log_odds: FloatArray) -> list[LinearFigure]:
-    """EER, least Cllr, and least costs at each prior."""
-    figures = [LinearFigure("eer", 0.0, 0.0, least=lambda best: best.crossing(1.0))]
+def minima_of(log_odds: FloatArray, slopes: tuple[float, float]) -> list[LinearFigure]:
+    """EER, around which rates have these slopes, least Cllr, and least costs at each prior."""
+    figures = [LinearFigure("eer", 0.0, 0.0, least=lambda best: best.crossing(1.0, slopes))]
     figures.append(
         LinearFigure("min_cllr", 0.0, 0.0, least=lambda best: best.log_cost(0.0) / math.log(2), rate=OF_MAPS)
     )
@@ -87,7 +93,7 @@ class OneDetector:
     """
 
     def __init__(self, detectors: Detectors, target: int, log_odds: FloatArray, best: BestOfDetector) -> None:
-        self.target, self.log_odds, self.best = target, log_odds, best
+        self.target, self.log_odds, self.best, self.prior = target, log_odds, best, detectors.prior
         self.llr, self.own = detectors.llrs.values[target], detectors.llrs.slices[target]
         rivals = detectors.prior.copy()
         rivals[target] = 0.0
@@ -137,7 +143,7 @@ class DetectorInCells:
     """
 
     def __init__(self, one: OneDetector, scores: SortedScores, thresholds: FloatArray, n_units: int) -> None:
-        self.scores, self.log_odds = scores, one.log_odds
+        self.scores, self.log_odds, self.slopes = scores, one.log_odds, one.best.slopes
         self.target, self.own, self.share, self.is_target = one.target, one.own, one.share, one.is_target
         self.cells = cells_of(scores.table, scores.pav, np.concatenate((-one.log_odds, thresholds)), n_units)
         self.linear = LinearCosts(scores.tar, scores.non, scores.pav, scores.rocch, self.cells)
@@ -148,7 +154,7 @@ class DetectorInCells:
 
         Trials that take part in the choice of a threshold or map cost less than others.
         """
-        figures, whole = minima_of(self.log_odds), (self.linear.n_tar, self.linear.n_non)
+        figures, whole = minima_of(self.log_odds, self.slopes), (self.linear.n_tar, self.linear.n_non)
         shifts, costs = chosen_without(figures, self.linear, whole, self.left(left_out))
         found = [left_out.held_out(of_class, self.cell) for of_class in costs]
         per_trial = np.where(self.is_target[:, None], found[0], found[1] * self.share[:, None])
@@ -162,3 +168,16 @@ class DetectorInCells:
         kept = left_out.tables(self.is_target.astype(np.int64), 2, self.share, makes_up=False)
         found = tables * (kept * totals / tables.sum(axis=2))[:, :, None]
         return found[:, 1], found[:, 0]
+
+
+def detector_groups(prior: FloatArray, target: int) -> Groups:
+    """Return a target, and its rivals as this prior weighs them."""
+    rivals = prior.copy()
+    rivals[target] = 0.0
+    return Groups(np.stack((np.eye(len(prior))[target], rivals / rivals.sum())))
+
+
+def effective_of(design: ClusterDesign, groups: Groups) -> tuple[int, int]:
+    """Return the effective numbers of units of both groups, rounded down."""
+    tar, non = (max(math.floor(design.size(own).n_clusters + 1e-9), 1) for own in groups.weights)
+    return tar, non

@@ -5,22 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import logit
 
-from deciban.core.resampling.intervals import NothingSeen
+from deciban.core.resampling.class_design import ClusterDesign, Groups
+from deciban.core.resampling.intervals import ROUNDING, NothingSeen
 from deciban.core.resampling.left_out import LeftOut
 from deciban.evaluation.multiclass.at_hand import AtHand
 from deciban.evaluation.multiclass.class_figures import ClassFigure
 from deciban.evaluation.multiclass.curve_costs import CurveTaker, axis_of, curve_figures
 from deciban.evaluation.multiclass.detector_bands import DetectorBands
-from deciban.evaluation.multiclass.detector_costs import BestOfDetector, DetectorInCells, Minimal, OneDetector
+from deciban.evaluation.multiclass.detector_costs import (
+    BestOfDetector,
+    DetectorInCells,
+    Minimal,
+    OneDetector,
+    detector_groups,
+    effective_of,
+)
 from deciban.evaluation.multiclass.target_errors import TargetErrors
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Detectors
-from deciban.types import FloatArray, IntArray
+from deciban.types import FloatArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
@@ -43,8 +52,8 @@ class DetectorInfluences:
         Of this summary.
     trials : AtHand
         All trials, or some of them.
-    seen : (n_classes,) int array
-        Units that have trials of each class.
+    design : ClusterDesign
+        Of all trials.
     left_out : LeftOut, optional
         Possible groups of units, where minima are corrected.
     bests : sequence of sequences of BestOfDetector, optional
@@ -60,21 +69,21 @@ class DetectorInfluences:
         summary: ClassSummary,
         found: ClassEvaluation,
         trials: AtHand,
-        seen: IntArray,
+        design: ClusterDesign,
         *,
         left_out: LeftOut | None = None,
         bests: Sequence[Sequence[BestOfDetector]] | None = None,
         take_curve: CurveTaker | None = None,
         bands: DetectorBands | None = None,
     ) -> None:
-        self.summary, self.found, self.trials, self.seen = summary, found, trials, seen
+        self.summary, self.found, self.trials, self.design = summary, found, trials, design
         self.left_out, self.bests, self.take_curve, self.bands = left_out, bests, take_curve, bands
         self.p_out_of_set = summary.figures.p_out_of_set
         self.is_open = self.p_out_of_set is not None
         self.p_target = np.array(summary.figures.p_target)
         self.n_targets = found.n_classes - self.is_open
-        self.actual, self.least = np.zeros((2, len(self.p_target), trials.n_trials))
-        self.unseen: dict[int, NothingSeen] = {}
+        self.actual, self.least, self.held_out = np.zeros((3, len(self.p_target), trials.n_trials))
+        self.most: dict[int, FloatArray] = {}
         self.least_shift = np.zeros(len(self.p_target))
         self._values = found.detectors
 
@@ -101,12 +110,14 @@ class DetectorInfluences:
             self._actual(detectors, places)
             for target, (best, scores) in enumerate(self._bests(first, detectors, log_odds)):
                 one = OneDetector(detectors, target, log_odds, best)
-                least = one.minima() if scores is None else self._in_cells(one, scores, is_first=first == 0)
-                for k, (costs, shift) in zip(places, least[2:], strict=True):
-                    self.least[k] += costs / self.n_targets
+                fixed = one.minima()
+                least = fixed if scores is None else self._in_cells(one, scores, fixed, is_first=first == 0)
+                for k, (costs, shift), (best_costs, _) in zip(places, least[2:], fixed[2:], strict=True):
+                    self.least[k] += best_costs / self.n_targets
+                    self.held_out[k] += costs / self.n_targets
                     self.least_shift[k] += (shift or 0.0) / self.n_targets
                 if first == 0:
-                    yield self._figures(one, least)
+                    yield self._figures(one, least, fixed)
             del detectors
 
     def _bests(
@@ -116,81 +127,84 @@ class DetectorInfluences:
         if self.bests is not None:
             yield from ((best, None) for best in self.bests[first])
             return
-        for _, scores in zip(range(self.n_targets), detectors, strict=False):
-            yield BestOfDetector.of(scores, log_odds), scores
+        for target, scores in zip(range(self.n_targets), detectors, strict=False):
+            n_units = effective_of(self.design, detector_groups(detectors.prior, target))
+            yield BestOfDetector.of(scores, log_odds, n_units), scores
 
-    def _in_cells(self, one: OneDetector, scores: SortedScores, *, is_first: bool) -> list[Minimal]:
+    def _in_cells(
+        self, one: OneDetector, scores: SortedScores, fixed: list[Minimal], *, is_first: bool
+    ) -> list[Minimal]:
         """Minima of all trials, by what is best without the group of the unit if there are groups; curves are told."""
         bands = self.bands if is_first else None
         if bands is None and self.left_out is None:
-            return one.minima()
+            return fixed
         thresholds = np.zeros(0) if bands is None else bands.thresholds
         counted = DetectorInCells(one, scores, thresholds, self.trials.costs.units.n_units)
         if bands is not None:
-            bands.add(counted, self.left_out)
-        return one.minima() if self.left_out is None else counted.minima(self.left_out)
+            bands.add(counted)
+        return fixed if self.left_out is None else counted.minima(self.left_out)
 
     def _actual(self, detectors: Detectors, places: Sequence[int]) -> None:
         """Costs at Bayes thresholds: at these points and, of the first detectors, at places of the curve."""
         for k in places:
             p_target = float(self.p_target[k])
             errors = TargetErrors.of(detectors.llrs, p_target, -float(logit(p_target)), self.p_out_of_set)
-            nothing = self.trials.tallies.nothing_seen(("point", k), errors, self.seen)
-            self.actual[k], self.unseen[k] = errors.costs, nothing
+            self.actual[k], self.most[k] = errors.costs, errors.most
         if places[0] == 0 and self.take_curve is not None:
             value = np.asarray(self.found.curves.c_avg)
-            self.take_curve(
-                curve_figures(detectors.llrs, axis_of(self.summary), value, self.trials, self.seen, self.p_out_of_set)
-            )
+            self.take_curve(curve_figures(detectors.llrs, axis_of(self.summary), value, self.trials, self.p_out_of_set))
 
-    def _figures(self, one: OneDetector, least: Sequence[Minimal]) -> list[ClassFigure]:
+    def _figures(self, one: OneDetector, least: Sequence[Minimal], fixed: Sequence[Minimal]) -> list[ClassFigure]:
         target = one.target
         name, values = self.found.classes[target], self._values[self.found.classes[target]]
-        n_tar, n_non = int(self.seen[target]), int(np.delete(self.seen, target).sum())
-        few, p_target = min(n_tar, n_non), float(self.p_target[0])
-        unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
-        weights, default = (p_target, 1.0 - p_target), min(p_target, 1.0 - p_target)
-        errors = NothingSeen.of_sum(one.best.rates, weights, (n_tar, n_non))
-        none = replace(NothingSeen.of_sum((0.0, 0.0), weights, (n_tar, n_non)), ceiling=default, is_part=False)
+        groups = detector_groups(one.prior, target)
+        few, p_target = min(effective_of(self.design, groups)), float(self.p_target[0])
+        unbounded = NothingSeen(few, math.inf)
+        entropy = NothingSeen(few, is_entropy=True, ceiling=1.0) if values["min_cllr"] <= ROUNDING else None
+        weights, default = np.array([p_target, 1.0 - p_target]), min(p_target, 1.0 - p_target)
+        crossing = np.array([rate.weight for rate in one.best.crossing]) if one.best.crossing else None
         act, (eer, min_cllr, cost) = one.cllr(), least[:3]
+        best: list[FloatArray | None] = [None if self.left_out is None else one for one, _ in fixed]
+        make = partial(ClassFigure, "", 0.0, groups=groups)
         found = {
-            "eer": ClassFigure("", 0.0, eer[0], "logit", NothingSeen(few, 1.0), (0.0, 0.5), eer[1]),
-            "cost": ClassFigure("", 0.0, one.cost(0), "log", errors, (0.0, 1.0)),
-            "min_cost": ClassFigure("", 0.0, cost[0], "log", none, (0.0, default), cost[1]),
-            "cllr": ClassFigure("", 0.0, act, "log", unbounded),
-            "min_cllr": ClassFigure("", 0.0, min_cllr[0], "log", entropy, (0.0, 1.0), min_cllr[1]),
+            "eer": make(eer[0], scale="logit", limits=(0.0, 0.5), shift=eer[1], most=crossing, fixed=best[0]),
+            "cost": make(one.cost(0), limits=(0.0, 1.0), most=weights),
+            "min_cost": make(cost[0], limits=(0.0, default), shift=cost[1], most=weights, fixed=best[2]),
+            "cllr": make(act, nothing_seen=unbounded),
+            "min_cllr": make(min_cllr[0], nothing_seen=entropy, limits=(0.0, 1.0), shift=min_cllr[1], fixed=best[1]),
         }
         if math.isfinite(values["cllr"]):
-            back = None if min_cllr[1] is None else -min_cllr[1]
-            found["calibration_loss"] = ClassFigure("", 0.0, act - min_cllr[0], "identity", unbounded, shift=back)
-        return [
-            replace(figure, name=("detectors", name, what), value=values[what], n_units=few)
-            for what, figure in found.items()
-        ]
+            back, lost = None if min_cllr[1] is None else -min_cllr[1], None if best[1] is None else act - best[1]
+            found["calibration_loss"] = make(
+                act - min_cllr[0], scale="identity", nothing_seen=unbounded, shift=back, fixed=lost
+            )
+        return [replace(figure, name=("detectors", name, what), value=values[what]) for what, figure in found.items()]
 
     def points(self) -> Iterator[ClassFigure]:
         """Average costs at each prior of a target and their means, once all detectors were there."""
         kept: dict[str, list[ClassFigure]] = {name: [] for name in POINT_FIGURES}
-        few = int(self.seen.min())
-        heaviest = float(np.max(few / self.seen)) / self.n_targets  # a class of which all trials are wrong
+        groups, is_corrected = Groups.apart(self.found.n_classes), self.left_out is not None
         for k, point in enumerate(self.found.points):
             for name, value in point.costs.items():
                 is_least, factor = "min" in name, 1.0 / point.default_cost if name.startswith("normalized") else 1.0
-                shift = factor * float(self.least_shift[k]) if is_least and self.left_out is not None else None
+                shift = factor * float(self.least_shift[k]) if is_least and is_corrected else None
+                costs = factor * (self.held_out if is_least else self.actual)[k]
+                fixed = factor * self.least[k] if is_least and is_corrected else None
                 limits = (0.0, factor * (point.default_cost if is_least else 1.0))
-                costs = factor * (self.least if is_least else self.actual)[k]
-                nothing = NothingSeen(few, factor * heaviest) if is_least else self.unseen[k].times(factor)
-                kept[name].append(ClassFigure((name, k), value, costs, "log", nothing, limits, shift))
+                how: Any = {"limits": limits, "shift": shift, "fixed": fixed, "most": factor * self.most[k]}
+                kept[name].append(ClassFigure((name, k), value, costs, groups, are_graded=True, **how))
         for name, value in self.found.mean_costs.items():
             some = kept[name]
             yield from some
             shifts = [one.shift for one in some if one.shift is not None]
+            fixed_costs = [one.fixed for one in some if one.fixed is not None]
             yield replace(
                 some[0],
                 name=f"mean_{name}",
                 value=value,
                 costs=np.mean([one.costs for one in some], axis=0),
-                nothing_seen=NothingSeen.mean([one.nothing_seen for one in some if one.nothing_seen is not None]),
                 limits=(0.0, float(np.mean([one.limits[1] for one in some]))),
                 shift=float(np.mean(shifts)) if shifts else None,
+                most=np.mean([one.most for one in some if one.most is not None], axis=0),
+                fixed=np.mean(fixed_costs, axis=0) if fixed_costs else None,
             )
