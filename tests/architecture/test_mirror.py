@@ -70,7 +70,6 @@ FROM_ABOVE = {
         "io/matrices/hdf5_chunks.py",
     ],
     "io/test_read.py": ["io/columns/headers.py"],
-    "io/test_summary_files.py": ["io/summary_records.py"],
     "io/test_source.py": ["io/packing.py", "io/writing.py"],
     "io/test_convert_in_pieces.py": ["io/shards/contents.py"],
     "workflows/test_apply_in_pieces.py": ["io/shards/writing.py"],
@@ -128,8 +127,6 @@ FROM_ABOVE = {
     "trials/names/test_names.py": ["trials/names/codes.py", "trials/names/fingerprints.py"],
     "trials/test_lists.py": ["trials/origins.py"],
     "trials/test_tables.py": ["trials/criteria.py"],
-    "workflows/test_summaries.py": ["engines/summary_parts.py", "workflows/summarizing.py"],
-    "io/test_class_summary_parts.py": ["engines/class_summary_parts.py"],
     "engines/test_weighted.py": ["core/ranks/kept_scores.py", "engines/by_class.py"],
 }
 

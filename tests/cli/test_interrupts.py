@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from deciban.cli import interrupts
-from deciban.io.summary_files import write_summary
-from support.summaries import part_of
+from deciban.io.count_tables import counted
+from deciban.io.summary_files import ShardRecord, SummaryHead, write_summary
 
 if sys.platform == "win32":
     pytest.skip("signals are of POSIX", allow_module_level=True)
@@ -77,8 +77,10 @@ def test_ctrl_c_ends_it_with_one_line(big, name, delay):
     ids=["summarize", "merge"],
 )
 def test_ctrl_c_leaves_no_half_of_a_summary(big, arguments, delay):
-    part = part_of(np.arange(200_000.0), np.arange(200_000.0) - 0.5, "a", room=1 << 18)
-    write_summary(part, big / "whole.summary")
+    scores = np.arange(1_000_000) / 2
+    rows = counted({"score": scores, "label": scores == np.rint(scores)})
+    head = SummaryHead(("score",), (), (ShardRecord("a", 1_000_000, (500_000, 500_000), "a"),), "trials")
+    write_summary(head, [rows], big / "whole.summary")
     assert_interrupted(big, arguments, delay)
 
 

@@ -59,3 +59,10 @@ def test_trials_of_which_neither_class_fits(folder, words):
     most, said = most_memory(command, str(folder), "--memory", str(allowed), *options)
     assert "1,000,000 rows in 4 pieces" in said
     assert 30_000_000 < most <= allowed
+
+
+def test_summaries_are_written_and_evaluated(folder, tmp_path):
+    most, _ = most_memory("summarize", str(folder), "-o", str(tmp_path / "s"), "--memory", "150MB")
+    assert most <= 150_000_000
+    most, _ = most_memory("eval", str(tmp_path / "s"), "--memory", "150MB")
+    assert most <= 150_000_000

@@ -16,12 +16,23 @@ def test_commands_of_the_page_run(tmp_path, deciban):
     for k in range(2):
         label = rng.random(5000) < 0.1
         score = np.where(label, 2.0, -2.0) + rng.normal(0.0, 1.5, len(label))
-        pq.write_table(pa.table({"score": score, "label": label}), tmp_path / f"part-{k}.parquet")
+        channel = [f"c{one}" for one in rng.integers(0, 40, len(label))]
+        columns = {"score": score, "label": label, "channel": channel}
+        pq.write_table(pa.table(columns), tmp_path / f"part-{k}.parquet")
         language = rng.integers(0, 3, 500)
         loglik = dict(zip(("deu", "eng", "fra"), rng.normal(size=(3, 500)) + 2 * np.eye(3)[:, language], strict=True))
         names = np.array([*loglik])[language]
         pq.write_table(pa.table({**loglik, "class": names}), tmp_path / f"languages-{k}.parquet")
-    assert len(COMMANDS) == 14
+    assert len(COMMANDS) == 13
     for line in COMMANDS:
         printed = deciban(line, tmp_path)
-        assert ("EER (ROCCH)" in printed) == line.startswith("deciban eval")
+        of_segments, is_eval = "languages" in line, line.startswith("deciban eval")
+        assert ("EER (ROCCH)" in printed) == (is_eval and not of_segments)
+        assert ("C_avg" in printed) == (is_eval and of_segments)
+    for shards, summary in (("part", "all"), ("languages", "languages")):
+        whole, merged = (
+            deciban(f"deciban eval {one} --table csv -q", tmp_path)
+            for one in (f"{shards}-?.parquet", f"{summary}.summary")
+        )
+        assert whole.splitlines()[0] == merged.splitlines()[0]
+        assert whole.splitlines()[2].split(",")[1:4] == merged.splitlines()[2].split(",")[1:4]

@@ -1,172 +1,174 @@
-"""Files of summaries: they come back as they were, and nothing that was damaged is read."""
+"""Files of summaries: what was written is read, in the same bytes whatever was merged first; what is damaged is not."""
 
 import json
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deciban.core.ranks.kept_scores import KeptScores
-from deciban.core.ranks.score_cells import ScoreCells, of_both
-from deciban.core.rules.expected import MeanCost
-from deciban.errors import FormatError
-from deciban.evaluation.requested import posterior_costs_of
-from deciban.evaluation.summary import TwoClassFigures
-from deciban.io.summary_files import is_summary_file, read_summary, write_summary
-from deciban.io.summary_parts import Further, SummaryPart
-from deciban.io.summary_records import Question, ShardRecord, Sums
-from deciban.metrics.scores import ScoredTrials
-from deciban.rules import ThresholdWeights
-from support.summaries import further_of, part_of
-
-FIGURES = TwoClassFigures(
-    [0.1, (0.5, 10, 1)],
-    at_thresholds={"there": 0.1},
-    posteriors_at=[0.1, 0.3],
-    axis="log10",
-    rule=ThresholdWeights([0.5]),
+from deciban.errors import FormatError, InputError
+from deciban.io.atomic import ScratchFolder
+from deciban.io.count_tables import counted
+from deciban.io.summary_files import (
+    ShardRecord,
+    SummaryHead,
+    head_of_all,
+    is_summary_file,
+    merged_rows,
+    read_head,
+    write_run,
+    write_summary,
 )
 
 
-@pytest.mark.parametrize("kind", ["float32", "float64"])
-@pytest.mark.parametrize("is_refined", [False, True])
-def test_files_come_back_bit_by_bit(tmp_path, kind, is_refined):
-    part = part_of([1.5, 2.5, np.inf, 0.1], [-0.0, 0.1, -3.25], "a", kind=kind, figures=FIGURES)
-    if is_refined:
-        part = further_of(part, "a", [0.0, 0.1], [0.1, 1.5, 2.5, np.inf], kind)
-    write_summary(part, tmp_path / "one")
-    assert is_summary_file(tmp_path / "one")
-    found = read_summary(tmp_path / "one")
-    assert (found.question, found.shards, found.is_refined) == (part.question, part.shards, part.is_refined)
-    assert found.sha256 == part.sha256
-    for name in ("starts", "counts", "low", "high", "mantissas"):
-        assert getattr(found.cells[0], name).tobytes() == getattr(part.cells[0], name).tobytes()
-    for one, other in zip(*map(arrays_of, (found, part)), strict=True):
-        assert one.dtype == other.dtype
-        assert one.tobytes() == other.tobytes()
-    write_summary(found, tmp_path / "two")
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+def shard(name, n_trials=(2, 1)):
+    return ShardRecord(f"{name}.parquet", sum(n_trials), n_trials, name * 8, ("read  a   3 rows",))
 
 
-def arrays_of(part):
-    if part.further is None:
-        return []
-    return [*part.further.again, *(one for kept in part.further.kept for one in kept.arrays)]
+def head(*names, **about):
+    return SummaryHead(("score",), (), tuple(map(shard, names)), "trials", **about)
 
 
-def test_weights_and_finer_cells_come_back(tmp_path):
-    part = part_of([1.5, 2.5, 1.5], [0.5, 1.5], "a", weights=[1.0, 0.1, 3e9, 2.0, 1e-7])
-    finer = ScoreCells.empty(9, part.cells[0].cuts)
-    own = finer.of_class(np.array([1.5, 2.5]), weights=np.array([0.1, 2.0**40]))
-    finer = of_both(finer.of_class(np.zeros(0)), own)
-    again = np.arange(part.cells[0].n_cells) == 1
-    kept = KeptScores((np.array([1.5]), np.array([1.5, 1.5])), (np.array([2.0]), np.array([1.0, 3e9])))
-    for further in (Further(5, (again,), ("b",), (), (finer,)), Further(5, (again,), ("b",), (kept,))):
-        one = replace(part, n_passes=3, further=further)
-        write_summary(one, tmp_path / "one")
-        found = read_summary(tmp_path / "one")
-        assert found.sha256 == one.sha256
-        assert (found.n_passes, found.unseen, found.further.most) == (3, ("a.parquet",), 5)
-        assert np.array_equal(found.cells[0].masses, part.cells[0].masses)
+def rows(scores, labels=None, kind=np.float64):
+    label = np.arange(len(scores)) % 2 == 0 if labels is None else np.array(labels)
+    return counted({"score": np.array(scores, kind), "label": label})
 
 
-def test_a_part_without_a_class_or_without_trials_comes_back(tmp_path):
-    for tar, non in (([1.0], []), ([], [])):
-        part = part_of(tar, non, "a")
-        write_summary(part, tmp_path / "one")
-        assert read_summary(tmp_path / "one").sha256 == part.sha256
+def merge(paths, target, heads):
+    scratch = ScratchFolder()
+    with scratch.or_nothing():
+        write_summary(head_of_all(heads, list(map(str, paths))), merged_rows(paths, scratch), target)
+    scratch.remove()
 
 
-@pytest.mark.parametrize("n_kept", [4, 300, -1])
-def test_an_incomplete_summary_is_refused_without_words_of_a_library(tmp_path, n_kept):
-    write_summary(part_of([1.0], [0.5], "a"), tmp_path / "one")
-    (tmp_path / "cut").write_bytes((tmp_path / "one").read_bytes()[:n_kept])
-    with pytest.raises(FormatError, match=r"cut: is incomplete or damaged\. Summarize its shards again\.$"):
-        read_summary(tmp_path / "cut")
-
-
-@pytest.mark.parametrize("content", [b"", b"m a 1\n"])
-def test_a_text_is_no_summary(tmp_path, content):
-    (tmp_path / "text").write_bytes(content)
-    with pytest.raises(FormatError, match=r"text: is no summary of shards\. deciban summarize writes some\.$"):
-        read_summary(tmp_path / "text")
-
-
-def test_what_is_no_summary_is_said_to_be_none(tmp_path):
-    path = tmp_path / "trials.parquet"
-    table = read_back(tmp_path).remove_column(0)
-    pq.write_table(table.replace_schema_metadata(None), path)
-    assert not is_summary_file(path)
-    with pytest.raises(FormatError, match=r"trials.parquet: is no summary of shards"):
-        read_summary(path)
-    path.write_text("1 2\n")
-    assert not is_summary_file(path)
-    with pytest.raises(FormatError):
-        read_summary(path)
-    assert not is_summary_file(tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError):
-        read_summary(tmp_path / "nowhere")
-
-
-def read_back(folder):
-    write_summary(part_of([1.0, 2.0], [0.0, 1.5], "a"), folder / "whole")
-    return pq.read_table(folder / "whole")
-
-
-@pytest.mark.parametrize("column", ["start", "n_tar", "non_low", "tar_high", "non_upper", "system"])
-def test_a_number_that_was_changed_is_seen(tmp_path, column):
-    table = read_back(tmp_path)
-    values = table.column(column).to_numpy().copy()
-    values[-1] = 7
-    at = table.column_names.index(column)
-    changed = table.set_column(at, column, [values])
-    pq.write_table(changed.replace_schema_metadata(table.schema.metadata), tmp_path / "changed")
-    with pytest.raises(FormatError, match="changed: is damaged"):
-        read_summary(tmp_path / "changed")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda about: about.update(version=2), "of version 2, and this package reads version 1"),
-        (lambda about: about["shards"][0].update(n_rows=5), "is damaged"),
-        (lambda about: about["question"].update(systems=["other"]), "is damaged"),
-        (lambda about: about["shards"][0]["sums"][0].update(costs="x"), "is damaged"),
-        (lambda about: about.pop("cells"), "is damaged"),
-        (lambda about: about.update(passes=2), "is damaged"),
-        (lambda about: about.update(further={"most": 1, "seen": ["a"]}), "is damaged"),
-    ],
-)
-def test_metadata_that_were_changed_are_seen(tmp_path, change, message):
-    table = read_back(tmp_path)
-    about = json.loads(table.schema.metadata[b"deciban-summary"])
-    change(about)
-    pq.write_table(table.replace_schema_metadata({b"deciban-summary": json.dumps(about)}), tmp_path / "changed")
-    with pytest.raises(FormatError, match=message):
-        read_summary(tmp_path / "changed")
-
-
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
-def test_a_file_that_was_cut_off_is_refused(tmp_path, share):
-    read_back(tmp_path)
-    data = (tmp_path / "whole").read_bytes()
-    (tmp_path / "cut").write_bytes(data[: int(share * len(data))])
-    with pytest.raises(FormatError, match="cut"):
-        read_summary(tmp_path / "cut")
-
-
-def test_records_become_json_and_come_back():
-    trials = ScoredTrials((np.array([1.0, np.inf]), None), (np.array([0.1]), None))
-    sums = Sums(
-        (3, 2),
-        (MeanCost(0.1, 1e-20, 3.0), MeanCost(np.inf, 0.0, 2.0)),
-        posterior_costs_of(trials, FIGURES),
-        (-0.1, 5e-324),
+def test_what_was_written_is_read(tmp_path):
+    whole = SummaryHead(
+        ("a", "b"), ("x", "y"), (shard("1"),), "named", n_sides=2, noun="unit", source="by column 's'", weights="w"
     )
-    shard = ShardRecord("n", 5, 7, "ab", (sums,))
-    assert ShardRecord.from_dict(json.loads(json.dumps(shard.to_dict()))) == shard
-    question = Question(FIGURES, ("s",), "float32", 9, (("log10", "True"),))
-    assert Question.from_dict(json.loads(json.dumps(question.to_dict()))) == question
-    assert isinstance(part_of([], [], "a"), SummaryPart)
-    assert isinstance(part_of([], [], "a").cells[0], ScoreCells)
+    table = {name: np.array([1.0]) for own in whole.score_columns for name in own}
+    write_summary(whole, [counted({**table, "class": np.array([1])})], tmp_path / "s")
+    assert read_head(tmp_path / "s") == whole
+    assert is_summary_file(tmp_path / "s")
+    assert pq.read_table(tmp_path / "s").column_names == [
+        "score a x",
+        "score a y",
+        "score b x",
+        "score b y",
+        "class",
+        "count",
+    ]
+    assert (whole.n_trials, whole.n_rows, whole.of_classes) == (3, 3, [2, 1])
+
+
+def test_columns_of_systems_are_never_called_alike():
+    names = SummaryHead(("a", "a b"), ("b c", "c"), (), "none").score_columns
+    assert names == [["score a b c", "score a c"], ["score a b b c", "score a b c #2"]]
+
+
+def test_files_are_the_same_bytes_whatever_was_merged_first(tmp_path, monkeypatch):
+    monkeypatch.setattr("deciban.io.summary_files._MOST_ROWS", 7)  # so that groups have to be cut anew
+    monkeypatch.setattr("deciban.io.summary_files._FEWEST", 5)
+    monkeypatch.setattr("deciban.io.summary_files._AT_ONCE", 1)
+    rng = np.random.default_rng(0)
+    names, heads = "abcd", {}
+    for name in names:
+        heads[name] = head(name)
+        write_summary(heads[name], [rows(rng.integers(0, 30, 40) / 4)], tmp_path / name)
+    paths = {name: tmp_path / name for name in names}
+    merge([paths[name] for name in "abcd"], tmp_path / "all", [heads[name] for name in "abcd"])
+    merge([paths["d"], paths["b"]], tmp_path / "db", [heads["d"], heads["b"]])
+    merge([paths["c"], tmp_path / "db"], tmp_path / "cdb", [heads["c"], read_head(tmp_path / "db")])
+    merge([tmp_path / "cdb", paths["a"]], tmp_path / "again", [read_head(tmp_path / "cdb"), heads["a"]])
+    assert (tmp_path / "all").read_bytes() == (tmp_path / "again").read_bytes()
+    merge([tmp_path / "all"], tmp_path / "same", [read_head(tmp_path / "all")])
+    assert (tmp_path / "all").read_bytes() == (tmp_path / "same").read_bytes()
+    assert pq.read_table(tmp_path / "all")["count"].to_numpy().sum() == 160
+
+
+def test_groups_of_rows_are_smaller_where_there_are_many_columns(tmp_path):
+    many = SummaryHead(("score",), tuple(f"c{k}" for k in range(60)), (), "trials")
+    assert (head().rows_of_group, many.rows_of_group) == (1 << 18, 1 << 14)
+    assert many.rows_of_group * many.bytes_per_row <= 1 << 23
+    write_summary(head("a"), [rows(np.arange(2.0**18 + 1))], tmp_path / "s")
+    meta = pq.read_metadata(tmp_path / "s")
+    assert [meta.row_group(at).num_rows for at in range(meta.num_row_groups)] == [1 << 18, 1]
+
+
+def test_more_files_than_are_merged_at_once_go_through_temporary_ones(tmp_path, monkeypatch):
+    monkeypatch.setattr("deciban.io.summary_files._MOST_FILES", 3)
+    scratch, scores = ScratchFolder(), np.arange(20.0) % 7
+    for at, score in enumerate(scores):
+        write_run(rows([score]), tmp_path / f"{at}.run")
+    found = list(merged_rows(sorted(tmp_path.iterdir()), scratch))
+    scratch.remove()
+    assert np.concatenate([one["score"] for one in found]).tolist() == list(range(7))
+    assert np.concatenate([one["count"] for one in found]).tolist() == [3, 3, 3, 3, 3, 3, 2]
+
+
+def test_scores_of_both_widths_are_equal_where_their_numbers_are(tmp_path):
+    write_run(rows([0.5, 0.1], kind=np.float32), tmp_path / "a")
+    write_run(rows([0.5, 0.1]), tmp_path / "b")
+    scratch = ScratchFolder()
+    (found,) = merged_rows([tmp_path / "a", tmp_path / "b"], scratch)
+    scratch.remove()
+    assert found["score"].tolist() == [0.1, float(np.float32(0.1)), 0.5]
+    assert found["count"].tolist() == [1, 1, 2]
+
+
+def test_other_meanings_and_doubled_shards_do_not_merge():
+    for other, words in (
+        (replace(head("b"), systems=("x",)), "b: holds other things than a: systems score and x"),
+        (replace(head("b"), weights="w"), "weights none and w"),
+        (replace(head("b"), classes=("x", "y")), "classes none and x, y"),
+        (replace(head("b"), units="none"), "units trials and none"),
+        (head("c", "a"), r"1 shard would count twice: a.parquet \(a, b\)"),
+    ):
+        with pytest.raises(InputError, match=words):
+            head_of_all([head("a"), other], ["a", "b"])
+    with pytest.raises(InputError, match="summaries: none given"):
+        head_of_all([], [])
+    assert not head_of_all([head("a", log10=True), head("b")], ["a", "b"]).log10
+
+
+def test_what_is_no_summary_or_none_of_this_version_is_refused_in_one_sentence(tmp_path):
+    pq.write_table(pa.table({"score": [1.0]}), tmp_path / "plain")
+    (tmp_path / "text").write_text("a b 1\n")
+    for name in ("plain", "text"):
+        assert not is_summary_file(tmp_path / name)
+        with pytest.raises(FormatError, match=rf"{name}: is no summary of shards. deciban summarize writes some\."):
+            read_head(tmp_path / name)
+    table = pa.table({"start": [1]}).replace_schema_metadata({"deciban-summary": json.dumps({"version": 1})})
+    pq.write_table(table, tmp_path / "old")
+    with pytest.raises(FormatError, match="is a summary of version 1, and this package reads version 2: summarize its"):
+        read_head(tmp_path / "old")
+    pq.write_table(table.replace_schema_metadata({"deciban-summary": "{}"}), tmp_path / "empty")
+    with pytest.raises(FormatError, match="empty: is incomplete or damaged"):
+        read_head(tmp_path / "empty")
+
+
+def test_what_was_cut_off_or_damaged_is_not_read(tmp_path):
+    write_summary(head("a"), [rows(np.arange(1000.0))], tmp_path / "s")
+    whole = (tmp_path / "s").read_bytes()
+    (tmp_path / "cut").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(FormatError, match="cut: is incomplete or damaged. Summarize its shards again"):
+        read_head(tmp_path / "cut")
+    changed = bytearray(whole)
+    changed[100] ^= 1
+    (tmp_path / "changed").write_bytes(changed)
+    scratch = ScratchFolder()
+    with pytest.raises(FormatError, match="changed: is incomplete or damaged"):
+        list(merged_rows([tmp_path / "changed"], scratch))
+    with pytest.raises(FileNotFoundError):
+        list(merged_rows([tmp_path / "nowhere"], scratch))
+    scratch.remove()
+
+
+def test_an_empty_part_of_a_shard_changes_nothing(tmp_path):
+    write_run(rows([1.0]), tmp_path / "a")
+    write_run(rows([]), tmp_path / "b")
+    scratch = ScratchFolder()
+    (found,) = merged_rows([tmp_path / "b", tmp_path / "a"], scratch)
+    scratch.remove()
+    assert found["score"].tolist() == [1.0]

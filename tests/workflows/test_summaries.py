@@ -1,6 +1,7 @@
-"""Arrays of jobs: summarize, merge, refine, evaluate, from Python and as commands."""
+"""Arrays of jobs: whatever the shards and the order in which they merge, figures are those of the trials themselves."""
 
-import contextlib
+import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,341 +11,226 @@ import pytest
 
 import deciban
 from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.workflows.options import Options
+from deciban.workflows.streaming import in_memory, opened
+from deciban.workflows.summaries import SUMMARIZED
 
 N = 3000
+DECIMALS = {"coarse": 1, "fine": 9}
 
 
 @pytest.fixture
-def shards(tmp_path, monkeypatch):
-    """Four shards of two systems in the folder of the test; the second one has no target."""
+def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(1)
-    names = []
-    for k in range(4):
-        label = (rng.random(N) < 0.4) & (k != 1)
-        one, other = (rng.normal(size=N) * 1.5 + 2.0 * label for _ in range(2))
-        table = {"score_good": one.astype(np.float32), "score_bad": other.round(1).astype(np.float32), "label": label}
-        names.append(f"{k}.parquet")
-        pq.write_table(pa.table(table), names[-1], row_group_size=1000)
-    return names
+    return tmp_path
 
 
-@pytest.fixture
-def few_cells(monkeypatch):
-    monkeypatch.setattr("deciban.engines.summary_parts.ROOM", 200)
+def two_classes(seed=1, decimals=9, kind=np.float32):
+    """Trials of two systems, with speakers that occur often on both sides, units and whole weights."""
+    rng = np.random.default_rng(seed)
+    label, speaker = rng.random(N) < 0.3, rng.integers(0, 30, (2, N))
+    speaker[1] = np.where(label, speaker[0], speaker[1])
+    score = [(rng.normal(size=N) * 1.5 + 2.0 * label).round(decimals).astype(kind) for _ in range(2)]
+    named = {  # 7 * 431 > N: no trial is there twice
+        "enroll": [f"e{k}-{at % 7}" for at, k in enumerate(speaker[0])],
+        "test": [f"t{k}-{at % 431}" for at, k in enumerate(speaker[1])],
+    }
+    said = {"spk": [f"s{k}" for k in speaker[0]], "spk2": [f"s{k}" for k in speaker[1]]}
+    weights = {"w": rng.integers(0, 4, N).astype(float), "share": rng.gamma(2.0, 1.0, N)}
+    return pa.table({"score_good": score[0], "score_bad": score[1], "label": label, **named, **said, **weights})
 
 
-def counted(shards, **options):
-    return [summarized(name, f"{name}.summary", **options) for name in shards]
+def segments(seed=3):
+    """Segments of four classes."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, 4, N)
+    score = rng.normal(size=(N, 4)).round(1) + 1.5 * np.eye(4)[label]
+    columns = {name: score[:, at] for at, name in enumerate("abcd")}
+    speakers = [f"s{k}" for k in rng.integers(0, 30, N)]
+    return pa.table({**columns, "class": ["abcd"[at] for at in label], "spk": speakers})
 
 
-def summarized(name, output, **options):
-    deciban.summarize_files(name, output, **options)
-    return output
+def nameless(table, *also):
+    return table.select(["score_good", "label", *also])
 
 
-@pytest.mark.usefixtures("few_cells")
-def test_two_passes_give_what_all_trials_give(shards):
-    deciban.merge_summaries(counted(shards, operating_points=[0.1]), "all")
-    bounded = deciban.evaluate_files("all").systems
-    deciban.merge_summaries([summarized(name, f"{name}.refined", refine="all") for name in shards], "exact")
-    refined = deciban.evaluate_files("exact")
-    assert refined.messages[0].text == "summary of 4 shards, 12,000 rows, after two passes"
-    tables = [pq.read_table(name) for name in shards]
-    label = np.concatenate([one["label"].to_numpy() for one in tables])
-    for name, low_high, found in zip(("good", "bad"), bounded, refined.systems, strict=True):
-        scores = np.concatenate([one[f"score_{name}"].to_numpy() for one in tables])
-        exact = deciban.evaluate(scores[label], scores[~label], operating_points=[0.1], name=name)
-        for figure in ("eer", "min_cllr", "prbep", "dr30", "eer_threshold", "n_tar", "mean_min_dcf", "misleading"):
-            assert getattr(found, figure) == getattr(exact, figure), figure
-        assert found.name.endswith(name)
-        assert found.operating_points == exact.operating_points
-        assert found.cllr == pytest.approx(exact.cllr, rel=1e-14)
-        assert np.array_equal(found.curves.hull_p_fa, exact.curves.hull_p_fa)
-        if name == "good":  # the other one has few distinct scores
-            assert {"min_cllr", "auc"} <= set(low_high.bounds)
-        for figure in ("eer", "min_cllr", "auc", "n_tied"):
-            low, high = low_high.bounds.get(figure, (-np.inf, np.inf))
-            assert low <= getattr(exact, figure) <= high
+def in_shards(table, *, seed=0, **options):
+    """Summaries of shards of different lengths, in any order."""
+    rng = np.random.default_rng(seed)
+    cuts = np.sort(rng.integers(1, len(table), 3))
+    found = []
+    for at, (begin, end) in enumerate(zip([0, *cuts], [*cuts, len(table)], strict=True)):
+        pq.write_table(table.slice(begin, end - begin), f"{at}.parquet", row_group_size=500)
+        deciban.summarize_files(f"{at}.parquet", f"{at}.summary", **options)
+        found.append(f"{at}.summary")
+    return [found[at] for at in rng.permutation(4)]
 
 
-@pytest.mark.usefixtures("few_cells")
-@pytest.mark.parametrize("weights", [None, "whole", "fractional"])
-def test_while_too_many_scores_can_matter_passes_follow(shards, weights, monkeypatch):
-    monkeypatch.setattr("deciban.engines.summary_parts.BYTES_PER_SCORE", 2 * 10**9 // 7000)
-    rng, how = np.random.default_rng(2), {"operating_points": [0.1]}
-    if weights is not None:
-        for name in shards:
-            w = rng.integers(0, 4, N) if weights == "whole" else rng.gamma(2.0, 1.0, N)
-            pq.write_table(pq.read_table(name).append_column("w", pa.array(w)), name)
-        how["weights"] = "w"
-    deciban.merge_summaries(counted(shards, **how), "pass1")
-    before, said = None, ""
-    for n in range(2, 9):
-        again = {"refine": f"pass{n - 1}"} | ({} if weights is None else {"weights": "w"})
-        parts = []
-        for name in shards:
-            said = deciban.summarize_files(name, f"{name}.{n}", **again)[-2].text
-            parts.append(f"{name}.{n}")
-        deciban.merge_summaries([parts[0], parts[2]], "some")
-        deciban.merge_summaries([parts[3], "some", parts[1]], f"pass{n}")
-        deciban.summarize_files(shards, "together", **again)
-        assert Path("together").read_bytes() == Path(f"pass{n}").read_bytes()
-        found = deciban.evaluate_files(f"pass{n}")
-        assert f"after {'two' if n == 2 else n} passes" in found.messages[0].text
-        if "are kept" in said:
-            break
-        assert "counted in finer cells" in said
-        low, high = found.systems[0].bounds.get("min_cllr", (0.0, 0.0))
-        assert before is None or not high or (before[0] <= low < high <= before[1])
-        before = low, high
-    assert n > 2, "one pass must not do"
-    options = {"operating_points": [0.1]} | ({} if weights is None else {"weights": "w"})
-    for one, exact in zip(found.systems, deciban.evaluate_files("*.parquet", **options).systems, strict=True):
-        for figure in ("eer", "min_cllr", "prbep", "cllr", "n_tar", "mean_min_dcf"):
-            expected = getattr(exact, figure)
-            close = pytest.approx(expected, rel=1e-12)
-            assert getattr(one, figure) == (close if weights == "fractional" or figure == "cllr" else expected), figure
-    with pytest.raises(InputError, match=f"refine: pass{n} was refined already"):
-        deciban.summarize_files(shards[0], "x", refine=f"pass{n}")
+def numbers(results):
+    """What JSON says, but for messages."""
+    found = json.loads(results.to_json())
+    return {name: value for name, value in found.items() if name not in ("messages", "inputs")}
 
 
-@pytest.mark.usefixtures("few_cells")
-def test_jobs_that_may_keep_more_or_less_do_not_merge(shards, monkeypatch):
-    monkeypatch.setattr("deciban.engines.summary_parts.BYTES_PER_SCORE", 10**6)
-    deciban.merge_summaries(counted(shards[:2]), "all")
-    summarized(shards[0], "x", refine="all", memory="100MB")
-    summarized(shards[1], "y", refine="all")
-    with pytest.raises(InputError, match=r"y: up to 2,000 scores would have been kept there, and 40 in x"):
-        deciban.merge_summaries(["x", "y"], "z")
-    with pytest.raises(InputError, match="refine: x lacks 1 of 2 shards in pass 2: 1.parquet"):
-        deciban.summarize_files(shards[0], "z", refine="x")
-    with pytest.raises(InputError, match="pass 2 has not seen 1.parquet"):
-        deciban.evaluate_files("x")
-    summarized(shards[1], "y", refine="all", memory="100MB")
-    deciban.merge_summaries(["x", "y"], "z")
-    with pytest.raises(InputError, match="x: holds all shards after pass 2|these would count twice|do not add up"):
-        deciban.merge_summaries(["z", "x"], "w")
-    with pytest.raises(InputError, match="z: is what pass 2 over its shards found, all what pass 1 found"):
-        deciban.merge_summaries(["all", "z"], "w")
-    summarized(shards[2], "b", memory="100MB")
-    assert not Path("w").exists()
+IN_CELLS = "delivered", "capacity"
+"""Figures on the curve of cross-entropy, which is made of cells where trials are read in pieces."""
 
 
-def test_speakers_belong_to_the_question(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def require_alike(found, expected, place="", *, fits=True):
+    """All numbers agree to rounding, and nothing is there only once."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys(), place
+        for name in expected:
+            if name != "name" or not place.startswith("/systems"):
+                require_alike(found[name], expected[name], f"{place}/{name}", fits=fits)
+    elif isinstance(expected, list):
+        assert len(found) == len(expected), place
+        for at, (one, other) in enumerate(zip(found, expected, strict=True)):
+            require_alike(one, other, f"{place}/{at}", fits=fits)
+    elif isinstance(expected, float):
+        rel = 1e-10 if fits or not any(one in place for one in IN_CELLS) else 1e-4
+        assert found == pytest.approx(expected, rel=rel, abs=1e-12), place
+    else:
+        assert found == expected, place
+
+
+ASKED = {"eer_conventions": True, "fnmr_at": [0.1], "posteriors_at": [0.1], "at_thresholds": {"x": 0.3}}
+CASES = {
+    "counts alone": (nameless, {}, {"intervals": False, **ASKED}),
+    "several systems": (lambda one: one.drop_columns(["enroll", "test"]), {}, {"intervals": False}),
+    "a unit for each trial": (lambda one: nameless(one, "spk"), {"units": "spk"}, ASKED),
+    "units of both sides": (lambda one: one, {"units": "spk,spk2"}, {"bootstrap": 40}),
+    "speakers that are found": (lambda one: one, {"keep_names": True}, {}),
+    "weights": (lambda one: nameless(one, "w", "spk"), {"weights": "w", "units": "spk"}, ASKED),
+    "fractional weights": (lambda one: nameless(one, "share"), {"weights": "share"}, {"intervals": False}),
+    "common logarithms": (nameless, {"log10": True}, {"intervals": False}),
+}
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("fits", [True, False])
+@pytest.mark.parametrize("once", [True, False], ids=["rows once", "rows repeated"])
+@pytest.mark.parametrize("decimals", [1, 9])
+@pytest.mark.parametrize("case", CASES)
+def test_figures_are_those_of_the_trials(case, decimals, once, fits, monkeypatch):
+    chosen, how, asked = CASES[case]
+    table = chosen(two_classes(decimals=decimals))
+    pq.write_table(table, "whole.parquet")
+    reading = {name: value for name, value in how.items() if name != "keep_names"}
+    expected = numbers(deciban.evaluate_files("whole.parquet", **reading, **asked))
+    shards = in_shards(table, seed=decimals, **how)
+    deciban.merge_summaries(shards[:2], "some")
+    deciban.merge_summaries([shards[2], "some", shards[3]], "all")
+    monkeypatch.setattr("deciban.io.shards.summaries._WORTHWHILE", 0 if once else N)
+    if not fits:
+        monkeypatch.setattr("deciban.engines.evaluating._BYTES_PER_ROW", 10**12)
+    for summaries in (shards, ["some", *shards[2:]], "all"):
+        require_alike(numbers(deciban.evaluate_files(summaries, **asked)), expected, fits=fits)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("how", [{}, {"units": "spk"}])
+@pytest.mark.parametrize(
+    "asked", [{}, {"p_target": [0.1, 0.5], "prior": [0.4, 0.3, 0.2, 0.1]}, {"groups": [["a", "b"], ["c", "d"]]}]
+)
+def test_figures_of_many_classes_are_those_of_the_segments(how, asked):
+    table = segments()
+    pq.write_table(table, "whole.parquet")
+    found = deciban.evaluate_files(in_shards(table, **how), **asked)
+    assert not found.systems[0].bounds
+    require_alike(numbers(found), numbers(deciban.evaluate_files("whole.parquet", **how, **asked)))
+
+
+@pytest.mark.usefixtures("here")
+def test_trials_without_names_are_units_by_themselves():
+    table = nameless(two_classes(decimals=1))
+    pq.write_table(table, "whole.parquet")
+    (found,), (exact,) = (deciban.evaluate_files(one).systems for one in (in_shards(table), "whole.parquet"))
+    assert found.uncertainty.n_units == exact.uncertainty.n_units == N
+    for figure in ("cllr", "auc", "eer_p_miss", "mean_act_dcf"):  # no minima: which trials are left out is dealt by row
+        one, other = (own.uncertainty.interval(figure) for own in (found, exact))
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-10), figure
+    one, other = (own.uncertainty.interval("min_cllr") for own in (found, exact))
+    assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=0.05)
+
+
+@pytest.mark.usefixtures("here")
+def test_merged_files_are_the_same_bytes_in_any_order():
+    shards = in_shards(two_classes(decimals=2), keep_names=True)
+    deciban.merge_summaries(shards, "all")
+    deciban.merge_summaries([shards[3], shards[0]], "x")
+    deciban.merge_summaries([shards[1], "x", shards[2]], "again")
+    assert Path("all").read_bytes() == Path("again").read_bytes()
+    deciban.summarize_files([f"{k}.parquet" for k in range(4)], "together", keep_names=True)
+    assert Path("all").read_bytes() == Path("together").read_bytes()
+
+
+@pytest.mark.usefixtures("here")
+def test_equal_trials_take_one_row():
+    shards = in_shards(nameless(two_classes(decimals=1)))
+    deciban.merge_summaries(shards, "all")
+    assert pq.read_metadata("all").num_rows < 200
+    assert pq.read_table("all")["count"].to_numpy().sum() == N
+
+
+@pytest.mark.usefixtures("here")
+def test_minus_zero_is_zero():
+    pq.write_table(pa.table({"score": [0.0, -0.0, 1.0], "label": [True, True, False]}), "a.parquet")
+    deciban.summarize_files("a.parquet", "a")
+    assert pq.read_table("a")["count"].to_pylist() == [2, 1]
+
+
+@pytest.mark.usefixtures("here")
+def test_models_train_on_summaries_as_on_trials():
+    table = nameless(two_classes())
+    pq.write_table(table, "whole.parquet")
+    shards = in_shards(table)
+    models = [
+        deciban.train_files(one, None, intervals=False, memory="150MB").model for one in (shards, "whole.parquet")
+    ]
+    assert models[0].weights_ == pytest.approx(models[1].weights_, rel=1e-6)
+    assert models[0].offset_ == pytest.approx(models[1].offset_, rel=1e-6)
+
+
+@pytest.mark.usefixtures("here")
+def test_speakers_say_who_is_a_target():
     names = [f"u{k}" for k in range(6)]
     for at, shard in enumerate((names[:3], names[3:])):
         table = {"enroll": [a for a in shard for _ in names], "test": names * 3, "score": np.arange(18.0) + at}
         pq.write_table(pa.table(table), f"{at}.parquet")
-    Path("spk").write_text("".join(f"{name} s{k % 2}\n" for k, name in enumerate(names)))
-    Path("copy").write_text(Path("spk").read_text())
-    Path("other").write_text("".join(f"{name} s{k % 3}\n" for k, name in enumerate(names)))
-    summarized("0.parquet", "a", speakers="spk")
-    summarized("1.parquet", "b", speakers="copy")
-    summarized("1.parquet", "c", speakers="other")
-    deciban.merge_summaries(["a", "b"], "all")
-    expected = deciban.evaluate_files("?.parquet", speakers="spk", intervals=False).systems[0]
-    assert deciban.evaluate_files("all").systems[0].eer == expected.eer
-    with pytest.raises(InputError, match=r"c: answers another question than a: speakers \w+ and \w+"):
-        deciban.merge_summaries(["a", "c"], "all")
-    with pytest.raises(InputError, match="speakers \\w+ and left out"):
-        deciban.merge_summaries(["a", summarized_with_labels("d")], "all")
+        Path("spk").write_text("".join(f"{name} s{k % 2}\n" for k, name in enumerate(names)))
+        deciban.summarize_files(f"{at}.parquet", f"{at}.summary", speakers="spk")
+    expected = numbers(deciban.evaluate_files("?.parquet", speakers="spk"))
+    require_alike(numbers(deciban.evaluate_files("?.summary")), expected)
 
 
-def summarized_with_labels(output):
-    pq.write_table(pa.table({"score": [1.0, 2.0], "label": [True, False]}), "labelled.parquet")
-    return summarized("labelled.parquet", output)
+@pytest.mark.usefixtures("here")
+def test_a_missing_interval_is_explained():
+    shards = in_shards(two_classes())
+    told = [one for one in deciban.evaluate_files(shards).messages if one.is_warning]
+    assert [one.text[:30] for one in told] == ["units: none, and no intervals:"]
+    assert "trials taken as independent" in str(deciban.evaluate_files(shards, units="trials").messages)
+    assert not [one for one in deciban.evaluate_files(shards, intervals=False).messages if "units" in str(one)]
 
 
-def test_many_classes_are_not_found_in_a_summary_of_two(shards):
-    summarized(shards[0], "a")
-    assert deciban.evaluate_files("a", kind="two-class").systems
-    with pytest.raises(InputError, match="kind: a is a summary of scores of two classes"):
-        deciban.evaluate_files("a", kind="classes")
-
-
-@pytest.fixture
-def segments(tmp_path, monkeypatch):
-    """Three shards of segments of three classes in the folder of the test; the first one lacks a class."""
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(3)
-    for k in range(3):
-        label = rng.integers(0, 2 if k == 0 else 3, 300)
-        score = rng.normal(size=(300, 3)).round(2) + 2.0 * np.eye(3)[label]
-        table = {name: score[:, at] for at, name in enumerate("abc")}
-        pq.write_table(pa.table({**table, "class": ["abc"[at] for at in label]}), f"{k}.parquet")
-    return [f"{k}.parquet" for k in range(3)]
-
-
-@pytest.mark.parametrize("options", [{}, {"p_target": [0.1, 0.5], "prior": [0.5, 0.3, 0.2]}, {"p_out_of_set": 0.3}])
-def test_sums_of_many_classes_are_those_of_all_segments(segments, options):
-    deciban.merge_summaries(counted(segments, **options), "all")
-    found = deciban.evaluate_files("all")
-    (one,), (exact,) = found.systems, deciban.evaluate_files("?.parquet", intervals=False, **options).systems
-    for name in ("cllr", "cross_entropy", "brier", "error_rate"):
-        assert getattr(one, name) == pytest.approx(getattr(exact, name), rel=1e-14), name
-    for name in ("counts", "confusion", "class_error_rates"):
-        assert np.array_equal(getattr(one, name), getattr(exact, name)), name
-    assert [point.c_avg for point in one.points] == [point.c_avg for point in exact.points]
-    assert one.detection.cost == pytest.approx(exact.detection.cost, rel=1e-12)
-    assert one.detection.cllr == pytest.approx(exact.detection.cllr, rel=1e-13)
-    assert np.isnan(one.min_cllr)
-    if exact.subsets is not None:
-        assert one.subsets.value == pytest.approx(exact.subsets.value, rel=1e-12)
-    assert "summary of 3 shards, 900 rows, after one pass" in found.messages[0].text
-    assert "NaN" not in found.to_json()
-
-
-def test_further_passes_find_minima_of_many_classes(segments, monkeypatch):
-    monkeypatch.setattr("deciban.engines.class_summary_parts._FEWEST_CELLS", 500)
-    monkeypatch.setattr("deciban.engines.class_summary_parts._MOST_CELLS", 500)
-    monkeypatch.setattr("deciban.engines.class_summary_parts._MOST_FIRST", 40)
-    (exact,), bounded = deciban.evaluate_files("?.parquet", intervals=False).systems, list[set]()
-    deciban.merge_summaries(counted(segments), "pass1")
-    for n in range(2, 9):
-        parts = [summarized(name, f"{name}.{n}", refine=f"pass{n - 1}") for name in segments]
-        deciban.merge_summaries([parts[2], parts[0]], "some")
-        with (
-            pytest.raises(InputError, match="1 of 3 shards are missing: pass 2 has not seen 1.parquet")
-            if n == 2
-            else (contextlib.nullcontext())
-        ):
-            deciban.evaluate_files("some" if n == 2 else f"pass{n - 1}")
-        said = deciban.merge_summaries([parts[1], "some"], f"pass{n}")
-        summarized(segments, "together", refine=f"pass{n - 1}")
-        assert Path("together").read_bytes() == Path(f"pass{n}").read_bytes()
-        bounded.append(require_within(deciban.evaluate_files(f"pass{n - 1}").systems[0], exact))
-        if "open" not in said[0].text:
-            break
-    (one,) = deciban.evaluate_files(f"pass{n}", intervals=False).systems
-    assert bounded[0] > require_within(one, exact) == {"min_cllr", "calibration_loss"}
-    assert any("Other figures are exact" in note for note in one.notes)
-    for name in ("min_cost", "eer", "min_cllr"):
-        assert getattr(one.detection, name) == pytest.approx(getattr(exact.detection, name), rel=1e-12), name
-    assert np.array_equal(one.pairwise.min_cllr, exact.pairwise.min_cllr)
-    assert np.allclose(one.curves.reliability.observed, exact.curves.reliability.observed, rtol=1e-12)
-    assert n > 2
-    with pytest.raises(InputError, match=f"refine: pass{n} was refined already"):
-        summarized(segments[0], "x", refine=f"pass{n}")
-    with pytest.raises(InputError, match="refine: a class has no segment in the summary"):
-        summarized(segments[0], "x", refine=summarized(segments[0], "y"))
-
-
-def test_whole_weights_of_many_classes_are_copies(segments, monkeypatch):
-    monkeypatch.setattr("deciban.engines.class_summary_parts._MOST_FIRST", 40)
-    rng, how = np.random.default_rng(5), {"weights": "w", "classes": ["a", "b", "c"]}
-    for name in segments:
-        table, w = pq.read_table(name), rng.integers(0, 4, 300)
-        pq.write_table(table.take(np.repeat(np.arange(300), w)), f"{name}.copies")
-        pq.write_table(table.append_column("w", pa.array(w.astype(float))), name)
-    (exact,) = deciban.evaluate_files("*.copies", intervals=False).systems
-    deciban.merge_summaries(counted(segments, **how), "all")
-    bounded = deciban.evaluate_files("all").systems[0]
-    assert len(require_within(bounded, exact)) > 2
-    for _ in range(3):
-        parts = [summarized(name, f"{name}.more", refine="all", **how) for name in segments]
-        if "open" not in deciban.merge_summaries(parts, "all")[0].text:
-            break
-    (one,) = deciban.evaluate_files("all").systems
-    assert np.array_equal(one.confusion, exact.confusion)
-    assert one.cllr == pytest.approx(exact.cllr, rel=1e-13)
-    for name in ("min_cost", "eer", "min_cllr", "cllr"):
-        assert getattr(one.detection, name) == pytest.approx(getattr(exact.detection, name), rel=1e-12), name
-    pq.write_table(pq.read_table(segments[0]).set_column(4, "w", pa.array(rng.random(300))), "fractions.parquet")
-    with pytest.raises(InputError, match=r"weights: those of fractions.parquet are no whole numbers"):
-        summarized("fractions.parquet", "x", **how)
-
-
-def require_within(found, exact):
-    """Every figure that has bounds lies within them, and has no number of its own; their names."""
-    for figure, (low, high) in found.bounds.items():
-        name, *of = (figure,) if isinstance(figure, str) else figure
-        if name == "detectors":
-            true = exact.detectors[of[0]][of[1]]
-        elif name.startswith("pairwise"):
-            i, j = map(exact.classes.index, of)
-            pairs = exact.pairwise
-            true = pairs.min_cllr[i, j] if name == "pairwise_min_cllr" else (pairs.cllr - pairs.min_cllr)[i, j]
-        elif name.startswith("mean_"):
-            true = exact.mean_costs[name.removeprefix("mean_")]
-        else:
-            true = exact.points[of[0]].costs[name] if of else getattr(exact, name)
-        assert low <= true <= high, figure
-        assert low < high, figure
-    return set(found.bounds)
-
-
-def test_what_summaries_of_many_classes_do_not_hold_is_refused(segments):
-    summarized(segments[1], "a")
-    for call, words in (
-        (lambda: deciban.evaluate_files("a", kind="two-class"), "kind: a is a summary of scores of many classes"),
-        (lambda: deciban.evaluate_files("a", p_target=0.2), "was made for another question: p_target"),
-        (lambda: deciban.summarize_files(segments[0], "b", groups=[["a", "b"], ["c"]]), "groups"),
-    ):
-        with pytest.raises(InputError, match=words):
-            call()
-    summarized(segments[0], "b")
-    with pytest.raises(InputError, match="class 'c': no segment is of it"):
-        deciban.evaluate_files("b")
-
-
-def test_few_trials_are_exact_after_one_pass(shards):
-    counted(shards)
-    found = deciban.evaluate_files("*.summary").systems
-    assert [one.bounds for one in found] == [{}, {}]
-    assert found[0].n_tied == deciban.evaluate_files("*.parquet").systems[0].n_tied
-    deciban.summarize_files(shards, "together")
-    deciban.merge_summaries(["0.parquet.summary", "3.parquet.summary"], "x")
-    deciban.merge_summaries(["2.parquet.summary", "x", "1.parquet.summary"], "y")
-    assert Path("together").read_bytes() == Path("y").read_bytes()
-
-
-@pytest.mark.usefixtures("few_cells")
-def test_shards_that_are_missing_doubled_or_changed_are_named(shards):
-    deciban.merge_summaries(counted(shards), "all")
-    some = [summarized(name, f"{name}.refined", refine="all") for name in shards[:3]]
-    with pytest.raises(InputError, match="1 of 4 shards are missing: pass 2 has not seen 3.parquet"):
-        deciban.evaluate_files(some)
-    assert deciban.merge_summaries(some, "x")[1].text == "1 of 4 shards are missing in pass 2: 3.parquet"
-    with pytest.raises(InputError, match=r"would count twice: 0.parquet \(x, 0.parquet.refined\)"):
-        deciban.merge_summaries(["x", some[0]], "y")
+@pytest.mark.usefixtures("here")
+def test_doubled_shards_are_named():
+    shards = in_shards(nameless(two_classes()))
+    deciban.merge_summaries(shards[:2], "x")
+    with pytest.raises(InputError, match=rf"would count twice: \d.parquet \(x, {shards[0]}\)"):
+        deciban.merge_summaries(["x", shards[0]], "y")
     with pytest.raises(InputError, match="would count twice"):
-        deciban.summarize_files([shards[0], shards[0]], "y")
-    with pytest.raises(InputError, match="refine: x was refined already"):
-        deciban.summarize_files(shards[3], "y", refine="x")
-    table = pq.read_table(shards[3])
-    pq.write_table(table.slice(1), shards[3])
-    with pytest.raises(InputError, match=r"3.parquet: has changed since it was counted"):
-        deciban.summarize_files(shards[3], "y", refine="all")
-    pq.write_table(table.slice(2), "new.parquet")
-    with pytest.raises(InputError, match=r"new.parquet: was not counted"):
-        deciban.summarize_files("new.parquet", "y", refine="all")
+        deciban.evaluate_files(["x", shards[0]])
+    with pytest.raises(InputError, match="would count twice"):
+        deciban.summarize_files(["0.parquet", "0.parquet"], "y")
+    assert not Path("y").exists()
 
 
-def test_other_questions_are_refused(shards):
-    summarized(shards[0], "a", operating_points=[0.1])
-    summarized(shards[1], "b")
-    with pytest.raises(InputError, match="b: answers another question than a: operating_points"):
-        deciban.merge_summaries(["a", "b"], "c")
-    with pytest.raises(InputError, match="was made for another question: operating_points"):
-        deciban.evaluate_files("a", operating_points=[0.3])
-    assert deciban.evaluate_files("a", operating_points=[0.1]).systems[0].name.endswith("good")
-    with pytest.raises(InputError, match="a: was made for another question: operating_points"):
-        deciban.summarize_files(shards[0], "c", refine="a", operating_points=[0.3])
-    assert not Path("c").exists()
-
-
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     "said",
     [
-        {"units": "trials"},
-        {"bootstrap": 200},
-        {"optimism": True},
-        {"level": 0.9},
-        {"memory": "1GB"},
-        {"dask": "local:2"},
-        {"approximate": True},
+        {"units": "spk"},
         {"where": {"gender": "f"}},
         {"labels": {"target": "f"}},
         {"log10": True},
@@ -354,58 +240,81 @@ def test_other_questions_are_refused(shards):
         {"speakers": "utt2spk"},
     ],
 )
-def test_what_only_trials_can_tell_is_refused(shards, said):
-    summarized(shards[0], "a")
-    words = "(a summary of shards holds counts|says how trials are (read|gone through))"
-    with pytest.raises(InputError, match=f"{next(iter(said))}: {words}"):
-        deciban.evaluate_files("a", **said)
+def test_how_trials_are_read_was_decided(said):
+    shards = in_shards(nameless(two_classes()))
+    with pytest.raises(InputError, match=f"{next(iter(said))}: says how trials are read, which was decided"):
+        deciban.evaluate_files(shards, **said)
 
 
-def test_a_missing_interval_is_explained(shards):
-    summarized(shards[0], "a")
-    told = [one.text for one in deciban.evaluate_files("a").messages if one.text.startswith("units: ")]
-    assert told == [text for text in told if "The shards themselves have intervals" in text] != []
-    assert not [one for one in deciban.evaluate_files("a", intervals=False).messages if "units" in str(one)]
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    "said", [{"operating_points": [0.1]}, {"bootstrap": 100}, {"level": 0.9}, {"by": "spk"}, {"dask": "local:2"}]
+)
+def test_what_is_no_part_of_a_summary_is_refused_where_one_is_written(said):
+    pq.write_table(two_classes(), "a.parquet")
+    with pytest.raises((InputError, TypeError), match=next(iter(said))):
+        deciban.summarize_files("a.parquet", "a", **said)
+    assert set(said).isdisjoint(SUMMARIZED)
+    with pytest.raises(InputError, match="memory: got '120MB'. The least that merging needs is 150 MB"):
+        deciban.summarize_files("a.parquet", "a", memory="120MB")
+    with pytest.raises(InputError, match="keep_names"):
+        pq.write_table(nameless(two_classes()), "b.parquet")
+        deciban.summarize_files("b.parquet", "b", keep_names=True)
 
 
-def test_trials_of_one_class_are_not_evaluated(shards):
-    summarized(shards[1], "a")
-    for said in ({}, {"approximate": True}, {"scores": "a"}):
-        scores = said.pop("scores", shards[1])
-        with pytest.raises(KeyMismatchError, match=f"^{scores}: no target trial among 3,000"):
-            deciban.evaluate_files(scores, **said)
+@pytest.mark.usefixtures("here")
+def test_what_needs_names_or_columns_is_refused():
+    shards = in_shards(nameless(two_classes()))
+    with pytest.raises(InputError, match="a summary"):
+        deciban.evaluate_files(shards, by="spk")
+    with pytest.raises(InputError, match="worst: a summary holds no names of trials, .* Name the shards"):
+        deciban.evaluate_files(shards, worst=3)
+    with pytest.raises(InputError, match="trials cannot be held out, as a summary holds no names"):
+        deciban.train_files(shards, None, cross_validate=3)
+    with pytest.raises(InputError, match="kind: .* is a summary of scores of two classes"):
+        deciban.evaluate_files(shards, kind="classes")
+    assert deciban.evaluate_files(shards, kind="two-class").systems
 
 
-def test_a_summary_is_no_table_of_trials(shards):
-    summarized(shards[0], "a")
-    for call in (
-        lambda: deciban.evaluate_files("a", shards[0]),
-        lambda: deciban.evaluate_files(["a", shards[0]]),
-        lambda: deciban.evaluate_files(["a", shards[0]], approximate=True),
-        lambda: deciban.summarize_files("a", "b"),
-        lambda: deciban.calibrate_files("a"),
+@pytest.mark.usefixtures("here")
+def test_what_needs_trials_in_memory_names_the_way_out():
+    source = opened(in_shards(nameless(two_classes())), None, Options())
+    with pytest.raises(
+        InputError, match="a plan: needs trials, and .* is a summary of shards. Name the shards themselves"
     ):
-        with pytest.raises(FormatError, match="^a: is a summary of shards, and holds no trials"):
-            call()
-    with pytest.raises(InputError, match="threshold_from: needs trials, and a is a summary of shards"):
-        deciban.evaluate_files("a", threshold_from=shards[0])
+        in_memory(source, "a plan")
 
 
-@pytest.mark.usefixtures("few_cells")
-def test_figures_without_bounds_need_the_second_pass(shards):
-    summarized(shards[0], "a", fnmr_at=[0.1])
-    with pytest.raises(InputError, match="no bounds of what fnmr_at asks for"):
+@pytest.mark.usefixtures("here")
+def test_trials_of_one_class_are_not_evaluated():
+    pq.write_table(pa.table({"score": [1.0, 2.0], "label": [False, False]}), "a.parquet")
+    deciban.summarize_files("a.parquet", "a")
+    with pytest.raises(KeyMismatchError, match="^a: no target trial among 2"):
         deciban.evaluate_files("a")
-    found = deciban.evaluate_files(summarized(shards[0], "b", refine="a")).systems[0]
-    expected = deciban.evaluate_files(shards[0], fnmr_at=[0.1]).systems[0]
-    assert found.requested.rates_at == expected.requested.rates_at
 
 
-def test_what_is_no_shard_is_refused(shards):
+@pytest.mark.usefixtures("here")
+def test_a_summary_is_no_table_of_trials():
+    shards = in_shards(nameless(two_classes()))
+    for call in (
+        lambda: deciban.evaluate_files(shards[0], "0.parquet"),
+        lambda: deciban.evaluate_files([shards[0], "0.parquet"]),
+        lambda: deciban.summarize_files(shards[0], "b"),
+        lambda: deciban.read_scores(shards[0]),
+    ):
+        with pytest.raises(
+            FormatError, match=rf"^{re.escape(shards[0])}: is a summary of shards, and no table of trials"
+        ):
+            call()
+
+
+@pytest.mark.usefixtures("here")
+def test_what_is_no_shard_is_refused():
     pq.write_table(pa.table({"label": [True], "score": ["x"]}), "bad.parquet")
     with pytest.raises(FormatError):
         deciban.summarize_files("bad.parquet", "a")
     with pytest.raises(InputError, match="shards: none given"):
         deciban.summarize_files([], "a")
     with pytest.raises(FormatError, match="is no summary of shards"):
-        deciban.merge_summaries(shards[:1], "a")
+        deciban.merge_summaries(["bad.parquet"], "a")
+    assert sorted(one.name for one in Path().iterdir()) == ["bad.parquet"]

@@ -1,6 +1,6 @@
-"""What is said of a summary of shards: its question, its shards, and which of them a pass has not seen."""
+"""What is said of a summary of shards: what it holds, and which shards were read."""
 
-import re
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -17,48 +17,26 @@ def merged(tmp_path, monkeypatch):
     """Two shards of 4 trials each, one of them a target, and their summary."""
     monkeypatch.chdir(tmp_path)
     for name, scores in (("a", [2.0, -1.0, 0.5, 1.0]), ("b", [1.5, 0.0, -3.0, -2.0])):
-        pq.write_table(pa.table({"score": scores, "label": [True, False, False, False]}), f"{name}.parquet")
-        deciban.summarize_files(f"{name}.parquet", f"{name}.summary", operating_points=[0.1, (0.5, 2, 1)])
+        table = {"score": scores, "label": [True, False, False, False], "spk": [*"xyxz"], "w": [1, 2, 0, 1]}
+        pq.write_table(pa.table(table), f"{name}.parquet")
+        deciban.summarize_files(f"{name}.parquet", f"{name}.summary")
     deciban.merge_summaries(["b.summary", "a.summary"], "all.summary")
     return "all.summary"
 
 
-def test_the_question_and_the_shards_are_told(merged):
-    found = inspect_file(merged)
-    told = dict(found.properties)
+def test_shards_and_trials_are_told(merged):
+    told = dict(inspect_file(merged).properties)
     assert told["shards"] == "2: a.parquet, b.parquet"
     assert told["rows"] == "8"
     assert told["labels"] == "2 targets, 6 non-targets"
-    assert re.match(r"p_target 0\.1\b.*0\.5", told["asked operating_points"])
-    assert (told["passes"], found.remarks) == ("1: figures of ranks are exact", ())
-    assert inspect_file(merged, format="summary") == found
+    assert (told["weights"], told["units"]) == ("every trial counts once", "every trial is one")
+    assert any("score='score'" in value for name, value in inspect_file(merged).properties if name == "the first shard")
 
 
-def test_a_further_pass_is_named_where_one_tells_more(merged, monkeypatch):
-    deciban.summarize_files("a.parquet", "asked.summary", fmr_at=[0.1])
-    assert "--refine asked.summary" in inspect_file("asked.summary").remarks[0]
-    n = np.arange(5000)
-    pq.write_table(pa.table({"score": n / 7.0, "label": n % 3 == 0}), "many.parquet")
-    monkeypatch.setattr("deciban.engines.summary_parts.ROOM", 300)
-    deciban.summarize_files("many.parquet", "many.summary")
-    found = inspect_file("many.summary")
-    assert dict(found.properties)["passes"].startswith("1: figures of ranks have bounds")
-    assert "--refine many.summary" in found.remarks[0]
-    bounds = [deciban.evaluate_files(name).systems[0].bounds for name in (merged, "many.summary")]
-    assert list(map(bool, bounds)) == [False, True]
-
-
-def test_shards_that_a_pass_has_not_seen_are_named(merged):
-    for name in ("a", "b"):
-        deciban.summarize_files(f"{name}.parquet", f"{name}.refined", refine=merged)
-    one = inspect_file("a.refined")
-    assert dict(one.properties)["seen by pass 2"] == "1 of 2 shards"
-    assert one.remarks[0].startswith("1 shard missing in pass 2: b.parquet.")
-    deciban.merge_summaries(["a.refined", "b.refined"], "refined")
-    assert (inspect_file("refined").remarks, dict(inspect_file("refined").properties)["passes"]) == (
-        (),
-        "2: figures are exact",
-    )
+def test_weights_and_units_are_told(merged):
+    deciban.summarize_files("a.parquet", merged, weights="w", units="spk")
+    told = dict(inspect_file(merged).properties)
+    assert (told["weights"], told["units"]) == ("column 'w'", "by column 'spk'")
 
 
 def test_segments_of_many_classes_are_counted(tmp_path):
@@ -70,18 +48,10 @@ def test_segments_of_many_classes_are_counted(tmp_path):
     told = dict(inspect_file(tmp_path / "c.summary").properties)
     assert told["about"] == "3 classes: deu, eng, fra"
     assert told["segments of each class"] == "deu 1, eng 1, fra 2"
-    assert told["passes"].startswith("1: minima of detectors and pairs have bounds")
-    deciban.summarize_files(tmp_path / "c.parquet", tmp_path / "c.refined", refine=tmp_path / "c.summary")
-    found = inspect_file(tmp_path / "c.refined")
-    assert dict(found.properties)["passes"].startswith("2: minima of detectors and pairs are exact")
-    assert not found.remarks
-    assert deciban.evaluate_files(tmp_path / "c.refined").systems[0].bounds.keys() >= {"min_cllr"}
 
 
 def test_a_damaged_summary_is_not_described(merged):
-    table = pq.read_table(merged)
-    n_non = table["n_non"].to_numpy() + 1
-    at = table.schema.get_field_index("n_non")
-    pq.write_table(table.set_column(at, "n_non", pa.array(n_non)), "forged")
-    with pytest.raises(FormatError, match="forged: is damaged"):
+    whole = Path(merged).read_bytes()
+    Path("forged").write_bytes(whole.replace(b'"n_rows"', b'"m_rows"'))
+    with pytest.raises(FormatError, match="forged"):
         inspect_file("forged")

@@ -1,43 +1,170 @@
-"""Summaries of shards in files: Parquet with a row for each cell; everything else in its metadata, as JSON.
+"""Summaries of shards in files: Parquet with the different trials of some shards and how often each occurs.
 
-Numbers that are no counts stand there as hexadecimal floats, so that nothing is rounded. A digest of all of it tells a
-file that was damaged, and a number the version of the layout.
+Rows ascend, so that files merge as streams. What columns mean, and which shards were read, is JSON in the metadata.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from deciban.core.ranks.exact_weights import aligned
-from deciban.core.ranks.kept_scores import KeptScores
-from deciban.core.ranks.score_cells import ScoreCells, keys_of
-from deciban.errors import FormatError
-from deciban.evaluation.multiclass.summary import DRAWN as MOST_SHOWN
-from deciban.io.atomic import atomic_write
-from deciban.io.class_summary_parts import ClassPart
+from deciban.errors import FormatError, InputError
+from deciban.io.atomic import ScratchFolder, atomic_write
+from deciban.io.count_tables import Columns, in_groups, merged
 from deciban.io.source import PathLike, display_name
-from deciban.io.summary_parts import Further, SummaryPart
-from deciban.io.summary_records import Question, ShardRecord
-from deciban.types import AnyArray, BoolArray
+from deciban.messages import counted, names_apart, shortened
+from deciban.trials.lists import PAIR
 
-VERSION = 1
+VERSION = 2
+_MOST_ROWS, _BYTES = 1 << 18, 1 << 23
+"""Rows of a row group, and what they take where there are many columns."""
+
+LABEL, CLASS, WEIGHT, UNIT = "label", "class", "weight", "unit"
 _METADATA = b"deciban-summary"
 _PARQUET = b"PAR1"
-_CLASSES = ("non", "tar")
-_ARRAYS = {"whole": np.dtype(np.int64), "number": np.dtype(np.float64), "key": np.dtype(np.uint64)}
-"""Columns of summaries of many classes that hold arrays, and what of."""
+_AT_ONCE = 1 << 23
+"""Bytes of the rows of all files that are in memory while these are merged."""
 
-_WEIGHED = ("weight", "product")
+_FEWEST = 1 << 12
+"""Rows of each of these, however many there are."""
+
+_MOST_FILES = 64
+"""Files that are merged at once: more go through temporary ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardRecord:
+    """A shard that was read.
+
+    Attributes
+    ----------
+    name : str
+        Of its file, without folders.
+    n_rows : int
+    n_trials : tuple of int
+        Trials of each class; of two classes non-targets and targets.
+    sha256 : str
+        Of its content: by this a shard is known.
+    reading : tuple of str
+        What was said of how it was read.
+    """
+
+    name: str
+    n_rows: int
+    n_trials: tuple[int, ...]
+    sha256: str
+    reading: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryHead:
+    """What a summary says beside its rows.
+
+    Attributes
+    ----------
+    systems : tuple of str
+    classes : tuple of str
+        Of many classes; empty of two.
+    shards : tuple of ShardRecord
+        By their content.
+    units : {"none", "trials", "named", "names"}
+        What is kept of who is in a trial: nothing; nothing, as every trial is a unit; the units that were named; or
+        the names of both sides.
+    n_sides : int
+        Columns of units: one, or one for each side; also of names.
+    noun, source : str
+        Of units that were named, see `deciban.core.resampling.units.TrialUnits`.
+    weights : str
+        What the column of weights was called; empty if every trial counts once.
+    log10 : bool
+        Whether scores were common logarithms; here they are natural ones.
+    """
+
+    systems: tuple[str, ...]
+    classes: tuple[str, ...]
+    shards: tuple[ShardRecord, ...]
+    units: str
+    n_sides: int = 0
+    noun: str = ""
+    source: str = ""
+    weights: str = ""
+    log10: bool = False
+
+    @property
+    def score_columns(self) -> list[list[str]]:
+        """The columns of each system: one, or one for each class."""
+        systems = [""] if len(self.systems) == 1 else [f" {name}" for name in self.systems]
+        words = [[f" {name}" for name in self.classes] or [""]] * len(systems)
+        names = [f"score{system}{word}" for system, own in zip(systems, words, strict=True) for word in own]
+        apart, width = names_apart(names, ()), len(self.classes) or 1
+        return [apart[start : start + width] for start in range(0, len(apart), width)]
+
+    @property
+    def truth(self) -> str:
+        """The column that says the truth."""
+        return CLASS if self.classes else LABEL
+
+    @property
+    def unit_columns(self) -> list[str]:
+        """The columns of numbers that stand for units, or for the names of both sides."""
+        return [f"{UNIT} {side}" for side in PAIR] if self.n_sides == len(PAIR) else [UNIT] * self.n_sides
+
+    @property
+    def rows_of_group(self) -> int:
+        """Rows of a row group: what is kept alone decides, so that the same rows are the same bytes."""
+        return min(1 << (_BYTES // self.bytes_per_row).bit_length() - 1, _MOST_ROWS)
+
+    @property
+    def bytes_per_row(self) -> int:
+        """What a row takes in memory, at most."""
+        return 8 * (len(self.systems) * (len(self.classes) or 1) + self.n_sides + bool(self.weights) + 2)
+
+    @property
+    def n_trials(self) -> int:
+        """Trials of all shards."""
+        return sum(sum(one.n_trials) for one in self.shards)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all shards."""
+        return sum(one.n_rows for one in self.shards)
+
+    @property
+    def of_classes(self) -> list[int]:
+        """Trials of each class."""
+        return [sum(each) for each in zip(*(one.n_trials for one in self.shards), strict=True)]
+
+    def differences(self, other: SummaryHead) -> list[str]:
+        """In words what the rows of another summary mean otherwise, so that they do not belong to these."""
+        found = list[str]()
+        for name, words in _ALIKE.items():
+            one, two = getattr(self, name), getattr(other, name)
+            if one != two:
+                found.append(f"{words} {_in_words(one)} and {_in_words(two)}")
+        return found
+
+
+_ALIKE = {
+    "classes": "classes",
+    "systems": "systems",
+    "units": "units",
+    "n_sides": "sides of units",
+    "weights": "weights",
+}
+
+
+def _in_words(value: Any) -> str:
+    return (", ".join(value) if isinstance(value, tuple) else str(value)) or "none"
 
 
 def is_summary_file(path: PathLike) -> bool:
-    """Whether a file is a summary of shards; only its first bytes and its footer are read."""
+    """Return whether a file is a summary of shards; only its first bytes and its footer are read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -53,7 +180,7 @@ def is_summary_file(path: PathLike) -> bool:
 
 
 def refuse_summary(metadata: Mapping[bytes, bytes] | None, name: str) -> None:
-    """Refuse a summary where trials are read.
+    """Refuse a summary where a table of trials is read.
 
     Parameters
     ----------
@@ -69,261 +196,197 @@ def refuse_summary(metadata: Mapping[bytes, bytes] | None, name: str) -> None:
     """
     if _METADATA in (metadata or {}):
         raise FormatError(
-            f"{name}: is a summary of shards, and holds no trials. It is evaluated, reported and plotted with other "
-            "summaries alone, without a key; for all else name the shards."
+            f"{name}: is a summary of shards, and no table of trials. It is read with other summaries alone, without a "
+            "key, by deciban eval, report, plot, calibrate and fuse; for all else name the shards."
         )
 
 
-def write_summary(part: SummaryPart | ClassPart, path: PathLike) -> None:
-    """Write a summary, whole or not at all; the same summary always gives the same bytes.
-
-    Parameters
-    ----------
-    part : SummaryPart or ClassPart
-    path : path
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if isinstance(part, ClassPart):
-        table, told = _table_of_arrays(part.arrays()), part.about()
-    else:
-        columns: dict[str, list[Any]] = {}
-        for one in _blocks(part):
-            for name, column in one.columns(_digits(part)).items():
-                columns.setdefault(name, []).append(column)
-        table, told = pa.table({name: pa.concat_arrays(parts) for name, parts in columns.items()}), _about(part)
-    about = {"version": VERSION, "sha256": part.sha256, **told}
-    text = json.dumps(about, ensure_ascii=False, sort_keys=True)
-    with atomic_write(path) as stream:
-        pq.write_table(
-            table.replace_schema_metadata({_METADATA: text}), stream, compression="zstd", write_statistics=False
-        )
-
-
-def read_summary(path: PathLike) -> SummaryPart | ClassPart:
-    """Read a summary.
+def read_head(path: PathLike) -> SummaryHead:
+    """Read what a summary says beside its rows.
 
     Parameters
     ----------
     path : path
-
-    Returns
-    -------
-    SummaryPart or ClassPart
 
     Raises
     ------
     FormatError, OSError
-        If it is none, of a newer version, or damaged.
+        If it is no summary, one of another version, or damaged.
     """
     import pyarrow.parquet as pq
 
     name = display_name(path)
     with Path(path).open("rb") as stream:
         if stream.read(len(_PARQUET)) != _PARQUET:
-            raise FormatError(f"{name}: is no summary of shards. deciban summarize writes some.")
+            raise _no_summary(name)
     try:
-        table = pq.read_table(path, use_threads=False, partitioning=None)
+        text = (pq.read_metadata(path).metadata or {}).get(_METADATA)
     except Exception as error:  # whatever the library stumbles over
-        raise FormatError(f"{name}: is incomplete or damaged. Summarize its shards again.") from error
-    text = (table.schema.metadata or {}).get(_METADATA)
+        raise _damaged(name) from error
     if text is None:
-        raise FormatError(f"{name}: is no summary of shards. deciban summarize writes some.")
+        raise _no_summary(name)
     try:
         about = json.loads(text)
-        version = about["version"]
-        part = _part(about, table) if version == VERSION else None
-        is_whole = part is not None and part.sha256 == about["sha256"]
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        version = about.pop("version")
+        if version == VERSION:
+            return _head(about)
+    except (KeyError, TypeError, ValueError) as error:
         raise _damaged(name) from error
-    if version != VERSION:
-        raise FormatError(
-            f"{name}: is a summary of version {version}, and this package reads version {VERSION}. Make it again, or "
-            "read it by the version that wrote it."
-        )
-    if part is None or not is_whole:
-        raise _damaged(name)
-    return part
+    raise FormatError(
+        f"{name}: is a summary of version {version}, and this package reads version {VERSION}: summarize its shards "
+        "again (deciban summarize)."
+    )
+
+
+def _no_summary(name: str) -> FormatError:
+    return FormatError(f"{name}: is no summary of shards. deciban summarize writes some.")
 
 
 def _damaged(name: str) -> FormatError:
-    return FormatError(f"{name}: is damaged: it differs from what was written. Summarize its shards again.")
+    return FormatError(f"{name}: is incomplete or damaged. Summarize its shards again.")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Block:
-    """Neighbouring rows of the table: the cells of a system, or the finer ones of a further pass."""
-
-    system: int
-    cells: ScoreCells
-    scores: str
-    again: BoolArray | None = None
-    kept: KeptScores | None = None
-    is_finer: bool | None = None
-    """None where no block is of finer cells."""
-
-    def columns(self, digits: range) -> dict[str, Any]:
-        """All of them, as Arrow arrays."""
-        import pyarrow as pa
-
-        cells = self.cells
-        found: dict[str, Any] = {"system": np.full(cells.n_cells, self.system, np.int32), "start": cells.starts}
-        for c, name in enumerate(_CLASSES):
-            found[f"n_{name}"] = cells.counts[c]
-            found[f"{name}_low"], found[f"{name}_high"] = cells.low[c], cells.high[c]
-            found[f"{name}_upper"], found[f"{name}_lower"] = cells.mantissas[c]
-            for place in digits:
-                own = place - cells.lowest_digit
-                for k, what in enumerate(_WEIGHED):
-                    is_there = 0 <= own < cells.weights.shape[2]
-                    found[f"{name}_{what}{place}"] = cells.weights[c, k, own] if is_there else cells.counts[c] * 0
-        if self.again is not None:
-            found["again"] = self.again
-        if self.is_finer is not None:
-            found["finer"] = np.full(cells.n_cells, self.is_finer)
-        made = {name: pa.array(column) for name, column in found.items()}
-        return made | ({} if self.kept is None else self._lists(self.kept))
-
-    def _lists(self, kept: KeptScores) -> dict[str, Any]:
-        """The scores of each cell, and their weights."""
-        import pyarrow as pa
-
-        found = {}
-        for c, name in enumerate(_CLASSES):
-            rows = np.searchsorted(self.cells.starts, keys_of(kept.scores[c]), side="right") - 1
-            offsets = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=self.cells.n_cells)))).astype(np.int64)
-            lists = pa.LargeListArray.from_arrays
-            found[f"{name}_scores"] = lists(offsets, pa.array(kept.scores[c].astype(self.scores) + 0.0))
-            if kept.weights is not None:
-                found[f"{name}_weights"] = lists(offsets, pa.array(kept.weights[c]))
-        return found
+def _head(about: dict[str, Any]) -> SummaryHead:
+    shards = about.pop("shards")
+    made = (ShardRecord(**{key: _tuple(value) for key, value in one.items()}) for one in shards)
+    return SummaryHead(shards=tuple(made), **{key: _tuple(value) for key, value in about.items()})
 
 
-def _blocks(part: SummaryPart) -> Iterator[_Block]:
-    further, scores = part.further, part.question.scores
-    for k, cells in enumerate(part.cells):
-        if further is None:
-            yield _Block(k, cells, scores)
-        elif further.kept:
-            yield _Block(k, cells, scores, further.again[k], further.kept[k])
-        else:
-            yield _Block(k, cells, scores, further.again[k], is_finer=False)
-            finer = further.finer[k]
-            yield _Block(k, finer, scores, np.zeros(finer.n_cells, np.bool_), is_finer=True)
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
-def _digits(part: SummaryPart) -> range:
-    """Places of all digits of weights that occur in one of the tables of cells."""
-    ends = list[int]()
-    for one in _blocks(part):
-        if one.cells.is_weighted:
-            ends += [one.cells.lowest_digit, one.cells.lowest_digit + one.cells.weights.shape[2]]
-    return range(min(ends, default=0), max(ends, default=0))
+def head_of_all(heads: Sequence[SummaryHead], names: Sequence[str]) -> SummaryHead:
+    """What the summaries of different shards say together.
+
+    Parameters
+    ----------
+    heads : sequence of SummaryHead
+    names : sequence of str
+        What messages call them.
+
+    Raises
+    ------
+    InputError
+        If there is none, their rows mean different things, or a shard is in two of them.
+    """
+    if not heads:
+        raise InputError("summaries: none given. Name at least one.")
+    seen, doubled = dict[str, str](), list[str]()
+    for one, name in zip(heads, names, strict=True):
+        if differences := heads[0].differences(one):
+            raise InputError(
+                f"{name}: holds other things than {names[0]}: {'; '.join(map(shortened, differences))}. Summarize all "
+                "shards with the same options."
+            )
+        for shard in one.shards:
+            if shard.sha256 in seen:
+                doubled.append(f"{shard.name} ({seen[shard.sha256]}, {name})")
+            seen[shard.sha256] = name
+    if doubled:
+        more = f", and {counted(len(doubled) - 3, 'other')}" if len(doubled) > 3 else ""
+        raise InputError(
+            f"shards: {counted(len(doubled), 'shard')} would count twice: {'; '.join(doubled[:3])}{more}. Merge each "
+            "shard once."
+        )
+    shards = sorted((shard for one in heads for shard in one.shards), key=lambda one: one.sha256)
+    said: Any = {name: min(getattr(one, name) for one in heads) for name in ("noun", "source", "log10")}
+    return replace(heads[0], shards=tuple(shards), **said)
 
 
-class _Table:
-    """What was read, some rows after the other."""
-
-    def __init__(self, about: Mapping[str, Any], table: Any) -> None:
-        self.about = about
-        self.columns = {name: table.column(name).combine_chunks() for name in table.column_names}
-        self.system = self.columns["system"].to_numpy()
-        self.cuts = np.array(list(map(float.fromhex, about["cuts"])))
-
-    def rows(self, system: int, *, is_finer: bool) -> dict[str, Any]:
-        """The columns of one block."""
-        begin, end = np.searchsorted(self.system, [system, system + 1])
-        if self.about["finer"] is not None:
-            flags = self.columns["finer"].to_numpy(zero_copy_only=False)[begin:end]
-            middle = begin + int(np.count_nonzero(~flags))
-            begin, end = (middle, end) if is_finer else (begin, middle)
-        return {name: column.slice(begin, end - begin) for name, column in self.columns.items()}
-
-    def cells(self, system: int, *, is_finer: bool = False) -> ScoreCells:
-        """The cells of a system."""
-        own = self.rows(system, is_finer=is_finer)
-        of = self.about["finer"] if is_finer else self.about["cells"]
-
-        def both(kind: str) -> Any:
-            return np.stack([own[kind.format(name)].to_numpy() for name in _CLASSES])
-
-        places = range(*self.about["digits"])
-        weights = np.zeros((2, 2, len(places), len(own["start"])), np.int64)
-        for k, what in enumerate(_WEIGHED):
-            for row, place in enumerate(places):
-                weights[:, k, row] = both(f"{{}}_{what}{place}")
-        (weights,), lowest = aligned([(weights, places.start)])
-        mantissas = np.stack([both("{}_upper"), both("{}_lower")], axis=1)
-        ranges = both("n_{}"), both("{}_low"), both("{}_high"), mantissas
-        room, level = of["rooms"][system], of["levels"][system]
-        return ScoreCells(room, self.cuts, level, own["start"].to_numpy(), *ranges, weights, lowest)
-
-    def kept(self, system: int) -> KeptScores:
-        """The scores of cells that can matter."""
-        own = self.rows(system, is_finer=False)
-
-        def both(what: str) -> Any:
-            return tuple(np.asarray(own[f"{name}_{what}"].flatten().to_numpy()) for name in _CLASSES)
-
-        return KeptScores(both("scores"), both("weights") if "non_weights" in own else None)
-
-    def again(self, system: int) -> BoolArray:
-        """Which cells can matter."""
-        found: BoolArray = self.rows(system, is_finer=False)["again"].to_numpy(zero_copy_only=False)
-        return found
+def head_in_words(head: SummaryHead) -> str:
+    """Say what a summary is of."""
+    return f"summary of {counted(len(head.shards), 'shard')}, {head.n_trials:,} trials"
 
 
-def _table_of_arrays(arrays: Mapping[str, AnyArray]) -> Any:
-    """Arrays of all kinds, a row for each."""
+def write_summary(head: SummaryHead, tables: Iterable[Columns], path: PathLike) -> None:
+    """Write a summary, whole or not at all; the same rows and shards always give the same bytes.
+
+    Parameters
+    ----------
+    head : SummaryHead
+    tables : iterable of columns
+        All rows in ascending order, some after the other; at least one table, which may be empty.
+    path : path
+    """
+    about = json.dumps({"version": VERSION, **asdict(head)}, ensure_ascii=False, sort_keys=True)
+    with atomic_write(path) as stream:
+        _write_rows(in_groups(tables, head.rows_of_group), stream, {_METADATA: about.encode()})
+
+
+def _write_rows(tables: Iterable[Columns], target: Any, metadata: Mapping[bytes, bytes] | None = None) -> None:
+    """Write rows with compression that suits ascending numbers."""
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    names = sorted(arrays)
-    rows: dict[str, Any] = {
-        "name": names,
-        "shape": pa.array([arrays[name].shape for name in names], pa.list_(pa.int64())),
-    }
-    for column, kind in _ARRAYS.items():
-        own = [arrays[name].ravel() if arrays[name].dtype == kind else None for name in names]
-        rows[column] = pa.array(own, pa.large_list(pa.from_numpy_dtype(kind)))
-    return pa.table(rows)
-
-
-def _arrays_of(table: Any) -> dict[str, AnyArray]:
-    found, columns = dict[str, AnyArray](), [table.column(name) for name in ("name", "shape", *_ARRAYS)]
-    for name, shape, *each in zip(*columns, strict=True):
-        one = next(own for own in each if own.is_valid)
-        found[name.as_py()] = one.values.to_numpy().reshape(shape.as_py())
-    return found
+    with ExitStack() as closing:
+        file: Any = None
+        for rows in tables:
+            table = pa.table(dict(rows)).replace_schema_metadata(metadata)
+            if file is None:
+                floats = [name for name, values in rows.items() if values.dtype.kind == "f"]
+                others = [name for name in rows if name not in floats]
+                how: Any = {"use_dictionary": others, "column_encoding": dict.fromkeys(floats, "BYTE_STREAM_SPLIT")}
+                how |= {"compression": "zstd", "write_statistics": False, "write_page_checksum": True}
+                file = closing.enter_context(pq.ParquetWriter(target, table.schema, **how))
+            file.write_table(table, row_group_size=max(len(table), 1))
 
 
-def _part(about: Mapping[str, Any], table: Any) -> SummaryPart | ClassPart:
-    if about["question"].get("classes"):
-        return ClassPart.of(about, _arrays_of(table), MOST_SHOWN)
-    question = Question.from_dict(about["question"])
-    shards = tuple(map(ShardRecord.from_dict, about["shards"]))
-    read, systems = _Table(about, table), range(len(question.systems))
-    cells, further = tuple(map(read.cells, systems)), None
-    if (of := about["further"]) is not None:
-        kept = () if about["finer"] is not None else tuple(map(read.kept, systems))
-        finer = () if kept else tuple(read.cells(k, is_finer=True) for k in systems)
-        further = Further(of["most"], tuple(map(read.again, systems)), tuple(of["seen"]), kept, finer)
-    return SummaryPart(question, shards, cells, about["passes"], further)
+def write_run(rows: Columns, path: Path) -> None:
+    """Write rows in ascending order to a temporary file, which `merged_rows` reads."""
+    _write_rows([rows], path)
 
 
-def _about(part: SummaryPart) -> dict[str, Any]:
-    further, digits = part.further, _digits(part)
+def merged_rows(paths: Sequence[PathLike], scratch: ScratchFolder) -> Iterator[Columns]:
+    """Merge the rows of files, some after the other, whatever their number and their size.
 
-    def of(tables: Sequence[ScoreCells]) -> dict[str, Any]:
-        return {"levels": [one.level for one in tables], "rooms": [one.room for one in tables]}
+    Parameters
+    ----------
+    paths : sequence of path
+        Of summaries, or of `write_run`.
+    scratch : ScratchFolder
+        For what is merged on the way, where there are many.
 
-    return {
-        "question": part.question.to_dict(),
-        "passes": part.n_passes,
-        "cells": of(part.cells),
-        "cuts": [cut.hex() for cut in part.cells[0].cuts.tolist()] if part.cells else [],
-        "digits": [digits.start, digits.stop],
-        "shards": [one.to_dict() for one in part.shards],
-        "further": None if further is None else {"most": further.most, "seen": list(further.seen)},
-        "finer": of(further.finer) if further is not None and further.finer else None,
-    }
+    Raises
+    ------
+    FormatError, OSError
+        If one cannot be read, or is damaged.
+    """
+    left = list(paths)
+    while len(left) > _MOST_FILES:
+        together = scratch.path / f"merged-{len(left)}-{Path(left[0]).name}"
+        _write_rows(merged_rows(left[:_MOST_FILES], scratch), together)
+        left = [*left[_MOST_FILES:], together]
+    return merged(_of_one_type([_rows_of(path, _AT_ONCE // len(left)) for path in left]))
+
+
+def _rows_of(path: PathLike, n_bytes: int) -> Iterator[Columns]:
+    """The rows of a file, as many at a time as take so many bytes."""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 18, page_checksum_verification=True) as file:
+            n_at_once = max(n_bytes // (8 * file.metadata.num_columns), _FEWEST)
+            for batch in file.iter_batches(batch_size=n_at_once, use_threads=False):
+                yield {
+                    name: column.to_numpy(zero_copy_only=False)
+                    for name, column in zip(batch.schema.names, batch.columns, strict=True)
+                }
+    except OSError as error:  # what the library stumbles over, too
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise _damaged(display_name(path)) from error
+
+
+def _of_one_type(parts: Sequence[Iterator[Columns]]) -> list[Iterator[Columns]]:
+    """The same with scores in float64 where some files have such: what is equal is the same number then."""
+    first = [next(part, None) for part in parts]
+    known = [rows for rows in first if rows is not None]
+    kinds = {name: np.result_type(*(rows[name].dtype for rows in known)) for name in (known[0] if known else ())}
+
+    def typed(rows: Columns | None, part: Iterator[Columns]) -> Iterator[Columns]:
+        while rows is not None:
+            yield {name: values.astype(kinds[name], copy=False) for name, values in rows.items()}
+            rows = next(part, None)
+
+    return [typed(rows, part) for rows, part in zip(first, parts, strict=True)]

@@ -16,6 +16,6 @@ from deciban.workflows.options import Reading as Reading
 from deciban.workflows.planning import plan_files as plan_files
 from deciban.workflows.scale import Scale as Scale
 from deciban.workflows.summaries import merge_summaries as merge_summaries
-from deciban.workflows.summarizing import summarize_files as summarize_files
+from deciban.workflows.summaries import summarize_files as summarize_files
 from deciban.workflows.train import train_files as train_files
 from deciban.workflows.trained import Trained as Trained

@@ -23,7 +23,6 @@ from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options
 from deciban.workflows.plans import with_primary_numbers
 from deciban.workflows.streaming import OpenedFiles, evaluate_in_pieces, in_memory, kind_of_opened, opened
-from deciban.workflows.summaries import OpenedSummary, evaluate_summary
 from deciban.workflows.system_names import Renamed, renamed
 from deciban.workflows.thresholds import Chosen, Systems, choose_thresholds, thresholds_for
 from deciban.workflows.two_files import named_scores
@@ -288,10 +287,6 @@ def evaluate_model(
 
 def _as_they_are(files: OpenedFiles, options: Options, progress: Progress | None) -> ModelEvaluation:
     """Evaluate systems without a model, wherever their trials are."""
-    if isinstance(files, OpenedSummary):
-        options.split.refuse("a summary", "Evaluate the trials themselves, or leave it out.")
-        found = evaluate_summary(files, options)
-        return ModelEvaluation(with_primary_numbers(found, options.plan, "this is a summary of trials"))
     if isinstance(files, ShardSource):
         found = evaluate_in_pieces(files, options, progress)
         return ModelEvaluation(with_primary_numbers(found, options.plan, _IN_PIECES))

@@ -12,17 +12,16 @@ from deciban._arrow import constant
 from deciban._validate.probabilities import LIKE_POSTERIORS, LIKE_PROBABILITIES, like_posteriors, like_probabilities
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
-from deciban.io.source import PathLike
-from deciban.io.summary_files import is_summary_file
+from deciban.io.source import PathLike, display_name
+from deciban.io.summary_files import SummaryHead, is_summary_file, read_head
 from deciban.io.units import DETECTION_LLRS, is_submission
-from deciban.messages import as_message
+from deciban.messages import as_message, shortened
 from deciban.metrics import SortedScores
 from deciban.trials import ClassScores, Key, Scores, SegmentQuality, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import ScoreArray
 from deciban.workflows.kinds.looks import Looks
 from deciban.workflows.model_inspection import Inspection, Properties, inspected_model, is_model_file
-from deciban.workflows.summary_inspection import inspected_summary
 
 _CUT = 100
 """Length at which some writers of HDF5 cut names off."""
@@ -31,6 +30,13 @@ _ENOUGH = 100
 """Trials of each class, below which a low Cllr may be chance."""
 
 _UNITS = {"nats": "", "log10": ", log10", "lr": ", natural logarithms of likelihood ratios"}
+
+_UNITS_KEPT = {
+    "none": "none, and no intervals (deciban summarize --units, --keep-names)",
+    "trials": "every trial is one",
+    "names": "speakers are found from the names of both sides, which are kept as numbers",
+}
+"""What a summary of shards says of units, but of those that were named."""
 
 _MOST_LABELS = 20
 _LARGEST_LABEL = 1000
@@ -65,8 +71,8 @@ def inspect_file(
     """
     if format is None and columns is None and is_model_file(path):
         return inspected_model(path)
-    if format in (None, "summary") and columns is None and is_summary_file(path):
-        return inspected_summary(path)
+    if format is None and columns is None and is_summary_file(path):
+        return _inspected_summary(path)
     contents = read_contents(path, format=format, columns=columns, labels=labels, log10=log10, lr=lr)
     properties: Properties = [("read as", contents.origin.reading), ("holds", ", ".join(contents.kinds))]
     remarks = [as_message(note, "").text for note in contents.notes]
@@ -81,6 +87,33 @@ def inspect_file(
         remarks += _class_remarks(contents.class_scores)
     _describe_rest(contents, properties)
     return Inspection(contents.origin.name, tuple(properties), tuple(remarks))
+
+
+def _inspected_summary(path: PathLike) -> Inspection:
+    """Describe a summary of shards."""
+    head = read_head(path)
+    classes = f"{len(head.classes)} classes: {shortened(', '.join(head.classes))}"
+    properties: Properties = [
+        ("read as", "summary of shards (deciban summarize): their different trials, with numbers of equal ones"),
+        ("about", classes if head.classes else "scores of two classes"),
+        ("systems", shortened(", ".join(head.systems))),
+        ("weights", f"column {head.weights!r}" if head.weights else "every trial counts once"),
+        ("units", _UNITS_KEPT.get(head.units, head.source)),
+        ("shards", f"{len(head.shards):,}: {_listed(sorted(one.name for one in head.shards))}"),
+        ("rows", f"{head.n_rows:,}"),
+        _summarized_trials(head),
+        *[("the first shard", text) for text in head.shards[0].reading],
+    ]
+    return Inspection(display_name(path), tuple(properties), ())
+
+
+def _summarized_trials(head: SummaryHead) -> tuple[str, str]:
+    """How many trials there are, by class."""
+    if not head.classes:
+        n_non, n_tar = head.of_classes
+        return "labels", f"{n_tar:,} targets, {n_non:,} non-targets"
+    pairs = zip(head.classes, head.of_classes, strict=True)
+    return "segments of each class", _listed([f"{name} {n:,}" for name, n in pairs])
 
 
 def _describe_trials(trials: Trials, properties: Properties, remarks: list[str]) -> None:

@@ -19,7 +19,7 @@ from deciban.workflows.inputs import ScoreFiles, paths_of, ties_in_words
 from deciban.workflows.kinds import AnyKind, kind_called, kind_of
 from deciban.workflows.options import Figures, KindName, Options
 from deciban.workflows.sources import is_object, open_source
-from deciban.workflows.summaries import OpenedSummary, are_summaries, opened_summaries
+from deciban.workflows.summaries import are_summaries, opened_summaries
 
 if TYPE_CHECKING:
     from deciban.engines.work import Engine
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from deciban.workflows.plans_in_pieces import PlannedInPieces
     from deciban.workflows.units_in_pieces import UnitsOfSource
 
-OpenedFiles: TypeAlias = ScoreFiles | ShardSource | OpenedSummary
-"""What is read as a whole, or in pieces, or was summarized before."""
+OpenedFiles: TypeAlias = ScoreFiles | ShardSource
+"""What is read as a whole, or in pieces."""
 
 
 def source_in_pieces(
@@ -69,13 +69,13 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
     FormatError, InputError, OSError
         As opening does.
     """
-    if isinstance(scores, ScoreFiles | ShardSource | OpenedSummary):
+    if isinstance(scores, ScoreFiles | ShardSource):
         return scores
     given = scores if isinstance(scores, list | tuple) else [scores]
     named = list(given) if any(map(is_object, (*given, key))) else paths_of(scores, also=(key, *options.files))
     if key is None and are_summaries(named):
         files: Any = named
-        return opened_summaries(files)
+        return opened_summaries(files, options)
     found = source_in_pieces(named, key, options)
     return ScoreFiles.of(scores, key, options.reading) if found is None else found
 
@@ -90,7 +90,7 @@ def in_memory(files: OpenedFiles, what: str) -> ScoreFiles:
     """
     if isinstance(files, ScoreFiles):
         return files
-    if isinstance(files, OpenedSummary):
+    if files.is_summary:
         raise InputError(f"{what}: needs trials, and {files.name} is a summary of shards. Name the shards themselves.")
     raise InputError(
         f"{what}: needs all trials in memory, and {files.name} is read in pieces. Allow more memory (memory=, "
@@ -100,14 +100,11 @@ def in_memory(files: OpenedFiles, what: str) -> ScoreFiles:
 
 def score_paths(files: OpenedFiles) -> list[Any]:
     """The score files that a user named."""
-    return list(files.paths) if isinstance(files, ShardSource | OpenedSummary) else [one.path for one in files.scores]
+    return list(files.paths) if isinstance(files, ShardSource) else [one.path for one in files.scores]
 
 
 def kind_of_opened(files: OpenedFiles, options: Options) -> KindName:
     """What they are about; see `deciban.workflows.kinds.kind_of`."""
-    if isinstance(files, OpenedSummary):
-        files.require_kind(options.kind)
-        return files.kind
     if isinstance(files, ShardSource):
         return "classes" if files.classes else "two-class"
     return kind_of(files.scores[0], files.key, options).name
@@ -167,10 +164,11 @@ def evaluate_in_pieces(
             if planned is not None:
                 primaries.append(planned.primary(found[-1], own, system=at))
     often = "once" if engine.n_passes <= 1 else "more than once"
-    if source.paths and not options.scale.is_asked and not source.is_matrix:  # else they may well fit
+    if source.paths and not (options.scale.is_asked or source.is_matrix or source.is_summary):  # else they may well fit
         often += ": they do not fit in memory"
     words = f"{counted(source.n_rows, 'row')} in {counted(len(source.pieces), 'piece')}, read {often}"
-    weights = [Message("weights", source.name, f"column {options.reading.weights!r}")] if source.has_weights else []
+    column = options.reading.weights
+    weights = [Message("weights", source.name, f"column {column!r}")] if source.has_weights and column else []
     messages = [*weights, *units.said(_n_units(found[0])), Message("note", source.name, words)]
     n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])  # weights hide how many there are
     chosen = options.reading.where and not options.reading.by_order

@@ -27,7 +27,6 @@ from deciban.workflows.others_in_pieces import open_others
 from deciban.workflows.quality import Combined, Measured, QualityFiles, Selected, combination_of, read_measures
 from deciban.workflows.quality_in_pieces import with_quality
 from deciban.workflows.streaming import OpenedFiles, in_memory, opened
-from deciban.workflows.summaries import OpenedSummary
 from deciban.workflows.system_trials import SystemTrials
 from deciban.workflows.train_in_pieces import require_selectable, train_in_pieces
 from deciban.workflows.trained import Trained
@@ -122,7 +121,7 @@ def train_files(
     [('A', 0.64), ('B', 0.82), ('fusion', 0.5)]
     """
     given: Any = scores
-    is_opened = isinstance(given, ShardSource | OpenedSummary)
+    is_opened = isinstance(given, ShardSource)
     named, options = (given, options) if is_opened else named_scores(given, key, options)
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)

@@ -11,7 +11,6 @@ from deciban.evaluation.worst_trials import WorstTrials, worst_trials
 from deciban.io.shards.pieces import ShardSource
 from deciban.trials import Trials
 from deciban.types import AnyArray, CountArray
-from deciban.workflows.summaries import OpenedSummary
 
 TWO_CLASSES = ("target", "non-target")
 
@@ -22,7 +21,7 @@ def number_of_worst(asked: object, files: object) -> int:
     Parameters
     ----------
     asked : int or None
-    files : ScoreFiles, JoinedScores, ShardSource or OpenedSummary
+    files : ScoreFiles, JoinedScores or ShardSource
         Where they are to be found.
 
     Raises
@@ -34,11 +33,11 @@ def number_of_worst(asked: object, files: object) -> int:
         return 0
     if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or asked < 0:
         raise InputError(f"worst: got {asked!r}. Say how many trials, a whole number from 0.")
-    if isinstance(files, ShardSource | OpenedSummary):
-        where = "a summary holds no trials" if isinstance(files, OpenedSummary) else "trials are read in pieces"
+    if isinstance(files, ShardSource):
+        where = "a summary holds no names of trials" if files.is_summary else "trials are read in pieces"
+        way = "Name the shards themselves" if files.is_summary else "Allow more memory (memory=, --memory)"
         raise InputError(
-            f"worst: {where}, and the most misleading trials need the names of all. Allow more memory (memory=, "
-            "--memory), or leave it out."
+            f"worst: {where}, and the most misleading trials need the names of all. {way}, or leave it out."
         )
     return int(asked)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,11 +14,14 @@ from deciban.cli.shared.options import Asked, SectionedCommand, joining_options,
 from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.progress import working
 
+_ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", "--level", "--approximate", "--dask")
+"""Trials in two files, what is asked of figures, and where work is spread: other commands have that."""
+
 
 @click.command("summarize", cls=SectionedCommand)
 @click.argument("shards", nargs=-1, required=True, metavar="SHARD...", shell_complete=files)
 @options("summarize")
-@joining_options(more=("scale",))
+@joining_options(figures="", more=("units", "scale"), without=_ELSEWHERE)
 @options("json")
 def summarize_command(
     shards: tuple[str, ...],
@@ -25,38 +30,30 @@ def summarize_command(
     asked: Asked,
     quiet: bool,
     output: Path,
-    refine: str | None,
+    keep_names: bool,
     as_json: bool,
 ) -> None:
-    """Count the trials of shards of a data set, and write what is known of them to a small file.
+    """Write the trials of shards of a data set to a file: equal ones once, with their number, and without names.
 
-    Files of all shards are merged (deciban merge) and evaluated (deciban eval): within certain bounds after one pass,
-    exactly after a second one with --refine (or some more, where many scores can matter). Each job reads its own shard,
-    and nothing else; what one job is given may be several shards.
+    Files of all shards are merged (deciban merge) or evaluated together (deciban eval), with the figures of the trials
+    themselves. Each job reads its own shard, and nothing else; what one job is given may be several shards.
 
     \b
     deciban summarize part-0.parquet -o part-0.summary
     deciban merge part-*.summary -o all.summary
-    deciban summarize part-0.parquet -o part-0.refined --refine all.summary
-    deciban eval part-*.refined
+    deciban eval all.summary
     """
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.summarizing import kind_of_shards, summarize_files
+    from deciban.workflows.summaries import SUMMARIZED, summarize_files
 
     require_writable(output)
-    refuse_overwriting([output], [*shards, *filter(None, (key, refine))])
-    asked.inputs(shards, key)
-    kind = kind_of_shards(list(shards), key, asked.options)
-    asked.require_kind(kind)
-    arguments = {name: value for name, value in asked.options.arguments.items() if value is not None}
-    if kind == "classes":
-        arguments.pop("operating_points", None)
+    refuse_overwriting([output], [*shards, *filter(None, (key,))])
+    arguments = {name: value for name, value in asked.options.arguments.items() if name in SUMMARIZED}
     with working() as say:
-        messages = summarize_files(list(shards), output, key, refine=refine, progress=say, **arguments)
+        messages = summarize_files(list(shards), output, key, keep_names=keep_names, progress=say, **arguments)
     tell(messages, quiet=quiet)
     if as_json:
-        read = {"scores": shards, "key": [key], "summary": [refine]}
-        print_json({"kind": kind}, files={**read, "output": [output]}, messages=messages)
+        _print_json(output, messages, scores=shards, key=[key])
 
 
 @click.command("merge", cls=SectionedCommand)
@@ -69,7 +66,7 @@ def merge_command(summaries: tuple[str, ...], *, quiet: bool, output: Path, as_j
     deciban merge part-*.summary -o all.summary
     """
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.summaries import merge_summaries, opened_summaries
+    from deciban.workflows.summaries import merge_summaries
 
     require_writable(output)
     refuse_overwriting([output], summaries)
@@ -77,5 +74,12 @@ def merge_command(summaries: tuple[str, ...], *, quiet: bool, output: Path, as_j
         messages = merge_summaries(list(summaries), output)
     tell(messages, quiet=quiet)
     if as_json:
-        files = {"summary": summaries, "output": [output]}
-        print_json({"kind": opened_summaries([output]).kind}, files=files, messages=messages)
+        _print_json(output, messages, summary=summaries)
+
+
+def _print_json(output: Path, messages: Iterable[object], **read: Iterable[Any]) -> None:
+    """Print what was read and written."""
+    from deciban.io.summary_files import read_head
+
+    kind = "classes" if read_head(output).classes else "two-class"
+    print_json({"kind": kind}, files={**read, "output": [output]}, messages=messages)

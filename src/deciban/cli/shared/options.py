@@ -108,12 +108,14 @@ def _sections() -> dict[str, dict[str, dict[str, Any]]]:
     return tomllib.loads(Path(__file__).with_name("options.toml").read_text("utf-8"))
 
 
-def options(*sections: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add the options of these sections of ``options.toml``, in their order."""
+def options(*sections: str, without: Sequence[str] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options of these sections of ``options.toml``, in their order, but for some."""
 
     def added(command: Callable[..., Any]) -> Callable[..., Any]:
         for section in reversed(sections):
             for names, how in reversed(_sections()[section].items()):
+                if names in without:
+                    continue
                 command = click.option(*names.split(), cls=Option, **how)(command)
         return command
 
@@ -121,7 +123,7 @@ def options(*sections: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 def joining_options(
-    *, missing: str = "missing", figures: str = "costs", more: Sequence[str] = ()
+    *, missing: str = "missing", figures: str = "costs", more: Sequence[str] = (), without: Sequence[str] = ()
 ) -> Callable[..., Any]:
     """Add the options that say how to read score files and a key, how to join them, and which figures are wanted.
 
@@ -130,17 +132,21 @@ def joining_options(
     Parameters
     ----------
     missing, figures : str
-        Sections of options: what to do about trials without a score, and what is said of many classes.
+        Sections of options: what to do about trials without a score, and what is said of many classes, if anything.
     more : sequence of str
         Further sections whose options become arguments of functions: ``uncertainty``, ``scale``.
+    without : sequence of str
+        Options of these sections that the command has not, as ``options.toml`` names them.
     """
-    sections = ("joining", "by-order", missing, "duplicates", *more, "quiet", "kind", "classes", figures)
-    declared = [names.split()[-1].partition("/")[0] for section in sections for names in _sections()[section]]
+    of_figures = [figures] if figures else []
+    sections = ("joining", "by-order", missing, "duplicates", *more, "quiet", "kind", "classes", *of_figures)
+    known = [names for section in sections for names in _sections()[section] if names not in without]
+    declared = [names.split()[-1].partition("/")[0] for names in known]
     own = {name.lstrip("-").replace("-", "_") for name in declared} - {"key", "quiet"}
 
     def added(command: Callable[..., Any]) -> Callable[..., Any]:
         vars(command)["joining"] = own
-        return options(*sections)(command)
+        return options(*sections, without=without)(command)
 
     return added
 

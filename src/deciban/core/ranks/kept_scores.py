@@ -52,8 +52,3 @@ class KeptScores:
     def arrays(self) -> list[AnyArray]:
         """Scores of both classes, and their weights if there are some."""
         return [*self.scores, *(self.weights or ())]
-
-    @property
-    def n_of_classes(self) -> list[int]:
-        """How many there are of each class."""
-        return list(map(len, self.scores))

@@ -215,6 +215,10 @@ class ShardSource:
         Whether trials may lack scores of some systems: NaN stands for these.
     is_matrix : bool
         Whether scores are matrices, whose trials are known by their places.
+    is_summary : bool
+        Whether these are summaries of shards.
+    weights_are_counts : bool
+        Whether weights are numbers of trials.
     """
 
     name: str
@@ -238,6 +242,8 @@ class ShardSource:
     names: tuple[str, ...] = ()
     incomplete: bool = False
     is_matrix: bool = False
+    is_summary: bool = False
+    weights_are_counts: bool = False
 
     @property
     def log10(self) -> bool:
