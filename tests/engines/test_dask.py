@@ -28,6 +28,7 @@ from deciban.evaluation.summary import TwoClassFigures, summarize
 from deciban.evaluation.two_class import evaluation_of
 from deciban.steps import heard_by
 from support.pieces import held, some_trials
+from support.sources import trials, write
 
 distributed = pytest.importorskip("distributed", reason="needs dask and distributed")
 
@@ -230,14 +231,26 @@ def test_a_temporary_folder_that_workers_do_not_see_is_refused_before_anything_i
     text = tmp_path / "scores.txt"
     text.write_text("a x 1.5 target\nb y -2.0 nontarget\n")
     monkeypatch.setattr(dask_clusters, "_missing", lambda paths: paths)  # as on another machine
-    told = rf"dask: .*scores.txt was parsed into {tempfile.gettempdir()}.*, .* tcp:.* does not see. Name a .* \(TMPDIR="
+    told = (
+        rf"dask: .*scores.txt was written into {tempfile.gettempdir()}.*, .* tcp:.* does not see. Name a .* \(TMPDIR="
+    )
     with pytest.raises(ClusterError, match=told):
         evaluate_files(text, dask=client)
     key, scores = tmp_path / "key.txt", tmp_path / "alone.txt"
     key.write_text("a x target\nb y nontarget\n")
     scores.write_text("b y 1.5\na x -2.0\n")
-    with pytest.raises(ClusterError, match=r"alone.txt was parsed into"):
+    with pytest.raises(ClusterError, match=r"alone.txt was written into"):
         evaluate_files(scores, key, dask=client)
+
+
+def test_what_is_joined_by_name_here_is_counted_there(client, tmp_path):
+    rng = np.random.default_rng(1)
+    table = trials(rng, n=200)
+    scores = write(table.select(["enroll", "test", "score"]).take(rng.permutation(200)), tmp_path / "scores", rng)
+    key = write(table.drop_columns("score"), tmp_path / "key", rng)
+    expected = evaluate_files(scores, key, intervals=False).systems[0]
+    (found,) = evaluate_files(scores, key, dask=client, intervals=False).systems
+    assert (found.eer, found.min_cllr, found.n_tar) == (expected.eer, expected.min_cllr, expected.n_tar)
 
 
 def test_work_is_told_to_take_what_workers_have(client):

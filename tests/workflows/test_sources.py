@@ -1,7 +1,6 @@
 """What a user says about files means the same in pieces, or is refused."""
 
 import re
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -11,8 +10,7 @@ import pytest
 
 from deciban import evaluate_files
 from deciban.errors import FormatError, InputError, KeyMismatchError
-from deciban.io.shards import joining, partitions
-from deciban.io.shards.partitions import Sorting
+from deciban.io.shards import database, joining
 from deciban.io.source import TwoFiles
 from deciban.workflows import sources
 from deciban.workflows.options import Options
@@ -101,7 +99,7 @@ def test_an_id_map_names_scores_as_the_key_does(tmp_path):
 
 
 def test_two_names_that_become_one_are_refused_with_their_places(tmp_path):
-    """Their trials differ in the other name, so that they meet in no part."""
+    """Their trials differ in the other name, so that no trial is there twice."""
     rng = np.random.default_rng(9)
     table = trials(rng)
     names = table["enroll"].to_pylist()
@@ -261,37 +259,27 @@ def test_speakers_on_the_command_line(tmp_path, run):
     assert (code, "--by-order" in err) == (2, True)
 
 
-def test_joins_give_memory_back_and_hold_no_more_pieces_at_once_than_fit(tmp_path, monkeypatch):
-    rng = np.random.default_rng(10)
-    table, at_once, most = trials(rng), [0], []
-    scores, key = write(table, tmp_path / "scores", rng), write(table.drop_columns("score"), tmp_path / "key", rng)
-    parts_of = Sorting.parts_of
-
-    def counted(*given):
-        at_once[0] += 1
-        most.append(at_once[0])
-        time.sleep(0.002)
-        try:
-            return parts_of(*given)
-        finally:
-            at_once[0] -= 1
-
-    monkeypatch.setattr(Sorting, "parts_of", counted)
-    monkeypatch.setattr(sources, "give_back_at_once", lambda n_bytes: most.append(-n_bytes))
-    monkeypatch.setattr(partitions, "BYTES_PER_ROW", 10**8)
-    monkeypatch.setattr(joining.os, "sched_getaffinity", lambda _: {0, 1, 2})
-    opened(scores, key, memory=10**8)
-    assert (most[0], set(most[1:])) == (-40_000_000, {1})
-
-
-def test_pieces_that_cannot_be_sorted_in_the_memory_are_refused_with_what_is_enough(tmp_path, monkeypatch):
-    rng = np.random.default_rng(11)
+def joined(tmp_path, rng):
+    """Scores and a key in tables of their own."""
     table = trials(rng)
-    scores, key = write(table, tmp_path / "scores", rng), write(table.drop_columns("score"), tmp_path / "key", rng)
-    monkeypatch.setattr(joining, "BYTES_PER_ROW", 10**7)
-    with pytest.raises(InputError, match="sorted by their names at once") as refused:
-        opened(scores, key, memory=10**8)
-    enough = int(re.search(r"they take ([\d,]+) MB", str(refused.value))[1].replace(",", ""))
-    opened(scores, key, memory=10**6 * enough)
-    with pytest.raises(InputError, match="sorted by their names at once"):
-        opened(scores, key, memory=10**6 * (enough - 1))
+    return write(table, tmp_path / "scores", rng), write(table.drop_columns("score"), tmp_path / "key", rng)
+
+
+def test_joins_give_memory_back_first_and_have_half_of_it(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(sources, "give_back_at_once", told.append)
+    made = database.database
+    monkeypatch.setattr(joining, "database", lambda *given: told.append(given[1]) or made(*given))
+    opened(*joined(tmp_path, np.random.default_rng(10)), memory=10**8)
+    assert told == [40_000_000, 20_000_000]
+
+
+def test_rows_that_little_memory_cannot_join_are_refused_with_what_is_enough(tmp_path, monkeypatch):
+    files = joined(tmp_path, np.random.default_rng(11))
+    monkeypatch.setattr(database, "_BYTES_PER_ROW", 10**7)
+    with pytest.raises(InputError, match="have 120 rows, which meet by their names") as refused:
+        opened(*files, memory=10**8)
+    enough = int(re.search(r"takes ([\d,]+) MB", str(refused.value))[1].replace(",", ""))
+    opened(*files, memory=10**6 * enough)
+    with pytest.raises(InputError, match="which meet by their names"):
+        opened(*files, memory=10**6 * (enough - 1))

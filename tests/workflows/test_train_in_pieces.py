@@ -46,7 +46,7 @@ def test_a_fusion_of_files_in_pieces_is_that_of_memory(files, monkeypatch):
     assert [(row.name, row.role) for row in found.rows] == [("A", "single"), ("B", "single"), ("fusion", "fusion")]
     assert found.after.cllr == pytest.approx(whole.after.cllr, rel=1e-9)
     assert found.after.min_cllr == pytest.approx(whole.after.min_cllr, rel=1e-9)
-    assert any("1 piece, read more than once" in line for line in found.message_lines)
+    assert any("pieces, read more than once" in line for line in found.message_lines)
     assert set(found.to_dict()) == set(whole.to_dict())
 
 

@@ -14,14 +14,14 @@ from deciban.calibration.folds import words_of
 from deciban.calibration.folds_in_pieces import Deal, FoldedPiece, dealt, dealt_by_group
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError, TrialError, naming_trials
-from deciban.io.shards.pieces import Chunk, Piece, PieceOf, ShardSource, Wanted
+from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.models.mapped import ordered
 from deciban.models.told_elsewhere import missing_measures_are_known
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
-class LeftPiece(PieceOf):
+class LeftPiece(Piece):
     """The trials of a piece that share no fold with what is held out."""
 
     piece: FoldedPiece
@@ -37,7 +37,7 @@ class LeftPiece(PieceOf):
 
 
 @dataclass(frozen=True, eq=False)
-class CrossedPiece(PieceOf):
+class CrossedPiece(Piece):
     """The trials of a piece with what models make of them that were trained on the others.
 
     Attributes

@@ -17,7 +17,7 @@ from deciban.core.ranks.exact_weights import aligned, summed_by_code
 from deciban.engines.looking import found_in
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
-from deciban.io.shards.pieces import Chunk, NumberedPiece, Piece, PieceOf, ShardSource, Wanted, numbered
+from deciban.io.shards.pieces import Chunk, NumberedPiece, Piece, ShardSource, Wanted, numbered
 from deciban.models.score_model import ARGUMENTS
 from deciban.trials.names.codes import encode
 from deciban.types import AnyArray, IntArray
@@ -226,7 +226,7 @@ class _Shares:
 
 
 @dataclass(frozen=True, eq=False)
-class FoldedPiece(PieceOf):
+class FoldedPiece(Piece):
     """A piece whose trials know their folds.
 
     Attributes

@@ -13,7 +13,7 @@ import numpy as np
 from deciban.core.equalizing import totals_by_condition
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
-from deciban.io.shards.pieces import Chunk, Piece, PieceOf, ShardSource, Wanted, numbered
+from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted, numbered
 from deciban.types import CountArray, FloatArray, IntArray
 
 Values: TypeAlias = tuple[str | None, ...]
@@ -127,7 +127,7 @@ def look_at_conditions(
 
 
 @dataclass(frozen=True, eq=False)
-class _OfCondition(PieceOf):
+class _OfCondition(Piece):
     """The trials of a piece that are of one condition."""
 
     piece: Piece
@@ -174,7 +174,7 @@ class ConditionWeights:
 
 
 @dataclass(frozen=True, eq=False)
-class _Weighted(PieceOf):
+class _Weighted(Piece):
     """The trials of a piece with the weights of their conditions."""
 
     piece: Piece

@@ -25,7 +25,6 @@ from deciban.engines.dask_clusters import (
 )
 from deciban.engines.work import Engine, W
 from deciban.errors import ClusterError, InputError
-from deciban.io.shards.held import holding
 from deciban.io.shards.pieces import Piece, ShardSource, batches
 from deciban.steps import teller
 
@@ -41,9 +40,6 @@ _BYTES_PER_ROW = 40
 _SHARE_FOR_ROWS = 0.3
 """Part of the memory of a thread that rows may take: the rest is for sums, and for libraries."""
 
-_SHARE_FOR_HELD = 0.2
-"""Part of the memory of a thread that tables may take which workers hold and a task reads."""
-
 _TRIES = 3
 """How often a pass begins again when all copies of what it shares are lost."""
 
@@ -51,9 +47,6 @@ _WAY = (
     "Give workers more memory (--memory-limit of dask worker, memory of the job), or fewer threads each (--nthreads): "
     "every thread holds rows and sums of its own."
 )
-
-FUTURES: dict[str, Any] = {}
-"""What workers hold for this process, by its key: tables that were joined there."""
 
 
 class DaskEngine(Engine):
@@ -153,17 +146,14 @@ class DaskEngine(Engine):
             return work
         per_thread = self._memory_per_thread(work.words, work.n_bytes)
         rows = int(min(work.rows_per_batch, max(per_thread * _SHARE_FOR_ROWS / _BYTES_PER_ROW, 1)))
-        n_held = sum(dict(item for one in pieces for item in one.held.items()).values())
-        n_tasks = max(
-            _n_tasks(pieces, self.n_threads, work.n_bytes), int(n_held // max(per_thread * _SHARE_FOR_HELD, 1))
-        )
+        n_tasks = _n_tasks(pieces, self.n_threads, work.n_bytes)
         own = [Share(part, rows) for part in shares(pieces, n_tasks)]
         with _Progress(self.client, pieces) as progress:
             shared = self._sent(work.empty())
             given = progress.topic, deciban.__version__
-            sums = [self.submitted(_summed, shared, share, share.tables, at, *given) for at, share in enumerate(own)]
+            sums = [self._submitted(_summed, shared, share, at, *given) for at, share in enumerate(own)]
             futures = [shared, *sums]
-            with self.cancelled_on_error(futures, dict(zip((one.key for one in sums), own, strict=True))):
+            with self._cancelled_on_error(futures, dict(zip((one.key for one in sums), own, strict=True))):
                 # The last two are moved once, and at the same time, where both come straight from their workers.
                 while len(sums) > (2 if self.client.direct_to_workers else 1):
                     sums = [self._pair(*sums[at : at + 2]) for at in range(0, len(sums), 2)]
@@ -183,7 +173,7 @@ class DaskEngine(Engine):
             raise CancelledError(str(error)) from error
 
     @contextmanager
-    def cancelled_on_error(self, futures: Sequence[Any], shares: Mapping[str, Share]) -> Iterator[None]:
+    def _cancelled_on_error(self, futures: Sequence[Any], shares: Mapping[str, Share]) -> Iterator[None]:
         """Cancel what was submitted if the block fails, and raise an error that says what is to be done.
 
         Parameters
@@ -210,17 +200,13 @@ class DaskEngine(Engine):
         known: dict[str, int] = self.client.nthreads()
         return max(sum(known.values()), 1)
 
-    def memory_per_thread(self) -> float:
-        """Bytes that a thread of the smallest worker has."""
-        return self._memory_per_thread()
-
-    def submitted(self, function: Callable[..., Any], *given: Any, priority: int = 0) -> Any:
+    def _submitted(self, function: Callable[..., Any], *given: Any, priority: int = 0) -> Any:
         """A task of its own, which may run more than once."""
         return self.client.submit(function, *given, pure=False, priority=priority)
 
     def _pair(self, one: Any, other: Any = None) -> Any:
         """Both together, before further pieces are summed up: what waits to be added takes memory."""
-        return one if other is None else self.submitted(_added, one, other, priority=1)
+        return one if other is None else self._submitted(_added, one, other, priority=1)
 
     def _memory_per_thread(self, words: str = "", n_bytes: int = 0) -> float:
         """Bytes that a thread of the smallest worker has."""
@@ -250,20 +236,6 @@ class Share:
 
     def __init__(self, pieces: Sequence[Piece], rows_per_batch: int) -> None:
         self.pieces, self.rows_per_batch = tuple(pieces), rows_per_batch
-
-    @property
-    def tables(self) -> dict[str, Any]:
-        """What workers hold of the tables whose rows it reads, by their keys.
-
-        Raises
-        ------
-        InputError
-            If they were held by a cluster that is closed.
-        """
-        keys = dict.fromkeys(key for one in self.pieces for key in one.held)
-        if any(key not in FUTURES for key in keys):
-            raise InputError(f"{self.pieces[0].name}: was held by a cluster that is closed. Open the scores again.")
-        return {key: FUTURES[key] for key in keys}
 
     def __str__(self) -> str:
         first, last = self.pieces[0].name, self.pieces[-1].name
@@ -297,7 +269,7 @@ def _n_tasks(pieces: Sequence[Piece], n_threads: int, n_bytes: int) -> int:
     return n_threads * max(1, min(_TASKS_PER_THREAD, rows // (n_threads * least)))
 
 
-def _summed(work: W, share: Share, tables: dict[str, Any], at: int, topic: str, version: str) -> W:
+def _summed(work: W, share: Share, at: int, topic: str, version: str) -> W:
     """Sum up over the pieces of a task: what a worker runs."""
     from distributed import get_worker
 
@@ -306,8 +278,7 @@ def _summed(work: W, share: Share, tables: dict[str, Any], at: int, topic: str, 
     found, done = work.empty(), 0
     for batch in batches(share.pieces, share.rows_per_batch):
         _stop_if_cancelled()
-        with holding(tables):
-            found.take(batch)
+        found.take(batch)
         done += sum(one.n_rows for one in batch)
         get_worker().log_event(topic, (at, done))
     return found

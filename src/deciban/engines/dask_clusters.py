@@ -171,7 +171,7 @@ def require_folders(client: Any, kept: object, name: str) -> None:
     for worker, missing in (client.run(_missing, paths, on_error="ignore") if paths else {}).items():
         if missing:
             raise ClusterError(
-                f"dask: {name} was parsed into {missing[0]}, a temporary folder that {worker} does not see. Name a "
+                f"dask: {name} was written into {missing[0]}, a temporary folder that {worker} does not see. Name a "
                 "folder that all workers see under the same path (TMPDIR=/shared/folder, in the environment of the "
                 "command), or write a folder of Parquet there first (deciban convert)."
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
@@ -17,27 +16,15 @@ from deciban._arrow import to_numpy
 from deciban.errors import FormatError, InputError
 from deciban.io.atomic import ScratchFolder
 from deciban.io.contents import ContentKind, Contents
-from deciban.io.formats import Options
 from deciban.io.formats.parquet import row_places
 from deciban.io.memory import memory_for_trials
 from deciban.io.shards.contents import contents_in_pieces, is_readable_in_pieces, plain_text_files
-from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
-from deciban.io.shards.how import HowToRead
-from deciban.io.shards.meaning import Roles
-from deciban.io.shards.partitions import ROW, Partitions, Sorting
+from deciban.io.shards.database import Database, database
+from deciban.io.shards.files import is_columnar, table_files
 from deciban.io.shards.text import faults_in_blocks, lines_of_rows
 from deciban.io.shards.writing import TableWriter
 from deciban.io.source import PathLike, Source, display_name
-from deciban.io.validation import (
-    EXTRA,
-    LACKING,
-    SHOWN,
-    Differences,
-    fault_in_words,
-    moved_in_words,
-    other_sides,
-    said_of_copies,
-)
+from deciban.io.validation import EXTRA, LACKING, SHOWN, fault_in_words, moved_in_words, other_sides, said_of_copies
 from deciban.messages import Message, counted
 from deciban.trials import Trials
 from deciban.trials.joining.renaming import Renamed, Renaming
@@ -101,11 +88,6 @@ class _Names:
         """Say how it was read."""
         origin = self.trials.origin
         return Message(kind, origin.name, f"{origin.reading}   {counted(sum(self.n_rows), 'trial')}{more}")
-
-    def roles(self) -> Roles:
-        """What the columns of names are, in pieces."""
-        options = Options()
-        return Roles.of(open_files(self.path, [TableFile(self.path)], options, are_ours=True), options)
 
     def places(self, rows: Sequence[int]) -> dict[int, str]:
         """What messages call the places of some rows."""
@@ -218,22 +200,41 @@ def _faults(scored: _Names, listed: _Names, folder: Path, *, any_order: bool, me
     differs = _first_difference(scored, listed)
     if differs is None:
         return
-    tally = _Tally()
-    n_parts = HowToRead(memory=memory).n_parts(sum(scored.n_rows) + sum(listed.n_rows))
-    parts = [
-        Partitions(Sorting(one.roles(), (), n_parts), folder / name, memory // 4).fill()
-        for one, name in ((scored, "scored-part"), (listed, "listed-part"))
-    ]
-    for at in range(n_parts):
-        tally.add(*(_trials(one.taken(at), names) for one, names in zip(parts, (scored, listed), strict=True)))
-    again, lacking, extra = tally.found
+    n_rows = sum(scored.n_rows) + sum(listed.n_rows)
+    name = f"{display_name(scored.source)} and {display_name(listed.source)}"
+    with database(folder, memory // 2, n_rows, name) as made:
+        again, lacking, extra, most = _differences(made, scored, listed)
     places = scored.places([*again.rows, *extra.rows])
-    yield from fault_in_words(said_of_copies(tally.most), again.n, again.shown(places))
+    yield from fault_in_words(said_of_copies(most), again.n, again.shown(places))
     yield from fault_in_words(LACKING, lacking.n, lacking.shown(listed.places(lacking.rows)))
     yield from fault_in_words(EXTRA, extra.n, extra.shown(places))
-    if not any_order and not any(one.n for one in tally.found):
+    if not any_order and not (again.n or lacking.n or extra.n):
         row, name, wanted = differs
         yield moved_in_words(scored.places([row])[row], name, wanted, listed.places([row])[row])
+
+
+def _differences(made: Database, scored: _Names, listed: _Names) -> tuple[_Fault, _Fault, _Fault, int]:
+    """Trials that are there too often, lack or are extra; and how often the list has a trial at most."""
+    sides = ", ".join(f'"{side}"' for side in scored.trials.sides)
+    for name, one in (("scored", scored), ("listed", listed)):
+        path = str(one.path).replace("'", "''")
+        made.run(f"create view {name} as select {sides}, file_row_number as row from read_parquet('{path}')")
+        made.run(f"create table {name}_times as select {sides}, count(*) as n from {name} group by all")
+    made.run(
+        f"create table odd as select {sides}, coalesce(s.n, 0) as n_scored, coalesce(l.n, 0) as n_listed "
+        f"from scored_times s full join listed_times l using ({sides}) where s.n is distinct from l.n"
+    )
+
+    def fault(of: str, where: str) -> _Fault:
+        before = f"row_number() over (partition by {sides} order by row) - 1 as before"
+        found = f"(select *, {before} from {of} join odd using ({sides})) where {where}"
+        ((n,),) = made.run(f"select count(*) from {found}")
+        first = made.run(f"select row, {sides} from {found} order by row limit {SHOWN}")
+        return _Fault(n, [(row, f"({', '.join(names)})") for row, *names in first])
+
+    again, lacking = fault("scored", "before >= greatest(n_listed, 1)"), fault("listed", "before >= n_scored")
+    ((most,),) = made.run("select max(n) from listed_times")
+    return again, lacking, fault("scored", "n_listed = 0"), most or 1
 
 
 def _first_difference(one: _Names, other: _Names) -> tuple[int, str, str] | None:
@@ -282,29 +283,12 @@ def _in_chunks(path: Path) -> Iterator[pa.Table]:
         yield pa.concat_tables(held)
 
 
-def _trials(table: pa.Table, names: _Names) -> tuple[Trials | None, AnyArray]:
-    """The trials of a part, and their rows in the whole."""
-    rows = to_numpy(table.column(ROW))
-    if not len(rows):
-        return None, rows
-    order = np.argsort(rows, kind="stable")
-    table = table.take(pa.array(order))
-    columns = {side: table.column(side).combine_chunks() for side in names.trials.sides}
-    return Trials.of(columns), rows[order]
-
-
-@dataclass
+@dataclass(frozen=True)
 class _Fault:
-    """Trials with one fault: how many, and the first of them."""
+    """Trials with one fault: how many, and the rows and names of the first of them."""
 
-    n: int = 0
-    first: list[tuple[int, str]] = field(default_factory=list)
-
-    def add(self, trials: Trials, rows: AnyArray, numbers: AnyArray) -> None:
-        """Add those of a part: these of its trials, which stand in these rows of the whole."""
-        self.n += len(rows)
-        own = [(int(numbers[row]), trials.name_of(int(row))) for row in rows[:SHOWN]]
-        self.first = heapq.nsmallest(SHOWN, [*self.first, *own])
+    n: int
+    first: Sequence[tuple[int, str]]
 
     @property
     def rows(self) -> list[int]:
@@ -314,32 +298,3 @@ class _Fault:
     def shown(self, places: Mapping[int, str]) -> list[tuple[str, str]]:
         """Places and names of the first."""
         return [(places[row], name) for row, name in self.first]
-
-
-@dataclass
-class _Tally:
-    """What is wrong in all parts: trials that are there again, that lack, that are extra."""
-
-    found: tuple[_Fault, _Fault, _Fault] = field(default_factory=lambda: (_Fault(), _Fault(), _Fault()))
-    most: int = 1
-
-    def add(self, given: tuple[Trials | None, AnyArray], wanted: tuple[Trials | None, AnyArray]) -> None:
-        """Add a part."""
-        again, lacking, extra = self.found
-        (own, own_rows), (listed, listed_rows) = given, wanted
-        if own is None or listed is None:
-            if listed is not None:
-                lacking.add(listed, np.arange(len(listed)), listed_rows)
-            if own is not None:
-                found = Differences.of(own, own.take(np.array([0])))
-                copies = np.empty(0, np.int64) if found is None else found.again
-                again.add(own, copies, own_rows)
-                extra.add(own, np.arange(len(own)), own_rows)
-            return
-        found = Differences.of(own, listed)
-        if found is None:
-            return
-        self.most = max(self.most, found.most)
-        again.add(own, found.again, own_rows)
-        lacking.add(listed, found.lacking, listed_rows)
-        extra.add(own, found.extra, own_rows)

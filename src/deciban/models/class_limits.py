@@ -16,7 +16,7 @@ from deciban.core.rules.expected import MeanCost
 from deciban.core.training.multiclass_training import ClassFit
 from deciban.core.training.separation import Escape
 from deciban.core.training.sums import Ends, Sums
-from deciban.io.shards.pieces import Chunk, Piece, PieceOf, Wanted
+from deciban.io.shards.pieces import Chunk, Piece, Wanted
 from deciban.models.classes_in_pieces import ClassesInPieces
 from deciban.multiclass.costs import mixed, surprises
 from deciban.multiclass.infimum import CalibratedTrials
@@ -86,7 +86,7 @@ class CalibratedPieces(CalibratedTrials):
 
 
 @dataclass(frozen=True, eq=False)
-class _ChangedPiece(PieceOf):
+class _ChangedPiece(Piece):
     """The trials of a piece with other log-likelihoods."""
 
     piece: Piece

@@ -9,11 +9,11 @@ import numpy as np
 
 from deciban.engines.looking import found_in
 from deciban.engines.work import Engine
-from deciban.io.shards.pieces import Chunk, Piece, PieceOf, ShardSource, Wanted
+from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 
 
 @dataclass(frozen=True, eq=False)
-class HavingPiece(PieceOf):
+class HavingPiece(Piece):
     """The trials of a piece that have scores of some systems, of all of these or of any."""
 
     piece: Piece

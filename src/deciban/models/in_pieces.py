@@ -22,7 +22,7 @@ from deciban.engines.speakers import counting
 from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError
-from deciban.io.shards.pieces import Chunk, Piece, PieceOf, ShardSource, Wanted
+from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
 from deciban.types import BoolArray, FloatArray, ScoreArray
@@ -233,7 +233,7 @@ class TrialsInPieces(InPieces):
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut(PieceOf):
+class LeftOut(Piece):
     """The trials of a piece that count without those that have a unit in one of so many groups."""
 
     piece: Piece

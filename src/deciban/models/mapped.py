@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from deciban.errors import naming_trials
-from deciban.io.shards.pieces import Chunk, Piece, PieceOf, ShardSource, Wanted
+from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.models.told_elsewhere import missing_measures_are_known
 
 
 @dataclass(frozen=True, eq=False)
-class MappedPiece(PieceOf):
+class MappedPiece(Piece):
     """The trials of a piece with what a model makes of their scores."""
 
     piece: Piece
@@ -65,7 +65,7 @@ def mapped(source: ShardSource, model: Any, name: str) -> ShardSource:
 
 
 @dataclass(frozen=True, eq=False)
-class OrderedPiece(PieceOf):
+class OrderedPiece(Piece):
     """The trials of a piece with some of the systems, or with the classes in another order."""
 
     piece: Piece

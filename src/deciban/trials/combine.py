@@ -137,7 +137,7 @@ def _shared_conditions(trials: Trials, copies: IntArray) -> dict[str, pa.Array]:
             raise KeyMismatchError(
                 f"{trials.origin.where(one)} and {trials.origin.where(other)}: trial {trials.name_of(one)} has two "
                 f"values of {name}, {column[one].as_py()!r} and {column[other].as_py()!r}"
-                f"{such_trials(copies[0][differs])}. Correct one of them."
+                f"{such_trials(len(np.unique(copies[0][differs])))}. Correct one of them."
             )
     return known
 

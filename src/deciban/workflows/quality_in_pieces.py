@@ -12,9 +12,8 @@ from deciban.core.training.sums import Sums
 from deciban.engines.looking import found_in
 from deciban.errors import InputError
 from deciban.fusion.quality_measures import QUALITY_SIDES
-from deciban.io.shards.layout import TrialRows
+from deciban.io.shards.layout import QualityOf, TrialRows
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
-from deciban.io.shards.quality import QualityOf
 from deciban.messages import Message, counted
 from deciban.workflows.quality import Measured
 from deciban.workflows.scale import Scale

@@ -22,7 +22,6 @@ from deciban.workflows.kinds.class_units import in_nats, prior_of_classes
 from deciban.workflows.kinds.trained_units import NEGATED
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.plans import plan_columns
-from deciban.workflows.scale import Scale
 from deciban.workflows.system_names import renamed
 
 _WHOLE = {"from_classes": "scores of two classes as differences"}
@@ -86,8 +85,6 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     given |= {"conditions": _conditions(options)}
     if any(map(reading.says, ("log10", "lr", "negate", "posterior_prior", "detection_llr", "probabilities"))):
         given["converted"] = partial(_in_nats, reading=reading)
-    if options.scale.dask is not None:
-        given["join"] = partial(_joined_on, options.scale)
     source = open_shards(list(scores), key, speakers=options.scale.speaker_files or None, **given)
     kind = kind_called("classes" if source.classes else "two-class")
     kind.refuse_reading(reading)
@@ -121,13 +118,6 @@ def _in_nats(scores: AnyArray, classes: Sequence[str], *, reading: Reading) -> A
     if reading.negate:
         return 0.0 - scores
     return in_nats(scores, classes, reading) if classes else scores
-
-
-def _joined_on(scale: Scale, asked: Any) -> Any:
-    """Join tables by name where everything else is done as well."""
-    from deciban.engines.dask_joins import join_on
-
-    return join_on(scale.engine(), asked)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban.errors import FormatError
-from deciban.io.shards import inputs, rows, spilling
+from deciban.io.shards import inputs, rows, writing
 from deciban.io.shards.opening import open_shards
 from support.sources import gathered, trials
 
@@ -150,7 +150,7 @@ def test_large_row_groups_are_cut(folder, monkeypatch):
     pq.write_table(whole, folder / "part-5.parquet")
     expected = gathered(open_shards(folder))
     monkeypatch.setattr(inputs, "MOST_ROWS", 100)
-    monkeypatch.setattr(spilling, "ROWS", 64)
+    monkeypatch.setattr(writing, "ROWS", 64)
     source = open_shards(folder)
     np.testing.assert_array_equal(gathered(source), expected)
     assert max(one.n_rows for one in source.pieces) <= 100

@@ -13,7 +13,7 @@ import pytest
 
 from deciban.errors import FormatError, InputError
 from deciban.io import recognition
-from deciban.io.shards import spilling, text
+from deciban.io.shards import text, writing
 from deciban.io.shards.opening import open_shards
 from support.sources import gathered, in_memory, trials, write
 
@@ -181,7 +181,7 @@ def test_a_full_disk_leaves_nothing(table, monkeypatch):
 
 
 def test_rows_of_what_was_copied_are_counted_from_its_beginning(table, monkeypatch):
-    monkeypatch.setattr(spilling, "ROWS", 10)
+    monkeypatch.setattr(writing, "ROWS", 10)
     score = [None if row == 37 else 0.5 for row in range(len(table))]
     at = table.column_names.index("score")
     source = open_shards(table.set_column(at, "score", pa.array(score)).to_reader())

@@ -199,6 +199,33 @@ def test_joins_count_as_in_memory(tmp_path, missing, duplicates):
     assert (source.report, source.report.copies) == (report, report.copies)
 
 
+def some_rows(rng, table):
+    """Some of the rows, some of them more than once."""
+    return table.take(rng.choice(len(table), rng.integers(20, 61), replace=bool(rng.integers(2))))
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.sampled_from(["drop", 0.1, -np.inf]), st.booleans())
+@settings(max_examples=30)
+def test_any_tables_meet_as_in_memory(tmp_path_factory, seed, n_systems, missing, chosen):
+    rng, path = np.random.default_rng(seed), tmp_path_factory.mktemp("any")
+    table, tables = trials(rng), []
+    for at in range(n_systems):
+        own = table.set_column(2, "score", pa.array(rng.normal(size=60).astype(np.float32)))
+        tables.append(write(some_rows(rng, own.select(["enroll", "test", "score"])), path / f"s{at}", rng))
+    key = write(some_rows(rng, table.drop_columns("score")), path / "key", rng)
+    said = {"missing": missing, "duplicates": "keep-one"} | ({"where": {"gender": "f"}} if chosen else {})
+    try:
+        expected, report = in_memory(tables, key, **said)
+    except KeyMismatchError as error:
+        if "share no trial" in str(error) or "nothing is left" in str(error):  # else a class has no trial left
+            with pytest.raises(KeyMismatchError):
+                open_shards(tables, key, **said)
+        return
+    source = open_shards(tables, key, **said)
+    np.testing.assert_array_equal(gathered(source), expected)
+    assert (source.report, source.report.copies) == (report, report.copies)
+
+
 def test_conflicts_are_refused(tmp_path):
     rng = np.random.default_rng(7)
     table = trials(rng)

@@ -10,7 +10,7 @@ import numpy as np
 
 from deciban.calibration.multiclass.feature_looks import ClassCosts
 from deciban.core.training.sums import Sums
-from deciban.io.shards.pieces import Chunk, Piece, PieceOf, ShardSource, Wanted
+from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.models.classes_in_pieces import ClassesInPieces
 from deciban.models.labelled_classes import LabelledClasses
 from deciban.models.two_class import Calibrator
@@ -39,7 +39,7 @@ class _Amounts:
 
 
 @dataclass(frozen=True, eq=False)
-class DetectorPiece(PieceOf):
+class DetectorPiece(Piece):
     """The trials of a piece with the log-likelihood ratio of one class against all others.
 
     Attributes

@@ -12,6 +12,9 @@ from deciban.errors import KeyMismatchError
 from deciban.io.shards.rows import Rows, RowTable
 from deciban.messages import counted
 
+ROW = "row"
+"""Column of what was joined that says which row of a piece of the key it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Range:
@@ -64,6 +67,46 @@ class RowsBeside(Rows):
                     return one.rows.where(one.start + (row or 0), asked)
                 row = (row or 0) - (one.stop - one.start)
         return Rows.where(self, row, columns)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedRows(Rows):
+    """Rows of a key with the scores that were found for them.
+
+    Attributes
+    ----------
+    name : str
+    n_rows : int
+    key : Rows
+        A piece of the key, of which some rows may have been left out.
+    scores : Rows
+        The scores of the others, and which rows these are.
+    columns : frozenset of str
+        Of scores.
+    """
+
+    name: str
+    n_rows: int
+    key: Rows
+    scores: Rows
+    columns: frozenset[str]
+
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """See `Rows.table`."""
+        found = self.scores.table([ROW, *(name for name in columns if name in self.columns)])
+        others = [name for name in columns if name not in self.columns]
+        if others:
+            key = self.key.table(others)
+            key = key if len(key) == len(found) else key.take(found.column(ROW))
+            for name in others:
+                found = found.append_column(key.schema.field(name), key.column(name))
+        return found.select(list(columns))
+
+    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
+        """See `Rows.where`: the place in the key."""
+        if row is None:
+            return self.key.where(None, columns)
+        return self.key.where(self.scores.table([ROW]).column(ROW)[row].as_py(), columns)
 
 
 def beside(tables: Sequence[RowTable], columns: Sequence[Mapping[str, str]]) -> tuple[Rows, ...]:

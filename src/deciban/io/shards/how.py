@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Self
 
@@ -15,15 +15,6 @@ from deciban.io.shards.layout import Converted
 from deciban.trials.joining.matching import Duplicates, Missing, check_policies
 from deciban.trials.joining.renaming import Renaming
 from deciban.types import ScoreUnit
-
-_BYTES_PER_ROW = 400
-"""What a row takes while it is joined, about: its names twice, and the order of these."""
-
-_ROWS_PER_PART = 100_000
-"""Rows below which a part is not worth a thread of its own."""
-
-_MOST_PARTS = 256
-"""Files that are written at the same time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +52,6 @@ class HowToRead:
         Makes natural logarithms of scores, ``converted(scores, classes)``; can be pickled.
     ids : Renaming, optional
         By which other names trials are compared.
-    join : function, optional
-        Joins tables by name elsewhere than here: takes a `deciban.io.shards.joined_parts.Question` and returns a
-        `deciban.io.shards.joining.Joined`.
     memory : int
         Bytes that a join by name may take.
     groups : sequence of str, optional
@@ -97,7 +85,6 @@ class HowToRead:
     find_segments: bool = False
     converted: Converted | None = None
     ids: Renaming | None = None
-    join: Callable[[Any], Any] | None = None
     memory: int = 1_000_000_000
     groups: Sequence[str] | None = None
     conditions: Sequence[str] = ()
@@ -137,32 +124,8 @@ class HowToRead:
         vocabulary = Vocabulary.of(self.labels)
         return Options(need=need, columns=columns, vocabulary=vocabulary, unit=self.unit, of_key=of_key)
 
-    def n_parts(self, n_rows: int, n_at_once: int = 1) -> int:
-        """Into how many parts so many rows are cut to be joined, so many parts at a time."""
-        return min(n_parts(n_rows, n_at_once, self.memory // n_at_once), _MOST_PARTS)
-
     @property
     def values(self) -> dict[str, tuple[str, ...]]:
         """The values of ``where``, always several."""
         given = self.where or {}
         return {name: (one,) if isinstance(one, str) else tuple(one) for name, one in given.items()}
-
-
-def n_parts(n_rows: int, n_at_once: int, memory: int) -> int:
-    """Into how many parts rows are cut to be joined by name.
-
-    Parameters
-    ----------
-    n_rows : int
-        Of all tables.
-    n_at_once : int
-        Parts that are joined at the same time.
-    memory : int
-        Bytes that one of them may take.
-
-    Examples
-    --------
-    >>> n_parts(1_000_000, 2, 100_000_000), n_parts(1_000_000, 8, 1_000_000_000), n_parts(9, 8, 1_000_000_000)
-    (4, 8, 1)
-    """
-    return int(max(-(-n_rows * _BYTES_PER_ROW // max(memory, 1)), min(n_at_once, n_rows // _ROWS_PER_PART), 1))

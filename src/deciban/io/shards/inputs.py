@@ -19,9 +19,9 @@ from deciban.io.shards.matrix_files import is_matrix_file, is_zarr, open_matrix
 from deciban.io.shards.matrix_rows import as_table
 from deciban.io.shards.objects import files_of_dataset, matrix_of, write_object
 from deciban.io.shards.rows import ParquetRows, RowTable
-from deciban.io.shards.spilling import cut_anew
 from deciban.io.shards.text import write_table_of
 from deciban.io.shards.two_tables import of_both
+from deciban.io.shards.writing import cut_anew
 from deciban.io.source import TwoFiles, display_name, is_open_file
 
 Opened: TypeAlias = RowTable | Matrix

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,20 +19,53 @@ from deciban.errors import DecibanError, FormatError, InputError, TrialError
 from deciban.io.contents import RowError, scores_of
 from deciban.io.shards.names import keys_of_sides
 from deciban.io.shards.pieces import Chunk, Piece, Wanted
-from deciban.io.shards.quality import QualityOf
 from deciban.io.shards.rows import Rows
 from deciban.io.shards.truth import SpeakersAgree, Truth, plain
 from deciban.io.shards.units import EachTrial, UnitsOf
+from deciban.trials import SegmentQuality, Trials
 from deciban.trials.criteria import texts_alike
 from deciban.trials.frozen import as_text
 from deciban.trials.names.codes import encode
 from deciban.trials.tables import LOG_10
-from deciban.types import AnyArray, BoolArray, CountArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 Converted = Callable[[ScoreArray, tuple[str, ...]], ScoreArray]
 
 _LARGEST = 2.0**53
 """Floats hold whole numbers up to here."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QualityOf:
+    """Quality measures by side and name.
+
+    Attributes
+    ----------
+    measured : mapping of str to SegmentQuality
+        Of ``enroll``, ``test`` and ``trial``.
+    """
+
+    measured: Mapping[Any, SegmentQuality]
+
+    def of(self, table: pa.Table, sides: Mapping[str, str], wanted: Sequence[str]) -> dict[str, FloatArray]:
+        """The measures of rows, NaN where a name has none.
+
+        Parameters
+        ----------
+        table : pyarrow.Table
+        sides : mapping of str to str
+            Columns of names, by side.
+        wanted : sequence of str
+            ``enroll_quality`` and so on.
+        """
+        names = {side: table.column(column).combine_chunks() for side, column in sides.items()}
+        trials, found = Trials.of(names), dict[str, FloatArray]()
+        for name in wanted:
+            side = name.removesuffix("_quality")
+            values, known = self.measured[side].align(trials, side)
+            values[~known] = np.nan
+            found[name] = values
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,14 +255,18 @@ def _said(table: pa.Table, name: str) -> tuple[IntArray, pa.Array]:
 
 
 @contextmanager
-def placed(rows: Rows, columns: Sequence[str]) -> Iterator[None]:
-    """Tell the place of what is wrong in columns of some rows."""
+def placed(rows: Rows, columns: Sequence[str], taken: AnyArray | None = None) -> Iterator[None]:
+    """Tell the place of what is wrong in columns of some rows, or of those of them that were ``taken``."""
+
+    def place(row: int | None) -> str:
+        return rows.where(row if row is None or taken is None else int(taken[row]), columns)
+
     try:
         yield
     except RowError as error:
-        raise error.kind(f"{rows.where(error.row, columns)}: {error}.") from error
+        raise error.kind(f"{place(error.row)}: {error}.") from error
     except TrialError as error:
-        raise FormatError(f"{rows.where(error.index, columns)}: {error.before}here{error.after}") from error
+        raise FormatError(f"{place(error.index)}: {error.before}here{error.after}") from error
     except DecibanError as error:
         raise type(error)(f"{rows.where(None, columns)}: {error}") from error
     except pa.ArrowInvalid as error:  # bytes are taken for text, which they may not be
@@ -280,11 +318,6 @@ class TrialRows(Piece):
     def n_rows(self) -> int:  # type: ignore[override]
         """See `Piece`."""
         return self.rows.n_rows
-
-    @property
-    def held(self) -> Mapping[str, int]:
-        """See `Piece.held`."""
-        return self.rows.held
 
     def read(self, wanted: Wanted) -> Chunk:
         """See `Piece.read`."""

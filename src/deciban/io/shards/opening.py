@@ -13,12 +13,12 @@ from deciban.io.shards.beside import beside
 from deciban.io.shards.cells import Matrix
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.inputs import opened_input
-from deciban.io.shards.joined_parts import Question
 from deciban.io.shards.joining import joined_by_name
 from deciban.io.shards.layout import Layout, TrialRows
 from deciban.io.shards.matrices import matrix_source
 from deciban.io.shards.matrix_rows import as_table
 from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, splitting, systems_in
+from deciban.io.shards.named_rows import Question
 from deciban.io.shards.pieces import ShardSource
 from deciban.io.shards.rows import Rows, RowTable
 from deciban.io.shards.speakers import WhoIsWho

@@ -130,11 +130,6 @@ class Piece(ABC):
     name: str
     n_rows: int
 
-    @property
-    def held(self) -> Mapping[str, int]:
-        """Tables of which it reads rows and that a cluster holds: the bytes of each, by its key."""
-        return {}
-
     @abstractmethod
     def read(self, wanted: Wanted) -> Chunk:
         """Read its trials.
@@ -144,22 +139,6 @@ class Piece(ABC):
         FormatError, OSError
             If something cannot be read, or is not what it was; the message names the piece and the row.
         """
-
-
-class PieceOf(Piece):
-    """A piece that is made of another one.
-
-    Attributes
-    ----------
-    piece : Piece
-    """
-
-    piece: Piece
-
-    @property
-    def held(self) -> Mapping[str, int]:
-        """See `Piece.held`."""
-        return self.piece.held
 
 
 def changed(name: str) -> FormatError:
@@ -275,7 +254,7 @@ class ShardSource:
 
 
 @dataclass(frozen=True, eq=False)
-class _OfSystem(PieceOf):
+class _OfSystem(Piece):
     """A piece with the scores of one of its systems."""
 
     piece: Piece
@@ -288,7 +267,7 @@ class _OfSystem(PieceOf):
 
 
 @dataclass(frozen=True, eq=False)
-class NumberedPiece(PieceOf):
+class NumberedPiece(Piece):
     """A piece that knows its number among those of its source."""
 
     piece: Piece

@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -102,11 +102,6 @@ class Rows(ABC):
 
     name: str
     n_rows: int
-
-    @property
-    def held(self) -> Mapping[str, int]:
-        """Tables that a cluster holds and of which these are rows: the bytes of each, by its key."""
-        return {}
 
     @abstractmethod
     def table(self, columns: Sequence[str]) -> pa.Table:

@@ -24,7 +24,7 @@ from deciban.io.reader import read_input
 from deciban.io.recognition import Opened, Recognized, recognize
 from deciban.io.shards.files import is_columnar
 from deciban.io.shards.how import HowToRead
-from deciban.io.shards.spilling import write_batches
+from deciban.io.shards.writing import write_batches
 from deciban.io.source import Source, is_open_file
 from deciban.io.streams import stream_of
 from deciban.io.text.reader import Layout, faults, line_of_row, parse_table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,11 +43,6 @@ class SideRows(Rows):
     def n_rows(self) -> int:  # type: ignore[override]
         """See `Rows`."""
         return self.rows.n_rows
-
-    @property
-    def held(self) -> Mapping[str, int]:
-        """See `Rows.held`."""
-        return self.rows.held
 
     def table(self, columns: Sequence[str]) -> pa.Table:
         """See `Rows.table`."""

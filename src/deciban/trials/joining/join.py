@@ -242,13 +242,17 @@ def refuse_conflicts(labels: Key, key: Key, *, ids: Renaming | None = None) -> N
     known = np.flatnonzero(rows >= 0)
     conflict = known[labels.is_target[known] != key.is_target[rows[known]]]
     if len(conflict):
-        row = int(conflict[0])
-        swapped = " Are targets and non-targets of one of them swapped?" if len(conflict) == len(known) > 1 else ""
-        raise KeyMismatchError(
-            f"{labels.trials.origin.where(row)}: trial {labels.trials.name_of(row)} has another label than in "
-            f"{key.trials.origin.name} ({counted(len(conflict), 'such trial')}).{swapped} Correct one of them, or "
-            "leave its labels out if it has a column of them (--columns)."
-        )
+        raise other_label(labels.trials, int(conflict[0]), key.trials.origin.name, len(conflict), len(known))
+
+
+def other_label(trials: Trials, row: int, key: str, n_trials: int, n_known: int) -> KeyMismatchError:
+    """The error of so many labels, of those of trials that a key knows as well, that contradict it."""
+    swapped = " Are targets and non-targets of one of them swapped?" if n_trials == n_known > 1 else ""
+    return KeyMismatchError(
+        f"{trials.origin.where(row)}: trial {trials.name_of(row)} has another label than in {key} "
+        f"({counted(n_trials, 'such trial')}).{swapped} Correct one of them, or leave its labels out if it has a "
+        "column of them (--columns)."
+    )
 
 
 def _require_both_classes(is_target: BoolArray, key: Key | Index, dropped: JoinReport | None) -> None:

@@ -245,17 +245,22 @@ def refuse_conflict(table: TrialTable, copies: IntArray) -> None:
     differs = np.any(differs, axis=1) if differs.ndim == 2 else differs
     if not np.any(differs):
         return
-    trials, (first, second) = table.trials, (int(row) for row in copies[:, np.argmax(differs)])
-    raise KeyMismatchError(
+    first, second = (int(row) for row in copies[:, np.argmax(differs)])
+    raise conflict_of(table.trials, (first, second), table.conflict, len(np.unique(copies[0][differs])))
+
+
+def conflict_of(trials: Trials, rows: tuple[int, int], conflict: str, n_trials: int) -> KeyMismatchError:
+    """The error of copies of so many trials that do not hold the same, of which these rows are the first."""
+    first, second = rows
+    return KeyMismatchError(
         f"{trials.origin.where(first)} and {trials.origin.where(second)}: trial {trials.name_of(first)} "
-        f"{table.conflict}{such_trials(copies[0][differs])}. Remove one of the two lines; or, if these "
+        f"{conflict}{such_trials(n_trials)}. Remove one of the two lines; or, if these "
         "names do not tell the trials apart, match them row by row (by_order=True, --by-order)."
     )
 
 
-def such_trials(rows: IntArray) -> str:
-    """How many trials a message is about, told by their first rows; nothing where it is one."""
-    n_trials = len(np.unique(rows))
+def such_trials(n_trials: int) -> str:
+    """How many trials a message is about; nothing where it is one."""
     return f" ({n_trials:,} such trials)" if n_trials > 1 else ""
 
 

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban.io.shards.opening import open_shards
-from deciban.io.shards.spilling import ROWS, rows_of_group, write_batches
+from deciban.io.shards.writing import ROWS, rows_of_group, write_batches
 
 
 @pytest.mark.parametrize(
