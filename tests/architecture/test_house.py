@@ -275,8 +275,8 @@ FACADES = {
     "deciban.workflows.deciding.decide_files",
     *("deciban.workflows.apply.apply_files", "deciban.workflows.train.train_files"),
     *("deciban.report.files.report_files", "deciban.report.rendering.render"),
-    *("deciban.workflows.in_memory.evaluate", "deciban.evaluation.two_class.evaluate"),
-    *("deciban.workflows.train_in_memory.calibrate", "deciban.workflows.train_in_memory.fuse"),
+    *("deciban.workflows.evaluate_arrays.evaluate", "deciban.evaluation.two_class.evaluate"),
+    *("deciban.workflows.train_arrays.calibrate", "deciban.workflows.train_arrays.fuse"),
 }
 """Functions that users call with keyword arguments, which they may take many of."""
 

@@ -10,7 +10,7 @@ SOURCE, TESTS = ROOT / "src" / "deciban", ROOT / "tests"
 
 # Modules without tests of their own, by the test module that runs them through what they are made for.
 FROM_ABOVE = {
-    "workflows/test_conditions_in_pieces.py": ["engines/conditions.py", "engines/stratified_units.py"],
+    "workflows/test_conditions_of_sources.py": ["engines/conditions.py", "engines/stratified_units.py"],
     "report/answers/test_questions.py": ["report/answers/answer.py"],
     "multiclass/test_infimum.py": ["multiclass/open_trials.py"],
     "engines/test_dask.py": ["engines/dask_clusters.py"],
@@ -91,12 +91,12 @@ FROM_ABOVE = {
         "rules/families.py",
         "rules/weightings.py",
     ],
-    "models/test_classes_in_pieces.py": [
+    "models/test_class_sources.py": [
         "calibration/multiclass/feature_looks.py",
         "core/training/class_parts.py",
         "models/labelled_classes.py",
     ],
-    "models/test_in_pieces.py": [
+    "models/test_sources.py": [
         "core/training/linear_parts.py",
         "core/training/looks_at_parts.py",
         "core/training/verdicts.py",

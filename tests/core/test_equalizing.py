@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.equalizing import equalizing_weights, sharing_factors, totals_by_condition
+from deciban.core.equalizing import equalizing_factors, sharing_factors, totals_by_condition
 
 
 @st.composite
@@ -21,7 +21,8 @@ def trials(draw):
 def test_a_weighted_mean_is_the_mean_over_conditions_that_have_the_class(drawn):
     condition, truth, weight, value = drawn
     own = np.ones(len(truth)) if weight is None else weight
-    made = equalizing_weights(condition, truth, weight, n_conditions=4, n_classes=4)
+    totals = totals_by_condition(condition, truth, weight, n_conditions=4, n_classes=4)
+    made = equalizing_factors(totals)[condition, truth] * own
     for k in range(4):
         some = [(condition == c) & (truth == k) & (own > 0) for c in range(4)]
         means = [np.average(value[one], weights=own[one]) for one in some if one.any()]
@@ -43,10 +44,8 @@ def test_totals_are_those_of_a_loop(drawn):
 
 
 def test_the_largest_condition_of_a_class_keeps_its_weights():
-    made = equalizing_weights(
-        np.array([0, 0, 0, 1, 1]), np.array([True, True, False, True, False]), n_conditions=3, n_classes=2
-    )
-    assert made.tolist() == [1.0, 1.0, 1.0, 2.0, 1.0]
+    made = equalizing_factors(np.array([[1, 2], [1, 1], [0, 0]]))
+    assert made.tolist() == [[1.0, 1.0], [1.0, 2.0], [0.0, 0.0]]
 
 
 def test_conditions_have_their_shares_and_classes_without_any_keep_their_weights():

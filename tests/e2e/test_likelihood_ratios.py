@@ -13,8 +13,8 @@ import deciban
 from deciban import InputError, metrics
 from deciban.calibration import AffineCalibrator
 from deciban.workflows import Options
+from deciban.workflows.evaluating import evaluate_source
 from deciban.workflows.sources import open_source
-from deciban.workflows.streaming import evaluate_in_pieces
 from support.commands import terminal
 
 N_TAR, N_NON = 80, 200
@@ -311,7 +311,7 @@ def test_batches_hold_the_same_logarithms(files, path, options, unit):
     asked = Options.of("evaluate_files", options)
     source = open_source([path], "key.txt", asked)
     assert source.units == (unit,)
-    found, whole = evaluate_in_pieces(source, asked), deciban.evaluate_files(path, "key.txt", **options)
+    found, whole = evaluate_source(source, asked), deciban.evaluate_files(path, "key.txt", **options)
     assert found.systems[0].cllr == pytest.approx(whole.systems[0].cllr, rel=1e-13)
     assert found.systems[0].notes == whole.systems[0].notes
     assert any(one.startswith(NOTE) for one in found.systems[0].notes) == (unit == "nats")

@@ -5,7 +5,7 @@ import pytest
 
 from deciban import train_files
 from deciban.calibration import AffineCalibrator
-from deciban.workflows import system_trials
+from deciban.workflows import training_rows
 
 
 def test_other_trials_are_mapped_once(both, monkeypatch):
@@ -23,7 +23,7 @@ def test_other_trials_are_mapped_once(both, monkeypatch):
 
 
 def test_what_an_evaluation_has_counted_is_not_counted_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(system_trials, "n_tied", lambda *_: pytest.fail("counted twice"))
+    monkeypatch.setattr(training_rows, "n_tied", lambda *_: pytest.fail("counted twice"))
     rng = np.random.default_rng(1)
     rows = [f"t{k},{rng.integers(0, 9) + 3 * (k % 2)},{k % 2},{k % 3}" for k in range(60)]
     (tmp_path / "dev.csv").write_text("\n".join(["trial,score,label,weight", *rows]))

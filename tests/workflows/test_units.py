@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,11 +12,12 @@ import pytest
 import deciban
 from deciban import FormatError, InputError, KeyMismatchError
 from deciban.core.resampling.units import keys_of
-from deciban.fusion import SubsetFusion
 from deciban.trials import units as trials_units
-from deciban.workflows import Figures, Options, read_joined
+from deciban.workflows import Options, read_joined
+from deciban.workflows.evaluating import evaluate_source
 from deciban.workflows.inputs import ScoreFiles
-from deciban.workflows.system_trials import SystemTrials
+from deciban.workflows.kinds.two_class import TwoClass
+from deciban.workflows.loaded import loaded
 
 ROWS = [  # enroll, test, label, the speakers of both sides, day, weight
     ("m1", "ann one", "target", "ann", "ann", "mon", 1),
@@ -360,15 +362,11 @@ def test_training_trials_of_a_report_may_have_no_such_units(monkeypatch):
 def test_units_go_with_the_trials_that_have_scores(files, monkeypatch):
     lines = (files / "sys.csv").read_text().splitlines(keepends=True)
     write("part.csv", "".join(lines[:2] + lines[3:]))
-    options = Options.of("evaluate_files", {"units": "day"})
-    opened = ScoreFiles.of(["sys.csv", "part.csv"], "key.csv", options.reading)
-    how = {"model": SubsetFusion(missing="subset"), "quality": None, "trained": False, "progress": None}
-    trials = SystemTrials.read(opened, options, **how)
-    seen = {}
-    monkeypatch.setattr(type(trials.kind), "evaluate", lambda _kind, _trials, **more: seen.update(more))
+    options = replace(Options.of("evaluate_files", {"units": "day"}), incomplete=True)
+    source = loaded(ScoreFiles.of(["sys.csv", "part.csv"], "key.csv", options.reading), options)
+    seen, plain = [], TwoClass.evaluate
+    monkeypatch.setattr(TwoClass, "evaluate", lambda *given, **how: seen.append(how) or plain(*given, **how))
+    evaluate_source(source, options)
     days = [row[5] for row in ROWS]
-    for k, expected in ((0, days), (1, days[:1] + days[2:])):
-        trials.evaluated(trials.system(k), "x", Figures())
-        assert names_of(seen["resampling"].units, ["mon", "tue"]) == [expected]
-    trials.take(np.arange(len(ROWS)) > 3).evaluated(trials.system(0)[4:], "x", Figures())
-    assert names_of(seen["resampling"].units, ["mon", "tue"]) == [days[4:]]
+    for own, expected in zip(seen, (days, days[:1] + days[2:]), strict=True):
+        assert names_of(own["resampling"].units, ["mon", "tue"]) == [expected]

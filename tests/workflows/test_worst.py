@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban import InputError, evaluate, evaluate_files, report_files, train_files
-from deciban.io.shards.pieces import ShardSource
+from deciban.io.shards.pieces import Chunk, HeldPiece, ShardSource
 from deciban.workflows.worst import number_of_worst, worst_of
 from support.both_kinds import MADE
 
@@ -89,7 +89,8 @@ def test_trials_without_score_or_weight_are_left_out(both):
     scores[:2] = np.nan
     weight = np.ones(len(scores))
     weight[2] = 0.0
-    found = worst_of("A", scores, both.truth, weight, trials, classes=(), most=len(scores))
+    held = HeldPiece(Chunk((scores,), both.truth, weight=weight, trials=trials), "A")
+    found = worst_of(ShardSource("A", (held,), ("A",)), 0, len(scores))
     named = {one.names[0] for one in found.trials}
     assert len(named) == len(scores) - 3
     assert not named & {"seg000", "seg001", "seg002"}

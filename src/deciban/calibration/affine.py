@@ -11,8 +11,8 @@ import numpy as np
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.linear_training import LinearFit
 from deciban.errors import warn
-from deciban.models.in_pieces import scores_alone, scores_as_they_are
 from deciban.models.model import Plain
+from deciban.models.sources import scores_alone, scores_as_they_are
 from deciban.models.two_class import Calibrator, TrainedByRule, results_of
 from deciban.models.uncertainty import ParameterCovariance, Uncertainty
 from deciban.types import FloatArray

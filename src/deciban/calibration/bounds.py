@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate.probabilities import tell_of_two
-from deciban.calibration.elub_search import upper_bound, upper_bound_in_pieces
+from deciban.calibration.elub_search import upper_bound, upper_bound_of_source
 from deciban.core.resampling.covariance import UnitChanges
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import Sums
@@ -139,7 +139,7 @@ class ElubCalibrator(Calibrator):
             self.low_, self.high_ = _bounds(SortedScores(**data.as_sets(data.score)), self.n_misleading)
         else:
             amount = _misleading(self.n_misleading)
-            low, self.high_ = (upper_bound_in_pieces(data, amount, sign=sign) for sign in (-1, 1))
+            low, self.high_ = (upper_bound_of_source(data, amount, sign=sign) for sign in (-1, 1))
             self.low_ = -low + 0.0
         if self.low_ == 0.0 or self.high_ == 0.0:
             sides = [side for side, bound in (("lower", self.low_), ("upper", self.high_)) if bound == 0.0]

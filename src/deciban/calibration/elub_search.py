@@ -11,8 +11,8 @@ from deciban.core.ranks.counts import SortedClass
 from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk
-from deciban.models.in_pieces import TrialsInPieces
 from deciban.models.labelled import Labelled
+from deciban.models.sources import SourceTrials
 from deciban.types import CountArray, FloatArray
 
 _CUTS = np.arange((1 << 16) + 1) / (1 << 10)
@@ -53,12 +53,12 @@ class Rates:
         return hits - alarms
 
 
-def upper_bound_in_pieces(data: TrialsInPieces, amount: float, *, sign: int) -> float:
+def upper_bound_of_source(data: SourceTrials, amount: float, *, sign: int) -> float:
     """The same of trials in pieces: of one cell of llrs after the other in which it may lie, these are kept.
 
     Parameters
     ----------
-    data : TrialsInPieces
+    data : SourceTrials
     amount : float
     sign : {1, -1}
         -1 for llrs of the opposite sign and classes in each other's place.
@@ -85,7 +85,7 @@ def upper_bound_in_pieces(data: TrialsInPieces, amount: float, *, sign: int) -> 
     return max(float(rest), float(np.max(high, initial=0.0)))
 
 
-def _most(data: TrialsInPieces) -> int:
+def _most(data: SourceTrials) -> int:
     return max(data.memory // _BYTES_PER_SCORE, 1)
 
 

@@ -38,40 +38,15 @@ def totals_by_condition(
     return totals
 
 
-def equalizing_weights(
-    condition: IntArray, truth: AnyArray, weight: CountArray | None = None, *, n_conditions: int, n_classes: int
-) -> FloatArray:
-    """Weights of trials by which all conditions that have a class weigh the same in this class.
+def equalizing_factors(totals: CountArray) -> FloatArray:
+    """What a trial of each condition and class weighs where all conditions that have a class count alike in it.
 
     In every class a trial of a condition weighs as the largest condition does over its own:
 
-        w_i = max_c n(c, class of i) / n(condition of i, class of i),
+        w(c, class) = max_d n(d, class) / n(c, class),
 
     times its own weight where it has one. A mean over the trials of a class by these weights is the mean over
     conditions of their means; so are P_miss and P_fa at any threshold.
-
-    Parameters
-    ----------
-    condition, truth, weight, n_conditions, n_classes
-        As in `totals_by_condition`.
-
-    Returns
-    -------
-    (n_trials,) array
-        0 where the weight of the trial is 0.
-
-    Examples
-    --------
-    >>> equalizing_weights(np.array([0, 0, 1]), np.array([True, True, True]), n_conditions=2, n_classes=2)
-    array([1., 1., 2.])
-    """
-    totals = totals_by_condition(condition, truth, weight, n_conditions=n_conditions, n_classes=n_classes)
-    of_trial: FloatArray = equalizing_factors(totals)[condition, truth.astype(np.int64)]
-    return of_trial if weight is None else of_trial * weight
-
-
-def equalizing_factors(totals: CountArray) -> FloatArray:
-    """What a trial of each condition and class weighs where conditions count alike; see `equalizing_weights`.
 
     Parameters
     ----------
@@ -92,46 +67,21 @@ def equalizing_factors(totals: CountArray) -> FloatArray:
     return found
 
 
-def shared_weights(
-    condition: IntArray, truth: AnyArray, weight: CountArray | None = None, *, shares: FloatArray
-) -> FloatArray:
-    """Weights of trials by which conditions have given shares of the trials of a class.
+def sharing_factors(totals: CountArray, shares: FloatArray) -> FloatArray:
+    """What a trial of each condition and class weighs where conditions have given shares of the trials of a class.
 
     In a class with shares a trial weighs
 
-        w_i = share(condition of i) n(class) / n(condition of i, class),
+        w(c, class) = share(c) n(class) / n(c, class),
 
     times its own weight where it has one, so that error rates are means over conditions by these shares.
 
     Parameters
     ----------
-    condition, truth, weight
-        As in `totals_by_condition`.
+    totals : (n_conditions, n_classes) array
     shares : (n_conditions, n_classes) array
         Of each class they add up to 1, or are NaN: then its trials keep their weights. Conditions with a share have
         trials of the class.
-
-    Returns
-    -------
-    (n_trials,) array
-
-    Examples
-    --------
-    >>> shared_weights(np.array([0, 0, 1]), np.array([1, 1, 1]), shares=np.array([[np.nan, 0.5], [np.nan, 0.5]]))
-    array([0.75, 0.75, 1.5 ])
-    """
-    n_conditions, n_classes = shares.shape
-    totals = totals_by_condition(condition, truth, weight, n_conditions=n_conditions, n_classes=n_classes)
-    of_trial: FloatArray = sharing_factors(totals, shares)[condition, truth.astype(np.int64)]
-    return of_trial if weight is None else of_trial * weight
-
-
-def sharing_factors(totals: CountArray, shares: FloatArray) -> FloatArray:
-    """What a trial of each condition and class weighs where conditions have given shares; see `shared_weights`.
-
-    Parameters
-    ----------
-    totals, shares : (n_conditions, n_classes) arrays
 
     Returns
     -------

@@ -150,7 +150,7 @@ def of_condition(source: ShardSource, split: SplitRows, cells: Sequence[Values],
         for at, one in enumerate(source.pieces)
         if facts.pieces >> at & 1
     )
-    return replace(source, pieces=pieces)
+    return source.made_of(pieces)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,4 +195,4 @@ class _Weighted(Piece):
 def weighted_by_condition(source: ShardSource, weights: ConditionWeights) -> ShardSource:
     """The trials of a source, each weighing what its condition says."""
     pieces = tuple(_Weighted(one, weights, one.name, one.n_rows) for one in source.pieces)
-    return replace(source, pieces=pieces, has_weights=True)
+    return source.made_of(pieces, has_weights=True)

@@ -34,7 +34,7 @@ class Threads(Engine):
 
     def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1, beside: int = 0) -> None:
         """See `Engine.make_room`: half of the memory is for rows, the other half for what is counted."""
-        if not source.pieces:
+        if not source.pieces or source.batch is not None:
             return
         largest = max(source.pieces, key=lambda one: one.n_rows)
         needed = largest.n_rows * source.bytes_per_row(n_systems)

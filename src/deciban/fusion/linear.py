@@ -19,9 +19,9 @@ from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError, TrialError
 from deciban.io.shards.pieces import ShardSource
-from deciban.models.in_pieces import Form, TrialsInPieces, scores_alone
 from deciban.models.model import Training
 from deciban.models.score_model import LabelledTrials
+from deciban.models.sources import Form, SourceTrials, scores_alone
 from deciban.models.two_class import Fusion, results_of
 from deciban.models.uncertainty import ParameterCovariance, checked_units
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
@@ -245,13 +245,13 @@ class LinearFusion(Fusion):
         self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
     ) -> Self:
         """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
-        data = TrialsInPieces(source, engine, memory, units)
+        data = SourceTrials(source, engine, memory, units)
         fit = self._learn(self._train(data.linear(scores_alone)))
         self.training_ = data.training(results_of(fit))
         self._learn_uncertainty(None if units is None else units.units, lambda own: self._uncertainty(data, own))
         return self
 
-    def _uncertainty(self, data: LabelledSystems | TrialsInPieces, units: TrialUnits) -> ParameterCovariance:
+    def _uncertainty(self, data: LabelledSystems | SourceTrials, units: TrialUnits) -> ParameterCovariance:
         found = self._influences(data.linear(scores_alone), units, self.weights_, self.offset_)
         return ParameterCovariance.of(found, units)
 

@@ -22,8 +22,8 @@ from deciban.fusion.quality_measures import Measures, combined_measures, no_tria
 from deciban.fusion.quality_slopes import in_units_of_measures
 from deciban.fusion.quality_terms import QualityTerms
 from deciban.io.shards.pieces import Chunk, ShardSource
-from deciban.models.in_pieces import TrialsInPieces, float_weight
 from deciban.models.score_model import tell_lacking
+from deciban.models.sources import SourceTrials, float_weight
 from deciban.models.two_class import Fusion, results_of
 from deciban.models.uncertainty import ParameterCovariance
 from deciban.types import BoolArray, FloatArray
@@ -64,13 +64,13 @@ class MeasuredFusion(Fusion):
         self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
     ) -> Self:
         """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
-        symmetric, data = self._is_symmetric(), TrialsInPieces(source, engine, memory, units)
+        symmetric, data = self._is_symmetric(), SourceTrials(source, engine, memory, units)
         if not source.quality:
             raise InputError(f"{type(self).__name__}: needs quality measures, and {source.name} has none.")
         data.quality = source.quality
         lacking: _Lacking = data.look(_Lacked(self.combine, symmetric))
         n_measures = dict(lacking.n_measures)
-        terms = _terms_in_pieces(data, self.combine, n_measures, symmetric=symmetric)
+        terms = _terms_of_source(data, self.combine, n_measures, symmetric=symmetric)
         backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
         backoff.system_names = self.system_names
         backoff.fit_pieces(source, engine, memory, units=units)
@@ -95,8 +95,8 @@ class MeasuredFusion(Fusion):
         return self
 
 
-def _terms_in_pieces(
-    data: TrialsInPieces, combine: Any, n_measures: Mapping[str, int], *, symmetric: bool
+def _terms_of_source(
+    data: SourceTrials, combine: Any, n_measures: Mapping[str, int], *, symmetric: bool
 ) -> QualityTerms:
     """Terms around the means of the measures of both sides.
 

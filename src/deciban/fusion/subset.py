@@ -16,8 +16,8 @@ from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
+from deciban.fusion.subset_sources import ScoredSource, fusions_of_subsets, results_of_subset
 from deciban.fusion.subsets import MOST, Subset, name_of, occurring_subsets, require_known, wanted_subsets
-from deciban.fusion.subsets_in_pieces import ScoredInPieces, fusions_in_pieces, results_of_subset
 from deciban.io.shards.pieces import ShardSource
 from deciban.models.loading import model_of
 from deciban.models.mapped import mapped
@@ -199,9 +199,9 @@ class SubsetFusion(Fusion):
         """Train on trials in pieces, as `fit` does; see `LinearFusion.fit_pieces`."""
         missing, max_missing = self._policy()
         complete = tuple(range(len(source.systems)))
-        seen = ScoredInPieces.of(source, engine, missing, self.called)
+        seen = ScoredSource.of(source, engine, missing, self.called)
         wanted = [complete] if missing != "subset" else wanted_subsets(complete, seen.occurring, max_missing)
-        self.fusions_ = fusions_in_pieces(wanted, self._untrained, seen, engine, memory, units)
+        self.fusions_ = fusions_of_subsets(wanted, self._untrained, seen, engine, memory, units)
         self._n_systems = len(complete)
         if seen.seen is not None:
             self.objective_ = self.cost_of_pieces(mapped(seen.counting, self, "fusion"), engine)

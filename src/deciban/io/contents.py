@@ -13,6 +13,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban.errors import DecibanError, FormatError, InputError
 from deciban.io.columns.headers import CONDITION, Vocabulary, identity_of
+from deciban.io.source import several_systems
 from deciban.messages import Message
 from deciban.trials import (
     ClassKey,
@@ -145,11 +146,7 @@ class Contents:
             return self.systems[0]
         if not self.systems:
             raise FormatError(f"{self.origin.name}: holds no scores. It was read as {self.origin.reading}.")
-        names = [system.name for system in self.systems]
-        raise FormatError(
-            f"{self.origin.name}: holds the scores of {len(names)} systems: {', '.join(names)}. Choose one: "
-            f"columns='score={names[0]},...' (--columns)."
-        )
+        raise several_systems(self.origin.name, [system.name for system in self.systems])
 
     @property
     def label_counts(self) -> str:

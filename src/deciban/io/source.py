@@ -6,7 +6,7 @@ import glob
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -388,3 +388,11 @@ def numbered_lines(data: bytes, name: str) -> Iterator[tuple[int, str]]:
                 f"{name}:{number}: not UTF-8 ({error.reason} at byte {error.start} of the line). "
                 "Convert the file, for example with iconv -t utf-8."
             ) from error
+
+
+def several_systems(name: str, systems: Sequence[str]) -> FormatError:
+    """The error of a file with scores of several systems where one is needed."""
+    return FormatError(
+        f"{name}: holds the scores of {len(systems)} systems: {', '.join(systems)}. Choose one: columns='score="
+        f"{systems[0]},...' (--columns)."
+    )

@@ -12,7 +12,7 @@ from deciban.errors import InputError
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.io.shards.pieces import ShardSource
 from deciban.models.class_limits import CalibratedPieces
-from deciban.models.classes_in_pieces import ClassesInPieces
+from deciban.models.class_sources import SourceClasses
 from deciban.multiclass.costs import mixed
 from deciban.multiclass.infimum import Best, CalibrationLimits, given_up, no_worse
 from deciban.multiclass.recalibration import ClassCalibration
@@ -48,7 +48,7 @@ def calibration_in_pieces(
     FormatError, OSError
         As reading does.
     """
-    data = ClassesInPieces(source.of_system(system), engine, _FLAT, memory)
+    data = SourceClasses(source.of_system(system), engine, _FLAT, memory)
     total, is_wrong = mixed(summary.flat_surprise, data.prior), summary.checks.n_wrong > 0
     forms = [(True, True), (True, False), (False, True)]
     limits = _Limits(data, total, is_wrong=is_wrong)
@@ -59,7 +59,7 @@ def calibration_in_pieces(
 class _Limits:
     """What calibration can reach, if it is asked for: see `deciban.multiclass.infimum.CalibrationLimits`."""
 
-    def __init__(self, data: ClassesInPieces, total: float, *, is_wrong: bool) -> None:
+    def __init__(self, data: SourceClasses, total: float, *, is_wrong: bool) -> None:
         self.data, self.total, self.is_wrong = data, total, is_wrong
 
     @cached_property

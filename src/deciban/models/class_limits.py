@@ -17,7 +17,7 @@ from deciban.core.training.multiclass_training import ClassFit
 from deciban.core.training.separation import Escape
 from deciban.core.training.sums import Ends, Sums
 from deciban.io.shards.pieces import Chunk, Piece, Wanted
-from deciban.models.classes_in_pieces import ClassesInPieces
+from deciban.models.class_sources import SourceClasses
 from deciban.multiclass.costs import mixed, surprises
 from deciban.multiclass.infimum import CalibratedTrials
 from deciban.multiclass.open_trials import OpenTrials
@@ -33,20 +33,20 @@ class CalibratedPieces(CalibratedTrials):
 
     Parameters
     ----------
-    data : ClassesInPieces
+    data : SourceClasses
         Of one system.
     is_finite : bool
         Whether all of their log-likelihoods are.
     """
 
-    def __init__(self, data: ClassesInPieces, *, is_finite: bool) -> None:
+    def __init__(self, data: SourceClasses, *, is_finite: bool) -> None:
         self.data, self.is_finite, self.prior = data, is_finite, data.prior
 
     def _changed(self, step: Step, *, is_finite: bool) -> CalibratedPieces:
         data, source = self.data, self.data.source
         pieces = tuple(_ChangedPiece(one, step, one.name, one.n_rows) for one in source.pieces)
         changed = replace(source, pieces=pieces, is_double=True)
-        return CalibratedPieces(ClassesInPieces(changed, data.engine, data.prior, data.memory), is_finite=is_finite)
+        return CalibratedPieces(SourceClasses(changed, data.engine, data.prior, data.memory), is_finite=is_finite)
 
     def leads(self) -> FloatArray:
         """See `CalibratedTrials.leads`: one pass."""

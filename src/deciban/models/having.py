@@ -10,6 +10,7 @@ import numpy as np
 from deciban.engines.looking import found_in
 from deciban.engines.work import Engine
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
+from deciban.types import AnyArray, BoolArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +30,12 @@ class HavingPiece(Piece):
         chunk = self.piece.read(replace(wanted, systems=asked, weight=wanted.weight or self.counting))
         by_system = dict(zip(asked, chunk.scores, strict=True))
         there = [~np.isnan(by_system[at]) for at in self.systems]
-        kept = (np.logical_and if self.every else np.logical_or).reduce(there)
+        rules = [(np.logical_and if self.every else np.logical_or).reduce(there)] if there else []
         if self.counting and chunk.weight is not None:
-            kept &= chunk.weight > 0
-        own = replace(chunk, scores=tuple(by_system[at] for at in wanted.systems))
+            rules.append(chunk.weight > 0)
+        kept: BoolArray = np.logical_and.reduce(rules)
+        weight = chunk.weight if wanted.weight else None
+        own = replace(chunk, scores=tuple(by_system[at] for at in wanted.systems), weight=weight)
         return own if kept.all() else own.take(kept)
 
 
@@ -52,7 +55,19 @@ def having(source: ShardSource, systems: Sequence[int], *, every: bool = True, c
     """
     n, is_weighed = len(source.systems), counting and source.has_weights
     pieces = tuple(HavingPiece(one, tuple(systems), every, is_weighed, one.name, one.n_rows) for one in source.pieces)
-    return replace(source, pieces=pieces, incomplete=not (every and len(set(systems)) == n))
+    return source.made_of(pieces, incomplete=not (every and len(set(systems)) == n))
+
+
+def counting(source: ShardSource) -> ShardSource:
+    """The trials of a source that count: those of a weight above 0; a model may have no answer for others."""
+    if not source.has_weights:
+        return source
+    if source.batch is not None and source.batch.weight is not None and source.batch.weight.all():
+        return source
+    pieces = tuple(
+        HavingPiece(one, (), every=True, counting=True, name=one.name, n_rows=one.n_rows) for one in source.pieces
+    )
+    return source.made_of(pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +96,16 @@ class ScoredBy:
         assert chunk.truth is not None  # noqa: S101  # it was asked for
         counts = np.ones(len(there), np.bool_) if chunk.weight is None else chunk.weight > 0
         found: dict[tuple[int, ...], tuple[int, int]] = {}
-        patterns, place = np.unique(there[counts], axis=0, return_inverse=True)
-        place, is_target = place.ravel(), chunk.truth[counts]
+        every, is_target = there.all(axis=1), chunk.truth
+        if (whole := counts & every).any():
+            found[tuple(range(len(chunk.scores)))] = _of_each(is_target[whole])
+        rows = np.flatnonzero(counts & ~every)
+        patterns, place = np.unique(there[rows], axis=0, return_inverse=True) if len(rows) else ((), rows)
         for at, pattern in enumerate(patterns):
-            own = is_target[place == at]
-            found[tuple(np.flatnonzero(pattern).tolist())] = int(np.sum(~own)), int(np.sum(own))
+            found[tuple(np.flatnonzero(pattern).tolist())] = _of_each(is_target[rows[place.ravel() == at]])
         n_without = tuple((len(there) - there.sum(axis=0)).tolist())
-        some, every = there.any(axis=1), there.all(axis=1)
-        return cls(n_without, int(np.count_nonzero(~every)), int(np.count_nonzero(~some)), found)
+        n_none = int(np.count_nonzero(~there.any(axis=1)))
+        return cls(n_without, int(np.count_nonzero(~every)), n_none, found)
 
     def __add__(self, other: ScoredBy) -> ScoredBy:
         """Those of the trials of both."""
@@ -98,6 +115,12 @@ class ScoredBy:
             counts[subset] = own[0] + n_non, own[1] + n_tar
         n_without = tuple(a + b for a, b in zip(self.n_without, other.n_without, strict=True))
         return ScoredBy(n_without, self.n_lacking + other.n_lacking, self.n_none + other.n_none, counts)
+
+
+def _of_each(is_target: AnyArray) -> tuple[int, int]:
+    """Count non-targets and targets."""
+    n_tar = int(np.count_nonzero(is_target))
+    return len(is_target) - n_tar, n_tar
 
 
 def scored_by(source: ShardSource, engine: Engine) -> ScoredBy:

@@ -18,8 +18,9 @@ from deciban.core.training.sums import UnitSums
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk
 from deciban.metrics.ranks import pav
-from deciban.models.in_pieces import Form
 from deciban.models.score_model import LabelledTrials
+from deciban.models.sources import Form
+from deciban.models.uncertainty import JackknifeMaps
 from deciban.types import BoolArray, CountArray, ScoreArray
 
 
@@ -94,6 +95,10 @@ class Labelled(LabelledTrials):
         """Train a calibrator on them; the same trials with what it makes of their scores."""
         values = self.score.astype(np.float64, copy=False)
         return replace(self, score=model.fit_transform(values, self.is_target, sample_weight=self.weight))
+
+    def jackknife(self, trained_on: Callable[[Labelled], Any], units: TrialUnits) -> JackknifeMaps:
+        """Models that are trained without units in turn."""
+        return JackknifeMaps.of(lambda rows: trained_on(self.take(rows)), units)
 
     def take(self, rows: BoolArray) -> Labelled:
         """Some of the trials.

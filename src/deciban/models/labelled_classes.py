@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArra
 
 if TYPE_CHECKING:
     from deciban.core.classes.certainty import CountedTrials
+    from deciban.core.classes.transforms import TransformFit
     from deciban.core.training.multiclass_training import ClassFit
 
 
@@ -89,6 +90,19 @@ class LabelledClasses:
 
         known: dict[str, Any] = {"prior": self.prior, "weights": self.float_weight, "classes": self.classes}
         return train_classes(self.scores, self.label, **known, **form)
+
+    def train_transform(self, **form: Any) -> TransformFit:
+        """See `deciban.core.classes.transforms.train_transform`."""
+        from deciban.core.classes.transforms import train_transform
+
+        known: dict[str, Any] = {"prior": self.prior, "weights": self.float_weight, "classes": self.classes}
+        return train_transform(self.scores, self.label, **known, **form)
+
+    is_held: ClassVar[bool] = True
+    """Whether all trials are in memory."""
+
+    may_be_infinite: ClassVar[bool] = True
+    """Whether infinite scores have to be looked for."""
 
     def take(self, rows: BoolArray) -> LabelledClasses:
         """Some of the trials."""

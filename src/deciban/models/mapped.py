@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 from deciban.errors import naming_trials
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.models.told_elsewhere import missing_measures_are_known
+from deciban.trials.lists import Trials
+from deciban.types import AnyArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +22,7 @@ class MappedPiece(Piece):
 
     piece: Piece
     model: Any
-    n_systems: int
+    systems: tuple[str, ...]
     name: str
     n_rows: int
 
@@ -34,12 +37,12 @@ class MappedPiece(Piece):
         if not wanted.systems:
             return self.piece.read(wanted)
         quality = self.model.quality_arguments if self.model.takes_quality else ()
-        chunk = self.piece.read(replace(wanted, systems=tuple(range(self.n_systems)), quality=quality))
+        chunk = self.piece.read(replace(wanted, systems=tuple(range(len(self.systems))), quality=quality))
         if not len(chunk.scores[0]):
             return replace(chunk, scores=(chunk.scores[0].astype(np.float64),))
-        with naming_trials(f"{{}} of {self.name}".format), missing_measures_are_known():
-            given = chunk.quality or {}
-            mapped = self.model.transform(self.model.inputs(np.stack(chunk.scores, axis=1)), **given)
+        with naming_rows(chunk, self.systems, self.name), missing_measures_are_known():
+            given = {} if chunk.quality is None else {name: chunk.quality[name] for name in quality}
+            mapped = self.model.transform(self.model.inputs(chunk.stacked), **given)
         return replace(chunk, scores=(mapped,))
 
 
@@ -59,9 +62,27 @@ def mapped(source: ShardSource, model: Any, name: str) -> ShardSource:
     ShardSource
         Of one system.
     """
-    n = len(source.systems)
-    pieces = tuple(MappedPiece(one, model, n, one.name, one.n_rows) for one in source.pieces)
-    return replace(source, pieces=pieces, systems=(name,), is_double=True)
+    pieces = tuple(MappedPiece(one, model, source.systems, one.name, one.n_rows) for one in source.pieces)
+    return source.made_of(pieces, systems=(name,), is_double=True, incomplete=False)
+
+
+def naming_rows(chunk: Chunk, systems: Sequence[str], name: str) -> AbstractContextManager[None]:
+    """Name the trial in what is refused for its sake: as its files do, or by its number in a piece."""
+    if chunk.trials is None:
+        return naming_trials(f"{{}} of {name}".format)
+    return naming_scores(chunk.stacked, systems, chunk.trials)
+
+
+def naming_scores(scores: AnyArray, systems: Sequence[str], trials: Trials) -> AbstractContextManager[None]:
+    """Name the trial, and of several systems those that give it infinite scores, in what is refused for its sake."""
+
+    def infinite(row: int) -> str:
+        if len(systems) < 2 or scores.ndim > 2:
+            return ""
+        columns = np.flatnonzero(np.isinf(scores[row])).tolist()
+        return ", ".join(f"{systems[k]}: {scores[row, k]:g}" for k in columns)
+
+    return naming_trials(trials.name_of, infinite)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,4 +125,5 @@ def ordered(
         return source
     pieces = tuple(OrderedPiece(one, chosen, places, one.name, one.n_rows) for one in source.pieces)
     units = tuple(source.units[at] for at in chosen) if source.units else ()
-    return replace(source, pieces=pieces, systems=tuple(source.systems[k] for k in chosen), classes=names, units=units)
+    chosen_names = tuple(source.systems[k] for k in chosen)
+    return source.made_of(pieces, systems=chosen_names, classes=names, units=units)

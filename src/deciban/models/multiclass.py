@@ -137,9 +137,9 @@ class ClassModel(ScoreModel):
         """Train on the trials of a source; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
         if not self.fits_pieces:
             return super().fit_pieces(source, engine, memory)
-        from deciban.models.classes_in_pieces import ClassesInPieces
+        from deciban.models.class_sources import SourceClasses
 
-        data = ClassesInPieces(source, engine, self.prior, memory, units)
+        data = SourceClasses(source, engine, self.prior, memory, units)
         if not self.is_fusion:
             data.require_one_system(type(self).__name__)
         results = self._fit(data)

@@ -24,13 +24,13 @@ from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError, warn
 from deciban.io.shards.pieces import ShardSource, Wanted
-from deciban.models.in_pieces import TrialsInPieces
 from deciban.models.labelled import Labelled
 from deciban.models.llr_costs import CostsByRule, CostsOfLlrs, CostsOfMapped, counting_llrs
 from deciban.models.model import Plain, Training
 from deciban.models.score_model import ParameterRow, ScoreModel
+from deciban.models.sources import SourceTrials
 from deciban.models.uncertainty import JackknifeMaps, Uncertainty, bare_copy, checked_units
-from deciban.types import AnyArray, BoolArray, FloatArray
+from deciban.types import AnyArray, FloatArray
 
 
 class Calibrator(ScoreModel):
@@ -86,21 +86,14 @@ class Calibrator(ScoreModel):
             If these units cannot tell.
         """
         bare = bare_copy(self)
-        if isinstance(data, TrialsInPieces):
 
-            def without(group: int, n_groups: int) -> Calibrator:
-                left: Calibrator = bare_copy(bare)
-                left._fit(data.without(group, n_groups))
-                return left
-
-            return JackknifeMaps.leaving_out(without, units)
-
-        def trained_on(rows: BoolArray) -> Calibrator:
+        def trained_on(some: Any) -> Calibrator:
             one: Calibrator = bare_copy(bare)
-            one._fit(data.take(rows))
+            one._fit(some)
             return one
 
-        return JackknifeMaps.of(trained_on, units)
+        found: JackknifeMaps = data.jackknife(trained_on, units)
+        return found
 
     def fit_pieces(
         self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
@@ -108,19 +101,19 @@ class Calibrator(ScoreModel):
         """Train on the trials of a source of one system; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
         if not self.fits_pieces:
             return super().fit_pieces(source, engine, memory)
-        data = TrialsInPieces(source, engine, memory, units)
+        data = SourceTrials(source, engine, memory, units)
         data.require_one_system(type(self).__name__)
         self.learn(data)
         self._learn_uncertainty(None if units is None else units.units, lambda own: self._uncertainty(data, own))
         return self
 
-    def learn(self, data: TrialsInPieces) -> None:
+    def learn(self, data: SourceTrials) -> None:
         """Train on trials in pieces of one system."""
         self.training_ = data.training(self._fit(data))
 
     @abstractmethod
     def _fit(self, data: Any) -> Mapping[str, Plain]:
-        """Set the parameters, and return what else is worth knowing; data are `Labelled` or `TrialsInPieces`."""
+        """Set the parameters, and return what else is worth knowing; data are `Labelled` or `SourceTrials`."""
 
     def transform(self, scores: ArrayLike) -> FloatArray:
         """Turn scores into log-likelihood ratios.

@@ -11,20 +11,19 @@ from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.source import PathLike, display_name, require_one_stream, single_files
 from deciban.io.writing import plainly_opened, refuse_overwriting
-from deciban.messages import Message
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.report.provenance import Provenance, date_written
 from deciban.report.rendering import Page, render_page
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
+from deciban.workflows.evaluating import OpenedFiles, kind_of_opened, opened
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.model_files import AnyModel, LoadedModel, path_of_model, trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, quality_paths
 from deciban.workflows.split import Split
-from deciban.workflows.streaming import OpenedFiles, kind_of_opened, opened
 from deciban.workflows.two_files import named_scores
 
 if TYPE_CHECKING:
@@ -39,9 +38,6 @@ _MOST_WORST = 200
 
 PAGE_ENDINGS = (".html", ".htm")
 """How the name of a page ends."""
-
-
-_NOT_IN_MEMORY = Message("note", "", "what each system is worth is left out: it needs all trials in memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +237,9 @@ def write_report(
         command=request.command,
     )
     if has_train:
-        trained_on = ScoreFiles.of(request.train, request.train_key, chosen.reading, test.results.classes or None)
+        trained_on = opened(request.train, request.train_key, chosen)
+        if isinstance(trained_on, ScoreFiles):
+            trained_on = replace(trained_on, class_order=test.results.classes or None)
         quality = request.quality if request.train_quality is None else request.train_quality
         how: Any = {"quality": quality, "of_training": True, "progress": progress}
         every = replace(
@@ -251,7 +249,7 @@ def write_report(
         results, before = _before_and_after(model, train.results)
         page = replace(page, train=results, train_before=before)
         if model is not None and model.is_fusion:
-            page = _with_worth(page, test, train, chosen, held if request.select else None, progress)
+            page = _with_worth(page, test, train, held if request.select else None, progress)
     if progress is not None:
         progress("hashing files")
     page = replace(page, provenance=Provenance.of({**request.roles, "units": sure.files}, request.typed))
@@ -287,42 +285,24 @@ def _before_and_after(model: ScoreModel | None, results: Results[Any]) -> tuple[
 
 
 def _with_worth(
-    page: Page,
-    test: ModelEvaluation,
-    train: ModelEvaluation,
-    options: Options,
-    held: HoldOut | None,
-    progress: Progress | None,
+    page: Page, test: ModelEvaluation, train: ModelEvaluation, held: HoldOut | None, progress: Progress | None
 ) -> Page:
-    """A page with what each system is worth to a fusion; of many classes in pieces it says that it is not known."""
-    if options.kind == "classes" and (train.trials is None or test.trials is None):
-        return replace(page, results=replace(page.results, messages=(*page.results.messages, _NOT_IN_MEMORY)))
+    """A page with what each system is worth to a fusion."""
     assert isinstance(page.model, ScoreModel)  # noqa: S101  # which is a fusion, as who calls this has seen
-    figures, selection = _fusion_figures(page.model, test, train, options, held, progress)
+    figures, selection = _fusion_figures(page.model, test, train, held, progress)
     return replace(page, figures=figures, selection=selection)
 
 
 def _fusion_figures(
-    model: ScoreModel,
-    test: ModelEvaluation,
-    train: ModelEvaluation,
-    options: Options,
-    held: HoldOut | None,
-    progress: Progress | None,
+    model: ScoreModel, test: ModelEvaluation, train: ModelEvaluation, held: HoldOut | None, progress: Progress | None
 ) -> tuple[FusionFigures, Selection | None]:
     """What each system is worth to a fusion, and which of them help."""
-    from deciban.workflows.training_rows import TrainingSets, rows_of_model  # all of training
+    from deciban.workflows.fitting import selected  # all of training
+    from deciban.workflows.training_rows import rows_of_model
 
+    say = progress or (lambda _words: None)
     every = train.trials
-    if every is None or test.trials is None:
-        raise InputError(
-            "train: what each system is worth to a fusion needs all trials in memory, and some are read in pieces. "
-            "Allow more memory (memory=, --memory), or leave it out."
-        )
-    sets = TrainingSets(every, test.trials, tuple(range(len(every.systems))))
-    figures = rows_of_model(model, sets, options.figures)
+    figures = rows_of_model(model, every, test.trials, say)
     if held is None:
         return figures, None
-    from deciban.workflows.train import selection_of
-
-    return figures, selection_of(model, every, held, progress or (lambda _words: None))
+    return figures, selected(every.source, model, held, every.options, say)

@@ -32,17 +32,17 @@ from deciban.io.shards.contents import ReadAs
 from deciban.io.shards.rows import RowTable, stamp_of
 from deciban.io.source import PathLike
 from deciban.messages import Message, as_message, counted
+from deciban.models.mapped import naming_scores
 from deciban.models.model import to_text
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Trials
 from deciban.trials.lists import ROW
 from deciban.workflows.applied import given_systems, result_of
-from deciban.workflows.evaluate import ways_message
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.looks import Looks, application_messages
+from deciban.workflows.model_files import ways_message
 from deciban.workflows.options import Reading
 from deciban.workflows.quality import Measured, measures_of_piece, quality_messages
-from deciban.workflows.system_trials import naming_scores
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from deciban.io.source import PathLike, TwoFiles, display_name, single_files
 from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import Message, as_message, counted
+from deciban.models.mapped import naming_scores
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials.joining.lookup import Wanted
@@ -27,7 +28,6 @@ from deciban.types import AnyArray, Progress
 from deciban.workflows.applied import given_systems, result_of
 from deciban.workflows.applied_pieces import ToApply
 from deciban.workflows.apply_in_pieces import apply_in_pieces, is_for_pieces
-from deciban.workflows.evaluate import ways_in_words
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
@@ -41,6 +41,7 @@ from deciban.workflows.model_files import (
     require_kind,
     require_quality,
     trained_model,
+    ways_in_words,
 )
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.quality import (
@@ -51,7 +52,6 @@ from deciban.workflows.quality import (
     quality_paths,
     read_measures,
 )
-from deciban.workflows.system_trials import naming_scores
 
 
 def apply_files(

@@ -9,165 +9,223 @@ from typing import Any
 import numpy as np
 
 from deciban.analysis.condition_differences import differences_between
-from deciban.core.equalizing import equalizing_weights, totals_by_condition
-from deciban.errors import InputError
+from deciban.core.equalizing import equalizing_factors
+from deciban.engines.condition_files import SortedSource, sorted_by_condition
+from deciban.engines.conditions import Values, look_at_conditions, of_condition, sum_of
+from deciban.engines.trial_units import TrialSurvey
+from deciban.engines.unit_survey import LookAtUnits
+from deciban.engines.work import Engine
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
-from deciban.evaluation.unit_trials import Resampling
-from deciban.messages import Message, counted
-from deciban.trials import Trials
-from deciban.types import AnyArray, CountArray, IntArray
+from deciban.io.shards.pieces import Chunk, HeldPiece, ShardSource, Wanted
+from deciban.messages import WARNING, Message, counted
+from deciban.types import CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind
-from deciban.workflows.kinds.base import Scored
-from deciban.workflows.options import Figures
-from deciban.workflows.partitions import Partition, partition_of
+from deciban.workflows.options import Options
+from deciban.workflows.partitions import Partition
 from deciban.workflows.split import Split, SplitColumn
+from deciban.workflows.splitting import SourcePartition, SplitByColumns
+from deciban.workflows.units_of_sources import UnitsOfSource
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conditions:
-    """Trials split as a user asked for, for any number of systems.
+    """Trials of a source split as a user asked for, for any number of systems.
 
     Attributes
     ----------
+    source : ShardSource
+    engine : Engine
     kind : AnyKind
-    classes : tuple of str
-        Names of the classes, where there are many.
-    truth : (n_trials,) array
-    weight : (n_trials,) array or None
-    partitions, equalized : tuple of Partition
+    units : UnitsOfSource
+        Of all trials.
+    partitions, equalized : tuple of SourcePartition
         Those whose conditions have figures, and those whose conditions count alike.
+    of_cells : dict
+        Units of conditions, which all systems share.
+    in_order : dict
+        Trials of a system, by its position, sorted by the conditions of a partition: those of the last one.
+    rows : dict
+        Rows of the trials of each combination of values, where trials are in memory.
     """
 
+    source: ShardSource
+    engine: Engine
     kind: AnyKind
-    classes: tuple[str, ...]
-    truth: AnyArray
-    weight: CountArray | None
-    partitions: tuple[Partition, ...]
-    equalized: tuple[Partition, ...]
+    units: UnitsOfSource
+    partitions: tuple[SourcePartition, ...]
+    equalized: tuple[SourcePartition, ...]
+    of_cells: dict[tuple[SourcePartition, Values], UnitsOfSource]
+    in_order: dict[SourcePartition, tuple[int, SortedSource]]
+    rows: dict[SourcePartition, dict[Values, IntArray]]
 
     @classmethod
     def of(
         cls,
         split: Split,
-        trials: Trials,
+        source: ShardSource,
+        engine: Engine,
         kind: AnyKind,
-        truth: AnyArray,
-        weight: CountArray | None = None,
-        classes: Sequence[str] = (),
+        units: UnitsOfSource,
+        *,
+        argument: str | None = None,
     ) -> Conditions:
-        """Split trials.
+        """Split trials: one pass.
 
         Parameters
         ----------
         split : Split
-        trials : Trials
+        source : ShardSource
+        engine : Engine
+            Where passes run.
         kind : AnyKind
-        truth : (n_trials,) array
-            Whether targets, or of which class.
-        weight : (n_trials,) array, optional
-        classes : sequence of str
-            Where there are many.
+        units : UnitsOfSource
+            Of all trials.
+        argument : str, optional
+            What asks for it, for messages; left out, ``by`` and ``equalize``.
 
         Raises
         ------
-        InputError, FormatError, OSError
-            As in `partition_of`; or if a trial has no value in a column whose conditions are to count alike.
+        FormatError, InputError, OSError
+            If there is no such column or file, there are more than 1,000 conditions, or a trial has no value in a
+            column whose conditions are to count alike.
         """
-        known = dict[Any, Partition]()
-        for argument, each in (("by", split.partitions), ("equalize", split.equalized)):
+        splits = dict[Any, SplitByColumns]()
+        for asked, each in (("by", split.partitions), ("equalize", split.equalized)):
             for columns in each:
-                known[columns] = known.get(columns) or partition_of(trials, columns, argument=argument)
+                splits[columns] = splits.get(columns) or SplitByColumns.in_source(source, columns, argument or asked)
+        classes = kind.classes_by_truth(source.classes)
+        n_classes = len(classes)
+        found = look_at_conditions(source, engine, [*splits.values()], n_classes)
+        known = {
+            columns: SourcePartition.of(one, facts, n_classes)
+            for (columns, one), facts in zip(splits.items(), found, strict=True)
+        }
         for columns in split.equalized:
-            _require_values(known[columns], trials)
-        parts = ([known[columns] for columns in each] for each in (split.partitions, split.equalized))
-        found = cls(kind, tuple(classes), truth, weight, *map(tuple, parts))
-        named = kind.classes_by_truth(found.classes)
-        by = [one.sharing_own_values(found._totals(one), named, "by") for one in found.partitions]
-        return replace(found, partitions=tuple(by))
-
-    def take(self, rows: IntArray) -> Conditions:
-        """The same of some of the trials."""
-        weight = None if self.weight is None else self.weight[rows]
-        parts = ([one.take(rows) for one in each] for each in (self.partitions, self.equalized))
-        return Conditions(self.kind, self.classes, self.truth[rows], weight, *map(tuple, parts))
+            known[columns].require_values(source)
+        by = tuple(known[one] for one in split.partitions)
+        if argument is None:  # a plan gives shares to the values as they are
+            by = tuple(one.sharing_own_values(classes) for one in by)
+        return cls(source, engine, kind, units, by, tuple(known[one] for one in split.equalized), {}, {}, {})
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """Into how many conditions trials were split."""
         known = dict.fromkeys((*self.partitions, *self.equalized))
-        return tuple(message_of(one, self._totals(one)) for one in known)
+        found = [message_of(one.partition, one.totals) for one in known]
+        if self.equalized and self._are_trials and self.source.batch is None and not self.source.classes:
+            words = "no intervals where every trial is a unit by itself and trials are read in pieces"
+            found.append(Message(WARNING, "", f"equalize: {words}"))
+        return tuple(found)
 
-    def evaluated(
-        self, score: AnyArray, pooled: Any, *, figures: Figures, resampling: Resampling | None = None
-    ) -> SystemConditions:
+    @property
+    def _are_trials(self) -> bool:
+        """Whether every trial is a unit by itself."""
+        return self.units.units is not None and (self.units.singles is not None or self.units.are_trials)
+
+    def evaluated(self, pooled: Any, options: Options, *, system: int) -> SystemConditions:
         """Evaluate a system in all conditions.
 
         Parameters
         ----------
-        score : (n_trials, ...) array
         pooled : Evaluation or ClassEvaluation
             Of all its trials.
-        figures : Figures
-        resampling : Resampling, optional
-            Of all its trials.
+        options : Options
+        system : int
+            Its position.
         """
-        how: Any = {"figures": figures, "resampling": resampling}
-        parts = tuple(self._by(one, score, **how) for one in self.partitions)
-        return SystemConditions(pooled, parts, tuple(self.equal(one, score, **how) for one in self.equalized))
+        parts = tuple(self._by(one, options, system) for one in self.partitions)
+        return SystemConditions(pooled, parts, tuple(self.equal(one, options, system=system) for one in self.equalized))
 
-    def equal(
-        self, partition: Partition, score: AnyArray, *, figures: Figures, resampling: Resampling | None = None
-    ) -> Equalized:
-        """Evaluate a system with every condition of a partition counting alike.
+    def equal(self, part: SourcePartition, options: Options, *, system: int) -> Equalized:
+        """Evaluate a system with every condition of a partition counting alike."""
+        asked = replace(options, figures=replace(options.figures, subsets=None))  # which have no weights
+        name = f"equalized over {part.partition.title}"
+        found = self.weighted(part, equalizing_factors(part.totals), asked, system=system, name=name)
+        return equalized_of(part.partition, self._conditions(part), found)
 
-        Raises
-        ------
-        InputError
-            As evaluations of weighted trials do.
-        """
-        sizes = {"n_conditions": len(partition.values), "n_classes": self._n_classes}
-        weight = equalizing_weights(partition.cell, self.truth, self.weight, **sizes)
-        name, asked = f"equalized over {partition.title}", replace(figures, subsets=None)  # which have no weights
-        drawn = None if resampling is None else replace(resampling, strata=partition.cell)
-        how: Any = {"figures": asked, "classes": self.classes, "resampling": drawn}
-        found = self.kind.evaluate((score, self.truth, weight), name=name, **how)
-        return equalized_of(partition, self._conditions(partition), found)
+    def weighted(self, part: SourcePartition, factors: FloatArray, options: Options, *, system: int, name: str) -> Any:
+        """Evaluate a system with trials that weigh what their conditions say, and keep that whatever is drawn."""
+        found = self._in_order(part, system)
+        in_passes = self.source.batch is None
+        by_class = in_passes and bool(self.source.classes)
+        source, home = part.weighted(found or self.source, factors, is_classes=by_class)
+        units = replace(self.units, source=source)
+        if not in_passes:
+            pass  # trials tell their strata
+        elif by_class:
+            units = replace(units, strata=home)
+        elif self._are_trials:
+            units = replace(units, units=None, singles=None)  # each is by itself: nothing is counted by unit
+        else:
+            units = replace(units, n_conditions=len(factors))
+        at = system if found is None else 0
+        return self.kind.evaluate_source(source, self.engine, options, system=at, name=name, units=units)
 
-    @property
-    def _n_classes(self) -> int:
-        return len(self.kind.classes_by_truth(self.classes))
+    def _in_order(self, part: SourcePartition, system: int) -> SortedSource | None:
+        """The trials of a system sorted by condition; None where that is of no use, or workers cannot read them."""
+        is_of_use = self.source.batch is None and self.engine.shares_memory
+        if not is_of_use or not part.is_spread(len(self.source.pieces)):
+            return None
+        if part not in self.in_order or self.in_order[part][0] != system:
+            self.in_order.pop(part, None)  # the folder goes first
+            named, has = self.units.by_name is not None, self.source.has_units or self.source.are_units
+            wanted = Wanted(units=self.units.units is not None and has and not named, names=named)
+            self.in_order[part] = system, sorted_by_condition(self.source, self.engine, part.split, system, wanted)
+        return self.in_order[part][1]
 
-    def _totals(self, partition: Partition) -> CountArray:
-        return partition.in_conditions(self._of_cells(partition))
+    def _conditions(self, part: SourcePartition) -> list[Condition]:
+        return conditions_of(part.partition, part.totals, self.kind.classes_by_truth(self.source.classes))
 
-    def _of_cells(self, partition: Partition) -> CountArray:
-        sizes = {"n_conditions": partition.n_cells, "n_classes": self._n_classes}
-        return totals_by_condition(partition.cell, self.truth, self.weight, **sizes)
-
-    def _conditions(self, partition: Partition) -> list[Condition]:
-        """Conditions with their counts, without figures."""
-        return conditions_of(partition, self._totals(partition), self.kind.classes_by_truth(self.classes))
-
-    def _by(
-        self, partition: Partition, score: AnyArray, *, figures: Figures, resampling: Resampling | None
-    ) -> ByConditions:
+    def _by(self, part: SourcePartition, options: Options, system: int) -> ByConditions:
         found = [
-            one if one.lacking else replace(one, found=self._of_rows(rows, score, one.name, figures, resampling))
-            for one, rows in zip(self._conditions(partition), partition.rows(), strict=True)
+            one if one.lacking else replace(one, found=self._of_condition(part, values, options, system, one.name))
+            for one, values in zip(self._conditions(part), part.partition.values, strict=True)
         ]
-        trials = named_totals(self._of_cells(partition), self.kind.classes_by_truth(self.classes))
-        return with_differences(partition, found, trials, None if resampling is None else resampling.level)
+        level = None if self.units.units is None else options.how_sure.level
+        of_cells = np.array([one.totals for one in part.facts.values()])
+        trials = named_totals(of_cells, self.kind.classes_by_truth(self.source.classes))
+        return with_differences(part.partition, found, trials, level)
 
-    def _of_rows(
-        self, rows: IntArray, score: AnyArray, name: str, figures: Figures, resampling: Resampling | None
-    ) -> Any:
-        """Evaluate some of the trials, of which those that weigh nothing are none."""
-        if self.weight is not None:
-            rows = rows[self.weight[rows] > 0]
-        own = None if resampling is None or resampling.units is None else resampling.units.take(rows).only_used()
-        drawn = None if own is None or own.n_units < 2 or resampling is None else replace(resampling, units=own)
-        trials: Scored = score[rows], self.truth[rows], None if self.weight is None else self.weight[rows]
-        return self.kind.evaluate(trials, name=name, figures=figures, classes=self.classes, resampling=drawn)
+    def _of_condition(self, part: SourcePartition, values: Values, options: Options, system: int, name: str) -> Any:
+        """Evaluate the trials of one condition."""
+        found, at = self._in_order(part, system), (part, values)
+        if self.source.batch is not None:
+            source = self._taken(self.source.batch, part, values)
+        elif found is None:
+            cells = part.cells(values)
+            source = of_condition(self.source, part.split, cells, sum_of([part.facts[one] for one in cells]))
+        else:
+            source, system = found.of_condition(part.cells(values)), 0
+        if at not in self.of_cells:
+            self.of_cells[at] = replace(self._units_of(source), source=self.source)
+        units = replace(self.of_cells[at], source=source)
+        return self.kind.evaluate_source(source, self.engine, options, system=system, name=name, units=units)
+
+    def _taken(self, batch: Chunk, part: SourcePartition, values: Values) -> ShardSource:
+        """Return the trials of one condition; those that weigh nothing are none."""
+        if part not in self.rows:
+            self.rows[part] = part.rows(batch, self.source.name)
+        cells = [self.rows[part][one] for one in part.cells(values)]
+        rows = np.sort(np.concatenate(cells)) if len(cells) > 1 else cells[0]
+        if batch.weight is not None:
+            rows = rows[batch.weight[rows] > 0]
+        own = replace(batch, conditions=None, trials=None).take(rows)
+        units = None if own.units is None else own.units.only_used()
+        return replace(self.source, pieces=(HeldPiece(replace(own, units=units), self.source.name),))
+
+    def _units_of(self, source: ShardSource) -> UnitsOfSource:
+        """The units of some of the trials; none of fewer than two."""
+        own, units = replace(self.units, source=source), self.units.units
+        if units is not None and source.batch is not None:
+            there = source.batch.units
+            return replace(own, units=there if there is not None and there.n_units > 1 else None)
+        if units is None or own.are_trials:
+            return own
+        if own.singles is not None:
+            survey = self.engine.run(TrialSurvey(), source.pieces)
+            return replace(own, units=survey.units if sum(survey.n) > 1 else None, singles=survey)
+        facts = self.engine.run(LookAtUnits((own.by_name,)), source.pieces).facts[0]
+        return replace(own, units=replace(units, keys=facts.keys) if len(facts.keys) > 1 else None)
 
 
 def conditions_of(partition: Partition, totals: CountArray, classes: Sequence[tuple[str, int]]) -> list[Condition]:
@@ -235,20 +293,3 @@ def equalized_of(partition: Partition, conditions: Sequence[Condition], found: A
     """An evaluation of weighted trials as that of conditions that count alike."""
     made = Equalized(partition.title, partition.names, tuple(conditions), found)
     return replace(made, found=replace(found, notes=(*found.notes, f"Equalized: {made.rule}.")))
-
-
-def no_value(column: str, where: str, n_trials: int) -> InputError:
-    """The error of trials without a value where conditions count alike: nobody said of which they are."""
-    return InputError(
-        f"equalize: {where}: no value in {column!r}, and its condition must be known "
-        f"({counted(n_trials, 'such trial')}). Complete it, or leave these trials out (--where)."
-    )
-
-
-def _require_values(partition: Partition, trials: Trials) -> None:
-    """Refuse trials without a value where conditions count alike: nobody said of which they are."""
-    for at, column in enumerate(partition.columns):
-        lacks = np.array([values[at] is None for values in partition.values])[partition.cell]
-        if lacks.any():
-            row, n = int(np.argmax(lacks)), int(np.count_nonzero(lacks))
-            raise no_value(column.name, trials.origin.where(row), n)

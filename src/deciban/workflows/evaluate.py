@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from deciban.errors import InputError, naming_trials
-from deciban.evaluation.primary import Primary
+from deciban.errors import InputError
 from deciban.evaluation.results import Results
-from deciban.evaluation.worst_trials import WorstTrials
 from deciban.io.shards.pieces import ShardSource
-from deciban.io.source import PathLike
+from deciban.io.source import PathLike, single_files
 from deciban.io.two_files import UnpairedError
-from deciban.messages import Message, counted, names_apart
+from deciban.messages import Message, names_apart
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
-from deciban.trials import Trials
-from deciban.types import AnyArray, Progress
-from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
+from deciban.types import Progress
+from deciban.workflows.evaluating import OpenedFiles, evaluate_source, kind_of_opened, opened
+from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_called
+from deciban.workflows.loaded import loaded
 from deciban.workflows.options import Options
 from deciban.workflows.plans import with_primary_numbers
-from deciban.workflows.streaming import OpenedFiles, evaluate_in_pieces, in_memory, kind_of_opened, opened
 from deciban.workflows.system_names import Renamed, renamed
-from deciban.workflows.thresholds import Chosen, Systems, choose_thresholds, thresholds_for
+from deciban.workflows.thresholds import Systems, choose_thresholds, thresholds_for
 from deciban.workflows.two_files import named_scores
-from deciban.workflows.worst import number_of_worst, worst_of
+from deciban.workflows.worst import number_of_worst
 
 _IN_PIECES = "trials are read in pieces"
 
@@ -146,49 +143,12 @@ def evaluate_opened(
     if not threshold_from:
         return evaluate_model(None, files, None, options, progress=progress).results
     how: Any = {"progress": progress}
-    if isinstance(files, ShardSource):
-        systems = Systems(kind_called(kind_of_opened(files, options)), files.systems)
-        places = choose_thresholds(systems, threshold_from, threshold_key, options, **how)
-        found = evaluate_in_pieces(files, options, progress, each=thresholds_for(options.figures, places))
-        found = replace(found, messages=found.messages + places.messages)
-        return with_primary_numbers(found, options.plan, _IN_PIECES)
-    joined = read_joined(in_memory(files, "threshold_from"), None, options, progress=progress)
-    systems = Systems(joined.kind, joined.names, joined.renamed)
+    source = loaded(files, options, progress)
+    systems = Systems(kind_called(kind_of_opened(source, options)), source.systems, source.renamed)
     places = choose_thresholds(systems, threshold_from, threshold_key, options, **how)
-    return evaluate_joined(joined, options, progress, chosen=places)
-
-
-def evaluate_joined(
-    joined: JoinedScores, options: Options, progress: Progress | None = None, *, chosen: Chosen | None = None
-) -> Results[Any]:
-    """Evaluate every system of a join, at thresholds that were chosen elsewhere as well; see `evaluate_files`."""
-    kind, say, evaluations = joined.kind, progress or (lambda _words: None), []
-    truth, classes = joined.truth, joined.classes or ()
-    kind.require_trials(truth, classes)
-    figures = joined.on_axis(options.figures)
-    each = [figures] * len(joined.names) if chosen is None else thresholds_for(figures, chosen)
-    units, found = joined.units(options.how_sure)
-    resampling = options.how_sure.resampling(units)
-    split, by_condition = joined.split(options.split), []
-    planned, primaries = joined.planned(options.plan, resampling), list[Primary]()
-    most, worst = number_of_worst(options.worst, joined), list[WorstTrials]()
-    for one, own in zip(joined.aligned, each, strict=True):
-        say(f"evaluating {one.name}")
-        trials = one.score, truth, joined.weight
-        how: Any = {"classes": classes, "resampling": resampling}
-        evaluations.append(kind.evaluate(trials, name=one.name, figures=own, **how))
-        if split is not None:
-            by_condition.append(split.evaluated(one.score, evaluations[-1], figures=own, resampling=resampling))
-        if planned is not None:
-            primaries.append(planned.primary(one.score, evaluations[-1]))
-        if most:
-            of_trials = one.score, truth, joined.weight, one.trials
-            worst.append(worst_of(one.name, *of_trials, classes=classes, most=most))
-    ties = {one.name: one.n_tied for one in evaluations} if kind.has_ties else None
-    messages = joined.all_messages(ties) + found + (() if chosen is None else chosen.messages)
-    messages += () if split is None else split.messages
-    more: Any = {"conditions": tuple(by_condition), "primaries": tuple(primaries), "worst": tuple(worst)}
-    return Results(tuple(evaluations), joined.report, messages, **more)
+    found = evaluate_source(source, options, progress, each=thresholds_for(options.figures, places))
+    found = replace(found, messages=found.messages + places.messages)
+    return with_primary_numbers(found, options.plan, _IN_PIECES)
 
 
 _UNPAIRED = "systems have different numbers of trials: each is evaluated on its own, and differences cannot be paired"
@@ -203,7 +163,7 @@ class ModelEvaluation:
     ----------
     results : Results
         Of what the model makes; ``before`` holds those of the systems, in the order of training.
-    trials : SystemTrials or None
+    trials : Compared or None
         What it was made of; None without a model.
     renamed : Renamed, optional
         What systems were called before they were given names.
@@ -233,80 +193,88 @@ def evaluate_model(
     scores, key, options, quality, of_training, progress
         As in `evaluate_files`.
     """
-    files = opened(scores, key, options)
-    most = number_of_worst(options.worst, files)
     if model is None:
+        files = opened(scores, key, options)
+        number_of_worst(options.worst, files)
         return _as_they_are(files, options, progress)
-    from deciban.workflows.model_files import require_kind, require_one_system, require_quality
-    from deciban.workflows.quality import combination_messages, read_measures
-    from deciban.workflows.system_trials import SystemTrials
+    from deciban.workflows.model_files import refuse_twice, require_kind, require_quality
+    from deciban.workflows.quality import read_measures
 
-    say = progress or (lambda _words: None)
     require_quality(model, is_given=quality is not None)
-    if isinstance(files, ShardSource) and quality is None:
-        from deciban.workflows.model_in_pieces import evaluate_model_in_pieces
-
-        pieces = evaluate_model_in_pieces(model, files, options, of_training=of_training, progress=progress)
-        return ModelEvaluation(with_primary_numbers(pieces, options.plan, _IN_PIECES))
+    options = replace(options, incomplete=model.accepts_missing)
+    files = opened(scores, key, options)
+    number_of_worst(options.worst, files)
     measured = None if quality is None else read_measures(quality)
-    files = in_memory(files, "a model" if quality is None else "quality")
-    chosen = require_kind(model, files.scores[0], files.key, options)
-    read: Any = {"model": model, "quality": measured, "trained": True, "progress": progress}
-    trials = SystemTrials.read(files, chosen, **read)
-    trials.kind.require_trials(trials.data.is_target, trials.classes)
-    require_one_system(model, trials.joined)
-    before = []
-    if model.is_fusion:
-        known = () if model.training_ is None else model.training_.systems
-        trials = trials.ordered_as(known, model.n_systems_)
-    counting = trials.counting
-    for k, name in enumerate(trials.systems):
-        say(f"evaluating {name}")
-        before.append(counting.evaluated(counting.system(k), name, options.figures))
-    trials.kind.require_model(model, chosen.reading, trials.classes, trials.units_of_scores)
-    messages = ways_in_words(model, counting.data.scores, counting.systems, counting.trials)
-    messages += [*counting.as_trained(model)[1], *combination_messages(model, measured)]
-    name = trials.kind.name_after(model, trials.systems)
-    say(f"evaluating {name}")
-    made = counting.transform(model)
-    after = counting.evaluated(made, name, options.figures)
-    each = [*map(counting.system, range(len(before))), made]
-    parts, said = counting.by_condition(options.split, each, [*before, after], options.figures)
-    what = f"{trials.kind.output} that the model ({model.kind}) makes of the scores"
-    words = f"{name}: the {what}" + (" of all systems" if model.is_fusion else "")
-    found = [*trials.all_messages(before), *messages, Message("note", "", words), *said]
-    found += trials.seen_before(model, of_training=of_training)
-    about = trials.joined.report, tuple(found)
-    planned = counting.primaries(options.plan, each, [*before, after])
-    worst = counting.worst(most, each, [*before, after])
-    untouched = Results(tuple(before), *about, conditions=parts[:-1], primaries=planned[:-1], worst=worst[:-1])
-    more: Any = {"conditions": parts[-1:], "primaries": planned[-1:], "worst": worst[-1:]}
-    results = Results((after,), *about, before=untouched, **more)
-    return ModelEvaluation(results, trials, trials.joined.renamed)
+    if isinstance(files, ScoreFiles):
+        refuse_twice(single_files(one.path for one in files.scores))
+        options = require_kind(model, files.scores[0], files.key, options)
+    return _modelled(model, loaded(files, options, progress), options, measured, of_training, progress)
+
+
+def _modelled(
+    model: ScoreModel,
+    source: ShardSource,
+    options: Options,
+    measured: Any,
+    of_training: bool,  # noqa: FBT001
+    progress: Progress | None,
+) -> ModelEvaluation:
+    """Evaluate the systems of a source as they are, and what a trained model makes of them."""
+    from deciban.models.having import counting
+    from deciban.workflows.measured import with_quality
+    from deciban.workflows.model_files import seen_before
+    from deciban.workflows.modelled import Scored, made_of
+    from deciban.workflows.quality import combination_messages
+    from deciban.workflows.training_rows import Compared
+    from deciban.workflows.units_of_sources import units_of_source
+
+    if measured is not None:
+        source = with_quality(source, measured, options.scale, sides=model.quality_arguments or None)
+    kind = kind_called(model.scores_kind)
+    with options.scale.engine() as engine:
+        engine.make_room(source, options.scale.n_bytes)
+        units = units_of_source(source, engine, options.how_sure, kind)
+    known = made_of(model, Scored.of(units.source, options), options)
+    source, (name,) = known.scored.source, known.result.systems
+    words = f"{name}: the {kind.output} that the model ({model.kind}) makes of the scores"
+    told = [*known.scored.messages, *known.messages, *combination_messages(model, measured)]
+    told.append(Message("note", "", words + (" of all systems" if model.is_fusion else "")))
+    before = evaluate_source(counting(source), options, progress, units=units, told=told)
+    after = evaluate_source(known.result, options, progress, units=units)
+    first = before.systems[0]
+    is_counted = known.scored.seen is None and not source.has_weights and hasattr(first, "n_tar")
+    counts = {"n_tar": first.n_tar, "n_non": first.n_non} if is_counted else None
+    with options.scale.engine() as engine:
+        seen = seen_before(model, known.trained, engine, of_training=of_training, counts=counts)
+    about = before.join, (*before.messages, *seen)
+    untouched = Results(before.systems, *about, **_besides(before))
+    results = Results(after.systems, *about, before=untouched, **_besides(after))
+    compared = Compared(replace(known.scored, source=known.trained), options, units, source.classes)
+    return ModelEvaluation(with_primary_numbers(results, options.plan, _IN_PIECES), compared, source.renamed)
+
+
+def _besides(found: Results[Any]) -> dict[str, Any]:
+    """What there is of systems beside their evaluations."""
+    return {"conditions": found.conditions, "primaries": found.primaries, "worst": found.worst}
 
 
 def _as_they_are(files: OpenedFiles, options: Options, progress: Progress | None) -> ModelEvaluation:
     """Evaluate systems without a model, wherever their trials are."""
-    if isinstance(files, ShardSource):
-        found = evaluate_in_pieces(files, options, progress)
-        return ModelEvaluation(with_primary_numbers(found, options.plan, _IN_PIECES))
     try:
-        joined = read_joined(files, None, options, progress=progress)
+        source = loaded(files, options, progress)
     except UnpairedError:
-        if options.how_sure.keep:  # a comparison pairs trials
+        if options.how_sure.keep or not isinstance(files, ScoreFiles):  # a comparison pairs trials
             raise
         return ModelEvaluation(_each_alone(files, options, progress))
-    return ModelEvaluation(evaluate_joined(joined, options, progress), renamed=joined.renamed)
+    found = evaluate_source(source, options, progress)
+    return ModelEvaluation(with_primary_numbers(found, options.plan, _IN_PIECES), renamed=source.renamed)
 
 
 def _each_alone(files: ScoreFiles, options: Options, progress: Progress | None) -> Results[Any]:
     """Evaluate systems in two files each, of other trials each: nothing is paired."""
     without = replace(options.how_sure, keep=False)  # nobody takes rows of one system for those of another
     own = replace(options, reading=replace(options.reading, names=None), how_sure=without)
-    found = [
-        evaluate_joined(read_joined(ScoreFiles((one,), None), None, own, progress=progress), own, progress)
-        for one in files.scores
-    ]
+    found = [evaluate_source(loaded(ScoreFiles((one,), None), own, progress), own, progress) for one in files.scores]
     single = [one for part in found for one in part.systems]
     names = names_apart([one.name for one in single], ())
     systems, _ = renamed(
@@ -320,33 +288,6 @@ def _each_alone(files: ScoreFiles, options: Options, progress: Progress | None) 
         primaries=tuple(one for part in found for one in part.primaries),
         worst=tuple(one for part in found for one in part.worst),
     )
-
-
-def ways_in_words(model: Any, scores: AnyArray, systems: Sequence[str], trials: Trials) -> list[Message]:
-    """Say by which of its fusions a fusion for subsets of systems fuses trials that lack a score.
-
-    Parameters
-    ----------
-    model : ScoreModel
-    scores : (n_trials, n_systems) array
-    systems : sequence of str
-    trials : Trials
-
-    Raises
-    ------
-    InputError
-        If there is none for some of them.
-    """
-    if not model.of_subsets:
-        return []
-    with naming_trials(trials.name_of):
-        ways = model.subsets_of(scores)
-    return [ways_message(n, subset, systems) for subset, n in ways]
-
-
-def ways_message(n: int, subset: Sequence[int], systems: Sequence[str]) -> Message:
-    """Say how many trials were fused by the fusion of some systems."""
-    return Message("note", "", f"{counted(n, 'trial')} by the fusion of {' + '.join(systems[k] for k in subset)}")
 
 
 evaluate_class_files = evaluate_files

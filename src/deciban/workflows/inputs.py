@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -28,14 +28,7 @@ from deciban.workflows.key_columns import in_words, weights_of_key
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, kind_of
 from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.options import Figures, Options, Reading
-from deciban.workflows.split import Split
 from deciban.workflows.system_names import Renamed, renamed
-
-if TYPE_CHECKING:
-    from deciban.evaluation.preset_table import Preset
-    from deciban.evaluation.unit_trials import Resampling
-    from deciban.workflows.conditions import Conditions
-    from deciban.workflows.plans import PlannedTrials
 
 Paths: TypeAlias = Sequence[PathLike | TwoFiles] | PathLike | TwoFiles
 """Score files, or one; those of one system may be two."""
@@ -158,25 +151,6 @@ class JoinedScores:
 
         about: Any = {"weight": self.weight, "classes": self.classes or ()}
         return units_of(self.aligned[0].trials, self.truth, how_sure, self.kind, **about)
-
-    def split(self, split: Split) -> Conditions | None:
-        """The trials split into conditions; None where none are asked for."""
-        if not split.is_asked:
-            return None
-        from deciban.workflows.conditions import Conditions
-
-        return Conditions.of(
-            split, self.aligned[0].trials, self.kind, self.truth, self.weight, classes=self.classes or ()
-        )
-
-    def planned(self, plan: Preset | None, resampling: Resampling | None) -> PlannedTrials | None:
-        """The trials to which a plan is applied; None where there is none."""
-        if plan is None:
-            return None
-        from deciban.workflows.plans import PlannedTrials
-
-        trials, classes = self.aligned[0].trials, tuple(self.classes or ())
-        return PlannedTrials(plan, self.kind, trials, self.truth, self.weight, classes, resampling)
 
     def on_axis(self, figures: Figures) -> Figures:
         """Figures with the unit in which plots write llrs, which may be that of the files."""

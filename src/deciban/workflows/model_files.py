@@ -3,71 +3,100 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from deciban.analysis.data import LabelledData
-from deciban.errors import InputError
+import numpy as np
+
+from deciban.engines.looking import found_in
+from deciban.engines.work import Engine
+from deciban.errors import InputError, naming_trials
 from deciban.io.recognition import Recognized, readable_as
-from deciban.io.source import PathLike, display_name
+from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
+from deciban.io.source import PathLike, display_name, several_systems
 from deciban.messages import Message, counted
 from deciban.models import Model, load_model
-from deciban.models.model import fingerprint
-from deciban.models.score_model import ScoreModel
-from deciban.workflows.inputs import JoinedScores
+from deciban.models.model import digits_of, in_digits
+from deciban.models.score_model import ARGUMENTS, ScoreModel
+from deciban.trials import Trials
+from deciban.types import AnyArray
 from deciban.workflows.kinds import kind_called, kind_of
 from deciban.workflows.options import KindName, Options
 
 
-def is_of_training(model: ScoreModel, data: LabelledData) -> bool | None:
-    """Whether a model was trained on these trials, by their fingerprint; None if it does not know.
+@dataclass(frozen=True, slots=True)
+class _Fingerprint:
+    """Digits of trials, with their weights and without; those of more trials add up."""
 
-    With or without the weights: a column of them may be named that training did not have.
+    each: tuple[int, ...]
+
+    def __add__(self, other: _Fingerprint) -> _Fingerprint:
+        pairs = zip(self.each, other.each, strict=True)
+        return _Fingerprint(tuple(one + own & (1 << 64) - 1 for one, own in pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class _Digits:
+    """A look at the fingerprint of the trials of a piece, with their weights and without."""
+
+    model: ScoreModel
+
+    def __call__(self, chunk: Chunk) -> _Fingerprint | None:
+        if chunk.truth is None or not len(chunk.truth):
+            return None
+        truth = chunk.truth
+        measures = chunk.quality or {}
+        seen = self.model.seen(chunk.stacked, [measures[name] for name in ARGUMENTS if name in measures])
+        weights = [None] if chunk.weight is None else [chunk.weight.astype(np.float64, copy=False), None]
+        return _Fingerprint(tuple(digits_of(seen, truth, one) for one in weights))
+
+
+def is_of_training(
+    model: ScoreModel, source: ShardSource, engine: Engine, counts: Mapping[str, int] | None = None
+) -> bool | None:
+    """Whether a model was trained on these trials, by their fingerprint; None if it does not know: one pass.
+
+    With or without the weights: a column of them may be named that training did not have. Where ``counts``, how many
+    trials there are of each class, are known and others, no pass is needed.
     """
     training = model.training_
     if training is None:
         return None
-    seen = model.seen(data.scores, data.tables)
-    weights = [None] if data.weight is None else [data.float_weight, None]
-    return any(fingerprint(seen, data.is_target, one) == training.fingerprint for one in weights)
+    if counts is not None and dict(counts) != training.counts:
+        return False
+    systems = tuple(range(len(source.systems)))
+    wanted = Wanted(systems, truth=True, weight=source.has_weights, quality=model.quality_arguments)
+    found = found_in(source, engine, wanted, _Digits(model), "comparing with the trials of training")
+    return found is not None and any(in_digits(one) == training.fingerprint for one in found.each)
 
 
-def seen_before(model: ScoreModel, data: LabelledData, *, of_training: bool) -> list[Message]:
+def seen_before(
+    model: ScoreModel,
+    source: ShardSource,
+    engine: Engine,
+    *,
+    of_training: bool,
+    counts: Mapping[str, int] | None = None,
+) -> list[Message]:
     """Say whether trials are those of training, where that is not what one should think.
 
     Parameters
     ----------
     model : ScoreModel
-    data : LabelledData
-        All that training records of trials.
+    source : ShardSource
+        Of the systems and with the classes of training, in its order.
+    engine : Engine
     of_training : bool
         Whether these should be the trials of training.
+    counts : mapping of str to int, optional
+        How many there are of each class, if that is known.
     """
-    same = is_of_training(model, data)
-    if same is None:
-        return []
-    return seen_message(model, same=same, is_weighted=data.weight is not None, of_training=of_training)
-
-
-def seen_message(model: ScoreModel, *, same: bool, is_weighted: bool, of_training: bool) -> list[Message]:
-    """The same where it is known whether they are.
-
-    Parameters
-    ----------
-    model : ScoreModel
-    same : bool
-        Whether these are the trials of training.
-    is_weighted : bool
-        Whether these trials have weights.
-    of_training : bool
-        Whether they should be.
-    """
-    training = model.training_
+    training, same = model.training_, is_of_training(model, source, engine, counts)
     if training is None or same == of_training:
         return []
     column = training.results.get("weights_from")
-    if column is not None and not is_weighted:
+    if column is not None and not source.has_weights:
         words = (
             f"the model was trained with the weights of a column {column!r}: name it (--weights) to compare the trials"
         )
@@ -203,7 +232,7 @@ def require_quality(model: ScoreModel, *, is_given: bool) -> None:
         raise InputError("quality: given, but the fusion was trained without. Leave it out, or train with it.")
 
 
-def require_one_system(model: ScoreModel, joined: JoinedScores) -> None:
+def require_one_system(model: ScoreModel, source: ShardSource) -> None:
     """Refuse several systems for a model of one.
 
     Raises
@@ -212,11 +241,11 @@ def require_one_system(model: ScoreModel, joined: JoinedScores) -> None:
         If one file holds them: it says how to choose one.
     InputError
     """
-    names = joined.names
+    names = source.systems
     if model.is_fusion or len(names) == 1:
         return
-    if len(joined.contents) == 1:
-        _ = joined.contents[0].scores
+    if source.batch is not None and len(source.paths) == 1:
+        raise several_systems(display_name(source.paths[0]), names)
     raise InputError(
         f"scores: {len(names)} systems ({', '.join(names)}), but a model of kind {model.kind!r} is for one. Give one, "
         "or fuse them (deciban fuse)."
@@ -318,3 +347,30 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
     pairs = ", ".join(f"{name} for {old}" for name, old in zip(given, trained, strict=False) if name != old)
     words = pairs if trained else "the model does not know their names"
     return list(range(n_systems)), [Message("note", "", f"systems in the order given: {words}")]
+
+
+def ways_in_words(model: Any, scores: AnyArray, systems: Sequence[str], trials: Trials) -> list[Message]:
+    """Say by which of its fusions a fusion for subsets of systems fuses trials that lack a score.
+
+    Parameters
+    ----------
+    model : ScoreModel
+    scores : (n_trials, n_systems) array
+    systems : sequence of str
+    trials : Trials
+
+    Raises
+    ------
+    InputError
+        If there is none for some of them.
+    """
+    if not model.of_subsets:
+        return []
+    with naming_trials(trials.name_of):
+        ways = model.subsets_of(scores)
+    return [ways_message(n, subset, systems) for subset, n in ways]
+
+
+def ways_message(n: int, subset: Sequence[int], systems: Sequence[str]) -> Message:
+    """Say how many trials were fused by the fusion of some systems."""
+    return Message("note", "", f"{counted(n, 'trial')} by the fusion of {' + '.join(systems[k] for k in subset)}")

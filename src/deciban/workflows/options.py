@@ -199,7 +199,7 @@ class Options:
     groups : tuple of str, optional
         What is read of trials in pieces so that they can be held out together; see `deciban.io.shards.how.HowToRead`.
     incomplete : bool
-        Whether trials in pieces may lack scores of some systems; see there.
+        Whether trials may lack scores of some systems, in place of which there is NaN.
     worst : int, optional
         How many of the most misleading trials are wanted, of two classes of each; None if nothing was said.
     """

@@ -18,7 +18,7 @@ from deciban.trials.frozen import as_text
 from deciban.trials.lists import ROW
 from deciban.trials.names.codes import IdMap
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
-from deciban.workflows.combinations import Value, Values, crossed, with_what_counts_everywhere
+from deciban.workflows.combinations import Value, Values, with_what_counts_everywhere
 from deciban.workflows.split import SplitColumn
 
 
@@ -32,8 +32,6 @@ class Partition:
     values : tuple of tuple of str or None
         Of each condition a value for each column: all combinations of values that occur, and all bins, also those that
         no trial is of. None where the key has no value.
-    cell : (n_trials,) int array
-        Which combination of values every trial has.
     cells : tuple of tuple of int
         Of which combinations the trials of each condition are. Several conditions have some in common where the trials
         of a value count in all of them; elsewhere each condition is a combination of its own, at its own place.
@@ -41,13 +39,10 @@ class Partition:
 
     columns: tuple[SplitColumn, ...]
     values: tuple[Values, ...]
-    cell: IntArray
     cells: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(
-        cls, columns: Sequence[SplitColumn], combinations: Sequence[Values], cell: IntArray, argument: str
-    ) -> Partition:
+    def of(cls, columns: Sequence[SplitColumn], combinations: Sequence[Values], argument: str) -> Partition:
         """Conditions of trials whose combinations of values are known.
 
         Raises
@@ -56,7 +51,7 @@ class Partition:
             As in `with_what_counts_everywhere`.
         """
         found = with_what_counts_everywhere(columns, combinations, argument)
-        return cls(tuple(columns), tuple(one for one, _ in found), cell, tuple(cells for _, cells in found))
+        return cls(tuple(columns), tuple(one for one, _ in found), tuple(cells for _, cells in found))
 
     def sharing_own_values(self, totals: CountArray, classes: Sequence[tuple[str, int]], argument: str) -> Partition:
         """Return the partition in which a value that one of two classes has alone counts in every condition.
@@ -81,7 +76,7 @@ class Partition:
         )
         if columns == self.columns:
             return self
-        return Partition.of(columns, self.values, self.cell, argument)
+        return Partition.of(columns, self.values, argument)
 
     @property
     def n_cells(self) -> int:
@@ -106,21 +101,6 @@ class Partition:
             for values in self.values
         )
 
-    def take(self, rows: IntArray | BoolArray) -> Partition:
-        """The same of some of the trials."""
-        return replace(self, cell=self.cell[rows])
-
-    def rows(self) -> list[IntArray]:
-        """The trials of each condition, in their order."""
-        small = self.cell.astype(np.min_scalar_type(self.n_cells))  # which are sorted by counting
-        order = np.argsort(small, kind="stable")
-        ends = np.cumsum(np.bincount(self.cell, minlength=self.n_cells))
-        own = np.split(order, ends[:-1])
-        return [
-            own[at] if not more else np.sort(np.concatenate([own[at], *(own[k] for k in more)]))
-            for at, *more in self.cells
-        ]
-
     def in_conditions(self, of_cells: AnyArray) -> AnyArray:
         """Sums over the trials of each condition, from those over the trials of each combination of values."""
         return np.array([of_cells[list(cells)].sum(axis=0) for cells in self.cells], of_cells.dtype).reshape(
@@ -144,44 +124,6 @@ def _called(column: SplitColumn, value: Value) -> str:
     if value is None:
         return f"no {column.name}"
     return value if column.borders else f"{column.name} {value}"
-
-
-def partition_of(trials: Trials, columns: Sequence[SplitColumn], *, argument: str = "by") -> Partition:
-    """Split trials by columns of the key, or by what files say of the names of a side.
-
-    Parameters
-    ----------
-    trials : Trials
-        With their conditions.
-    columns : sequence of SplitColumn
-    argument : str
-        For messages.
-
-    Returns
-    -------
-    Partition
-        Values in the order of the alphabet, numbers ascending, what is missing last.
-
-    Raises
-    ------
-    InputError, FormatError, OSError
-        If there is no such column or file, bins are asked for of what are no numbers, there are more than 1,000
-        conditions, or no trial has the value that should count in all of them.
-
-    Examples
-    --------
-    >>> from deciban.workflows.split import split_columns
-    >>> trials = Trials.of({"trial": ["a", "b", "c"]}, conditions={"gender": ["m", "f", "m"], "duration": [3, 7, 12]})
-    >>> found = partition_of(trials, split_columns("gender,duration:5"))
-    >>> found.values[:2], found.cell.tolist()
-    ((('f', 'duration < 5'), ('f', 'duration ≥ 5')), [2, 1, 3])
-    """
-    each = [coded_values(_values(trials, one, argument), one, argument, trials.origin.where) for one in columns]
-    combinations = crossed(columns, [values for values, _ in each], argument)
-    cell = np.zeros(len(trials), np.int64)
-    for values, codes in each:
-        cell = cell * len(values) + codes
-    return Partition.of(columns, combinations, cell, argument)
 
 
 def values_in_order(column: SplitColumn, found: Iterable[Value]) -> list[Value]:
@@ -289,34 +231,9 @@ def _numbers(
     return found, np.isnan(found)
 
 
-def has_column(trials: Trials, name: str) -> bool:
-    """Whether trials can be split by a column: one of the key, or a side.
-
-    Examples
-    --------
-    >>> trials = Trials.of({"enroll": ["a"], "test": ["b"]}, conditions={"gender": ["f"]})
-    >>> [has_column(trials, name) for name in ("gender", "enroll", "channel")]
-    [True, True, False]
-    """
-    return name in trials.conditions or bool({name, trials.origin.side_called(name)}.intersection(_sides(trials)))
-
-
-def _sides(trials: Trials) -> tuple[str, ...]:
+def sides_with_names(trials: Trials) -> tuple[str, ...]:
     """Sides whose names say something."""
     return () if trials.sides == ROW else trials.sides
-
-
-def _values(trials: Trials, column: SplitColumn, argument: str) -> pa.Array:
-    """What the key says of every trial in a column, or a file of the names of a side."""
-    if column.path:
-        return _looked_up(trials, column, argument)
-    if column.name in trials.conditions:
-        return trials.condition(column.name)
-    sides = _sides(trials)
-    for name in (column.name, trials.origin.side_called(column.name)):
-        if name in sides:
-            return trials.column(name)
-    raise no_column(column.name, (*sides, *trials.conditions), trials.origin.name, argument)
 
 
 def no_column(name: str, there: Sequence[str], key: str, argument: str) -> InputError:
@@ -342,15 +259,3 @@ def said_of_names(held: IdMap, names: pa.Array) -> pa.Array:
 
     place = positions(names, held.left)
     return held.right.take(of_numpy(place, lacking=place < 0))
-
-
-def _looked_up(trials: Trials, column: SplitColumn, argument: str) -> pa.Array:
-    """What a file of two columns says of the names of a side; nothing of names that it does not have."""
-    from deciban._arrow import of_numpy
-    from deciban.io.read import read_id_map
-
-    side = column.side if column.side in trials.sides else trials.origin.side_called(column.side)
-    if side not in trials.sides or trials.sides == ROW:
-        raise no_side(column.side, trials.sides, trials.origin.name, argument)
-    held, at = read_id_map(column.path), trials.sides.index(side)
-    return said_of_names(held, trials.names[at]).take(of_numpy(np.asarray(trials.codes[at])))

@@ -22,10 +22,11 @@ from deciban.trials import Trials
 from deciban.trials.lists import PAIR, ROW
 from deciban.trials.units import side_of, units_of_columns
 from deciban.types import Progress
-from deciban.workflows.evaluate import evaluate_joined
+from deciban.workflows.evaluating import evaluate_source
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined
 from deciban.workflows.kinds.two_class import checked_figures
+from deciban.workflows.loaded import source_of
 from deciban.workflows.options import Options
 from deciban.workflows.two_files import named_scores
 
@@ -135,7 +136,7 @@ def _refuse_other_options(how_sure: HowSure) -> None:
 def _pilot(joined: JoinedScores, options: Options, figure: Figure) -> tuple[Pilot, tuple[Message, ...]]:
     """What the systems say of a figure, and what was assumed."""
     if not joined.kind.has_trial_costs:
-        results = evaluate_joined(joined, options)
+        results = evaluate_source(source_of(joined, options), options)
         first, *others = results.systems
         found = pilot_of_evaluations(first, others[0] if others else None, figure)
         return found, tuple(one for one in results.messages if isinstance(one, Message))

@@ -6,122 +6,163 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deciban.core.equalizing import shared_weights, totals_by_condition
+from deciban.core.equalizing import sharing_factors
+from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.evaluation.preset_table import Preset, presets
 from deciban.evaluation.primary import PlanFigure, Primary, primary_of
 from deciban.evaluation.results import Results
-from deciban.evaluation.unit_trials import Resampling
+from deciban.io.shards.pieces import ShardSource
 from deciban.messages import WARNING, Message, shortened
 from deciban.metrics import act_dcf, min_dcf
 from deciban.multiclass import pairwise_llr
-from deciban.trials import Trials
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind, kind_called
-from deciban.workflows.options import Figures, KindName
-from deciban.workflows.partitions import has_column, partition_of
+from deciban.workflows.options import Figures, KindName, Options
 from deciban.workflows.split import Split, SplitColumn, require_apart, split_columns
+
+if TYPE_CHECKING:
+    from deciban.workflows.conditions import Conditions
+    from deciban.workflows.units_of_sources import UnitsOfSource
 
 OF_SCORES = ("cluster_c_avg", "pair_cost")
 """Primary numbers that are made of parts of the scores, not of one evaluation."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlannedTrials:
-    """Labelled trials to which a plan is applied, for any number of systems.
+class Planned:
+    """Trials of a source to which a plan is applied, for any number of systems.
+
+    Attributes
+    ----------
+    plan : Preset
+    source : ShardSource
+    engine : Engine
+    kind : AnyKind
+    units : UnitsOfSource
+    conditions : Conditions or None
+        Those that count alike, or have shares; None where the plan has none, or the key no such columns.
+    lacking : tuple of str
+        Columns that the key should have, and has not.
+    """
+
+    plan: Preset
+    source: ShardSource
+    engine: Engine
+    kind: AnyKind
+    units: UnitsOfSource
+    conditions: Conditions | None
+    lacking: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, plan: Preset, source: ShardSource, engine: Engine, kind: AnyKind, units: UnitsOfSource
+    ) -> Planned | None:
+        """Apply a plan: one pass where it has conditions; None if it needs parts of the scores.
+
+        Raises
+        ------
+        InputError
+            If the plan is for scores of the other kind, or shares are asked of what no non-target has.
+        """
+        require_kind(plan, kind.name)
+        if plan.primary in OF_SCORES and source.batch is None:
+            return None
+        columns = plan_columns(plan)
+        lacking = tuple(one.name for one in columns if not one.path and one.name not in source.conditions)
+        conditions = None
+        if columns and not lacking:
+            from deciban.workflows.conditions import Conditions
+
+            split = Split(equalize=plan.equalize) if plan.equalize else Split(by=plan.share_column)
+            conditions = Conditions.of(split, source, engine, kind, units, argument="preset")
+        return cls(plan, source, engine, kind, units, conditions, lacking)
+
+    def primary(self, found: Any, options: Options, *, system: int) -> Primary:
+        """The primary number of a system.
+
+        Parameters
+        ----------
+        found : Evaluation or ClassEvaluation
+            Of all trials, at all points of the plan and maybe at others.
+        options : Options
+        system : int
+            Its position.
+        """
+        plan, own = self.plan, replace(options, figures=plan_figures(self.plan))
+        if plan.primary in OF_SCORES:
+            return self._of_scores(found, system)
+        if self.lacking:
+            return primary_of(plan, found, departs=lacking_columns(self.lacking))
+        if self.conditions is not None and plan.equalize:
+            (part,) = self.conditions.equalized
+            made = self.conditions.equal(part, own, system=system)
+            return primary_of(plan, replace(made.found, name=found.name), how=made.rule)
+        if self.conditions is not None:
+            (part,) = self.conditions.partitions
+            names = [values[0] for values in part.partition.values]
+            factors = sharing_factors(part.totals, shares_of(plan, names, part.totals))
+            source, _ = part.weighted(self.source, factors, is_classes=False)
+            how = f"non-targets by {plan.share_column} in the shares of the plan"
+            return primary_of(plan, self._evaluated(source, own, found.name, system), how=how)
+        first = primary_of(plan, found)
+        if first.figure.interval is not None or self.units.units is None:
+            return first
+        return primary_of(plan, self._evaluated(self.source, own, found.name, system))  # its points alone: intervals
+
+    def _of_scores(self, found: Any, system: int) -> Primary:
+        """Return the primary number that is made of parts of the scores."""
+        batch = self.source.batch
+        assert batch is not None and batch.truth is not None  # noqa: S101, PT018  # as it is read
+        known: Any = batch.truth, batch.weight, self.source.classes
+        return PartsOfScores(self.plan, self.kind, *known).primary(batch.scores[system], found)
+
+    def _evaluated(self, source: ShardSource, options: Options, name: str, system: int) -> Any:
+        units = replace(self.units, source=source)
+        return self.kind.evaluate_source(source, self.engine, options, system=system, name=name, units=units)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartsOfScores:
+    """Labelled trials of which a plan makes its primary number out of parts of the scores.
 
     Attributes
     ----------
     plan : Preset
     kind : AnyKind
-    trials : Trials
     truth : (n_trials,) array
         Whether targets, or of which class.
     weight : (n_trials,) array or None
     classes : tuple of str
         Names of the classes, where there are many.
-    resampling : Resampling or None
     """
 
     plan: Preset
     kind: AnyKind
-    trials: Trials
     truth: AnyArray
     weight: CountArray | None = None
     classes: tuple[str, ...] = ()
-    resampling: Resampling | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse the plan of scores of the other kind."""
-        require_kind(self.plan, self.kind.name)
 
     def primary(self, score: AnyArray, found: Any) -> Primary:
         """The primary number of a system.
 
         Parameters
         ----------
-        score : (n_trials, ...) array
-        found : Evaluation or ClassEvaluation
-            Of all trials, at all points of the plan and maybe at others.
+        score : (n_trials, n_classes) array
+        found : ClassEvaluation
+            Of all trials.
 
         Raises
         ------
         InputError
-            If shares are asked of values that no non-target has, or a cluster has fewer than two of the classes.
+            If a cluster has fewer than two of the classes.
         """
-        plan = self.plan
-        if plan.primary in OF_SCORES:
-            made = self._of_clusters if plan.primary == "cluster_c_avg" else self._of_pairs
-            return made(score, found)
-        lacking = self._lacking
-        if lacking:
-            return primary_of(plan, found, departs=lacking_columns(lacking))
-        if plan.equalize:
-            return self._equalized(score, found.name)
-        if plan.non_target_shares:
-            how = f"non-targets by {plan.share_column} in the shares of the plan"
-            return primary_of(plan, self._evaluated(score, self._shares(), found.name), how=how)
-        first = primary_of(plan, found)
-        if first.figure.interval is not None or self.resampling is None:
-            return first
-        return primary_of(plan, self._evaluated(score, self.weight, found.name))  # of its points alone: with intervals
-
-    @property
-    def _figures(self) -> Figures:
-        return plan_figures(self.plan)
-
-    @property
-    def _lacking(self) -> tuple[str, ...]:
-        """Columns that the key should have, and has not."""
-        trials, plan = self.trials, self.plan
-        return tuple(one.name for one in plan_columns(plan) if not one.path and not has_column(trials, one.name))
-
-    def _evaluated(self, score: AnyArray, weight: CountArray | None, name: str) -> Any:
-        how: Any = {"figures": self._figures, "classes": self.classes, "resampling": self.resampling}
-        return self.kind.evaluate((score, self.truth, weight), name=name, **how)
-
-    def _equalized(self, score: AnyArray, name: str) -> Primary:
-        from deciban.workflows.conditions import Conditions
-
-        split = Split(equalize=self.plan.equalize)
-        known = Conditions.of(split, self.trials, self.kind, self.truth, self.weight, self.classes)
-        (partition,) = known.equalized
-        made = known.equal(partition, score, figures=self._figures, resampling=self.resampling)
-        return primary_of(self.plan, replace(made.found, name=name), how=made.rule)
-
-    def _shares(self) -> FloatArray:
-        """Weights by which non-targets of each value of a column have their share."""
-        plan = self.plan
-        found = partition_of(self.trials, split_columns(plan.share_column, "preset"), argument="preset")
-        names = [values[0] for values in found.values]
-        sizes = {"n_conditions": len(names), "n_classes": 2}
-        totals = totals_by_condition(found.cell, self.truth, self.weight, **sizes)
-        shares = shares_of(plan, names, totals)
-        return shared_weights(found.cell, self.truth, self.weight, shares=shares)
+        made = self._of_clusters if self.plan.primary == "cluster_c_avg" else self._of_pairs
+        return made(score, found)
 
     def _of_clusters(self, score: AnyArray, found: Any) -> Primary:
         """C_avg of each cluster, by its segments and its log-likelihoods alone, and the mean."""
@@ -169,7 +210,7 @@ class PlannedTrials:
         classes = tuple(self.classes[k] for k in columns)
         self.kind.require_trials(truth, classes)
         trials = score[rows[:, None], columns], truth, weight
-        return self.kind.evaluate(trials, name=name, figures=self._figures, classes=classes)
+        return self.kind.evaluate(trials, name=name, figures=plan_figures(self.plan), classes=classes)
 
     def _of_pairs(self, score: AnyArray, found: Any) -> Primary:
         """Costs of telling two classes apart at even odds: the mean over the pairs that are worst at best."""

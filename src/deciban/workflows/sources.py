@@ -82,7 +82,7 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     given |= {"unit": reading.unit}
     given |= _units(options.how_sure) | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}
     given |= {"ids": reading.renaming, "groups": options.groups, "incomplete": options.incomplete}
-    given |= {"conditions": _conditions(options)}
+    given |= {"conditions": condition_columns(options)}
     if any(map(reading.says, ("log10", "lr", "negate", "posterior_prior", "detection_llr", "probabilities"))):
         given["converted"] = partial(_in_nats, reading=reading)
     source = open_shards(list(scores), key, speakers=options.scale.speaker_files or None, **given)
@@ -93,7 +93,7 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     return replace(source, systems=_named(source, reading), is_double=double, messages=messages)
 
 
-def _conditions(options: Options) -> tuple[str, ...]:
+def condition_columns(options: Options) -> tuple[str, ...]:
     """Columns and sides by which trials are split, for conditions or by a plan."""
     planned = () if options.plan is None else plan_columns(options.plan)
     asked = (*options.split.partitions, *options.split.equalized, planned)

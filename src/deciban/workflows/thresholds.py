@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
-from deciban.io.shards.pieces import ShardSource
 from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.types import Progress
+from deciban.workflows.evaluating import evaluate_source, opened
 from deciban.workflows.how_sure import HowSure
-from deciban.workflows.inputs import Paths, paths_of, read_joined
+from deciban.workflows.inputs import Paths, paths_of
 from deciban.workflows.kinds import AnyKind
+from deciban.workflows.loaded import loaded
 from deciban.workflows.options import Figures, Options
-from deciban.workflows.streaming import evaluate_in_pieces, in_memory, opened
 from deciban.workflows.system_names import Renamed
 
 
@@ -85,22 +85,13 @@ def choose_thresholds(
     figures = Figures(operating_points=options.figures.operating_points)
     other = replace(options, reading=reading, scale=scale, kind=systems.kind.name).of_systems(systems.renamed)
     files = opened(paths_of(scores, name="threshold_from"), key, other)
-    if isinstance(files, ShardSource):
-        _require_same(files.systems, systems)
-        quick = replace(other, figures=figures, how_sure=HowSure(intervals=False, optimism=False))
-        results = evaluate_in_pieces(files, quick, progress)
-        found = list(results.systems)
-        messages = tuple(one for one in results.messages if isinstance(one, Message))
-    else:
-        dev = read_joined(in_memory(files, "threshold_from"), None, other, progress=progress)
-        _require_same(dev.names, systems)
-        found = [
-            dev.kind.evaluate((one.score, dev.truth, dev.weight), name=one.name, figures=figures, classes=())
-            for one in dev.aligned
-        ]
-        messages = dev.all_messages()
+    source = loaded(files, other, progress)
+    _require_same(source.systems, systems)
+    quick = replace(other, figures=figures, how_sure=HowSure(intervals=False, optimism=False))
+    results = evaluate_source(source, quick, progress)
     said = Message("note", "", "thresholds are chosen on the trials of the files that follow")
-    return Chosen(tuple(map(_best, found)), (said, *messages))
+    messages = (one for one in results.messages if isinstance(one, Message))
+    return Chosen(tuple(map(_best, results.systems)), (said, *messages))
 
 
 def _require_same(names: Sequence[str], systems: Systems) -> None:

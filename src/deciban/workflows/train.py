@@ -8,30 +8,35 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from deciban.analysis import Selection, select_systems
+from deciban.analysis import FigureRow
 from deciban.errors import InputError, MissingScoresError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
 from deciban.fusion.quality_measures import QUALITY_SIDES
 from deciban.io.shards.pieces import ShardSource
-from deciban.io.source import PathLike, TwoFiles, require_one_stream, single_files
-from deciban.messages import Message
+from deciban.io.source import PathLike, require_one_stream, single_files
+from deciban.messages import Message, counted, names_apart
 from deciban.models.score_model import ScoreModel
+from deciban.trials import ClassScores, JoinReport, Scores
 from deciban.types import Progress
-from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
-from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut, groups_of, pairs_of
-from deciban.workflows.kinds import kind_of
+from deciban.workflows.evaluating import OpenedFiles, kind_of_opened, opened, score_paths
+from deciban.workflows.fitting import crossed, fit_source, require_groups, selected, sides_of
+from deciban.workflows.inputs import Paths, ScoreFiles
+from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
+from deciban.workflows.kinds import AnyScores, kind_called
 from deciban.workflows.kinds.looks import messages_on_ratios
+from deciban.workflows.loaded import loaded
+from deciban.workflows.measured import with_quality
 from deciban.workflows.model_files import refuse_twice, require_kind, require_one_system
+from deciban.workflows.modelled import Scored
 from deciban.workflows.options import Options
-from deciban.workflows.others_in_pieces import open_others
+from deciban.workflows.other_trials import Others, opened_others, others_compared, require_scores_of
 from deciban.workflows.quality import Combined, Measured, QualityFiles, Selected, combination_of, read_measures
-from deciban.workflows.quality_in_pieces import with_quality
-from deciban.workflows.streaming import OpenedFiles, in_memory, opened
-from deciban.workflows.system_trials import SystemTrials
-from deciban.workflows.train_in_pieces import require_selectable, train_in_pieces
 from deciban.workflows.trained import Trained
-from deciban.workflows.training_rows import TrainingSets, rows_of_training
+from deciban.workflows.training_rows import Compared, TrainingRows
 from deciban.workflows.two_files import named_scores
+from deciban.workflows.units_of_sources import UnitsOfSource, units_of_source
+
+_KINDS = {"classes": "many classes", "two-class": "two classes"}
 
 
 def train_files(
@@ -125,91 +130,177 @@ def train_files(
     named, options = (given, options) if is_opened else named_scores(given, key, options)
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
-    _require_one_stream(named, key, test_scores, test_key)
     by = held or (HoldOut(n_folds, n_folds) if select else None)
-    files = opened(named, key, _read_for(model, by, chosen))
-    if isinstance(files, ShardSource):
-        of_both = quality, quality if test_quality is None else test_quality, (measures, combine)
-        how: Any = {"other": (test_scores, test_key), "hold": (held, by if select else None)}
-        return _in_pieces(files, model, chosen, say, quality=of_both, **how)
-    files = in_memory(files, "training")
-    test_scores = _test_paths(files, test_scores, test_key)
+    _require_one_stream(named, key, test_scores, test_key)
+    require_scores_of(test_scores, test_key)
+    incomplete = isinstance(model, ScoreModel) and model.accepts_missing
+    chosen = replace(chosen, groups=None if by is None else by.groups, incomplete=incomplete)
+    files = opened(named, key, chosen)
     made = _copied(_default(files, chosen, quality) if model is None else model, with_quality=quality is not None)
-    chosen = require_kind(made, files.scores[0], files.key, chosen)
+    refuse_twice(single_files(score_paths(files)))
+    if isinstance(files, ScoreFiles):
+        chosen = require_kind(made, files.scores[0], files.key, chosen)
     measured = None if quality is None else read_measures(quality)
+    other = measured if test_quality is None else read_measures(test_quality)
     with _subsets_named(made):
-        read = SystemTrials.read(files, chosen, model=made, quality=measured, trained=False, progress=progress)
-    require_one_system(made, read.joined)
-    made, combining = _combining(made, read, measured, measures, combine)
-    selection = selection_of(made, read, by, say) if select and by is not None else None
-    taken = tuple(sorted(selection.systems)) if selection else tuple(range(len(read.systems)))
-    dev = read.choose(taken)
-    say(f"training on {', '.join(dev.systems)}")
-    _train(made, dev, chosen)
-    values = crossed = None
-    if held is not None:
-        say("cross-validating")
-        values = dev.cross_validated(made, held)
-        crossed = dev.with_values(values, made.row_name(dev.systems) if made.is_fusion else dev.systems[0])
-    every = None
+        source = loaded(files, chosen, progress)
+    _require_same_kind(made, source)
+    require_one_system(made, source)
+    require_groups(source, held, by if select else None)
+    others = None
     if test_scores is not None:
-        other = measured if test_quality is None else read_measures(test_quality)
-        how = {"model": made, "quality": other, "trained": True, "progress": progress}
-        every = _others_read(
-            ScoreFiles.of(test_scores, test_key, chosen.reading, read.classes or None), read, chosen, how
-        )
-    say("evaluating")
-    sets = TrainingSets(read, every, taken, values)
-    rows, analysis = rows_of_training(made, sets, chosen.figures, say)
-    before = [row for row in rows if row.role == "before"]
-    messages = [*dev.all_messages([row.dev for row in before]), *combining, *_on_ratios(made, dev)]
+        others = replace(opened_others(test_scores, test_key, chosen, source, made, progress), measured=other)
+    source, made, combining = _measured(source, made, chosen, measured, (measures, combine))
+    hold = held, by if select else None
+    return train_source(source, made, chosen, say, messages=combining, others=others, hold=hold)
+
+
+def train_source(
+    source: ShardSource,
+    model: ScoreModel,
+    options: Options,
+    progress: Progress,
+    *,
+    messages: Sequence[Message] = (),
+    others: Others | None = None,
+    hold: tuple[HoldOut | None, HoldOut | None] = (None, None),
+) -> Trained:
+    """Train a model on a source, and evaluate its systems and what the model makes of them.
+
+    Parameters
+    ----------
+    source : ShardSource
+    model : ScoreModel
+        What to train, which is done in place.
+    options : Options
+    progress : function
+        Called with a few words at every step.
+    messages : sequence of Message
+        What is to be said after what is said of the trials.
+    others : Others, optional
+        Other trials of these systems, on which everything is evaluated as well.
+    hold : pair of HoldOut or None
+        What is held out to see what models make of trials that they have not seen, and what to find the systems that
+        help; without the latter all are fused.
+
+    Raises
+    ------
+    FormatError, OSError
+        As reading does.
+    InputError
+        As ``fit`` of the model.
+    """
+    held, select = hold
+    with options.scale.engine() as engine:
+        engine.make_room(source, engine.bounded(options.scale.n_bytes), n_systems=len(source.systems))
+        units = units_of_source(source, engine, options.how_sure, kind_called(model.scores_kind))
+    every = Scored.of(units.source, options)
+    for what, asked in (("cross_validate", held), ("select", select)):
+        if asked is not None:
+            every.require_all(what)
+    selection = None if select is None else selected(every.source, model, select, options, progress)
+    taken = tuple(sorted(selection.systems)) if selection else tuple(range(len(source.systems)))
+    dev = Compared(every.choose(taken, options), options, units)
+    untrained = copy.deepcopy(model)
+    progress(f"training on {', '.join(dev.source.systems)}")
+    _train(model, dev.source, options, units)
+    crossing = None
     if held is not None:
-        messages.append(held.message(pairs_of(dev.trials), "fuses" if made.is_fusion else "calibrates"))
-    if every is not None:
-        messages += [Message("other", "", f"{dev.kind.noun}s"), *every.all_messages([row.eval for row in before])]
+        progress("cross-validating")
+        untrained.system_names = dev.source.systems
+        systems = dev.source.systems
+        crossing = crossed(
+            dev.source, untrained, held, options, model.row_name(systems) if model.is_fusion else systems[0]
+        )
+    progress("evaluating")
+    tested = None if others is None else others_compared(model, others, source, taken)
+    work = TrainingRows(model, untrained, dev, tested, progress)
+    rows, analysis = work.rows()
+    if crossing is not None:
+        rows.append(_crossed_row(model, crossing, dev, progress, [row.name for row in rows]))
+    if selection is not None:
+        left = (
+            None
+            if tested is None or others is None
+            else others_compared(None, others, source, range(len(source.systems)))
+        )
+        rows = replace(work, dev=replace(dev, scored=every), others=left).with_left_out(rows, selection)
+    told = work.messages()
+    here, there = told if others is not None else (told[0], [])
     return Trained(
-        made, taken, rows, analysis, selection, crossed, dev.joined.report, tuple(messages), read.joined.renamed
+        model,
+        taken,
+        tuple(rows),
+        analysis,
+        selection,
+        None if crossing is None else _scores_of(crossing),
+        source.report or JoinReport(source.n_rows, 0, 0, 0),
+        (*here, *messages, *_said(model, dev, held), *there),
+        source.renamed,
     )
 
 
-def _read_for(model: ScoreModel | None, by: HoldOut | None, options: Options) -> Options:
-    """How trials in pieces are opened: what is held out together, and whether some may lack scores."""
-    incomplete = isinstance(model, ScoreModel) and model.accepts_missing
-    return replace(options, groups=None if by is None else by.groups, incomplete=incomplete)
+def _said(model: ScoreModel, dev: Compared, held: HoldOut | None) -> list[Message]:
+    """What is to be said of training itself."""
+    source, found = dev.source, list[Message]()
+    if model.is_fusion:  # whose rows are of calibrated systems, without notes on the scores as they are
+        found += messages_on_ratios(_scores_in_memory(source))
+    if held is not None:
+        found.append(held.message(sides_of(source), "fuses" if model.is_fusion else "calibrates"))
+    assert model.training_ is not None  # noqa: S101  # it has just been trained
+    n_lacking = model.training_.results.get("n_without_quality")
+    if source.batch is None and n_lacking:
+        n = sum(model.training_.counts.values())
+        words = f"{n_lacking:,} of {counted(n, 'trial')} without quality measures are fused by scores alone"
+        found.append(Message("note", "", words))
+    return found
 
 
-def _others_read(files: ScoreFiles, read: SystemTrials, options: Options, how: dict[str, Any]) -> SystemTrials:
-    """Other trials of the systems that were read, in their order."""
-    asked = options.lenient().lenient_on_units().of_systems(read.joined.renamed)
-    found = SystemTrials.read(files, asked, **how)
-    return found.ordered_as(read.systems, len(read.systems)) if how["model"].is_fusion else found
+def _scores_in_memory(source: ShardSource) -> list[AnyScores]:
+    """The scores of every system as tables, in the unit that they had; none where they are not in memory."""
+    batch = source.batch
+    if batch is None or batch.trials is None:
+        return []
+    if source.classes:
+        pairs = zip(source.systems, batch.scores, strict=True)
+        return [ClassScores(batch.trials, source.classes, score, name) for name, score in pairs]
+    units = source.units or ("nats",) * len(source.systems)
+    return [
+        Scores(batch.trials, score, name)
+        for name, score, unit in zip(source.systems, batch.scores, units, strict=True)
+        if unit == "nats"
+    ]
 
 
-def _in_pieces(
-    source: ShardSource,
-    model: ScoreModel | None,
-    options: Options,
-    say: Progress,
-    *,
-    quality: tuple[QualityFiles | None, QualityFiles | None, tuple[Selected | None, Combined | None]],
-    other: tuple[Paths | None, PathLike | None],
-    hold: tuple[HoldOut | None, HoldOut | None],
-) -> Trained:
-    """Train on trials in pieces; ``quality`` are the measures of these trials and of others, and which are meant.
+def _scores_of(crossing: ShardSource) -> AnyScores | None:
+    """Cross-validated scores as a table; None of trials in pieces."""
+    batch, (name,) = crossing.batch, crossing.systems
+    if batch is None or batch.trials is None:
+        return None
+    if crossing.classes:
+        return ClassScores(batch.trials, crossing.classes, batch.scores[0], name)
+    return Scores(batch.trials, batch.scores[0], name)
 
-    ``hold`` says what is held out to validate, and to select systems.
-    """
-    made = _default_in_pieces(source, quality[0]) if model is None else model
-    made = _copied(made, with_quality=quality[0] is not None)
-    _require_scores_of(*other)
-    refuse_twice(single_files(source.paths))
-    others = None
-    if other[0] is not None:
-        found, own = open_others(*other, options, source, is_fusion=made.is_fusion)
-        refuse_twice(single_files(found.paths))
-        others = _measured(found, made, options, quality[1], (None, None))[0], own
-    source, made = _measured(source, made, options, quality[0], quality[2])
-    return train_in_pieces(source, made, options, say, others=others, held=hold[0], select=hold[1])
+
+def _crossed_row(
+    model: ScoreModel, crossing: ShardSource, dev: Compared, progress: Progress, taken: Sequence[str]
+) -> FigureRow:
+    """The row of cross-validated scores."""
+    of = model.table_name if model.is_fusion else dev.source.systems[0]
+    (name,) = names_apart([f"{of}, cross-validated"], taken)
+    own = Compared(Scored(replace(crossing, systems=(name,))), dev.options, dev.units)
+    return FigureRow(name=name, role="cross-validated", dev=own.evaluated([0], progress).systems[0])
+
+
+def _train(model: ScoreModel, source: ShardSource, options: Options, units: UnitsOfSource) -> None:
+    """Train a model, and add to its record what numbers do not know: names of systems, columns, units."""
+    model.system_names = source.systems
+    fit_source(model, source, options, units)
+    training, reading = model.training_, options.reading
+    assert training is not None  # noqa: S101  # it has just been trained
+    more = {} if reading.weights is None else {"weights_from": reading.weights}
+    more |= kind_called(model.scores_kind).record(reading, source.classes, source.units)
+    model.training_ = replace(training, systems=source.systems, results={**training.results, **more})
 
 
 def _require_one_stream(*named: Any) -> None:
@@ -222,51 +313,19 @@ def _require_one_stream(*named: Any) -> None:
     require_one_stream(one for given in named for one in (given if isinstance(given, list | tuple) else [given]))
 
 
-def _test_paths(
-    files: ScoreFiles, test_scores: Paths | None, test_key: PathLike | None
-) -> list[PathLike | TwoFiles] | None:
-    """The score files of other trials, if there are any.
-
-    Raises
-    ------
-    InputError
-        If only their key is named, or standard input would be read twice.
-    """
-    _require_scores_of(test_scores, test_key)
-    if test_scores is None:
-        return None
-    return paths_of(test_scores, also=(*files.paths, test_key), name="test_scores")
-
-
-def _require_scores_of(test_scores: Any, test_key: Any) -> None:
-    """Refuse a key of other trials without their scores.
+def _require_same_kind(model: ScoreModel, source: ShardSource) -> None:
+    """Refuse trials of another kind than the model.
 
     Raises
     ------
     InputError
     """
-    if test_scores is None and test_key is not None:
+    kind = "classes" if source.classes else "two-class"
+    if model.scores_kind != kind:
         raise InputError(
-            "test_scores: none given, but test_key is, their key. Name score files of the same systems "
-            "(test_scores=, --apply-to), or leave the key out."
+            f"{type(model).__name__}: is a model of {_KINDS[model.scores_kind]}, and {source.name} holds scores of "
+            f"{_KINDS[kind]}. Take a model of these."
         )
-
-
-def _on_ratios(model: ScoreModel, dev: SystemTrials) -> list[Message]:
-    """Return notes on raw scores that the rows of a fusion do not have: these are of calibrated systems."""
-    return messages_on_ratios(one.scores for one in dev.joined.aligned) if model.is_fusion else []
-
-
-def _train(model: ScoreModel, dev: SystemTrials, options: Options) -> None:
-    """Train a model, and add to its record what arrays do not know: names of systems, columns, units."""
-    model.system_names = dev.systems
-    dev.fit(model)
-    training = model.training_
-    assert training is not None  # noqa: S101  # it has just been trained
-    weights = options.reading.weights
-    more = {} if weights is None else {"weights_from": weights}
-    more |= dev.kind.record(options.reading, dev.classes, dev.units_of_scores)
-    model.training_ = replace(training, systems=dev.systems, results={**training.results, **more})
 
 
 @contextmanager
@@ -281,90 +340,31 @@ def _subsets_named(model: ScoreModel) -> Iterator[None]:
         raise MissingScoresError(f"{error} {way}") from error
 
 
-def selection_of(model: Any, read: SystemTrials, held: HoldOut, say: Progress) -> Selection:
-    """Choose systems on the trials that all of them scored.
-
-    Raises
-    ------
-    InputError
-        If the model is no fusion of two classes, or no trials of both classes have all scores.
-    """
-    require_selectable(model, read.kind)
-    whole = read.complete.counting
-    if not whole.data.has_both_classes:
-        raise InputError(
-            "scores: no targets, or no non-targets, have scores of all systems, so that these cannot be compared. "
-            "Leave the system out that lacks most."
-        )
-    with whole.naming():
-        found = select_systems(
-            whole.data.scores,
-            whole.data.is_target,
-            fusion=model,
-            names=read.systems,
-            groups=groups_of(whole.trials, held.by),
-            n_folds=held.parts,
-            sample_weight=whole.data.weight,
-            quality=whole.data.quality or None,
-            progress=say,
-        )
-    return replace(found, held_out=held.words(pairs_of(whole.trials)))
-
-
-def _combining(
-    model: ScoreModel,
-    read: SystemTrials,
-    measured: Measured | None,
-    measures: Selected | None,
-    combine: Combined | None,
-) -> tuple[ScoreModel, list[Message]]:
-    """The fusion with measures chosen and combined as files call them; and what is to be said about it."""
-    if measures is None and combine is None:
-        return model, []
-    if measured is None or not model.takes_quality:
-        raise InputError("measures, combine: are about quality measures. Name their file (--quality FILE).")
-    return _combined_in(model, tuple(read.data.quality), measured, measures, combine)
-
-
 def _measured(
     source: ShardSource,
     model: ScoreModel,
     options: Options,
-    quality: QualityFiles | None,
+    measured: Measured | None,
     chosen: tuple[Selected | None, Combined | None],
-) -> tuple[ShardSource, ScoreModel]:
-    """Trials in pieces with quality measures, if there are some, and the fusion with those of them that are chosen."""
-    if quality is None:
-        return source, model
-    measured = read_measures(quality)
+) -> tuple[ShardSource, ScoreModel, list[Message]]:
+    """Trials with quality measures, if there are some, and the fusion with those of them that are chosen."""
+    if measured is None or not model.takes_quality:
+        if chosen != (None, None):
+            raise InputError("measures, combine: are about quality measures. Name their file (--quality FILE).")
+        return source, model, []
     source = with_quality(source, measured, options.scale)
-    return source, _combined_in(model, source.quality, measured, *chosen)[0]
+    if chosen == (None, None):
+        return source, model, []
+    used = {side: measured[side] for side in QUALITY_SIDES if f"{side}_quality" in source.quality}
+    setting, messages = combination_of(used, *chosen)
+    return source, type(model)(**{**model.settings, "combine": setting}), messages
 
 
-def _combined_in(
-    model: ScoreModel, quality: Sequence[str], measured: Measured, measures: Selected | None, combine: Combined | None
-) -> tuple[ScoreModel, list[Message]]:
-    """The fusion with measures of these arguments chosen and combined as files call them."""
-    if measures is None and combine is None:
-        return model, []
-    used = {kind: measured[kind] for kind in QUALITY_SIDES if f"{kind}_quality" in quality}
-    setting, messages = combination_of(used, measures, combine)
-    return type(model)(**{**model.settings, "combine": setting}), messages
-
-
-def _default(files: ScoreFiles, options: Options, quality: QualityFiles | None) -> ScoreModel:
+def _default(files: OpenedFiles, options: Options, quality: QualityFiles | None) -> ScoreModel:
     """The fusion that is trained if nothing is said."""
     if quality is not None:
         return QualityFusion()
-    many = kind_of(files.scores[0], files.key, options).name == "classes"
-    return MulticlassFusion() if many else LinearFusion()
-
-
-def _default_in_pieces(source: ShardSource, quality: QualityFiles | None) -> ScoreModel:
-    """The same of trials in pieces."""
-    if quality is not None:
-        return QualityFusion()
-    return MulticlassFusion() if source.classes else LinearFusion()
+    return MulticlassFusion() if kind_of_opened(files, options) == "classes" else LinearFusion()
 
 
 def _copied(model: ScoreModel, *, with_quality: bool) -> ScoreModel:

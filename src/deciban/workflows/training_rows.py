@@ -3,190 +3,286 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from deciban.analysis import FigureRow, FusionAnalysis, FusionFigures
+from deciban.analysis import FigureRow, FusionAnalysis, FusionFigures, Selection
 from deciban.analysis.data import LabelledData
 from deciban.analysis.fused_systems import Role
 from deciban.analysis.fusion import FusionTask, analysed
+from deciban.core.ranks.counts import n_tied
 from deciban.errors import InputError
-from deciban.evaluation.summary import TwoClassFigures
-from deciban.messages import names_apart
+from deciban.evaluation.results import Results
+from deciban.io.shards.pieces import ShardSource
+from deciban.messages import Message, names_apart
+from deciban.models.having import counting
+from deciban.models.mapped import mapped, ordered
 from deciban.models.score_model import ScoreModel
-from deciban.types import AnyArray, FloatArray, Progress
+from deciban.types import Progress
+from deciban.workflows.evaluating import evaluate_source, messages_of_batch
+from deciban.workflows.fitting import data_of, fit_source
+from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.two_class import checked_figures
 from deciban.workflows.model_files import is_of_training, require_same_places
-from deciban.workflows.options import Figures
-from deciban.workflows.system_trials import SystemTrials
+from deciban.workflows.modelled import Scored
+from deciban.workflows.options import Options
+from deciban.workflows.split import Split
+from deciban.workflows.units_of_sources import UnitsOfSource
 
 LEAST_FOR_LEAVING_OUT = 3
 """Systems from which on a fusion without one of them is not a system alone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TrainingSets:
-    """The trials that a model was trained on, and others.
+class Compared:
+    """Trials on which systems and models are compared.
 
     Attributes
     ----------
-    every : SystemTrials
-        Of training, with all systems that were read.
-    others : SystemTrials or None
-        Other trials of these systems.
-    chosen : tuple of int
-        The systems of the model.
-    crossed : array or None
-        Cross-validated scores of the trials of training.
+    scored : Scored
+        Its systems, and its classes, in the order of training.
+    options : Options
+        By which they are evaluated.
+    units : UnitsOfSource, optional
+        If they are known already.
+    classes : tuple of str
+        The order of the classes in evaluations.
+    messages : tuple of Message
+        What is to be added about these trials.
     """
 
-    every: SystemTrials
-    others: SystemTrials | None
-    chosen: tuple[int, ...]
-    crossed: FloatArray | None = None
+    scored: Scored
+    options: Options
+    units: UnitsOfSource | None = None
+    classes: tuple[str, ...] = ()
+    messages: tuple[Message, ...] = ()
 
     @property
-    def dev(self) -> SystemTrials:
-        """Trials of training with the systems of the model."""
-        return self.every.choose(self.chosen)
+    def source(self) -> ShardSource:
+        """All of them."""
+        return self.scored.source
 
     @property
-    def test(self) -> SystemTrials | None:
-        """Other trials with these systems."""
-        if self.others is None:
-            return None
-        return self.others.choose(self.chosen) if len(self.others.systems) == len(self.every.systems) else self.others
+    def kind(self) -> AnyKind:
+        """What the scores are about."""
+        return kind_called("classes" if self.source.classes else "two-class")
+
+    @property
+    def data(self) -> LabelledData | None:
+        """The same as arrays, where they are in memory."""
+        return data_of(self.source, self.options.how_sure)
+
+    @property
+    def complete(self) -> Compared | None:
+        """Those that all systems scored; None if a class has none."""
+        source = self.scored.complete
+        return None if source is None else replace(self, scored=Scored(source))
+
+    def choose(self, systems: Sequence[int]) -> Compared:
+        """The same with some of the systems."""
+        if list(systems) == list(range(len(self.source.systems))):
+            return self
+        return replace(self, scored=self.scored.choose(systems, self.options))
+
+    def evaluated(
+        self, systems: Sequence[int], progress: Progress, model: ScoreModel | None = None, name: str = ""
+    ) -> Results[Any]:
+        """Evaluate some systems as they are, or what a model makes of them under a name, where trials count."""
+        own = ordered(counting(self.source), systems=systems)
+        own = own if model is None else mapped(own, model, name)
+        own = ordered(own, classes=self.classes or None)
+        plain = replace(self.options, split=Split(), plan=None, worst=None)
+        return evaluate_source(own, plain, progress, units=self.units)
+
+    def told(self, results: Results[Any] | None, *, before: bool) -> list[Any]:
+        """What is to be said of these trials; ties are those of systems as they are.
+
+        Parameters
+        ----------
+        results : Results or None
+            Of some rows; trials in pieces are told by them.
+        before : bool
+            Whether these are rows of systems as they are.
+        """
+        source, kind = self.source, self.kind
+        if source.batch is not None:
+            ties = {one.name: one.n_tied for one in results.systems} if results and before and kind.has_ties else None
+            ties = _ties(source) if ties is None and kind.has_ties else ties or {}
+            units = () if self.units is None else self.units.messages
+            return [*messages_of_batch(source, kind, ties), *units, *self.scored.messages, *self.messages]
+        found = [] if results is None else list(results.messages)
+        if results is not None and results.join is not None and not before:
+            join = kind.join_message(results.join, "")
+            found = [join if isinstance(one, Message) and one.kind == join.kind else one for one in found]
+        return [*found, *self.scored.messages, *self.messages]
 
 
-def rows_of_training(
-    model: Any, sets: TrainingSets, figures: Figures, say: Progress
-) -> tuple[tuple[FigureRow, ...], FusionAnalysis | None]:
-    """Evaluate a model, which was trained a moment ago, beside its systems.
+def _ties(source: ShardSource) -> dict[str, int | float]:
+    """How many scores of each system are tied."""
+    data = data_of(source, None)
+    assert data is not None  # noqa: S101  # they are in memory
+    return {name: n_tied(*data.known(data.scores[:, k])) for k, name in enumerate(source.systems)}
 
-    Parameters
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingRows:
+    """What rows about a trained model have in common.
+
+    Attributes
     ----------
     model : ScoreModel
-    sets : TrainingSets
-    figures : Figures
-    say : function
-        Called with a few words at every step.
-
-    Returns
-    -------
-    rows : tuple of FigureRow
-    analysis : FusionAnalysis or None
-        Of a fusion of two classes; None if no trials of both classes were scored by all systems.
-
-    Raises
-    ------
-    InputError
-        If the model refuses a trial, by its name.
+        Trained on all systems of the first trials.
+    untrained : ScoreModel
+        The same before its training; copies are trained.
+    dev : Compared
+        The trials of training.
+    others : Compared or None
+        Other trials of the same systems.
+    progress : function
     """
-    dev, test = sets.dev, sets.test
-    if not model.is_fusion or not dev.kind.compares_systems:
-        return _plain_rows(model, sets, figures, say), None
-    checked = checked_figures(figures)
-    analysis = None
-    if dev.data.complete.has_both_classes:
+
+    model: Any
+    untrained: ScoreModel
+    dev: Compared
+    others: Compared | None
+    progress: Progress
+    results: list[list[Results[Any]]] = field(default_factory=list)
+    """Of systems as they are, or of the model, on all sets of trials."""
+
+    @property
+    def _sets(self) -> list[Compared]:
+        return [self.dev] if self.others is None else [self.dev, self.others]
+
+    @property
+    def _alone(self) -> bool:
+        """Whether rows are of systems that are calibrated alone."""
+        return bool(self.model.is_fusion and self.dev.kind.compares_systems)
+
+    def rows(self) -> tuple[list[FigureRow], FusionAnalysis | None]:
+        """Evaluate the systems, the fusion without each of them, and what the model makes of all.
+
+        Returns
+        -------
+        list of FigureRow
+            Systems come as they are, those of a fusion of two classes calibrated alone.
+        FusionAnalysis or None
+            Of a fusion of two classes in memory; None if no trials of both classes were scored by all systems.
+
+        Raises
+        ------
+        InputError
+            If the model refuses a trial, by its name.
+        """
+        lack = any(one.scored.seen is not None for one in self._sets)
+        complete = self.dev.complete
+        analysis = self._analysed() if self._alone and complete is not None else None
+        rows: list[FigureRow] = [] if analysis is None else list(analysis.rows)
+        if analysis is None and complete is not None:
+            tested = None if self.others is None else self.others.complete
+            rows = replace(self, dev=complete, others=tested).plain_rows()
+        if lack:
+            (name,) = names_apart(["fusion of what there is"], [row.name for row in rows])
+            rows.append(self.row_of("fusion", name, self.model))
+        return rows, analysis
+
+    def _analysed(self) -> FusionAnalysis | None:
+        """The analysis of a fusion on arrays; None where trials are not in memory."""
+        data, other = self.dev.data, None if self.others is None else self.others.complete
+        if data is None or (self.others is not None and self.others.data is None):
+            return None
+        others = None if other is None or self.others is None else self.others.data
+        figures = checked_figures(self.dev.options.figures)
         try:
-            analysis = analysed(model, dev.systems, dev.data, _comparable(test), checked, trained=model)
+            return analysed(self.model, self.dev.source.systems, data, others, figures, trained=self.model)
         except InputError:
-            if test is not None:
-                test.counting.transform(model)  # which refuses the same trial, and names it
+            if self.others is not None:
+                mapped(counting(self.others.source), self.model, "fusion")  # which refuses the same trial, by its name
             raise
-    rows: list[FigureRow] = [] if analysis is None else list(analysis.rows)
-    taken = [row.name for row in rows]
-    if analysis is None or _lack_scores(dev, test):
-        rows.append(_on_all_trials(model, dev, test, figures, taken))
-    if sets.crossed is not None:
-        rows.append(_crossed(model.table_name, dev, sets.crossed, figures, taken))
-    return _with_left_out(model, tuple(rows), sets, checked), analysis
+
+    def plain_rows(self) -> list[FigureRow]:
+        """Train and evaluate row by row."""
+        model, systems = self.model, self.dev.source.systems
+        every = range(len(systems))
+        wanted = [*(f"without {one}" for one in systems), "fusion without quality", model.row_name(systems)]
+        *without, plainer, name = names_apart(wanted, systems)
+        role: Role = "fusion" if model.is_fusion else "calibration"
+        if self._alone:
+            rows = [self.anew("single", [k], systems[k]) for k in every]
+        else:
+            self.results.append(self._evaluated(every))
+            rows = [_row("before", own, self.results[-1], k) for k, own in enumerate(systems)]
+        if model.is_fusion and len(systems) >= LEAST_FOR_LEAVING_OUT:
+            rows += [self.anew("leave-one-out", [j for j in every if j != k], without[k]) for k in every]
+        if (simple := getattr(model, "without_quality", None)) is not None:
+            rows.append(self.row_of("without quality", plainer, simple))
+        return [*rows, self.row_of(role, name, model)]
+
+    def row_of(self, role: Role, name: str, model: ScoreModel) -> FigureRow:
+        """Evaluate what a trained model makes of all systems."""
+        found = self._evaluated(range(len(self.dev.source.systems)), name, model)
+        if self._alone or not self.results:
+            self.results.append(found)
+        return _row(role, name, found)
+
+    def anew(self, role: Role, systems: Sequence[int], name: str) -> FigureRow:
+        """Train the model anew on some systems, and evaluate it; a row without figures if that is not possible."""
+        model, own = copy.deepcopy(self.untrained), ordered(self.dev.source, systems=systems)
+        model.system_names = own.systems
+        self.progress(f"training on {', '.join(own.systems)}")
+        try:
+            fit_source(model, own, self.dev.options)
+            return _row(role, name, self._evaluated(systems, name, model))
+        except InputError as error:
+            return FigureRow(name=name, role=role, dev=None, note=f"not trained: {error}")
+
+    def with_left_out(self, rows: Sequence[FigureRow], selection: Selection) -> list[FigureRow]:
+        """The same with a row, below the single systems, for each system that was read and not chosen."""
+        systems = self.dev.source.systems
+        left = [k for k in range(len(systems)) if k not in selection.systems]
+        names = names_apart([f"{systems[k]}, left out" for k in left], [row.name for row in rows])
+        data, other = self.dev.data, None if self.others is None else self.others.complete
+        if data is not None and (other is None or other.data is not None):
+            others = None if other is None or self.others is None else self.others.data
+            work = FusionTask(self.untrained, systems, data, others, checked_figures(self.dev.options.figures))  # type: ignore[arg-type]  # it fuses
+            more: list[FigureRow] = [work.row("left out", (k,), name) for k, name in zip(left, names, strict=True)]
+        else:
+            more = [self.anew("left out", [k], name) for k, name in zip(left, names, strict=True)]
+        n = sum(row.role == "single" for row in rows)
+        return [*rows[:n], *more, *rows[n:]]
+
+    def messages(self) -> list[list[Any]]:
+        """What is to be said of the trials of training, and of others."""
+        results: list[Any] = self.results[0] if self.results else [None] * len(self._sets)
+        told = [one.told(own, before=not self._alone) for one, own in zip(self._sets, results, strict=True)]
+        if self.others is not None:
+            told[1] = [Message("other", "", f"{self.dev.kind.noun}s"), *told[1]]
+        return told
+
+    def _evaluated(self, systems: Sequence[int], name: str = "", model: ScoreModel | None = None) -> list[Results[Any]]:
+        """Results of the trials of training, and of others."""
+        return [one.evaluated(systems, self.progress, model, name) for one in self._sets]
 
 
-def _row(
-    role: Role,
-    name: str,
-    scores: Callable[[SystemTrials], AnyArray],
-    sets: Sequence[SystemTrials | None],
-    figures: Figures,
-) -> FigureRow:
-    """Evaluate scores of the trials of training and of others, if there are any."""
-    found = [None if one is None else one.evaluated(scores(one), name, figures) for one in sets]
-    return FigureRow(name=name, role=role, dev=found[0], eval=found[1])
+def _row(role: Role, name: str, results: Sequence[Results[Any]], at: int = 0) -> FigureRow:
+    """The row of one of the evaluated systems."""
+    dev, *more = (one.systems[at] for one in results)
+    other = replace(more[0], name=name) if more else None
+    return FigureRow(name=name, role=role, dev=dev, eval=other)
 
 
-def _counting(*sets: SystemTrials | None) -> list[SystemTrials | None]:
-    """The trials that count: a model may have no answer for others."""
-    return [None if one is None else one.counting for one in sets]
-
-
-def _plain_rows(model: ScoreModel, sets: TrainingSets, figures: Figures, say: Progress) -> tuple[FigureRow, ...]:
-    """Systems as they are, a fusion without each of them, what the model makes of all, and cross-validated scores."""
-    dev, compared = sets.dev, _counting(sets.dev, sets.test)
-    systems = dev.systems
-    role: Role = "fusion" if model.is_fusion else "calibration"
-    dev.kind.require_trials(dev.data.is_target, dev.classes)
-    *without, name = names_apart([*(f"without {one}" for one in systems), model.row_name(systems)], systems)
-    rows = list[FigureRow]()
-    for k, system in enumerate(systems):
-        say(f"evaluating {system}")
-        rows.append(_row("before", system, partial(SystemTrials.system, k=k), compared, figures))
-    if model.is_fusion and len(systems) >= LEAST_FOR_LEAVING_OUT:
-        rows += [_without(model, k, without[k], compared, figures) for k in range(len(systems))]
-    say(f"evaluating {name}")
-    rows.append(_row(role, name, lambda one: one.transform(model), compared, figures))
-    if sets.crossed is not None:
-        held = "fusion" if model.is_fusion else systems[0]
-        rows.append(_crossed(held, dev, sets.crossed, figures, [one.name for one in rows]))
-    return tuple(rows)
-
-
-def _without(
-    model: ScoreModel, left_out: int, name: str, sets: Sequence[SystemTrials | None], figures: Figures
-) -> FigureRow:
-    """A fusion of the other systems."""
-    assert sets[0] is not None  # noqa: S101  # a model is trained on something
-    others = [k for k in range(len(sets[0].systems)) if k != left_out]
-    return _anew("leave-one-out", name, model, others, sets, figures)
-
-
-def _anew(
-    role: Role,
-    name: str,
-    model: ScoreModel,
-    systems: Sequence[int],
-    sets: Sequence[SystemTrials | None],
-    figures: Figures,
-) -> FigureRow:
-    """A fusion of some systems with the settings of a model; that it cannot be trained is an answer, too."""
-    own = [None if one is None else one.choose(systems) for one in sets]
-    other, dev = copy.deepcopy(model), own[0]
-    assert dev is not None  # noqa: S101  # a model is trained on something
-    try:
-        dev.fit(other)
-        other.training_ = None  # which knows of other units
-        return _row(role, name, lambda one: one.transform(other), own, figures)
-    except InputError as error:
-        return FigureRow(name=name, role=role, dev=None, note=f"not trained: {error}")
-
-
-def _crossed(of: str, dev: SystemTrials, values: FloatArray, figures: Figures, taken: Sequence[str]) -> FigureRow:
-    (name,) = names_apart([f"{of}, cross-validated"], taken)
-    return FigureRow(name=name, role="cross-validated", dev=dev.evaluated(values, name, figures))
-
-
-def rows_of_model(model: Any, sets: TrainingSets, figures: Figures) -> FusionFigures:
+def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress) -> FusionFigures:
     """Evaluate a fusion from a file beside its systems, which are trained anew.
 
     Parameters
     ----------
     model : Fusion or MulticlassFusion
-    sets : TrainingSets
-        If ``every`` are not the trials of training of the model, the fusion that is trained on them is another one:
-        it has a row of its own then.
-    figures : Figures
+    dev : Compared
+        If these are not the trials of training of the model, the fusion that is trained on them is another one: it has
+        a row of its own then.
+    test : Compared
+        Other trials of these systems.
+    progress : function
 
     Returns
     -------
@@ -195,80 +291,54 @@ def rows_of_model(model: Any, sets: TrainingSets, figures: Figures) -> FusionFig
     Raises
     ------
     InputError
-        If training and test give systems of the same names in different order, or the fusion cannot be trained.
+        If training and test give systems of the same names in different order, the fusion cannot be trained, or one of
+        two classes is for trials that are read in pieces.
     """
-    dev, test = sets.dev, sets.test
-    require_same_places(dev.systems, () if test is None else test.systems)
+    require_same_places(dev.source.systems, test.source.systems)
+    with dev.options.scale.engine() as engine:
+        same = is_of_training(model, dev.source, engine)
+    work = TrainingRows(model, model, dev, test, progress)
     if not dev.kind.compares_systems:
-        return _figures_of_classes(model, sets, figures)
-    if not dev.data.complete.has_both_classes:
+        return _figures_of_classes(work, same)
+    if dev.data is None or test.data is None:
+        raise InputError(
+            "train: what each system is worth to a fusion needs all trials in memory, and some are read in pieces. "
+            "Allow more memory (memory=, --memory), or leave it out."
+        )
+    complete, other = dev.complete, test.complete
+    if complete is None:
         return FusionFigures((), None)
-    names = (() if model.training_ is None else model.training_.systems) or dev.systems
-    analysis = analysed(model, names, dev.data, _comparable(test), checked_figures(figures))
+    names = (() if model.training_ is None else model.training_.systems) or dev.source.systems
+    others = None if other is None else test.data
+    analysis = analysed(model, names, dev.data, others, checked_figures(dev.options.figures))
     rows: list[FigureRow] = list(analysis.rows)
-    compared = _counting(dev.complete, None if _comparable(test) is None or test is None else test.complete)
     fused, *_ = names_apart([model.table_name], analysis.names)
-    own = _row("fusion", fused, lambda one: one.transform(model), compared, figures)
-    same = is_of_training(model, dev.data)
+    own = replace(work, dev=complete, others=other).row_of("fusion", fused, model)
     if same is False:
         (name,) = names_apart([f"{model.table_name}, trained on these trials"], [row.name for row in rows])
         rows[-1] = replace(rows[-1], name=name)
     else:
         own = replace(own, note=rows.pop().note)
     rows.append(own)
-    if _lack_scores(dev, test):
-        rows.append(_on_all_trials(model, dev, test, figures, [row.name for row in rows]))
+    if dev.scored.seen is not None or test.scored.seen is not None:
+        (name,) = names_apart(["fusion of what there is"], [row.name for row in rows])
+        rows.append(work.row_of("fusion", name, model))
     without = analysis.leave_one_out or (analysis.singles[::-1] if len(names) > 1 else ())
     return FusionFigures(tuple(rows), analysis, same, names, analysis.fusion, without)
 
 
-def _figures_of_classes(model: ScoreModel, sets: TrainingSets, figures: Figures) -> FusionFigures:
+def _figures_of_classes(work: TrainingRows, same: bool | None) -> FusionFigures:  # noqa: FBT001
     """A fusion of many classes beside its systems: each calibrated alone, and the fusion without each of them."""
-    dev, test = (None if one is None else one.as_trained(model)[0] for one in (sets.dev, sets.test))
-    assert dev is not None  # noqa: S101  # a model is trained on something
-    compared, same, systems = _counting(dev, test), is_of_training(model, dev.data), dev.systems
+    model, systems = work.model, work.dev.source.systems
     every = range(len(systems))
     wanted = [*(f"without {one}" for one in systems), f"{model.table_name}, trained on these trials", model.table_name]
     *names, anew, fused = names_apart(wanted, systems)
-    rows = [_anew("single", systems[k], model, [k], compared, figures) for k in every]
-    whole = own = _row("fusion", fused, lambda one: one.transform(model), compared, figures)
+    rows = [work.anew("single", [k], systems[k]) for k in every]
+    whole = own = work.row_of("fusion", fused, model)
     if len(systems) >= LEAST_FOR_LEAVING_OUT:
-        rows += [_without(model, k, names[k], compared, figures) for k in every]
+        rows += [work.anew("leave-one-out", [j for j in every if j != k], names[k]) for k in every]
     without = tuple(rows[-len(systems) :]) if len(systems) >= LEAST_FOR_LEAVING_OUT else tuple(rows[::-1])
     if same is False:
-        whole = _anew("fusion", anew, model, every, compared, figures)
+        whole = work.anew("fusion", every, anew)
         rows.append(whole)
     return FusionFigures((*rows, own), None, same, systems, whole, without if len(systems) > 1 else ())
-
-
-def _lack_scores(dev: SystemTrials, test: SystemTrials | None) -> bool:
-    """Whether some systems did not score some of the trials."""
-    return any(one is not None and one.data.complete is not one.data for one in (dev, test))
-
-
-def _on_all_trials(
-    model: Any, dev: SystemTrials, test: SystemTrials | None, figures: Figures, taken: Sequence[str]
-) -> FigureRow:
-    """A fusion on all trials, those included that some system did not score."""
-    (name,) = names_apart(["fusion of what there is"], taken)
-    return _row("fusion", name, lambda one: one.transform(model), _counting(dev, test), figures)
-
-
-def _comparable(test: SystemTrials | None) -> LabelledData | None:
-    """Other trials on which all systems can be compared, if there are some of both classes."""
-    return test.data if test is not None and test.data.complete.has_both_classes else None
-
-
-def _with_left_out(
-    model: Any, rows: tuple[FigureRow, ...], sets: TrainingSets, figures: TwoClassFigures
-) -> tuple[FigureRow, ...]:
-    """The same with rows, below the single systems, for those that were read and not chosen."""
-    every = sets.every
-    left = [k for k in range(len(every.systems)) if k not in sets.chosen]
-    if not left:
-        return rows
-    names = names_apart([f"{every.systems[k]}, left out" for k in left], [row.name for row in rows])
-    work = FusionTask(model, every.systems, every.data, _comparable(sets.others), figures)
-    more = [work.row("left out", (k,), name) for k, name in zip(left, names, strict=True)]
-    n = sum(row.role == "single" for row in rows)
-    return (*rows[:n], *more, *rows[n:])

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from deciban.errors import InputError
 from deciban.evaluation.worst_trials import WorstTrials, worst_trials
 from deciban.io.shards.pieces import ShardSource
-from deciban.trials import Trials
-from deciban.types import AnyArray, CountArray
 
 TWO_CLASSES = ("target", "non-target")
 
@@ -33,7 +29,7 @@ def number_of_worst(asked: object, files: object) -> int:
         return 0
     if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or asked < 0:
         raise InputError(f"worst: got {asked!r}. Say how many trials, a whole number from 0.")
-    if isinstance(files, ShardSource):
+    if isinstance(files, ShardSource) and files.batch is None:
         where = "a summary holds no names of trials" if files.is_summary else "trials are read in pieces"
         way = "Name the shards themselves" if files.is_summary else "Allow more memory (memory=, --memory)"
         raise InputError(
@@ -42,34 +38,21 @@ def number_of_worst(asked: object, files: object) -> int:
     return int(asked)
 
 
-def worst_of(
-    name: str,
-    scores: AnyArray,
-    truth: AnyArray,
-    weight: CountArray | None,
-    trials: Trials,
-    *,
-    classes: Sequence[str],
-    most: int,
-) -> WorstTrials:
-    """Find the trials of one system with the least evidence for their own class.
+def worst_of(source: ShardSource, system: int, most: int) -> WorstTrials:
+    """Find the trials of one system with the least evidence for their own class; those of weight 0 do not count.
 
     Parameters
     ----------
-    name : str
-        Of the system.
-    scores : (n_trials,) or (n_trials, n_classes) array
-        In nats; NaN is a trial without a score.
-    truth : (n_trials,) array
-        Whether targets, or which class.
-    weight : (n_trials,) array, optional
-        Trials of weight 0 do not count.
-    trials : Trials
-    classes : sequence of str
-        Empty for targets and non-targets.
+    source : ShardSource
+        In memory.
+    system : int
+        Its position.
     most : int
     """
-    counting = np.ones(len(truth), bool) if weight is None else weight > 0
+    batch = source.batch
+    assert batch is not None and batch.trials is not None and batch.truth is not None  # noqa: S101, PT018  # else it was refused
+    scores, truth, trials = batch.scores[system], batch.truth, batch.trials
+    counting = np.ones(len(truth), bool) if batch.weight is None else batch.weight > 0
     if scores.ndim == 1:
         counting &= ~np.isnan(scores)
         loglik = np.column_stack([np.where(counting, scores, 0.0), np.zeros(len(scores))])
@@ -77,6 +60,6 @@ def worst_of(
     else:
         loglik = scores
     found = worst_trials(
-        loglik, truth, most=most, classes=classes or TWO_CLASSES, names_of=trials.names_of, counting=counting
+        loglik, truth, most=most, classes=source.classes or TWO_CLASSES, names_of=trials.names_of, counting=counting
     )
-    return WorstTrials(name, trials.sides, found)
+    return WorstTrials(source.systems[system], trials.sides, found)

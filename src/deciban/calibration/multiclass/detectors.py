@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
 from deciban.calibration.affine import AffineCalibrator
-from deciban.calibration.multiclass.detectors_in_pieces import MappedCosts, amounts_of, train_detectors
+from deciban.calibration.multiclass.detector_sources import MappedCosts, amounts_of, train_detectors
 from deciban.calibration.multiclass.feature_looks import ClassCosts
 from deciban.calibration.pav import PavCalibrator
 from deciban.core.classes.loglik import row_blocks
 from deciban.errors import TrialError
-from deciban.models.classes_in_pieces import ClassesInPieces
+from deciban.models.class_sources import SourceClasses
 from deciban.models.labelled_classes import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassMap
@@ -58,8 +58,7 @@ class _Detectors(ClassMap):
         detectors = [self._detector(float(p)) for p in data.prior]
         for k, one in enumerate(detectors):
             one.told_as = f"{type(self).__name__}, {_validate_classes.called(k, data.classes)}"
-        train = _trained_in_pieces if isinstance(data, ClassesInPieces) else _trained_in_memory
-        self.objective_ = train(data, detectors)
+        self.objective_ = (_trained_at_once if data.is_held else _trained_by_passes)(data, detectors)
         self.detectors_ = detectors
         entropy = float(-(data.prior @ np.log(data.prior)))
         return {
@@ -256,7 +255,7 @@ class DetectionAffineTransformation(_Detectors):
         return f"scales from {min(scales):.3g} to {max(scales):.3g} of {self.n_classes_} detectors"
 
 
-def _trained_in_memory(data: LabelledClasses, detectors: Sequence[Calibrator]) -> float:
+def _trained_at_once(data: LabelledClasses, detectors: Sequence[Calibrator]) -> float:
     """Train the detectors of all classes; what all of them together cost."""
     llr = detection_llrs(data.scores, prior=data.prior)
     weight = np.ones(len(data.label)) if data.weight is None else data.weight.astype(np.float64)
@@ -267,7 +266,7 @@ def _trained_in_memory(data: LabelledClasses, detectors: Sequence[Calibrator]) -
     return cross_entropy(mapped, data.label, prior=data.prior, sample_weight=data.weight)
 
 
-def _trained_in_pieces(data: ClassesInPieces, detectors: Sequence[Calibrator]) -> float:
+def _trained_by_passes(data: SourceClasses, detectors: Sequence[Calibrator]) -> float:
     """The same of trials in pieces: the passes of each detector, and two."""
     train_detectors(data, detectors, list(_shares(amounts_of(data), data.prior)))
     costs: ClassCosts = data.look(MappedCosts(data.prior, _AllMapped(data.prior, tuple(detectors))))

@@ -336,7 +336,7 @@ def require_regular(
         Of features relative to their ranges, with the ridge.
     counts : (n_classes,) int array
         Trials that count.
-    data : LabelledClasses or ClassesInPieces
+    data : LabelledClasses or SourceClasses
         What it was estimated from.
     shared : (n_features, n_features) array
         The shared covariance, without the ridge.

@@ -14,11 +14,10 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.classes.loglik import row_blocks
 from deciban.core.classes.transform_objective import normalized
-from deciban.core.classes.transforms import TransformFit, train_transform, train_transform_parts
+from deciban.core.classes.transforms import TransformFit
 from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.errors import InputError, TrialError
 from deciban.io.shards.pieces import Chunk
-from deciban.models.classes_in_pieces import ClassesInPieces
 from deciban.models.labelled_classes import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import MATRIX, NAMES, VECTOR, ClassMap, require_square
@@ -54,10 +53,8 @@ class _Transformation(ClassMap):
                 f"prior: class {int(np.argmin(data.prior))} has prior 0, but a transformation of each class needs them "
                 "all. Leave its column out, or give it a prior above 0."
             )
-        if isinstance(data, ClassesInPieces):
-            return train_transform_parts(data.counted, **how)
-        about: dict[str, Any] = {"prior": data.prior, "weights": data.float_weight, "classes": data.classes}
-        return train_transform(data.scores, data.label, **about, **how)
+        found: TransformFit = data.train_transform(**how)
+        return found
 
 
 class ClassScaleTransformation(_Transformation):
@@ -197,7 +194,7 @@ class MatrixTransformation(_Transformation):
                 f"loglik: {data.n_classes} classes; a full matrix is trained for at most {_MOST_CLASSES}. Use "
                 "ClassScaleTransformation or MulticlassCalibrator, or train on groups of classes."
             )
-        if not isinstance(data, ClassesInPieces) or data.counted.first.infinite.any():
+        if data.may_be_infinite:
             data.look(_Checked(data.prior, _require_finite))
         fit = self._trained(data, is_diagonal=False)
         results = self._results_of(fit)

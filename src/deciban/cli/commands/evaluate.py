@@ -42,8 +42,8 @@ def eval_command(
     """
     from deciban.io.source import require_one_stream, single_files
     from deciban.workflows.evaluate import evaluate_opened
+    from deciban.workflows.evaluating import score_paths
     from deciban.workflows.inputs import paths_of
-    from deciban.workflows.streaming import score_paths
 
     threshold_from, threshold_key = given.pop("threshold_from"), given.pop("threshold_key")
     tables = {name: given.pop(name) for name in ("thresholds", "misleading")}

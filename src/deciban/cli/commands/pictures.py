@@ -184,7 +184,7 @@ def _evaluated(
 ) -> tuple[Any, dict[str, list[Any]]]:
     """Results of score files, and which files these are."""
     from deciban.workflows.evaluate import evaluate_opened
-    from deciban.workflows.streaming import score_paths
+    from deciban.workflows.evaluating import score_paths
 
     files = asked.opened(scores, key)
     about = asked.options_for(files).with_figures(**more)

@@ -106,7 +106,7 @@ def _found(
     from deciban import plots
     from deciban.io.writing import refuse_overwriting
     from deciban.workflows.evaluate import evaluate_opened
-    from deciban.workflows.streaming import score_paths
+    from deciban.workflows.evaluating import score_paths
 
     style = {} if figures["corners"] is None else {"classes": figures["corners"]}
     figures = {name: value for name, value in figures.items() if name not in OWN_OPTIONS}

@@ -21,9 +21,9 @@ from deciban.messages import Message, one_line
 
 if TYPE_CHECKING:
     from deciban.evaluation import Preset
+    from deciban.workflows.evaluating import OpenedFiles
     from deciban.workflows.inputs import Paths, ScoreFiles
     from deciban.workflows.options import KindName, Options
-    from deciban.workflows.streaming import OpenedFiles
 
 _TYPES = {"float": float, "int": int, "path": click.Path(dir_okay=False, path_type=Path)}
 _OPTION_OF = {
@@ -218,7 +218,7 @@ class Asked:
 
     def opened(self, scores: Paths, key: str | None, *, groups: tuple[str, ...] | None = None) -> OpenedFiles:
         """The same, or in pieces what does not fit in memory; with ``groups`` these can be held out together."""
-        from deciban.workflows.streaming import opened
+        from deciban.workflows.evaluating import opened
 
         return opened(scores, key, replace(self.options, groups=groups, incomplete=self.subsets is not None))
 
@@ -231,7 +231,7 @@ class Asked:
         InputError
             If nothing says which it is.
         """
-        from deciban.workflows.streaming import kind_of_opened
+        from deciban.workflows.evaluating import kind_of_opened
 
         kind = kind_of_opened(files, self.options)
         self.require_kind(kind)

@@ -12,10 +12,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError
 from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport
+from deciban.trials.lists import Trials
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit
 
 _BYTES_BESIDE = 4
@@ -79,6 +82,8 @@ class Chunk:
     conditions : tuple of (codes, values), or None
         What each column says by which trials are split: codes of trials and the values that they stand for; the code
         after the last one stands for nothing.
+    trials : Trials or None
+        Their names, where all trials are in memory.
     """
 
     scores: tuple[ScoreArray, ...]
@@ -90,6 +95,12 @@ class Chunk:
     stratum: IntArray | None = None
     groups: tuple[tuple[IntArray, Any], ...] | None = None
     conditions: tuple[tuple[IntArray, Any], ...] | None = None
+    trials: Trials | None = None
+
+    @property
+    def stacked(self) -> AnyArray:
+        """The scores of all systems in one array; see `stacked`."""
+        return stacked(self.scores)
 
     def take(self, rows: AnyArray) -> Chunk:
         """Some of the trials, by their numbers or by a mask."""
@@ -101,11 +112,19 @@ class Chunk:
             None if self.quality is None else {name: values[rows] for name, values in self.quality.items()},
             None if self.names is None else (self.names[0][rows], self.names[1][rows]),
             None if self.stratum is None else self.stratum[rows],
-            *(
-                None if one is None else tuple((codes[rows], of) for codes, of in one)
-                for one in (self.groups, self.conditions)
-            ),
+            None if self.groups is None else tuple((codes[rows], of) for codes, of in self.groups),
+            None if self.conditions is None else tuple((codes[rows], of) for codes, of in self.conditions),
+            None if self.trials is None else self.trials.take(rows),
         )
+
+
+def stacked(columns: Sequence[AnyArray]) -> AnyArray:
+    """Put scores of systems into one array: trials, systems (one is a view, of several each lies together), classes."""
+    if len(columns) == 1:
+        return columns[0][:, None]
+    if columns[0].ndim > 1:
+        return np.stack(columns, axis=1)
+    return np.stack(columns).T
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +149,11 @@ class Piece(ABC):
     name: str
     n_rows: int
 
+    @property
+    def batch(self) -> Chunk | None:
+        """All of its trials, where they are in memory."""
+        return None
+
     @abstractmethod
     def read(self, wanted: Wanted) -> Chunk:
         """Read its trials.
@@ -139,6 +163,41 @@ class Piece(ABC):
         FormatError, OSError
             If something cannot be read, or is not what it was; the message names the piece and the row.
         """
+
+
+@dataclass(frozen=True, eq=False)
+class HeldPiece(Piece):
+    """Trials in memory.
+
+    Attributes
+    ----------
+    chunk : Chunk
+    name : str
+    """
+
+    chunk: Chunk
+    name: str
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """See `Piece`."""
+        return 0 if self.chunk.truth is None else len(self.chunk.truth)
+
+    @property
+    def batch(self) -> Chunk:
+        """See `Piece.batch`."""
+        return self.chunk
+
+    def read(self, wanted: Wanted) -> Chunk:
+        """See `Piece.read`."""
+        found = self.chunk
+        return replace(
+            found,
+            scores=tuple(found.scores[at] for at in wanted.systems),
+            units=found.units if wanted.units else None,
+            weight=found.weight if wanted.weight else None,
+            conditions=found.conditions if wanted.conditions else None,
+        )
 
 
 def changed(name: str) -> FormatError:
@@ -198,6 +257,8 @@ class ShardSource:
         Whether these are summaries of shards.
     weights_are_counts : bool
         Whether weights are numbers of trials.
+    renamed : Renamed, optional
+        What systems were called before they were given names.
     """
 
     name: str
@@ -223,6 +284,20 @@ class ShardSource:
     is_matrix: bool = False
     is_summary: bool = False
     weights_are_counts: bool = False
+    renamed: Any = None
+
+    @property
+    def batch(self) -> Chunk | None:
+        """All trials, where they are in memory; else None."""
+        return self.pieces[0].batch if len(self.pieces) == 1 else None
+
+    def made_of(self, pieces: Sequence[Piece], **changes: Any) -> ShardSource:
+        """Return the same source with other pieces; those of trials in memory are read at once."""
+        if self.batch is None:
+            return replace(self, pieces=tuple(pieces), **changes)
+        made = replace(self, pieces=tuple(pieces), **changes)
+        every = Wanted(tuple(range(len(made.systems))), truth=True, units=True, weight=True, conditions=True)
+        return replace(made, pieces=tuple(HeldPiece(one.read(every), one.name) for one in pieces))
 
     @property
     def log10(self) -> bool:

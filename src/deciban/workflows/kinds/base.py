@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
-import numpy as np
-
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.work import Engine
 from deciban.errors import InputError
@@ -18,7 +16,7 @@ from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized
-from deciban.io.shards.pieces import ShardSource
+from deciban.io.shards.pieces import ShardSource, stacked
 from deciban.io.source import PathLike, display_name
 from deciban.io.two_files import read_two_files
 from deciban.io.units import of_probabilities
@@ -34,7 +32,7 @@ from deciban.workflows.options import Figures, KindName, Options, Reading
 if TYPE_CHECKING:
     from deciban.engines.unit_survey import UnitsFound
     from deciban.engines.work import Engine
-    from deciban.workflows.units_in_pieces import UnitsOfSource
+    from deciban.workflows.units_of_sources import UnitsOfSource
 
 AnyScores: TypeAlias = Scores | ClassScores
 AnyKey: TypeAlias = Key | ClassKey
@@ -165,6 +163,20 @@ class Kind(ABC, Generic[S, K, A]):
     @abstractmethod
     def n_evaluated(self, found: Any) -> int:
         """How many trials, which all count alike, an evaluation is of."""
+
+    def evaluate_source(
+        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: UnitsOfSource
+    ) -> Any:
+        """Evaluate one system of a source; ``system`` is its position."""
+        batch = source.batch
+        if batch is None:
+            return self.evaluate_pieces(source, engine, options, system=system, name=name, units=units)
+        resampling = options.how_sure.resampling(None if units.units is None else batch.units)
+        if resampling is not None and batch.stratum is not None:
+            resampling = replace(resampling, strata=batch.stratum)
+        trials: Any = batch.scores[system], batch.truth, batch.weight
+        how: Any = {"figures": options.figures, "classes": source.classes, "resampling": resampling}
+        return self.evaluate(trials, name=name, **how)
 
     @abstractmethod
     def evaluate_pieces(
@@ -343,19 +355,8 @@ class Kind(ABC, Generic[S, K, A]):
         return getattr(scores, "classes", ())
 
     def stacked(self, scores: Sequence[S]) -> AnyArray:
-        """Scores of systems on the same trials in one array: trials, systems, and classes where there are many.
-
-        That of one system is a view; of several of two classes, all scores of a system lie together in memory.
-        """
-        columns: list[AnyArray] = [one.nats if isinstance(one, Scores) else one.score for one in scores]
-        if len(columns) == 1:
-            return columns[0][:, None]
-        if columns[0].ndim > 1:
-            return np.stack(columns, axis=1)
-        together: AnyArray = np.empty((len(columns), *columns[0].shape), np.result_type(*columns))
-        for k, column in enumerate(columns):
-            together[k] = column
-        return np.moveaxis(together, 0, 1)
+        """Put scores of systems, in nats, into one array; see `deciban.io.shards.pieces.stacked`."""
+        return stacked([one.nats if isinstance(one, Scores) else one.score for one in scores])
 
     def with_values(self, scores: S, values: FloatArray, name: str) -> S:
         """Scores with other numbers, in nats, on the same trials."""

@@ -56,7 +56,7 @@ from deciban.workflows.options import Figures, Options, Reading
 if TYPE_CHECKING:
     from deciban.engines.unit_survey import UnitsFound
     from deciban.engines.work import Engine
-    from deciban.workflows.units_in_pieces import UnitsOfSource
+    from deciban.workflows.units_of_sources import UnitsOfSource
 
 
 class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
@@ -242,7 +242,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         InputError
             If something is asked for that needs all segments in memory, or a class has none.
         """
-        from deciban.workflows.class_pieces import evaluate_class_pieces
+        from deciban.workflows.class_sources import evaluate_class_pieces
 
         self.refuse_figures(options.figures)
         how: Any = {

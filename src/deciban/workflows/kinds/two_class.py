@@ -43,7 +43,7 @@ from deciban.workflows.options import Figures, Options, Reading
 if TYPE_CHECKING:
     from deciban.engines.unit_survey import UnitsFound
     from deciban.engines.work import Engine
-    from deciban.workflows.units_in_pieces import UnitsOfSource
+    from deciban.workflows.units_of_sources import UnitsOfSource
 
 _DELIMITED = {",": "table", "\t": "tsv"}
 

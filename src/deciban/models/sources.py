@@ -25,6 +25,7 @@ from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
+from deciban.models.uncertainty import JackknifeMaps
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
 Made_co = TypeVar("Made_co", covariant=True)
@@ -160,7 +161,7 @@ class InPieces(ABC):
         return Training(counts, in_digits(self._record.digits), results=results)
 
 
-class TrialsInPieces(InPieces):
+class SourceTrials(InPieces):
     """Labelled trials of two classes of a source.
 
     Parameters
@@ -203,22 +204,26 @@ class TrialsInPieces(InPieces):
         """The same, made of each piece in any way that can be pickled."""
         return _TrialParts(self, make)
 
-    def through(self, model: Any) -> TrialsInPieces:
+    def through(self, model: Any) -> SourceTrials:
         """Train a calibrator on them; the same trials with what it makes of their scores."""
         model.learn(self)
         (name,) = self.source.systems
-        return TrialsInPieces(mapped(self.source, model, name), self.engine, self.memory)
+        return SourceTrials(mapped(self.source, model, name), self.engine, self.memory)
 
     def moments_by_unit(self, look: MomentSums, units: TrialUnits) -> UnitSums:  # noqa: ARG002  # pieces know theirs
         """See `deciban.models.labelled.Labelled.moments_by_unit`."""
         found: UnitSums = self.look_by_unit(_OfScores(look))
         return found
 
-    def without(self, group: int, n_groups: int) -> TrialsInPieces:
+    def jackknife(self, trained_on: Callable[[SourceTrials], Any], units: TrialUnits) -> JackknifeMaps:
+        """Models that are trained without units in turn."""
+        return JackknifeMaps.leaving_out(lambda group, n: trained_on(self.without(group, n)), units)
+
+    def without(self, group: int, n_groups: int) -> SourceTrials:
         """The trials that count without one of the groups of their units, as a jackknife leaves them out in turn."""
         assert self.units is not None  # noqa: S101  # who asks knows them
         pieces = tuple(LeftOut(one, self.units, group, n_groups, one.name, one.n_rows) for one in self.source.pieces)
-        return TrialsInPieces(replace(self.source, pieces=pieces), self.engine, self.memory)
+        return SourceTrials(replace(self.source, pieces=pieces), self.engine, self.memory)
 
     @property
     def pav(self) -> Pav:
@@ -273,7 +278,7 @@ class PartsOfPieces(Parts[T]):
 class _TrialParts(PartsOfPieces[Trials], PartsOfTrials):
     """Trials of two classes that are made of the pieces of a source."""
 
-    def __init__(self, data: TrialsInPieces, make: Makes[Trials]) -> None:
+    def __init__(self, data: SourceTrials, make: Makes[Trials]) -> None:
         super().__init__(data, make)
         self.memory = data.memory
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
+from deciban.evaluation.worst_trials import WorstTrials
 from deciban.io.memory import is_longer, memory_of
 from deciban.io.shards.matrix_files import is_mask
 from deciban.io.shards.pieces import ShardSource
@@ -20,12 +21,13 @@ from deciban.workflows.kinds import AnyKind, kind_called, kind_of
 from deciban.workflows.options import Figures, KindName, Options
 from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import are_summaries, opened_summaries
+from deciban.workflows.worst import number_of_worst, worst_of
 
 if TYPE_CHECKING:
     from deciban.engines.work import Engine
-    from deciban.workflows.conditions_in_pieces import ConditionsInPieces
-    from deciban.workflows.plans_in_pieces import PlannedInPieces
-    from deciban.workflows.units_in_pieces import UnitsOfSource
+    from deciban.workflows.conditions import Conditions
+    from deciban.workflows.plans import Planned
+    from deciban.workflows.units_of_sources import UnitsOfSource
 
 OpenedFiles: TypeAlias = ScoreFiles | ShardSource
 """What is read as a whole, or in pieces."""
@@ -110,13 +112,14 @@ def kind_of_opened(files: OpenedFiles, options: Options) -> KindName:
     return kind_of(files.scores[0], files.key, options).name
 
 
-def evaluate_in_pieces(
+def evaluate_source(
     source: ShardSource,
     options: Options,
     progress: Progress | None = None,
     *,
     each: Sequence[Figures] | None = None,
     units: UnitsOfSource | None = None,
+    told: Sequence[Message] = (),
 ) -> Results[Any]:
     """Evaluate every system of a source.
 
@@ -130,6 +133,8 @@ def evaluate_in_pieces(
         Those of every system; left out, all have those of the options.
     units : UnitsOfSource, optional
         If they are known already, of these trials.
+    told : sequence of Message
+        What else is said of these trials, before what is said of conditions.
 
     Returns
     -------
@@ -141,64 +146,96 @@ def evaluate_in_pieces(
     FormatError, InputError, OSError
         As reading does; or if something is asked for that needs all trials in memory.
     """
-    from deciban.workflows.units_in_pieces import units_of_source
+    from deciban.models.having import having
+    from deciban.workflows.units_of_sources import units_of_source
 
     say, found = progress or (lambda _words: None), list[Any]()
     by_condition, primaries, said = list[Any](), list[Any](), tuple[Message, ...]()
+    worst = list[WorstTrials]()
     kind = kind_called(kind_of_opened(source, options))
+    if source.batch is not None and source.batch.truth is not None:
+        kind.require_trials(source.batch.truth, source.classes)
     with options.scale.engine() as engine:
         engine.make_room(source, options.scale.n_bytes)
         if units is None:
             units = units_of_source(source, engine, options.how_sure, kind)
         else:
             units = replace(units, source=source, engine=engine)
-        split, planned = _split_in_pieces(source, engine, kind, units, options)
+        source = whole = units.source
+        most = number_of_worst(options.worst, source)
+        split, planned = _split(source, engine, kind, units, options)
+        said = () if split is None else split.messages
         for at, name in enumerate(source.systems):
             say(f"evaluating {name}")
+            if whole.incomplete:
+                source = having(whole, (at,))
+                units = replace(units, source=source)
+                split, planned = _split(source, engine, kind, units, options)
             figures = kind.on_axis_of([source], options.figures if each is None else each[at])
             own = replace(options, figures=figures)
-            found.append(kind.evaluate_pieces(source, engine, own, system=at, name=name, units=units))
+            found.append(kind.evaluate_source(source, engine, own, system=at, name=name, units=units))
             if split is not None:
                 by_condition.append(split.evaluated(found[-1], own, system=at))
-                said = split.messages
             if planned is not None:
                 primaries.append(planned.primary(found[-1], own, system=at))
-    often = "once" if engine.n_passes <= 1 else "more than once"
+            if most:
+                worst.append(worst_of(source, at, most))
+    more: Any = {"conditions": tuple(by_condition), "primaries": tuple(primaries), "worst": tuple(worst)}
+    if source.batch is not None:
+        assert source.report is not None  # noqa: S101  # it was joined
+        ties = {one.name: one.n_tied for one in found} if kind.has_ties else {}
+        messages = messages_of_batch(source, kind, ties)
+        return Results(tuple(found), source.report, (*messages, *units.messages, *told, *said), **more)
+    n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])  # weights hide how many there are
+    chosen = options.reading.where and not options.reading.by_order
+    extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
+    report = source.report or JoinReport(n_trials, 0, extra, 0)
+    are_known = kind.has_ties and all("n_tied" not in one.bounds for one in found)
+    known = _with_ties(source.messages, kind, report, {one.name: one.n_tied for one in found} if are_known else {})
+    messages = _said_of_pieces(source, options, found[0], units, engine.n_passes)
+    return Results(tuple(found), report, (*known, *messages, *told, *said), **more)
+
+
+def _said_of_pieces(
+    source: ShardSource, options: Options, first: Any, units: UnitsOfSource, n_passes: int
+) -> list[Message]:
+    """What is to be said of trials in pieces, by the evaluation of the first system."""
+    often = "once" if n_passes <= 1 else "more than once"
     if source.paths and not (options.scale.is_asked or source.is_matrix or source.is_summary):  # else they may well fit
         often += ": they do not fit in memory"
     words = f"{counted(source.n_rows, 'row')} in {counted(len(source.pieces), 'piece')}, read {often}"
     column = options.reading.weights
     weights = [Message("weights", source.name, f"column {column!r}")] if source.has_weights and column else []
-    messages = [*weights, *units.said(_n_units(found[0])), Message("note", source.name, words)]
-    n_trials = source.n_rows if source.has_weights else kind.n_evaluated(found[0])  # weights hide how many there are
-    chosen = options.reading.where and not options.reading.by_order
-    extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
-    report = source.report or JoinReport(n_trials, 0, extra, 0)
-    more: Any = {"conditions": tuple(by_condition), "primaries": tuple(primaries)}
-    return Results(tuple(found), report, (*_with_ties(source.messages, kind, report, found), *messages, *said), **more)
+    return [*weights, *units.said(_n_units(first)), Message("note", source.name, words)]
 
 
-def _split_in_pieces(
+def _split(
     source: ShardSource, engine: Engine, kind: AnyKind, units: UnitsOfSource, options: Options
-) -> tuple[ConditionsInPieces | None, PlannedInPieces | None]:
+) -> tuple[Conditions | None, Planned | None]:
     """The conditions that are asked for, and the plan; None of what is not asked."""
     split, planned = None, None
     if options.split.is_asked:
-        from deciban.workflows.conditions_in_pieces import ConditionsInPieces
+        from deciban.workflows.conditions import Conditions
 
-        split = ConditionsInPieces.of(options.split, source, engine, kind, units)
+        split = Conditions.of(options.split, source, engine, kind, units)
     if options.plan is not None:
-        from deciban.workflows.plans_in_pieces import PlannedInPieces
+        from deciban.workflows.plans import Planned
 
-        planned = PlannedInPieces.of(options.plan, source, engine, kind, units)
+        planned = Planned.of(options.plan, source, engine, kind, units)
     return split, planned
 
 
-def _with_ties(known: Sequence[Message], kind: AnyKind, report: JoinReport, found: Sequence[Any]) -> list[Message]:
+def messages_of_batch(source: ShardSource, kind: AnyKind, ties: Mapping[str, int | float]) -> list[Message]:
+    """The messages of a source in memory, with how many scores of each system are tied, if that is known."""
+    assert source.report is not None  # noqa: S101  # it was joined
+    return _with_ties(source.messages, kind, source.report, ties)
+
+
+def _with_ties(
+    known: Sequence[Message], kind: AnyKind, report: JoinReport, ties: Mapping[str, int | float]
+) -> list[Message]:
     """The messages of a source, with how many scores of each system are tied in that which says how trials met."""
-    told = kind.has_ties and all("n_tied" not in one.bounds for one in found)
-    ties = ties_in_words({one.name: one.n_tied for one in found}) if told else ""
-    join, before = kind.join_message(report, ties), kind.join_message(report, "")
+    join, before = kind.join_message(report, ties_in_words(ties) if ties else ""), kind.join_message(report, "")
     return [join if one == before else one for one in known] + ([] if before in known else [join])
 
 

@@ -1,4 +1,4 @@
-"""Quality measures from files for trials in pieces."""
+"""Quality measures from files for the trials of a source."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from deciban.engines.looking import found_in
 from deciban.errors import InputError
 from deciban.fusion.quality_measures import QUALITY_SIDES
 from deciban.io.shards.layout import QualityOf, TrialRows
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
+from deciban.io.shards.pieces import Chunk, HeldPiece, Piece, ShardSource, Wanted
 from deciban.messages import Message, counted
-from deciban.workflows.quality import Measured
+from deciban.workflows.quality import Measured, measures_of
 from deciban.workflows.scale import Scale
 
 
-def with_quality(source: ShardSource, measured: Measured, scale: Scale) -> ShardSource:
+def with_quality(
+    source: ShardSource, measured: Measured, scale: Scale, *, sides: tuple[str, ...] | None = None
+) -> ShardSource:
     """The same trials with the quality measures of the names of their sides; one pass finds which sides have some.
 
     Parameters
@@ -29,12 +31,19 @@ def with_quality(source: ShardSource, measured: Measured, scale: Scale) -> Shard
     measured : mapping of side to SegmentQuality
     scale : Scale
         Says where the pass runs.
+    sides : tuple of str, optional
+        Arguments that there must be, and no others: those of training.
 
     Raises
     ------
     InputError
         If trials have no names, or no name of any side has measures, or of a side that was named.
     """
+    batch = source.batch
+    if batch is not None and batch.trials is not None:
+        tables, messages = measures_of(measured, batch.trials, sides=sides)
+        own = HeldPiece(replace(batch, quality=tables), source.pieces[0].name)
+        return replace(source, pieces=(own,), quality=tuple(tables), messages=(*source.messages, *messages))
     wanted = tuple(f"{side}_quality" for side in QUALITY_SIDES if side in measured and side in _sides_of(source))
     pieces = tuple(_measured(one, measured) for one in source.pieces)
     able = replace(source, pieces=pieces, quality=wanted)

@@ -11,7 +11,7 @@ import numpy as np
 from deciban.calibration.multiclass.feature_looks import ClassCosts
 from deciban.core.training.sums import Sums
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
-from deciban.models.classes_in_pieces import ClassesInPieces
+from deciban.models.class_sources import SourceClasses
 from deciban.models.labelled_classes import LabelledClasses
 from deciban.models.two_class import Calibrator
 from deciban.multiclass import detection_llrs
@@ -20,7 +20,7 @@ from deciban.multiclass.tables import ScoredClasses
 from deciban.types import CountArray, FloatArray, ScoreArray
 
 
-def amounts_of(data: ClassesInPieces) -> FloatArray:
+def amounts_of(data: SourceClasses) -> FloatArray:
     """How much the trials of each class count: one pass."""
     found: Sums = data.look(_Amounts(data.n_classes))
     return found.total
@@ -73,12 +73,12 @@ class DetectorPiece(Piece):
         return own if chunk.weight is None else own * chunk.weight
 
 
-def train_detectors(data: ClassesInPieces, detectors: Sequence[Calibrator], shares: Sequence[FloatArray]) -> None:
+def train_detectors(data: SourceClasses, detectors: Sequence[Calibrator], shares: Sequence[FloatArray]) -> None:
     """Train the detector of each class, one after the other.
 
     Parameters
     ----------
-    data : ClassesInPieces
+    data : SourceClasses
     detectors : sequence of Calibrator
     shares : sequence of (n_classes,) array
         For each detector what the weights of trials of each class are multiplied by.

@@ -12,9 +12,9 @@ from deciban import compare_files, evaluate, evaluate_files, plan_files
 from deciban.errors import InputError
 from deciban.rules import ThresholdWeights
 from deciban.workflows import Figures, HowSure, Reading
+from deciban.workflows.evaluating import evaluate_source
 from deciban.workflows.options import Options
 from deciban.workflows.sources import open_source
-from deciban.workflows.streaming import evaluate_in_pieces
 from support.how_sure import assert_equally_sure
 
 N = 400
@@ -69,7 +69,7 @@ def _write(table, folder):
 def in_pieces(files, scores, key=None, **options):
     chosen = Options.of("evaluate_files", options)
     source = open_source([files / scores], None if key is None else files / key, chosen)
-    return evaluate_in_pieces(source, chosen)
+    return evaluate_source(source, chosen)
 
 
 def as_told(files, option):

@@ -13,8 +13,8 @@ from deciban.errors import KeyMismatchError
 from deciban.io import memory
 from deciban.io.memory import memory_of
 from deciban.io.shards.opening import open_shards
+from deciban.workflows.evaluating import source_in_pieces
 from deciban.workflows.options import Options
-from deciban.workflows.streaming import source_in_pieces
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deciban.workflows import apply, streaming
+from deciban.workflows import apply, evaluating
 from support.commands import terminal
 
 N = 1500
@@ -81,7 +81,7 @@ def test_commands_give_the_same_at_every_size(files, monkeypatch, capsysbinary, 
         code, out, messages = run(CALLS[call])
         assert code == 0, messages
         found.append((json.loads(out), messages))
-        monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
+        monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
         monkeypatch.setattr(apply, "memory_of", lambda *_: 1 << 60)
     (whole, of_memory), (pieces, of_pieces) = found
     assert "read more than once" in of_pieces

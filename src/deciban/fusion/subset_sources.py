@@ -14,14 +14,14 @@ from deciban.fusion.linear import LinearFusion
 from deciban.fusion.subsets import Subset, name_of
 from deciban.io.shards.pieces import Chunk, ShardSource
 from deciban.models.having import ScoredBy, having, scored_by
-from deciban.models.in_pieces import TrialsInPieces
 from deciban.models.mapped import ordered
 from deciban.models.model import Plain, Training
+from deciban.models.sources import SourceTrials
 from deciban.types import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ScoredInPieces:
+class ScoredSource:
     """The trials that fusions are trained on, and which systems scored them.
 
     Attributes
@@ -40,7 +40,7 @@ class ScoredInPieces:
     @classmethod
     def of(
         cls, source: ShardSource, engine: Engine, missing: str, called: Callable[[Sequence[int]], str]
-    ) -> ScoredInPieces:
+    ) -> ScoredSource:
         """Look which systems scored which trials, and leave out those that ``missing`` says: one pass.
 
         Raises
@@ -103,7 +103,7 @@ class ScoredInPieces:
         if self.seen is None:
             assert whole.training_ is not None  # noqa: S101  # it has just been trained
             return whole.training_
-        data = TrialsInPieces(self.source, engine, memory)
+        data = SourceTrials(self.source, engine, memory)
         data.look(_nothing)
         return data.training({})
 
@@ -112,10 +112,10 @@ def _nothing(chunk: Chunk) -> None:
     """A look that only notes what is recorded."""
 
 
-def fusions_in_pieces(
+def fusions_of_subsets(
     wanted: Sequence[Subset],
     fusion_of: Callable[[Subset], LinearFusion],
-    trials: ScoredInPieces,
+    trials: ScoredSource,
     engine: Engine,
     memory: int,
     units: UnitsOfPieces | None,
@@ -128,7 +128,7 @@ def fusions_in_pieces(
         Positions of systems.
     fusion_of : function
         Makes the fusion of some systems, which is not trained yet.
-    trials : ScoredInPieces
+    trials : ScoredSource
     engine, memory, units
         As of `deciban.models.score_model.ScoreModel.fit_pieces`.
 

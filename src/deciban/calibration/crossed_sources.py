@@ -11,7 +11,7 @@ import numpy as np
 
 from deciban.calibration.cross import require_left
 from deciban.calibration.folds import words_of
-from deciban.calibration.folds_in_pieces import Deal, FoldedPiece, dealt, dealt_by_group
+from deciban.calibration.folds_of_sources import Deal, FoldedPiece, dealt, dealt_by_group
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError, TrialError, naming_trials
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
@@ -149,7 +149,7 @@ class PartCounts(Locked, Work):
 
 
 @dataclass(frozen=True, eq=False)
-class PartsInPieces:
+class SourceParts:
     """Trials of a source with the folds in which they are held out, for any number of models.
 
     Attributes

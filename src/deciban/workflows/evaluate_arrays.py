@@ -221,14 +221,14 @@ def evaluate_classes(
 
 
 def _evaluated(files: ScoreFiles, kind: KindName, given: Given) -> Results[Any]:
-    from deciban.workflows.evaluate import evaluate_joined
-    from deciban.workflows.inputs import read_joined
+    from deciban.workflows.evaluating import evaluate_source
+    from deciban.workflows.loaded import loaded
     from deciban.workflows.options import Options
 
     about: dict[str, Any] = {"kind": kind, **({"classes": given.classes} if kind == "classes" else {})}
     options = Options.of("evaluate" if kind == "two-class" else "evaluate_classes", {**given.arguments, **about})
     options.scale.refuse("an evaluation of arrays and frames")
-    return evaluate_joined(read_joined(files, None, options), options)
+    return evaluate_source(loaded(files, options), options)
 
 
 def _with_units(options: dict[str, Any], classes: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,15 +17,18 @@ from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk, ShardSource
-from deciban.models.in_pieces import InPieces, PartsOfPieces, Record, float_weight
 from deciban.models.model import Plain, Training, digits_of
+from deciban.models.sources import InPieces, PartsOfPieces, Record, float_weight
 from deciban.types import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from deciban.core.classes.transforms import TransformFit
 
 _MEMORY = 1 << 30
 """Bytes that may be taken where nothing is said."""
 
 
-class ClassesInPieces(InPieces):
+class SourceClasses(InPieces):
     """Labelled trials of many classes of a source.
 
     Parameters
@@ -90,6 +93,20 @@ class ClassesInPieces(InPieces):
         """See `deciban.core.training.multiclass_training.train_classes`."""
         return train_parts(self.counted, **form)
 
+    def train_transform(self, **form: Any) -> TransformFit:
+        """See `deciban.core.classes.transforms.train_transform`."""
+        from deciban.core.classes.transforms import train_transform_parts
+
+        return train_transform_parts(self.counted, **form)
+
+    is_held = False
+    """Whether all trials are in memory."""
+
+    @property
+    def may_be_infinite(self) -> bool:
+        """Whether some score is infinite."""
+        return bool(self.counted.first.infinite.any())
+
     def training(self, results: Mapping[str, Plain]) -> Training:
         """The record of a training on these trials."""
         return self._training(self.classes, results)
@@ -98,7 +115,7 @@ class ClassesInPieces(InPieces):
 class _ClassParts(PartsOfPieces[CountedTrials], PartsOfClassTrials):
     """Trials of a source."""
 
-    def __init__(self, data: ClassesInPieces, memory: int | None) -> None:
+    def __init__(self, data: SourceClasses, memory: int | None) -> None:
         super().__init__(data, _Counted(data.prior))
         self.prior, self.names, self.memory = data.prior, data.classes, memory
 

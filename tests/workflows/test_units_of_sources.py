@@ -6,9 +6,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban import evaluate_files
+from deciban.workflows.evaluating import evaluate_source
 from deciban.workflows.options import Options
 from deciban.workflows.sources import open_source
-from deciban.workflows.streaming import evaluate_in_pieces
 from support.how_sure import assert_equally_sure
 
 N_NAMES = 14
@@ -61,7 +61,7 @@ def test_sentences_and_intervals_are_those_of_memory(tmp_path, how, weights):
     path = tmp_path / "trials.parquet"
     pq.write_table(pa.table(columns_of(how, rng)), path, row_group_size=40)
     options = Options.of("evaluate_files", {"weights": weights})
-    found = evaluate_in_pieces(open_source([path], None, options), options)
+    found = evaluate_source(open_source([path], None, options), options)
     whole = evaluate_files(path, weights=weights)
     said = [
         [

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from deciban.core.resampling.unit_notes import common_in_words, units_in_words
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits
-from deciban.engines.class_units import WhoIsIn
 from deciban.engines.looking import found_in
 from deciban.engines.speakers import SpeakersByName, counting
 from deciban.engines.stratified_units import StratifiedUnitsInPieces
@@ -14,12 +14,15 @@ from deciban.engines.trial_units import SinglesInPieces, TrialSurvey
 from deciban.engines.unit_survey import LookAtUnits, UnitFacts, UnitsFound
 from deciban.engines.units import UnitsInPieces, UnitsOfPieces
 from deciban.engines.work import Engine
-from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
+from deciban.io.shards.pieces import Chunk, HeldPiece, ShardSource, Wanted
 from deciban.messages import WARNING, Message
 from deciban.types import IntArray
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.kinds import AnyKind
-from deciban.workflows.units import units_and_messages
+from deciban.workflows.units import units_and_messages, units_of
+
+if TYPE_CHECKING:
+    from deciban.engines.class_units import WhoIsIn
 
 _UNKNOWN = (
     "none, and no intervals: which trials share a speaker is unknown. Name the units (--units COLUMN or FILE); if all "
@@ -89,6 +92,8 @@ class UnitsOfSource:
         """The same as evaluations of many classes ask of them."""
         if self.units is None or self.strata is None:
             return self.units
+        from deciban.engines.class_units import WhoIsIn  # which knows influences on figures of many classes
+
         return WhoIsIn(self.units, self.strata)
 
     def of_system(self, system: int, memory: int) -> UnitsInPieces | None:
@@ -127,6 +132,8 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     """
     if not how_sure.intervals:
         return UnitsOfSource(source, engine, None, None, ())
+    if source.batch is not None:
+        return _of_batch(source, engine, how_sure, kind)
     if source.has_units and not source.are_units:
         found = UnitsFound(engine.run(LookAtUnits(), source.pieces).facts[0])
     elif how_sure.naming is not None and how_sure.naming.each_trial:
@@ -145,6 +152,16 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
         shared = _shared(facts, names)
         units, messages = units_and_messages(facts.units, found.said, all_alike=facts.all_alike, shared=lambda: shared)
     return UnitsOfSource(source, engine, units, found.by_name, messages)
+
+
+def _of_batch(source: ShardSource, engine: Engine, how_sure: HowSure, kind: AnyKind) -> UnitsOfSource:
+    """The units of trials in memory, by their names."""
+    batch = source.batch
+    assert batch is not None and batch.trials is not None and batch.truth is not None  # noqa: S101, PT018  # all is read
+    units, messages = units_of(batch.trials, batch.truth, how_sure, kind, weight=batch.weight, classes=source.classes)
+    (piece,) = source.pieces
+    own = replace(source, pieces=(HeldPiece(replace(batch, units=units), piece.name),), has_units=units is not None)
+    return UnitsOfSource(own, engine, units, None, messages)
 
 
 def _shared(facts: UnitFacts, names: dict[int, str]) -> str:

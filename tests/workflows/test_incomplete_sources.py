@@ -9,7 +9,7 @@ import pytest
 from deciban import train_files
 from deciban.errors import InputError, MissingScoresError
 from deciban.fusion import LinearFusion, SubsetFusion
-from deciban.workflows import streaming
+from deciban.workflows import evaluating
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def files(tmp_path):
 def test_fusions_of_what_there_is_are_those_of_memory(files, monkeypatch):
     *scores, key = files
     whole = train_files(scores, key, SubsetFusion(missing="subset"), units="who")
-    monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
     found = train_files(scores, key, SubsetFusion(missing="subset"), units="who")
     assert list(found.model.fusions_) == list(whole.model.fusions_) == [(0, 1), (0,), (1,)]
     for subset, one in whole.model.fusions_.items():
@@ -53,7 +53,7 @@ def test_fusions_of_what_there_is_are_those_of_memory(files, monkeypatch):
 
 
 def test_where_no_score_is_missing_there_is_nothing_to_say_of_it(files, monkeypatch):
-    monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
     path, other, key = files
     for name in (other, key):
         names = pq.read_table(name).column("trial")
@@ -71,7 +71,7 @@ def test_where_no_score_is_missing_there_is_nothing_to_say_of_it(files, monkeypa
 
 
 def test_what_cannot_be_done_with_them_is_refused(files, monkeypatch):
-    monkeypatch.setattr(streaming, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
     *scores, key = files
     with pytest.raises(MissingScoresError, match="have no score in"):
         train_files(scores, key, LinearFusion())

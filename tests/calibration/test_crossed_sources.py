@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban.calibration import AffineCalibrator, MulticlassCalibrator, cross_validated
-from deciban.calibration.cross_in_pieces import PartsInPieces
+from deciban.calibration.crossed_sources import SourceParts
 from deciban.calibration.folds import folds_of, held_out
 from deciban.engines.threads import Threads
 from deciban.errors import InputError
@@ -40,7 +40,7 @@ def test_every_trial_has_the_llr_of_memory(engine, n_sides):
     groups = {0: None, 1: sides and sides[0], 2: sides}[n_sides]
     here = cross_validated(LinearFusion(), scores, truth, groups=groups, n_folds=3, sample_weight=weight)
     source = source_of(scores.T, truth, rng, systems=("A", "B"), weights=weight, groups=sides)
-    parts = PartsInPieces.of(source, engine, 3)
+    parts = SourceParts.of(source, engine, 3)
     assert len(parts) == (6 if n_sides == 2 else 3)
     found = by_score(parts.crossed(LinearFusion(), engine, MEMORY, "fusion"), source)
     np.testing.assert_allclose([found[one] for one in scores[:, 0].tolist()], here, rtol=1e-8, atol=1e-9)
@@ -52,7 +52,7 @@ def test_some_of_the_systems():
     who = np.array([f"p{k}" for k in rng.integers(0, 15, len(truth))])
     here = cross_validated(LinearFusion(), scores[:, 1:], truth, groups=who, n_folds=3)
     source = source_of(scores.T, truth, rng, systems=("A", "B"), groups=(who,))
-    crossed = PartsInPieces.of(source, Threads(), 3).crossed(LinearFusion(), Threads(), MEMORY, "B", systems=[1])
+    crossed = SourceParts.of(source, Threads(), 3).crossed(LinearFusion(), Threads(), MEMORY, "B", systems=[1])
     found = by_score(crossed, source)
     np.testing.assert_allclose([found[one] for one in scores[:, 0].tolist()], here, rtol=1e-8, atol=1e-9)
 
@@ -65,7 +65,7 @@ def test_many_classes():
     here = held_out(MulticlassCalibrator(), loglik, label, None, folds, classes=("x", "y", "z"))
     source = source_of(loglik, label, rng, classes=("x", "y", "z"), groups=())
     found = by_score(
-        PartsInPieces.of(source, Threads(), 4).crossed(MulticlassCalibrator(), Threads(), MEMORY, "one"), source
+        SourceParts.of(source, Threads(), 4).crossed(MulticlassCalibrator(), Threads(), MEMORY, "one"), source
     )
     np.testing.assert_allclose([found[one] for one in loglik[:, 0].tolist()], here, rtol=1e-8, atol=1e-9)
 
@@ -81,7 +81,7 @@ def test_what_cannot_be_trained_is_refused_as_in_memory():
             cross_validated(AffineCalibrator(), one, truth, groups=who, n_folds=4)
         source = source_of(one, truth, rng, groups=(who,))
         with pytest.raises(InputError) as there:
-            PartsInPieces.of(source, Threads(), 4).crossed(AffineCalibrator(), Threads(), MEMORY, "one")
+            SourceParts.of(source, Threads(), 4).crossed(AffineCalibrator(), Threads(), MEMORY, "one")
         assert str(there.value) == str(here.value)
 
 
@@ -91,11 +91,11 @@ def test_a_trial_that_a_model_refuses_is_named():
     scores[3] = [np.inf, -np.inf]
     source = source_of(scores.T, truth, rng, systems=("A", "B"), groups=(), n_pieces=1)
     with pytest.raises(InputError, match=r"trial \d+ of what is left of piece 0"):
-        PartsInPieces.of(source, Threads(), 2).crossed(LinearFusion(), Threads(), MEMORY, "fusion")
+        SourceParts.of(source, Threads(), 2).crossed(LinearFusion(), Threads(), MEMORY, "fusion")
 
 
 def test_a_source_must_know_what_is_held_out_together():
     rng = np.random.default_rng(8)
     scores, truth = trials(rng, 60)
     with pytest.raises(InputError, match="arrays was opened without what is held out together"):
-        PartsInPieces.of(source_of(scores[:, 0], truth, rng), Threads(), 2)
+        SourceParts.of(source_of(scores[:, 0], truth, rng), Threads(), 2)
