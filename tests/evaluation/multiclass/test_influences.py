@@ -193,7 +193,8 @@ def test_copies_of_units_divide_variances(seed, n_copies):
     few, many = one.n_units, more.n_units
     ratio = math.sqrt((few - 1) / few * many / (many - 1) / n_copies)
     for name, estimate in one.estimates.items():
-        if name[-1] == "eer":  # by slopes of a chord, which depends on the number of units
+        # A chord, and errors that no unit showed, as at a best threshold, depend on the number of units.
+        if name[-1] == "eer" or any(word in str(name) for word in ("min_cost", "min_c_avg", "normalized_min")):
             continue
         expected = pytest.approx(ratio * estimate.standard_error, rel=1e-6, abs=1e-9)
         assert more.estimates[name].standard_error == expected, name
