@@ -31,7 +31,6 @@ FROM_ABOVE = {
     "engines/test_counting.py": ["engines/threads.py", "engines/work.py", "io/shards/pieces.py"],
     "fusion/test_quality.py": ["fusion/quality_measures.py", "fusion/quality_terms.py"],
     "fusion/test_linear.py": ["models/labelled.py", "models/score_model.py", "models/two_class.py"],
-    "fusion/test_subset.py": ["fusion/subsets.py"],
     "fusion/test_union_hull.py": ["fusion/hull_vertices.py"],
     "io/formats/test_arrow.py": ["io/columns/columnar.py"],
     "io/formats/test_asvspoof2019.py": ["io/formats/asvspoof.py"],

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from deciban import InputError
-from deciban.workflows.combinations import crossed, with_what_counts_everywhere
+from deciban.workflows.partitions import crossed, with_what_counts_everywhere
 from deciban.workflows.split import SplitColumn
 
 

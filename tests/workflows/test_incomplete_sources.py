@@ -6,7 +6,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from deciban import train_files
+from deciban import evaluate_files, train_files
 from deciban.errors import InputError, MissingScoresError
 from deciban.fusion import LinearFusion, SubsetFusion
 from deciban.workflows import evaluating
@@ -42,7 +42,7 @@ def test_fusions_of_what_there_is_are_those_of_memory(files, monkeypatch):
     names = [row.name for row in found.rows]
     assert names == ["A", "B", "fusion", "fusion of what there is"]
     by_name = {row.name: row.dev for row in whole.rows}
-    for row in found.rows[2:]:
+    for row in found.rows:
         assert row.dev.n_tar == by_name[row.name].n_tar
         assert row.dev.cllr == pytest.approx(by_name[row.name].cllr, rel=1e-7)
         own, other = (one.uncertainty.estimates["cllr"].standard_error for one in (row.dev, by_name[row.name]))
@@ -68,6 +68,25 @@ def test_where_no_score_is_missing_there_is_nothing_to_say_of_it(files, monkeypa
     np.testing.assert_array_equal(found.model.whole.weights_, plain.model.weights_)
     assert [row.name for row in found.rows] == ["A", "B", "fusion"]
     assert not any("without" in one.text for one in found.messages)
+
+
+def test_other_trials_that_lack_scores_are_evaluated_as_in_memory(files, monkeypatch):
+    *scores, key = files
+    how = {"test_scores": scores, "test_key": key, "intervals": False}
+    whole = train_files(scores, key, SubsetFusion(missing="subset"), **how)
+    evaluated = evaluate_files(scores, key, model=whole.model, intervals=False)
+    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    found = train_files(scores, key, SubsetFusion(missing="subset"), **how)
+    for row, other in zip(found.rows, whole.rows, strict=True):
+        assert (row.name, row.role, row.eval.n_tar) == (other.name, other.role, other.eval.n_tar)
+        assert row.eval.cllr == pytest.approx(other.eval.cllr, rel=1e-7)
+    again = evaluate_files(scores, key, model=whole.model, intervals=False)
+    for one, other in ((again, evaluated), (again.before, evaluated.before)):
+        assert [own.n_tar for own in one.systems] == [own.n_tar for own in other.systems]
+        assert [own.cllr for own in one.systems] == pytest.approx([own.cllr for own in other.systems], rel=1e-9)
+    notes = [[one.text for one in found.messages if "by the fusion of" in one.text] for found in (evaluated, again)]
+    assert notes[0] == notes[1]
+    assert len(notes[0]) == 2
 
 
 def test_what_cannot_be_done_with_them_is_refused(files, monkeypatch):

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from deciban.workflows.streaming import in_memory, opened
 
 import deciban
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.workflows.options import Options
-from deciban.workflows.streaming import in_memory, opened
 from deciban.workflows.summaries import SUMMARIZED
 
 N = 3000

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deciban import load_model, train_files
+from deciban import evaluate_files, load_model, train_files
 from deciban.calibration import AffineCalibrator, MulticlassCalibrator
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion, SubsetFusion
@@ -76,6 +76,8 @@ def test_quality_measures_from_files_by_the_names_of_trials(tmp_path, monkeypatc
     for one, other in ((found.model, whole.model), (found.model.backoff_, whole.model.backoff_)):
         np.testing.assert_allclose(one.errors_in_order, other.errors_in_order, rtol=1e-5)
         assert one.uncertainty_.words == other.uncertainty_.words
+    evaluated = evaluate_files(path, model=found.model, quality=tmp_path / "quality.txt", intervals=False)
+    assert evaluated.systems[0].cllr == pytest.approx(found.after.cllr, rel=1e-9)
     with pytest.raises(InputError, match="no quality measures of trial for any trial"):
         train_files(path, None, QualityFusion(), quality={"trial": tmp_path / "quality.txt"})
 

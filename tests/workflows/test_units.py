@@ -17,7 +17,7 @@ from deciban.workflows import Options, read_joined
 from deciban.workflows.evaluating import evaluate_source
 from deciban.workflows.inputs import ScoreFiles
 from deciban.workflows.kinds.two_class import TwoClass
-from deciban.workflows.loaded import loaded
+from deciban.workflows.sources import loaded
 
 ROWS = [  # enroll, test, label, the speakers of both sides, day, weight
     ("m1", "ann one", "target", "ann", "ann", "mon", 1),

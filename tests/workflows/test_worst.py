@@ -5,7 +5,7 @@ import pytest
 
 from deciban import InputError, evaluate, evaluate_files, report_files, train_files
 from deciban.io.shards.pieces import Chunk, HeldPiece, ShardSource
-from deciban.workflows.worst import number_of_worst, worst_of
+from deciban.workflows.evaluating import number_of_worst, worst_of
 from support.both_kinds import MADE
 
 

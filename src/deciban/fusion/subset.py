@@ -15,9 +15,9 @@ from deciban.core.rules.expected import WeightedScores
 from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError, TrialError
+from deciban.fusion import subsets
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
-from deciban.fusion.subset_sources import ScoredSource, fusions_of_subsets, results_of_subset
-from deciban.fusion.subsets import MOST, Subset, name_of, occurring_subsets, require_known, wanted_subsets
+from deciban.fusion.subsets import MOST, ScoredSource, Subset, name_of, occurring_subsets
 from deciban.io.shards.pieces import ShardSource
 from deciban.models.loading import model_of
 from deciban.models.mapped import mapped
@@ -169,7 +169,7 @@ class SubsetFusion(Fusion):
         complete = tuple(range(data.scores.shape[1]))
         if missing == "error":
             way = "Pass missing='drop' or missing='subset', or leave these trials out"
-            require_known(occurring, [complete], way, called=self.called)
+            subsets.require_known(occurring, [complete], way, called=self.called)
         unused = {subset for subset in occurring if not subset or (missing == "drop" and subset != complete)}
         n_dropped = sum(len(occurring.pop(subset)) for subset in unused)
         left: IntArray = np.sort(np.concatenate([np.zeros(0, np.int64), *occurring.values()]))
@@ -179,7 +179,7 @@ class SubsetFusion(Fusion):
         rows: IntArray = np.arange(len(data.scores)) if data.weight is None else np.flatnonzero(data.weight)
         counting = data if data.weight is None else data.take(rows)
         occurring = occurring_subsets(counting.scores)
-        wanted = [complete] if missing != "subset" else wanted_subsets(complete, occurring, max_missing)
+        wanted = [complete] if missing != "subset" else subsets.wanted_subsets(complete, occurring, max_missing)
         try:
             own = None if of_all is None else of_all.take(left[rows])
             self.fusions_ = {subset: self._trained(counting, subset, own) for subset in wanted}
@@ -189,7 +189,7 @@ class SubsetFusion(Fusion):
         self.objective_ = self.cost_of(*counting.by_class(self._fused(counting.scores, occurring)))
         results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": n_dropped}
         for subset, fusion in self.fusions_.items():
-            results |= results_of_subset(subset, fusion, len(occurring.get(subset, ())))
+            results |= subsets.results_of_subset(subset, fusion, len(occurring.get(subset, ())))
         self.training_ = Training.on(data.columns, data.is_target, data.float_weight, results)
         return self
 
@@ -200,8 +200,8 @@ class SubsetFusion(Fusion):
         missing, max_missing = self._policy()
         complete = tuple(range(len(source.systems)))
         seen = ScoredSource.of(source, engine, missing, self.called)
-        wanted = [complete] if missing != "subset" else wanted_subsets(complete, seen.occurring, max_missing)
-        self.fusions_ = fusions_of_subsets(wanted, self._untrained, seen, engine, memory, units)
+        wanted = [complete] if missing != "subset" else subsets.wanted_subsets(complete, seen.occurring, max_missing)
+        self.fusions_ = subsets.fusions_of_subsets(wanted, self._untrained, seen, engine, memory, units)
         self._n_systems = len(complete)
         if seen.seen is not None:
             self.objective_ = self.cost_of_pieces(mapped(seen.counting, self, "fusion"), engine)
@@ -237,10 +237,9 @@ class SubsetFusion(Fusion):
             which there is no fusion, or systems contradict each other with infinite scores.
         """
         self.require_fitted()
-        matrix = _validate.matrix(scores, "scores", "system")
-        require_systems(matrix, self.n_systems_)
+        require_systems(matrix := _validate.matrix(scores, "scores", "system"), self.n_systems_)
         occurring = occurring_subsets(matrix)
-        require_known(occurring, self.fusions_, self.way_out, called=self.called)
+        subsets.require_known(occurring, self.fusions_, self.way_out, called=self.called)
         return self._fused(matrix, occurring)
 
     @property
@@ -327,9 +326,9 @@ class SubsetFusion(Fusion):
         TrialError
             If there is no fusion for some of these sets.
         """
-        occurring = occurring_subsets(scores)
-        names = self.trained_systems
-        require_known(occurring, self.fusions_, self.way_out, called=lambda own: " + ".join(names[k] for k in own))
+        occurring, names = occurring_subsets(scores), self.trained_systems
+        how: Any = {"called": lambda own: " + ".join(names[k] for k in own)}
+        subsets.require_known(occurring, self.fusions_, self.way_out, **how)
         lacking = [(subset, len(rows)) for subset, rows in occurring.items() if len(subset) < self.n_systems_]
         return sorted(lacking, key=lambda one: (-len(one[0]), one[0]))
 

@@ -14,16 +14,15 @@ from deciban.messages import Message, names_apart
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.types import Progress
-from deciban.workflows.evaluating import OpenedFiles, evaluate_source, kind_of_opened, opened
+from deciban.workflows.evaluating import OpenedFiles, evaluate_source, kind_of_opened, number_of_worst, opened
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_called
-from deciban.workflows.loaded import loaded
 from deciban.workflows.options import Options
 from deciban.workflows.plans import with_primary_numbers
+from deciban.workflows.sources import loaded
 from deciban.workflows.system_names import Renamed, renamed
 from deciban.workflows.thresholds import Systems, choose_thresholds, thresholds_for
 from deciban.workflows.two_files import named_scores
-from deciban.workflows.worst import number_of_worst
 
 _IN_PIECES = "trials are read in pieces"
 

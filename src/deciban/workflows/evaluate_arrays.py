@@ -222,8 +222,8 @@ def evaluate_classes(
 
 def _evaluated(files: ScoreFiles, kind: KindName, given: Given) -> Results[Any]:
     from deciban.workflows.evaluating import evaluate_source
-    from deciban.workflows.loaded import loaded
     from deciban.workflows.options import Options
+    from deciban.workflows.sources import loaded
 
     about: dict[str, Any] = {"kind": kind, **({"classes": given.classes} if kind == "classes" else {})}
     options = Options.of("evaluate" if kind == "two-class" else "evaluate_classes", {**given.arguments, **about})

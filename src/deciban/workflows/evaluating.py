@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
-from deciban.evaluation.worst_trials import WorstTrials
+from deciban.evaluation.worst_trials import WorstTrials, worst_trials
 from deciban.io.memory import is_longer, memory_of
 from deciban.io.shards.matrix_files import is_mask
 from deciban.io.shards.pieces import ShardSource
@@ -21,13 +23,14 @@ from deciban.workflows.kinds import AnyKind, kind_called, kind_of
 from deciban.workflows.options import Figures, KindName, Options
 from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import are_summaries, opened_summaries
-from deciban.workflows.worst import number_of_worst, worst_of
 
 if TYPE_CHECKING:
     from deciban.engines.work import Engine
     from deciban.workflows.conditions import Conditions
     from deciban.workflows.plans import Planned
     from deciban.workflows.units_of_sources import UnitsOfSource
+
+TWO_CLASSES = ("target", "non-target")
 
 OpenedFiles: TypeAlias = ScoreFiles | ShardSource
 """What is read as a whole, or in pieces."""
@@ -80,24 +83,6 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
         return opened_summaries(files, options)
     found = source_in_pieces(named, key, options)
     return ScoreFiles.of(scores, key, options.reading) if found is None else found
-
-
-def in_memory(files: OpenedFiles, what: str) -> ScoreFiles:
-    """The files, which are read as a whole.
-
-    Raises
-    ------
-    InputError
-        If they do not fit in memory, and ``what`` needs them there.
-    """
-    if isinstance(files, ScoreFiles):
-        return files
-    if files.is_summary:
-        raise InputError(f"{what}: needs trials, and {files.name} is a summary of shards. Name the shards themselves.")
-    raise InputError(
-        f"{what}: needs all trials in memory, and {files.name} is read in pieces. Allow more memory (memory=, "
-        "--memory), or leave it out."
-    )
 
 
 def score_paths(files: OpenedFiles) -> list[Any]:
@@ -242,3 +227,57 @@ def _with_ties(
 def _n_units(found: Any) -> int | None:
     """How many units the intervals of an evaluation rest on; None where there are none."""
     return None if found.uncertainty is None else int(found.uncertainty.n_units)
+
+
+def number_of_worst(asked: object, files: object) -> int:
+    """How many trials are asked for; 0 if nothing was said.
+
+    Parameters
+    ----------
+    asked : int or None
+    files : ScoreFiles, JoinedScores or ShardSource
+        Where they are to be found.
+
+    Raises
+    ------
+    InputError
+        If that is no number of trials, or the files do not give their names.
+    """
+    if asked is None or (asked == 0 and not isinstance(asked, bool)):
+        return 0
+    if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or asked < 0:
+        raise InputError(f"worst: got {asked!r}. Say how many trials, a whole number from 0.")
+    if isinstance(files, ShardSource) and files.batch is None:
+        where = "a summary holds no names of trials" if files.is_summary else "trials are read in pieces"
+        way = "Name the shards themselves" if files.is_summary else "Allow more memory (memory=, --memory)"
+        raise InputError(
+            f"worst: {where}, and the most misleading trials need the names of all. {way}, or leave it out."
+        )
+    return int(asked)
+
+
+def worst_of(source: ShardSource, system: int, most: int) -> WorstTrials:
+    """Find the trials of one system with the least evidence for their own class; those of weight 0 do not count.
+
+    Parameters
+    ----------
+    source : ShardSource
+        In memory.
+    system : int
+        Its position.
+    most : int
+    """
+    batch = source.batch
+    assert batch is not None and batch.trials is not None and batch.truth is not None  # noqa: S101, PT018  # else it was refused
+    scores, truth, trials = batch.scores[system], batch.truth, batch.trials
+    counting = np.ones(len(truth), bool) if batch.weight is None else batch.weight > 0
+    if scores.ndim == 1:
+        counting &= ~np.isnan(scores)
+        loglik = np.column_stack([np.where(counting, scores, 0.0), np.zeros(len(scores))])
+        truth = np.where(truth, 0, 1)
+    else:
+        loglik = scores
+    found = worst_trials(
+        loglik, truth, most=most, classes=source.classes or TWO_CLASSES, names_of=trials.names_of, counting=counting
+    )
+    return WorstTrials(source.systems[system], trials.sides, found)

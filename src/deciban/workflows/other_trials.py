@@ -15,13 +15,12 @@ from deciban.types import Progress
 from deciban.workflows.evaluating import opened, score_paths
 from deciban.workflows.inputs import ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_called
-from deciban.workflows.loaded import loaded
 from deciban.workflows.measured import with_quality
 from deciban.workflows.model_files import order_of_training, refuse_twice, require_one_system
 from deciban.workflows.modelled import Scored, in_class_order
 from deciban.workflows.options import Options
 from deciban.workflows.quality import Measured
-from deciban.workflows.sources import is_object
+from deciban.workflows.sources import is_object, loaded
 from deciban.workflows.training_rows import Compared
 from deciban.workflows.units_of_sources import units_of_source
 

@@ -26,8 +26,8 @@ from deciban.workflows.evaluating import evaluate_source
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined
 from deciban.workflows.kinds.two_class import checked_figures
-from deciban.workflows.loaded import source_of
 from deciban.workflows.options import Options
+from deciban.workflows.sources import source_of
 from deciban.workflows.two_files import named_scores
 
 

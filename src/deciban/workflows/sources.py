@@ -1,28 +1,36 @@
-"""From what a user says about files to trials in pieces: which options mean something there."""
+"""From what a user says about files to a source: of one batch where trials fit in memory, else of pieces."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from deciban._arrow import compute as pc
 from deciban.errors import InputError
 from deciban.io.memory import give_back_at_once
-from deciban.io.shards.pieces import ShardSource
+from deciban.io.shards.pieces import Chunk, HeldPiece, ShardSource
 from deciban.io.source import TwoFiles, is_open_file
 from deciban.io.units import became_logarithms, logarithms_of_probabilities
 from deciban.messages import Message
-from deciban.types import AnyArray
+from deciban.trials import Trials
+from deciban.types import AnyArray, Progress
 from deciban.workflows.how_sure import TRIALS, HowSure
-from deciban.workflows.inputs import refuse_options_of_keys
+from deciban.workflows.inputs import JoinedScores, ScoreFiles, read_joined, refuse_options_of_keys
 from deciban.workflows.kinds import AnyKind, Kind, kind_called
 from deciban.workflows.kinds.class_units import in_nats, prior_of_classes
 from deciban.workflows.kinds.trained_units import NEGATED
 from deciban.workflows.options import Options, Reading
+from deciban.workflows.partitions import sides_with_names
 from deciban.workflows.plans import plan_columns
 from deciban.workflows.system_names import renamed
+
+if TYPE_CHECKING:
+    from deciban.workflows.evaluating import OpenedFiles
 
 _WHOLE = {"from_classes": "scores of two classes as differences"}
 """What only tables in memory are asked, in words."""
@@ -144,3 +152,74 @@ def _said(source: ShardSource, kind: AnyKind, reading: Reading) -> list[Message]
     report = source.report
     more = [*kind.fill_messages(reading, report.missing), *report.left_out(reading.missing, kind.noun)]
     return [*found, *kind.ids_messages(reading, report), kind.join_message(report, ""), *more]
+
+
+def loaded(files: OpenedFiles, options: Options, progress: Progress | None = None) -> Any:
+    """Return opened files as a source; those that fit in memory are read and joined into one batch.
+
+    Raises
+    ------
+    FormatError, KeyMismatchError, InputError
+        As in `read_joined`.
+    """
+    if not isinstance(files, ScoreFiles):
+        return files
+    joined = read_joined(files, None, options, incomplete=options.incomplete, progress=progress)
+    return replace(source_of(joined, options), incomplete=options.incomplete)
+
+
+def source_of(joined: JoinedScores, options: Options) -> ShardSource:
+    """Return the trials of a join as a source of one batch.
+
+    Parameters
+    ----------
+    joined : JoinedScores
+    options : Options
+        By which columns trials are split.
+    """
+    first = joined.aligned[0]
+    asked = dict(_conditions(first.trials, options))
+    chunk = Chunk(
+        tuple(one.score for one in joined.aligned),
+        joined.truth,
+        weight=joined.weight,
+        conditions=tuple(asked.values()),
+        trials=first.trials,
+    )
+    name = joined.key.trials.origin.name
+    sides = sides_with_names(first.trials)
+    aliases = [side for side in asked if first.trials.origin.side_called(side) in sides]
+    return ShardSource(
+        name,
+        (HeldPiece(chunk, name),),
+        joined.names,
+        tuple(joined.classes or ()),
+        is_double=any(one.dtype == np.float64 for one in chunk.scores),
+        has_weights=joined.weight is not None,
+        sides=sides,
+        messages=joined.all_messages(),
+        paths=tuple(one.origin.name for one in joined.contents),
+        units=tuple(getattr(one.scores, "unit", "nats") for one in joined.aligned) if not joined.classes else (),
+        report=joined.report,
+        conditions=tuple(asked),
+        columns=(*sides, *first.trials.conditions),
+        names=(*sides, *aliases),
+        renamed=joined.renamed,
+    )
+
+
+def _conditions(trials: Trials, options: Options) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """Yield what every column says by which trials are split: codes, and the values that they stand for."""
+    for name in condition_columns(options):
+        side = trials.origin.side_called(name)
+        if name in trials.conditions:
+            values = trials.condition(name)
+        elif side in sides_with_names(trials):
+            at = trials.sides.index(side)
+            yield name, (np.asarray(trials.codes[at], np.int64), trials.names[at])
+            continue
+        else:
+            continue
+        coded = values.dictionary_encode()
+        codes = np.asarray(pc.fill_null(coded.indices, len(coded.dictionary)), np.int64)
+        yield name, (codes, coded.dictionary)

@@ -16,8 +16,16 @@ from deciban.messages import counted
 from deciban.trials.frozen import as_text
 from deciban.trials.names.codes import IdMap
 from deciban.types import CountArray, FloatArray, IntArray
-from deciban.workflows.combinations import MOST, crossed
-from deciban.workflows.partitions import Partition, coded_values, no_column, no_side, said_of_names, values_in_order
+from deciban.workflows.partitions import (
+    MOST,
+    Partition,
+    coded_values,
+    crossed,
+    no_column,
+    no_side,
+    said_of_names,
+    values_in_order,
+)
 from deciban.workflows.split import SplitColumn
 
 

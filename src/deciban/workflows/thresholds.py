@@ -14,8 +14,8 @@ from deciban.workflows.evaluating import evaluate_source, opened
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.inputs import Paths, paths_of
 from deciban.workflows.kinds import AnyKind
-from deciban.workflows.loaded import loaded
 from deciban.workflows.options import Figures, Options
+from deciban.workflows.sources import loaded
 from deciban.workflows.system_names import Renamed
 
 

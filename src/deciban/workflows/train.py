@@ -24,13 +24,13 @@ from deciban.workflows.inputs import Paths, ScoreFiles
 from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.kinds import AnyScores, kind_called
 from deciban.workflows.kinds.looks import messages_on_ratios
-from deciban.workflows.loaded import loaded
 from deciban.workflows.measured import with_quality
 from deciban.workflows.model_files import refuse_twice, require_kind, require_one_system
 from deciban.workflows.modelled import Scored
 from deciban.workflows.options import Options
 from deciban.workflows.other_trials import Others, opened_others, others_compared, require_scores_of
 from deciban.workflows.quality import Combined, Measured, QualityFiles, Selected, combination_of, read_measures
+from deciban.workflows.sources import loaded
 from deciban.workflows.trained import Trained
 from deciban.workflows.training_rows import Compared, TrainingRows
 from deciban.workflows.two_files import named_scores

@@ -149,6 +149,8 @@ class TrainingRows:
     progress: Progress
     results: list[list[Results[Any]]] = field(default_factory=list)
     """Of systems as they are, or of the model, on all sets of trials."""
+    training: ShardSource | None = None
+    """What models are trained on, if these are more trials than those on which they are compared."""
 
     @property
     def _sets(self) -> list[Compared]:
@@ -180,7 +182,7 @@ class TrainingRows:
         rows: list[FigureRow] = [] if analysis is None else list(analysis.rows)
         if analysis is None and complete is not None:
             tested = None if self.others is None else self.others.complete
-            rows = replace(self, dev=complete, others=tested).plain_rows()
+            rows = replace(self, dev=complete, others=tested, training=self.dev.source).plain_rows()
         if lack:
             (name,) = names_apart(["fusion of what there is"], [row.name for row in rows])
             rows.append(self.row_of("fusion", name, self.model))
@@ -227,7 +229,7 @@ class TrainingRows:
 
     def anew(self, role: Role, systems: Sequence[int], name: str) -> FigureRow:
         """Train the model anew on some systems, and evaluate it; a row without figures if that is not possible."""
-        model, own = copy.deepcopy(self.untrained), ordered(self.dev.source, systems=systems)
+        model, own = copy.deepcopy(self.untrained), ordered(self.training or self.dev.source, systems=systems)
         model.system_names = own.systems
         self.progress(f"training on {', '.join(own.systems)}")
         try:
