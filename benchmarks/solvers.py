@@ -18,10 +18,8 @@ from rich.console import Console
 from rich.table import Table
 from scipy.optimize import minimize as scipy_minimize
 
-from deciban.core.training.class_trials import ClassTrials
-from deciban.core.training.linear_objective import LinearObjective
-from deciban.core.training.linear_trials import Trials
-from deciban.core.training.multiclass_objective import ClassObjective
+from deciban.core.training.linear_objective import LinearObjective, Trials
+from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
 from deciban.core.training.trust_region import Derivatives, minimize
 
 SOLVERS = ("deciban", "trust-exact", "trust-krylov", "trust-ncg", "L-BFGS-B")

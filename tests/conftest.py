@@ -108,6 +108,6 @@ def sketches(monkeypatch, _empty_axes):
 @pytest.fixture
 def sandwich(monkeypatch):
     """Leave no unit out where models find their standard errors, as if there were more than 1000."""
-    from deciban.core.training import jackknife
+    from deciban.core.training import influences as jackknife
 
     monkeypatch.setattr(jackknife, "MOST_UNITS", 0)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import deciban
-from deciban.analysis.comparison import compare_results
-from deciban.analysis.comparison_words import rows_of
+from deciban.analysis.comparison import compare_results, rows_of
 from deciban.analysis.curve_differences import curve_differences
 from deciban.analysis.paired import PairedUnits, holm
 from deciban.errors import InputError

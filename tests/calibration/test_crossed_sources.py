@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from deciban.calibration import AffineCalibrator, MulticlassCalibrator, cross_validated
+from deciban.calibration.cross import folds_of, held_out
 from deciban.calibration.crossed_sources import SourceParts
-from deciban.calibration.folds import folds_of, held_out
-from deciban.engines.threads import Threads
+from deciban.engines.work import Threads
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion
 from deciban.io.shards.pieces import Wanted

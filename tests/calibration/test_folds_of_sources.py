@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.calibration import folds
-from deciban.calibration.folds import folds_of
+from deciban.calibration import cross as folds
+from deciban.calibration.cross import folds_of
 from deciban.calibration.folds_of_sources import ByContent, FoldedPiece, dealt, dealt_by_group
-from deciban.engines.threads import Threads
+from deciban.engines.work import Threads
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Wanted
 from support.shards import Apart, source_of

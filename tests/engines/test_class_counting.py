@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from deciban.engines.class_counting import ClassSurvey, summarize_surveyed, survey_classes
 from deciban.engines.class_problems import ProblemTally, problems_of, solved
-from deciban.engines.threads import Threads
+from deciban.engines.work import Threads
 from deciban.evaluation import ClassFigures, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
-from deciban.models.class_calibration import calibration_in_pieces
+from deciban.models.class_limits import calibration_in_pieces
 from deciban.multiclass import calibration_analysis
 from deciban.multiclass.tables import ScoredClasses
 from support.class_trials import random_trials

@@ -8,17 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.core.resampling.units import TrialUnits
-from deciban.engines.class_counting import summarize_surveyed, survey_classes
+from deciban.engines.class_counting import confusion_in, grouped, summarize_surveyed, survey_classes, totals_of
 from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
-from deciban.engines.grouped import confusion_in, grouped, totals_of
-from deciban.engines.threads import Threads
-from deciban.engines.unit_survey import LookAtUnits
+from deciban.engines.trial_units import LookAtUnits
+from deciban.engines.work import Threads
 from deciban.errors import InputError
 from deciban.evaluation import ClassFigures, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.evaluation.multiclass.groups import GroupedProblem
 from deciban.evaluation.unit_trials import Resampling
-from deciban.models.class_calibration import calibration_in_pieces
+from deciban.models.class_limits import calibration_in_pieces
 from deciban.multiclass.tables import ScoredClasses
 from support.class_trials import random_trials
 from support.shards import Apart, source_of

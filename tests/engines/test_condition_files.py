@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 
 from deciban import FormatError, InputError
 from deciban.core.resampling.units import TrialUnits
-from deciban.engines.condition_files import sorted_by_condition
-from deciban.engines.conditions import ConditionWeights, look_at_conditions, of_condition, weighted_by_condition
-from deciban.engines.threads import Threads
+from deciban.engines.conditions import (
+    ConditionWeights,
+    look_at_conditions,
+    of_condition,
+    sorted_by_condition,
+    weighted_by_condition,
+)
+from deciban.engines.work import Threads
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 
 ALL = Wanted((0,), truth=True, units=True, weight=True)
@@ -110,7 +115,7 @@ def test_a_full_disk_leaves_nothing(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "full")
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("deciban.engines.condition_files.pickle.dump", full)
+    monkeypatch.setattr("deciban.engines.conditions.pickle.dump", full)
     with pytest.raises(OSError, match="no room for temporary files"):
         sorted_by_condition(source_of([[(0, 1, 1, 2.0)]]), Threads(1), Split(), 0, Wanted())
     assert not list(tmp_path.iterdir())

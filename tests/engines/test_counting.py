@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from deciban.core.ranks.gaps import CutCounts
 from deciban.engines.counting import Around, Survey, summarize_shards
-from deciban.engines.threads import Threads
+from deciban.engines.work import Threads
 from deciban.errors import InputError
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.two_class import evaluation_of

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from deciban import evaluate_files
 from deciban.engines.speakers import SpeakersByName, TargetPairs, joining_links
-from deciban.engines.threads import Threads
-from deciban.engines.unit_survey import speakers_in_pieces
+from deciban.engines.trial_units import speakers_in_pieces
+from deciban.engines.work import Threads
 from deciban.io.shards.opening import open_shards
 from deciban.io.shards.pieces import Wanted
 from deciban.trials import Key

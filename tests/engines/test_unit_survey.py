@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.unit_notes import are_alike, has_common_unit
-from deciban.core.resampling.units import TrialUnits
-from deciban.engines.threads import Threads
-from deciban.engines.unit_survey import ClassFacts, LookAtUnits, UnitFacts
+from deciban.core.resampling.units import TrialUnits, are_alike, has_common_unit
+from deciban.engines.trial_units import ClassFacts, LookAtUnits, UnitFacts
+from deciban.engines.work import Threads
 from support.shards import source_of
 
 

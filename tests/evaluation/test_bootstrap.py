@@ -5,11 +5,11 @@ import pytest
 from scipy import stats
 
 from deciban import metrics
-from deciban.core.resampling.multipliers import poisson_weights
+from deciban.core.resampling.replicates import poisson_weights
 from deciban.core.resampling.units import keys_of
 from deciban.errors import InputError
 from deciban.evaluation import TwoClassFigures, evaluate, evaluation_of, merged, summarize
-from deciban.evaluation.interval_words import caption_of
+from deciban.evaluation.uncertainty import caption_of
 from deciban.evaluation.unit_trials import Resampling
 
 HELD = ("eer_p_miss", "eer_p_fa", "min_p_miss", "min_p_fa", "rates_at", "prbep", "eer_conventions")

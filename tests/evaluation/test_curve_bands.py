@@ -6,7 +6,7 @@ from scipy.special import logit
 from scipy.stats import t
 
 from deciban.evaluation import evaluate
-from deciban.evaluation.curve_bands import _bounds, band_of, hull_bands, reach_of
+from deciban.evaluation.bands import _bounds, band_of, hull_bands, reach_of
 from support.limits import wilson
 
 RNG = np.random.default_rng(8)

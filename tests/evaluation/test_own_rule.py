@@ -6,7 +6,7 @@ import pytest
 import deciban
 from deciban import InputError, metrics
 from deciban.evaluation import TwoClassFigures
-from deciban.evaluation.own_rule import OwnRule
+from deciban.evaluation.requested import OwnRule
 from deciban.evaluation.summary import merged, summarize
 from deciban.evaluation.two_class import evaluation_of
 from deciban.rules import Logarithmic, ThresholdDensity, ThresholdWeights, information

@@ -6,8 +6,8 @@ import pytest
 import deciban
 from deciban import multiclass
 from deciban.calibration import MulticlassCalibrator, MulticlassScaleCalibrator
-from deciban.core.training.class_trials import ClassTrials
-from deciban.core.training.survey import sample
+from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.multiclass_training import sample
 from deciban.errors import FormatError, InputError
 from deciban.fusion import LinearFusion, MulticlassFusion
 from support.many_classes import cross_entropy, optimum, problem

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deciban.errors import InputError
-from deciban.io.read_files import described
+from deciban.io.source import described
 from deciban.steps import heard_by
 
 
@@ -25,7 +25,7 @@ def test_files_patterns_and_folders(tmp_path):
 
 
 def test_large_files_tell_how_far_their_hash_is(tmp_path, monkeypatch):
-    monkeypatch.setattr("deciban.io.read_files._PIECE", 4)
+    monkeypatch.setattr("deciban.io.source._PIECE", 4)
     for name, text in (("large", b"0123456789"), ("small", b"0123")):
         (tmp_path / name).write_bytes(text)
     told = []

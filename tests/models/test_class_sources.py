@@ -13,8 +13,8 @@ from deciban.calibration import (
 )
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits
 from deciban.core.training import class_parts
-from deciban.engines.threads import Threads
 from deciban.engines.units import UnitNames, UnitsOfPieces
+from deciban.engines.work import Threads
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import MulticlassFusion
 from support.shards import Apart, source_of

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from deciban.core.rules.expected import mixed
-from deciban.engines.threads import Threads
+from deciban.engines.work import Threads
 from deciban.fusion import LinearFusion
 from deciban.models.labelled import Labelled
-from deciban.models.llr_costs import CostsOfMapped
+from deciban.models.two_class import CostsOfMapped
 from support.shards import source_of
 
 

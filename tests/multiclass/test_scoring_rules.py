@@ -14,7 +14,7 @@ from scipy.stats import dirichlet
 
 from deciban import InputError, metrics, multiclass
 from deciban.decisions import empirical_risk
-from deciban.multiclass.scoring_rules import dirichlet_cost, dirichlet_rule, eta_cost, eta_rule
+from deciban.multiclass.recalibration import dirichlet_cost, dirichlet_rule, eta_cost, eta_rule
 from support.class_trials import anything, class_mean, class_trials, finite, priors, random_trials
 
 SIMPLEX = np.array([[0.5, 0.3, 0.2], [0.05, 0.05, 0.9], [0.2, 0.79, 0.01], [1 / 3, 1 / 3, 1 / 3], [0.98, 0.01, 0.01]])

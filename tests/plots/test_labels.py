@@ -1,6 +1,6 @@
 """Names and colours of systems."""
 
-from deciban.plots.labels import readable
+from deciban.plots.panels import readable
 
 
 def test_names_in_use_are_numbered_and_guarded():

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.collections import PolyCollection
 
 import deciban
-from deciban.plots.many_pairs import pair_label
+from deciban.plots.comparison import pair_label
 from support.compared import comparison, lines_of
 
 

@@ -8,7 +8,7 @@ from matplotlib import image
 from matplotlib.figure import Figure
 
 from deciban import plots
-from deciban.plots import system_marks
+from deciban.plots import axes as system_marks
 from support.evaluated import gaussian, recognizer
 
 TEN = [gaussian(f"s{k}", 1.6 + 0.1 * k, n_tar=60, n_non=200, seed=k) for k in range(10)]

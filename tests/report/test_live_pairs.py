@@ -5,7 +5,7 @@ import pytest
 
 from deciban.analysis.comparison import compare_results
 from deciban.evaluation import Results, evaluate
-from deciban.report.live_pairs import pair_data
+from deciban.report.live import pair_data
 
 
 def systems(names, **how):

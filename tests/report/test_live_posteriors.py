@@ -5,7 +5,7 @@ import pytest
 
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.consistency import consistency_of
-from deciban.report.live_posteriors import posterior_data
+from deciban.report.live import posterior_data
 
 
 @pytest.fixture(scope="module")

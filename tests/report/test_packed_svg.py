@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deciban import plots
-from deciban.report.packed_svg import packed
+from deciban.report.scripts import packed
 from support.class_files import CLASSES
 
 WHOLE_PICTURES = True

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.report.small_svg import smaller, thinned
+from deciban.report.scripts import smaller, thinned
 
 PLACES = st.tuples(st.floats(-500, 500), st.floats(-500, 500))
 

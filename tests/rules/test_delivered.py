@@ -24,7 +24,7 @@ from deciban.rules import (
     expected_cost,
     information,
 )
-from deciban.rules.channels import _told
+from deciban.rules.delivered import _told
 from support.class_trials import random_trials
 
 RNG = np.random.default_rng(5)

@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import trapezoid
 
 from deciban import InputError, rules
-from deciban.rules.rule_curves import rule_curves
+from deciban.rules.families import rule_curves
 
 RULES = {
     "log": rules.Logarithmic(),

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.core.resampling.units import TrialUnits
-from deciban.engines.threads import Threads
+from deciban.engines.work import Threads
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource
 from deciban.trials.names.codes import encode
 

@@ -9,7 +9,7 @@ import pytest
 
 from deciban import InputError
 from deciban.trials import ClassKey, ClassScores, Key, Origin, Scores, SegmentQuality, Trials, align
-from deciban.trials.joining.append import concatenate
+from deciban.trials.joining.join import concatenate
 
 IDS = {"trial": ["a", "b"]}
 

@@ -6,7 +6,7 @@ import pytest
 
 from deciban import InputError
 from deciban.trials import IdMap, Origin, Quality, SegmentQuality, Trials
-from deciban.trials.joining.append import concatenate
+from deciban.trials.joining.join import concatenate
 
 TRIALS = Trials.of({"enroll": ["m", "n", "m"], "test": ["x", "y", "z"]})
 MODELS = SegmentQuality.of(["n", "m", "unused"], [[1.0, 10.0], [2.0, 20.0], [9.0, 90.0]], measures=["snr", "length"])

@@ -15,8 +15,7 @@ from deciban.analysis.paired import PairedUnits, fewest_degrees, holm, interval_
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.rates import FEWEST_CLUSTERS
 from deciban.evaluation.conditions import ByConditions, ConditionDifference
-from deciban.evaluation.interval_words import bounds_in_words
-from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.uncertainty import Figure, Uncertainty, bounds_in_words
 from deciban.messages import shortened
 
 MOST_PAIRED = 10

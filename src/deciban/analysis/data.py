@@ -17,8 +17,7 @@ from deciban.evaluation.two_class import evaluate_labelled
 from deciban.evaluation.unit_trials import Resampling
 from deciban.fusion.linear import LabelledSystems
 from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
-from deciban.models.score_model import ARGUMENTS, LabelledTrials
-from deciban.models.told_elsewhere import missing_measures_are_known
+from deciban.models.score_model import ARGUMENTS, LabelledTrials, missing_measures_are_known
 from deciban.models.two_class import Fusion
 from deciban.models.uncertainty import Bounds
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray

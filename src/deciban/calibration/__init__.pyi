@@ -16,12 +16,12 @@ from deciban.calibration.multiclass.detectors import DetectionPavTransformation 
 from deciban.calibration.multiclass.gaussian import GaussianBackend as GaussianBackend
 from deciban.calibration.multiclass.transformations import ClassScaleTransformation as ClassScaleTransformation
 from deciban.calibration.multiclass.transformations import MatrixTransformation as MatrixTransformation
-from deciban.calibration.own_rules import suggest_for_rule as suggest_for_rule
 from deciban.calibration.pav import PavCalibrator as PavCalibrator
 from deciban.calibration.rule_weightings import PointWeight as PointWeight
 from deciban.calibration.rule_weightings import Rule as Rule
 from deciban.calibration.rule_weightings import RuleWeighting as RuleWeighting
 from deciban.calibration.rule_weightings import rule_weighting as rule_weighting
+from deciban.calibration.rule_weightings import suggest_for_rule as suggest_for_rule
 from deciban.calibration.rule_weightings import suggest_rule as suggest_rule
 from deciban.models.multiclass import ClassMap as ClassMap
 from deciban.models.two_class import Calibrator as Calibrator

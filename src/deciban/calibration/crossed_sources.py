@@ -9,14 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.calibration.cross import require_left
-from deciban.calibration.folds import words_of
+from deciban.calibration.cross import require_left, words_of
 from deciban.calibration.folds_of_sources import Deal, FoldedPiece, dealt, dealt_by_group
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError, TrialError, naming_trials
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.models.mapped import ordered
-from deciban.models.told_elsewhere import missing_measures_are_known
+from deciban.models.score_model import missing_measures_are_known
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 

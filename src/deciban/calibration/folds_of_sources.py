@@ -12,10 +12,9 @@ import numpy as np
 
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
-from deciban.calibration.folds import are_listed, folds_by_content, folds_of, folds_of_shares, shares_of
-from deciban.core.ranks.exact_weights import aligned, summed_by_code
-from deciban.engines.looking import found_in
-from deciban.engines.work import Engine, Locked, Work
+from deciban.calibration.cross import are_listed, folds_by_content, folds_of, folds_of_shares, shares_of
+from deciban.core.ranks.weighted_gaps import aligned, summed_by_code
+from deciban.engines.work import Engine, Locked, Work, found_in
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk, NumberedPiece, Piece, ShardSource, Wanted, numbered
 from deciban.models.score_model import ARGUMENTS
@@ -165,7 +164,7 @@ class GroupShares:
     ----------
     names : pyarrow string array
     sums, totals : (n_digits, n_groups * n_classes) and (n_digits, n_classes) int arrays, each with a place
-        As of `deciban.core.ranks.exact_weights.summed_by_code`: exact, for any pieces in any order.
+        As of `deciban.core.ranks.weighted_gaps.summed_by_code`: exact, for any pieces in any order.
     """
 
     names: Any
@@ -203,7 +202,7 @@ class GroupShares:
         return GroupShares(names, _added(spread), _added([self.totals, other.totals]))
 
     def dealt(self, n_folds: int, seed: int, n_sides: int) -> ByGroup:
-        """The folds of all groups, as of `deciban.calibration.folds.folds_of`."""
+        """The folds of all groups, as of `deciban.calibration.cross.folds_of`."""
         order = to_numpy(pc.sort_indices(self.names))
         folds = folds_of_shares(shares_of(self.sums, self.totals)[order], n_folds, seed)
         return ByGroup(self.names.take(order), folds, n_sides)

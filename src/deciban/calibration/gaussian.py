@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.covariance import UnitChanges, require_effective, require_several
+from deciban.core.resampling.linearised import UnitChanges, require_effective, require_several
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import MeanCost
-from deciban.core.training.influences import MomentSums, Spread, effective_of
-from deciban.core.training.jackknife import leaves_out
+from deciban.core.training.influences import MomentSums, Spread, effective_of, leaves_out
 from deciban.core.training.sums import Ends
 from deciban.errors import InputError, TrialError, warn
 from deciban.io.shards.pieces import Chunk

@@ -18,8 +18,7 @@ import numpy as np
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.gaps import CutCounts, GapClass
 from deciban.core.ranks.loops import N_BYTES, Loops, compiled
-from deciban.core.ranks.value_counts import Block, ValueCounts, expected_bytes
-from deciban.core.ranks.value_gaps import GapList
+from deciban.core.ranks.value_counts import Block, GapList, ValueCounts, expected_bytes
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_counts
 from deciban.engines.counting import Survey, rehearsed
 from deciban.engines.work import Engine

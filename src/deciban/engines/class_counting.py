@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -12,17 +12,32 @@ from deciban.core.classes.shown import Shown
 from deciban.core.classes.subsets import SubsetCounts
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.key_cells import Refining
-from deciban.engines.class_problems import ODDS, TrialBlock, blocks_of, problems_of, solved
+from deciban.engines.class_problems import (
+    ODDS,
+    Counting,
+    Problem,
+    ProblemTally,
+    TrialBlock,
+    blocks_of,
+    problems_by_class,
+    problems_of,
+    shared_sides,
+    solved,
+)
 from deciban.engines.class_units import UnitSums, WhoIsIn
-from deciban.engines.looking import both
-from deciban.engines.work import Engine, Locked, Work
+from deciban.engines.work import Engine, Locked, Work, both, found_in
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
+from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.problem_sums import Asked, CountedProblems, ProblemSums
 from deciban.evaluation.multiclass.summary import ClassSummary, WholeOnly, c_avg_places, shown_of
 from deciban.evaluation.reliability import PooledOdds
-from deciban.io.shards.pieces import Piece, ShardSource
+from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.multiclass.analysis import subset_costs_of, subset_counts_of
+from deciban.multiclass.decision_errors import confusion_of
+from deciban.multiclass.derived import Grouping
 from deciban.multiclass.recalibration import ClassCalibration
+from deciban.multiclass.tables import ScoredClasses
+from deciban.types import CountArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -224,3 +239,185 @@ def with_problems(
         posterior_odds=PooledOdds(*found[ODDS].blocks, happened, failed),
         whole=WholeOnly(calibration, subsets, shown),
     )
+
+
+_FEWEST = 64
+
+"""Cells of a problem, however many problems there are."""
+
+
+_MOST = 1 << 18
+
+
+class OnePass(Work):
+    """Sums and cells together.
+
+    Parameters
+    ----------
+    survey : ClassSurvey
+    tally : ProblemTally
+    """
+
+    words = "counting"
+
+    def __init__(self, survey: ClassSurvey, tally: ProblemTally) -> None:
+        self.survey, self.tally = survey, tally
+        self.n_bytes = tally.n_bytes
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)(self.survey.empty(), self.tally.empty())
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        survey = self.survey
+        units = survey.who is not None and survey.who.keys is not None
+        for piece in pieces:
+            for block in blocks_of(piece, survey.system, survey.classes, weight=survey.has_weights, units=units):
+                survey.add(block)
+                self.tally.add(block.trials)
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        return type(self)(self.survey + other.survey, self.tally + other.tally)
+
+
+def summarize_once(
+    source: ShardSource,
+    engine: Engine,
+    memory: int,
+    require: Callable[[ClassSums | None], ClassSums],
+    *,
+    system: int,
+    figures: ClassFigures,
+    who: WhoIsIn | None = None,
+) -> tuple[ClassSums, ClassSummary, ClassSummary]:
+    """Summarize trials of many classes in one pass.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+        Where the pass runs.
+    memory : int
+        Bytes that may be taken: the more, the finer are cells.
+    require : callable
+        Refuses classes without a trial.
+    system : int
+    figures : ClassFigures
+        What is asked for, without groups.
+    who : WhoIsIn, optional
+        The units of trials, where intervals are asked for.
+
+    Returns
+    -------
+    ClassSums
+    ClassSummary, ClassSummary
+        With trials of one cell as ties, and in the best order: what depends on ranks is between both.
+
+    Raises
+    ------
+    FormatError, OSError
+        As reading does.
+    InputError
+        If something that is asked for is impossible, or a class has no trial.
+    """
+    survey = ClassSurvey(system, source.classes, figures, source.has_weights, who)
+    problems = problems_by_class(survey.asked, len(source.classes), source.n_rows)
+    room = _room(problems, memory)
+    about = system, source.classes, source.has_weights
+    tally = ProblemTally(about, survey.asked, [Counting(one, room, None) for one in problems])
+    found = engine.run(OnePass(survey, tally), source.pieces)
+    sums = require(found.survey.found)
+    cells: dict[tuple[Any, ...], Refining] = {}
+    for one in found.tally.counting:
+        sides = shared_sides(one.problem, survey.asked, sums.summary.counts)
+        cells[one.problem.name] = Refining.of(sides, one.cells)
+    ranked = {name: one for name, one in cells.items() if name != ODDS}
+    worst = with_problems(sums, cells, {name: one.pav for name, one in ranked.items()}, None)
+    best = with_problems(sums, cells, {name: one.best for name, one in ranked.items()}, None)
+    return sums, worst, replace(best, posterior_odds=worst.posterior_odds)
+
+
+def _room(problems: Sequence[Problem], memory: int) -> int:
+    """Cells of each problem."""
+    return min(max(memory // (4 * sum(one.bytes_per_cell for one in problems)), _FEWEST), _MOST)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedPiece(Piece):
+    """The trials of a piece with log-likelihoods of groups; those of classes that drop out are left out."""
+
+    piece: Piece
+    grouping: Grouping
+    has_weights: bool
+    name: str
+    n_rows: int
+
+    def read(self, wanted: Wanted) -> Chunk:
+        """Read its trials; see `Piece.read`."""
+        chunk = self.piece.read(replace(wanted, truth=True))
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        grouping, kept = self.grouping, np.flatnonzero(self.grouping.prior[chunk.truth] > 0)
+        truth, weight = chunk.truth[kept], None
+        if wanted.weight and self.has_weights:
+            weight = grouping.weight[truth]
+            weight = weight if chunk.weight is None else weight * chunk.weight[kept]
+        return Chunk(
+            tuple(grouping.logliks(one[kept]) for one in chunk.scores),
+            grouping.home[truth],
+            None if chunk.units is None else chunk.units.take(kept),
+            weight,
+            stratum=strata_of(grouping)[truth],
+        )
+
+
+def strata_of(grouping: Grouping) -> IntArray:
+    """Positions of the classes among those that do not drop out."""
+    return np.asarray(np.cumsum(grouping.prior > 0) - 1)
+
+
+def totals_of(source: ShardSource, engine: Engine) -> ClassTotals | None:
+    """How many trials each class of a source has, and what they weigh: one pass; None of no trial."""
+    wanted = Wanted((), truth=True, weight=source.has_weights)
+    found: ClassTotals | None = found_in(source, engine, wanted, _Totals(len(source.classes)), "counting classes")
+    return found
+
+
+def grouped(source: ShardSource, problem: GroupedProblem) -> ShardSource:
+    """The trials of a source of classes as those of groups."""
+    grouping, has_weights = problem.grouping, problem.has_weights
+    pieces = tuple(GroupedPiece(one, grouping, has_weights, one.name, one.n_rows) for one in source.pieces)
+    return replace(source, pieces=pieces, classes=problem.titles, has_weights=has_weights, is_double=True)
+
+
+def confusion_in(source: ShardSource, engine: Engine, problem: GroupedProblem, *, system: int) -> CountArray:
+    """Confusions of groups by the own weights of trials: one pass over a source of classes."""
+    wanted = Wanted((system,), truth=True, weight=source.has_weights)
+    look = _Confusion(problem.grouping, problem.figures.prior_of(problem.titles))
+    found: CountArray = found_in(source, engine, wanted, look, "counting decisions")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    n_classes: int
+
+    def __call__(self, chunk: Chunk) -> ClassTotals | None:
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        return ClassTotals.of(chunk.truth, chunk.weight, self.n_classes) if len(chunk.truth) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Confusion:
+    grouping: Grouping
+    prior: FloatArray
+
+    def __call__(self, chunk: Chunk) -> Any:
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        if not len(chunk.truth):
+            return None
+        kept = np.flatnonzero(self.grouping.prior[chunk.truth] > 0)
+        own = None if chunk.weight is None else chunk.weight[kept]
+        loglik = self.grouping.logliks(chunk.scores[0][kept])
+        return confusion_of(ScoredClasses(loglik, self.grouping.home[chunk.truth[kept]], own, None), self.prior)

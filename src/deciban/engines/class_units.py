@@ -14,14 +14,12 @@ from deciban.core.resampling.class_design import Groups, Spread
 from deciban.core.resampling.class_sums import Block, CostSums, StratumWeights, UnitDesign, centre_of
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.units import Keys, TrialUnits
-from deciban.engines.class_bands import BandsInPieces
+from deciban.engines.class_bands import BandsInPieces, ReplicatesInPieces
 from deciban.engines.class_problems import TrialBlock, blocks_of
-from deciban.engines.class_replicates import ReplicatesInPieces
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
-from deciban.evaluation.multiclass.at_hand import AtHand
 from deciban.evaluation.multiclass.class_figures import ClassFigure
-from deciban.evaluation.multiclass.curve_costs import CURVE, STEP, Place, SureCurve, axis_of
+from deciban.evaluation.multiclass.curve_costs import CURVE, STEP, AtHand, Place, SureCurve, axis_of
 from deciban.evaluation.multiclass.influences import lose_nothing, no_loss
 from deciban.evaluation.multiclass.portions import ALL, DETECTOR, PAIRS, RATES, Portion, Portions
 from deciban.evaluation.multiclass.problem_sums import CountedProblems

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import functools
 import operator
+import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, Self, TypeAlias
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
 from deciban.core.equalizing import totals_by_condition
 from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted, numbered
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.io.atomic import ScratchFolder
+from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted, changed, numbered
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 Values: TypeAlias = tuple[str | None, ...]
+
 """Of a condition in each column; None where nothing is said."""
 
 
@@ -196,3 +200,181 @@ def weighted_by_condition(source: ShardSource, weights: ConditionWeights) -> Sha
     """The trials of a source, each weighing what its condition says."""
     pieces = tuple(_Weighted(one, weights, one.name, one.n_rows) for one in source.pieces)
     return source.made_of(pieces, has_weights=True)
+
+
+_Place: TypeAlias = tuple[int, int, int]
+
+"""Trials of a piece that are of one condition: its number, where they begin in its file, and how many they are."""
+
+
+class SortByCondition(Locked, Work):
+    """One pass: the trials of every piece written to a file of its own, condition by condition.
+
+    Parameters
+    ----------
+    split : SplitRows
+    wanted : Wanted
+        What is kept of them.
+    folder : path
+    """
+
+    words = "sorting by condition"
+
+    def __init__(self, split: SplitRows, wanted: Wanted, folder: Path) -> None:
+        super().__init__()
+        self._given = split, replace(wanted, conditions=True), folder
+        self.found: dict[Values, list[_Place]] = {}
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)(*self._given)
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        split, wanted, folder = self._given
+        for piece in pieces:
+            number: int = getattr(piece, "number", 0)
+            chunk = piece.read(wanted)
+            values, codes = split.of(chunk, piece.name)
+            order, sizes = np.argsort(codes, kind="stable"), np.bincount(codes, minlength=len(values))
+            ends = np.cumsum(sizes).tolist()
+            with _file_of(folder, number).open("wb") as file:
+                for one, end, n in zip(values, ends, sizes.tolist(), strict=True):
+                    place = number, file.tell(), n
+                    own = _only(chunk, order[end - n : end])
+                    for part in (replace(own, units=None, names=None), (own.units, own.names)):  # passes read the first
+                        pickle.dump(part, file, protocol=5)
+                    with self.lock:
+                        self.found.setdefault(one, []).append(place)
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        both = self.empty()
+        for found in (self.found, other.found):
+            for values, places in found.items():
+                both.found.setdefault(values, []).extend(places)
+        return both
+
+
+def _file_of(folder: Path, number: int) -> Path:
+    return folder / f"{number:06d}"
+
+
+def _only(chunk: Chunk, rows: AnyArray) -> Chunk:
+    """Some of the trials, with the units that these have."""
+    own = replace(chunk.take(rows), conditions=None)
+    return own if own.units is None else replace(own, units=own.units.only_used())
+
+
+@dataclass(frozen=True, eq=False)
+class _Sorted(Piece):
+    """The trials of a piece that are of one condition, as they were written.
+
+    Attributes
+    ----------
+    path : path
+    start : int
+        Where they begin.
+    factors, strata : (n_classes,) array or None
+        What they weigh by class, beside what they weigh by themselves; None where they weigh nothing else.
+    """
+
+    path: Path
+    start: int
+    name: str
+    n_rows: int
+    factors: AnyArray | None = None
+    strata: AnyArray | None = None
+
+    def read(self, wanted: Wanted) -> Chunk:
+        """See `Piece.read`."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self.start)
+                chunk: Chunk = pickle.load(file)  # noqa: S301  # this process wrote it, where nobody else may write
+                is_more = wanted.units or wanted.names
+                units, names = pickle.load(file) if is_more else (None, None)  # noqa: S301
+        except (pickle.UnpicklingError, EOFError, FileNotFoundError) as error:
+            raise changed(f"{self.path}, temporary rows of {self.name}") from error
+        weight, stratum = chunk.weight, None
+        if self.factors is not None and self.strata is not None:
+            assert chunk.truth is not None  # noqa: S101  # it was written
+            truth = chunk.truth.astype(np.int64)
+            stratum, factor = self.strata[truth], self.factors[truth]
+            weight = factor if weight is None else factor * weight
+        return replace(
+            chunk,
+            scores=chunk.scores * len(wanted.systems),
+            truth=chunk.truth if wanted.truth or stratum is not None else None,
+            units=units if wanted.units else None,
+            names=names if wanted.names else None,
+            weight=weight if wanted.weight else None,
+            stratum=stratum,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SortedSource:
+    """Trials of one system of a source, sorted by condition.
+
+    Attributes
+    ----------
+    source : ShardSource
+        Of one system, without pieces; it keeps the temporary folder.
+    places : mapping of Values to sequence
+        Where the trials of each condition are.
+    names : tuple of str
+        What messages call the pieces they are from.
+    folder : path
+    """
+
+    source: ShardSource
+    places: Mapping[Values, Sequence[_Place]]
+    names: tuple[str, ...]
+    folder: Path
+
+    def of_condition(self, cells: Sequence[Values]) -> ShardSource:
+        """The trials of a condition, which have some combinations of values."""
+        return replace(self.source, pieces=tuple(piece for values in cells for piece in self._pieces(values)))
+
+    def weighted(self, weights: ConditionWeights) -> ShardSource:
+        """All trials, each weighing what its condition says."""
+        pieces: list[Piece] = []
+        for values in self.places:
+            at = weights.place[values]
+            pieces += self._pieces(values, factors=weights.factors[at], strata=weights.strata[at])
+        return replace(self.source, pieces=tuple(pieces), has_weights=True)
+
+    def _pieces(self, values: Values, **more: AnyArray) -> tuple[Piece, ...]:
+        places = sorted(self.places[values])
+        return tuple(_Sorted(_file_of(self.folder, at), start, self.names[at], n, **more) for at, start, n in places)
+
+
+def sorted_by_condition(
+    source: ShardSource, engine: Engine, split: SplitRows, system: int, wanted: Wanted
+) -> SortedSource:
+    """Sort the trials of a system by condition: one pass, after which nothing is read from the source.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+        Whose workers read files that this process can read.
+    split : SplitRows
+    system : int
+        Its position.
+    wanted : Wanted
+        What is kept besides scores, truth and weights: units or names.
+
+    Raises
+    ------
+    FormatError, InputError, OSError
+        As reading does, or if there is no room for temporary files.
+    """
+    folder = ScratchFolder()
+    own = replace(wanted, systems=(system,), truth=True, weight=True)
+    with folder.or_nothing() as path:
+        found = engine.run(SortByCondition(split, own, path), numbered(source)).found
+    kept: Any = (source.kept, folder)
+    one = replace(source, pieces=(), systems=(source.systems[system],), kept=kept)
+    return SortedSource(one, found, tuple(piece.name for piece in source.pieces), path)

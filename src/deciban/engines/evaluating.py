@@ -8,9 +8,8 @@ import numpy as np
 
 from deciban.core.ranks.gaps import GapClass
 from deciban.engines.counting import summarize_shards
-from deciban.engines.looking import found_in
 from deciban.engines.speakers import counting
-from deciban.engines.work import Engine
+from deciban.engines.work import Engine, found_in
 from deciban.errors import InputError
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.summary import Summary, TwoClassFigures, summarize

@@ -7,7 +7,7 @@ added up cell by cell, in each group that is left out in turn.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,17 +15,17 @@ import numpy as np
 from deciban.core.resampling.cells import Cells, CellTotals
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.rates import ClassSize, effective_numbers, small_sample_factors
-from deciban.core.resampling.single_counts import SingleCounts
-from deciban.core.resampling.unit_counts import MOST_DEALT, groups_of_keys
-from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, independent
+from deciban.core.resampling.unit_counts import MOST_DEALT, SingleCounts, groups_of_keys
+from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, independent
 from deciban.core.resampling.variances import ClassSizes
-from deciban.engines.speakers import counting
+from deciban.engines.speakers import SpeakersByName, TargetPairs, counting
 from deciban.engines.units import UnitsInPieces, trials_of
 from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.unit_trials import N_GROUPS, TrialsInCells
 from deciban.io.shards.pieces import Piece, ShardSource, Wanted
+from deciban.messages import Message
 from deciban.metrics import SortedScores
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 
 class TrialSurvey(Locked, Work):
@@ -221,3 +221,197 @@ class SinglesInPieces(UnitsInPieces):
             for (total, squares), one, n in zip(self.weights, costs.one_trial, self.n_seen, strict=True)
         )
         return TrialsInCells(costs, *work.counts(), singles=ClassSizes(tar, non))
+
+
+@dataclass(slots=True)
+class ClassFacts:
+    """What all trials of a class share.
+
+    Attributes
+    ----------
+    n_trials : int
+    common : frozenset of int
+        Numbers of units that every trial has, on either side.
+    first : tuple of int
+        The units of one trial, side by side.
+    are_alike : bool
+        Whether all others have the same.
+    """
+
+    n_trials: int = 0
+    common: frozenset[int] = frozenset()
+    first: tuple[int, ...] = ()
+    are_alike: bool = True
+
+    @classmethod
+    def of(cls, sides: Sequence[Keys]) -> Self:
+        """Of trials whose units have these numbers."""
+        if not len(sides[0]):
+            return cls()
+        first = tuple(int(side[0]) for side in sides)
+        alike = all(bool(np.all(side == side[0])) for side in sides)
+        common = [one for one in {*first} if np.logical_or.reduce([side == np.uint64(one) for side in sides]).all()]
+        return cls(len(sides[0]), frozenset(common), first, alike)
+
+    def __add__(self, other: ClassFacts) -> ClassFacts:
+        """Of both sets of trials."""
+        if not self.n_trials or not other.n_trials:
+            return self if self.n_trials else other
+        alike = self.are_alike and other.are_alike and self.first == other.first
+        return ClassFacts(self.n_trials + other.n_trials, self.common & other.common, self.first, alike)
+
+
+@dataclass(slots=True)
+class UnitFacts:
+    """What one way to name units says of all trials.
+
+    Attributes
+    ----------
+    classes : dict of int to ClassFacts
+        By what the truth of trials is.
+    n_contradictions : int
+        Trials that are no targets, with one unit on both sides.
+    keys : (n_units,) uint64 array
+        Of units that trials have, ascending.
+    about : TrialUnits or None
+        Of no trial: what units are called, and how they were found.
+    """
+
+    classes: dict[int, ClassFacts] = field(default_factory=dict)
+    n_contradictions: int = 0
+    keys: Keys = field(default_factory=lambda: np.zeros(0, np.uint64))
+    about: TrialUnits | None = None
+
+    @classmethod
+    def of(cls, units: TrialUnits, truth: AnyArray) -> Self:
+        """Of some trials."""
+        sides = [units.keys[side] for side in units.codes]
+        classes = {int(c): ClassFacts.of([side[truth == c] for side in sides]) for c in np.unique(truth)}
+        same: BoolArray = (units.codes[0] == units.codes[-1]) & (truth == 0)
+        n = int(np.count_nonzero(same)) if len(units.codes) == 2 else 0
+        used = distinct(np.concatenate(sides))
+        about = replace(units, codes=tuple(side[:0] for side in units.codes), keys=used)
+        return cls(classes, n, used, about)
+
+    def trials_of(self, truth: int) -> int:
+        """Trials of a class."""
+        return self.classes[truth].n_trials if truth in self.classes else 0
+
+    def __add__(self, other: UnitFacts) -> UnitFacts:
+        """Of both sets of trials."""
+        both = {
+            c: self.classes.get(c, ClassFacts()) + other.classes.get(c, ClassFacts())
+            for c in sorted({*self.classes, *other.classes})
+        }
+        keys = distinct(np.concatenate((self.keys, other.keys)))
+        about = self.about or other.about
+        about = None if about is None else replace(about, keys=keys)
+        return UnitFacts(both, self.n_contradictions + other.n_contradictions, keys, about)
+
+    @property
+    def units(self) -> TrialUnits | None:
+        """All units, of no trial; None if there is none."""
+        return self.about
+
+    @property
+    def n_trials(self) -> int:
+        """Trials that count."""
+        return sum(one.n_trials for one in self.classes.values())
+
+    @property
+    def all_alike(self) -> bool:
+        """Whether no class has trials of different units."""
+        return all(one.are_alike for one in self.classes.values())
+
+    def sharing(self) -> list[int]:
+        """Classes of which all trials have a unit in common; none where every trial has a unit of its own."""
+        if self.about is None or (len(self.about.codes) == 1 and len(self.keys) >= self.n_trials):
+            return []
+        return [c for c, one in self.classes.items() if one.n_trials and one.common]
+
+
+class LookAtUnits(Locked, Work):
+    """One pass: what has to be said of units.
+
+    Parameters
+    ----------
+    ways : sequence of SpeakersByName or None
+        Ways to name the units of trials; None for what pieces say themselves.
+    """
+
+    words = "looking at units"
+
+    def __init__(self, ways: Sequence[SpeakersByName | None] = (None,)) -> None:
+        super().__init__()
+        self.ways = tuple(ways)
+        self.facts = [UnitFacts() for _ in self.ways]
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)(self.ways)
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        by_name = any(one is not None for one in self.ways)
+        wanted = Wanted((), truth=True, units=None in self.ways, weight=True, names=by_name)
+        for piece in pieces:
+            chunk = counting(piece.read(wanted))
+            assert chunk.truth is not None  # noqa: S101  # it was asked for
+            if not len(chunk.truth):
+                continue
+            found: list[Any] = [chunk.units if way is None else way.units_of(chunk) for way in self.ways]
+            facts = [UnitFacts.of(one, chunk.truth) for one in found]
+            with self.lock:
+                self.facts = [a + b for a, b in zip(self.facts, facts, strict=True)]
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        found = self.empty()
+        found.facts = [a + b for a, b in zip(self.facts, other.facts, strict=True)]
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitsFound:
+    """Units of a source.
+
+    Attributes
+    ----------
+    facts : UnitFacts or None
+        What is known of them; None if there are none.
+    by_name : SpeakersByName or None
+        The units of names, where pieces do not say those of trials.
+    said : tuple of Message
+        What was assumed to find them.
+    each : TrialUnits or None
+        What a trial is called, where every one is a unit by itself: without keys, as there are so many.
+    """
+
+    facts: UnitFacts | None
+    by_name: SpeakersByName | None = None
+    said: tuple[Message, ...] = ()
+    each: TrialUnits | None = None
+
+    @classmethod
+    def of_trials(cls, noun: str) -> Self:
+        """Return every trial as a unit, where ``noun`` is what a trial is called."""
+        return cls(None, each=TrialUnits((), np.zeros(0, np.uint64), noun, independent(noun)))
+
+
+def speakers_in_pieces(source: ShardSource, engine: Engine) -> tuple[UnitFacts, SpeakersByName]:
+    """Find speakers from target trials, as `deciban.trials.units.speakers_of` does in memory.
+
+    Parameters
+    ----------
+    source : ShardSource
+        With names of both sides.
+    engine : Engine
+    """
+    pairs = engine.run(TargetPairs(), source.pieces).gathered()
+    has_channels = len(source.sides) > 2
+    ways = [SpeakersByName.of(pairs, apart=False, has_channels=has_channels)]
+    if not has_channels and len(np.intersect1d(*pairs.names)):
+        ways.append(SpeakersByName.of(pairs, apart=True, has_channels=False))
+    facts = engine.run(LookAtUnits(ways), source.pieces).facts
+    at = 1 if len(ways) > 1 and facts[0].n_contradictions and not facts[1].n_contradictions else 0
+    return facts[at], ways[at]

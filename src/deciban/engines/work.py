@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, Self, TypeVar
 
-from deciban.io.shards.pieces import Piece, ShardSource
+from deciban.errors import InputError, naming_trials
+from deciban.io.memory import LIBRARIES
+from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted, batches
+from deciban.steps import teller
 
 W = TypeVar("W", bound="Work")
 
@@ -135,3 +141,135 @@ class Engine(ABC):
         Work
             The sum.
         """
+
+
+_BYTES_PER_THREAD = 12 * 10**6
+
+"""What every thread but the first takes besides rows: buffers, blocks that it works on, what its allocator keeps."""
+
+
+class Threads(Engine):
+    """Runs passes in this process.
+
+    Parameters
+    ----------
+    n_threads : int, optional
+        As many as there are processors, if left out.
+    """
+
+    shares_memory = True
+
+    def __init__(self, n_threads: int | None = None) -> None:
+        self.n_threads = self.n_at_once = n_threads or len(os.sched_getaffinity(0))
+
+    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1, beside: int = 0) -> None:
+        """See `Engine.make_room`: half of the memory is for rows, the other half for what is counted."""
+        if not source.pieces or source.batch is not None:
+            return
+        largest = max(source.pieces, key=lambda one: one.n_rows)
+        needed = largest.n_rows * source.bytes_per_row(n_systems)
+        for_rows = (memory - beside) // 2
+        if needed > for_rows:
+            enough = math.ceil((2 * needed + beside + LIBRARIES) / 1e6)
+            raise InputError(
+                f"memory: {largest.name} has {largest.n_rows:,} rows, which are read at once. With what is counted of "
+                f"them, and Python and its libraries, they take {enough:,} MB: allow that (memory=, --memory), or "
+                "write smaller row groups."
+            )
+        self.n_at_once = min(self.n_threads, 1 + (for_rows - needed) // (needed + _BYTES_PER_THREAD))
+
+    def run(self, work: W, pieces: Sequence[Piece]) -> W:
+        """See `Engine.run`."""
+        self.n_passes += 1
+        tell = teller(sum(one.n_rows for one in pieces), "rows")
+        done, lock = 0, threading.Lock()
+
+        def take(batch: Sequence[Piece]) -> None:
+            nonlocal done
+            work.take(batch)
+            with lock:
+                done += sum(one.n_rows for one in batch)
+                tell(done)
+
+        with ThreadPoolExecutor(self.n_at_once) as pool:
+            futures = [pool.submit(take, batch) for batch in batches(pieces, work.rows_per_batch)]
+            try:
+                finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
+                for one in finished:
+                    one.result()
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        return work
+
+
+class Looks(Locked, Work):
+    """A pass that looks at every piece.
+
+    Parameters
+    ----------
+    wanted : Wanted
+        What is read.
+    look : callable
+        Finds something in what was read, that adds up; None where there is nothing. Can be pickled.
+    words : str
+        What goes on, for progress.
+    """
+
+    def __init__(self, wanted: Wanted, look: Callable[[Chunk], Any], words: str) -> None:
+        super().__init__()
+        self.wanted, self.look, self.words = wanted, look, words
+        self.found: Any = None
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)(self.wanted, self.look, self.words)
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        for piece in pieces:
+            chunk = piece.read(self.wanted)
+            with naming_trials(f"{{}} of {piece.name}".format):
+                own = self.look(chunk)
+            with self.lock:
+                self.found = both(self.found, own)
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        all_of_it = self.empty()
+        all_of_it.found = both(self.found, other.found)
+        return all_of_it
+
+
+def both(one: Any, other: Any) -> Any:
+    """What was found here and there; None is nothing."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one + other
+
+
+def found_in(
+    source: ShardSource, engine: Engine, wanted: Wanted, look: Callable[[Chunk], Any], words: str = "training"
+) -> Any:
+    """Have a look at all pieces of a source: one pass.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+    wanted, look, words
+        As of `Looks`.
+
+    Returns
+    -------
+    object
+        What was found, None if that was nothing.
+
+    Raises
+    ------
+    FormatError, OSError
+        As reading does.
+    InputError
+        What a look refuses, with the piece and the number of the trial.
+    """
+    return engine.run(Looks(wanted, look, words), source.pieces).found

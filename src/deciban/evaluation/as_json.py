@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from deciban.core.resampling.intervals import Interval
+from deciban.evaluation.bounds import Bounds
+from deciban.evaluation.uncertainty import Figure, Uncertainty
+
 SCHEMA = 2
+
 """Version of the JSON layout; it changes when a name or a meaning does."""
 
 
@@ -64,3 +69,133 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+POINTS, TARGETS = "operating_points", "detectors"
+
+"""Lists of figures, as they are called."""
+
+
+_PLACES = {
+    "misleading_tar": ("misleading_evidence", "p_tar"),
+    "misleading_non": ("misleading_evidence", "p_non"),
+    "at_thresholds_p_miss": ("at_thresholds", "p_miss"),
+    "at_thresholds_p_fa": ("at_thresholds", "p_fa"),
+    "at_thresholds_hter": ("at_thresholds", "hter"),
+    "information": ("information_at", "delivered"),
+    "cost": ("costs", "cost"),
+    "available": ("information_at", "available"),
+    "rule_cost": ("rule_costs", "cost"),
+    "rule_minimum": ("rule_costs", "minimum"),
+    "rule_calibration_loss": ("rule_costs", "calibration_loss"),
+    "rule_information": ("rule_costs", "information"),
+    "log_loss": ("posterior_scores", "log_loss"),
+    "log_loss_discrimination_loss": ("posterior_scores", "log_loss_discrimination_loss"),
+    "log_loss_calibration_loss": ("posterior_scores", "log_loss_calibration_loss"),
+    "brier": ("posterior_scores", "brier"),
+    "brier_discrimination_loss": ("posterior_scores", "brier_discrimination_loss"),
+    "brier_calibration_loss": ("posterior_scores", "brier_calibration_loss"),
+}
+
+"""Where figures with a number stand that are of no operating point: in which list, and by which name."""
+
+
+def with_intervals(found: Mapping[str, Any], known: Uncertainty | None) -> dict[str, Any]:
+    """The figures of a system with ``units`` and ``intervals``, and intervals in the entries of lists of figures.
+
+    Parameters
+    ----------
+    found : mapping
+        Figures by name, as `to_dict` of an evaluation has them.
+    known : Uncertainty or None
+        None: ``units`` are None, and there are no intervals.
+
+    Examples
+    --------
+    >>> with_intervals({"eer": 0.05}, None)
+    {'eer': 0.05, 'units': None, 'intervals': {}}
+    """
+    if known is None:
+        return {**found, "units": None, "intervals": {}}
+    units = {"n": known.n_units, "noun": known.noun, "source": known.source}
+    made: dict[str, Any] = {**found, "units": units, "intervals": {}}
+    if (drawn := known.bootstrap) is not None:
+        made["bootstrap"] = {"seed": drawn.seed, "n_replicates": drawn.n_replicates, "left_out": drawn.left_out}
+    copied = _Copies(made)
+    for figure in known.estimates:
+        place = _place(copied, figure)
+        if place is not None:
+            place[0][place[1]] = as_object(known.interval(figure))
+    return made
+
+
+def with_bounds(found: dict[str, Any], bounds: Bounds) -> dict[str, Any]:
+    """The figures of a system with ``bounds``, and bounds in the entries of operating points; as they are without any.
+
+    Examples
+    --------
+    >>> with_bounds({"eer": None}, {"eer": (0.1, 0.2)})
+    {'eer': None, 'bounds': {'eer': {'low': 0.1, 'high': 0.2}}}
+    """
+    if not bounds:
+        return found
+    made: dict[str, Any] = {**found, "bounds": {}}
+    copied = _Copies(made)
+    for figure, (low, high) in bounds.items():
+        place = made["bounds"], figure
+        if not isinstance(figure, str) and len(figure) == 3:
+            entries = copied.entries(TARGETS) if figure[0] == TARGETS else []  # of pairs there are matrices
+            entry = next((one for one in entries if one["target"] == figure[1]), {})
+            place = entry.setdefault("bounds", {}), figure[2]
+        elif not isinstance(figure, str):
+            entry = copied.entries(POINTS)[int(figure[1])]
+            place = entry.setdefault("bounds", {}), figure[0]
+        place[0][place[1]] = {"low": low, "high": high}
+    return made
+
+
+def as_object(found: Interval) -> dict[str, Any]:
+    """An interval as JSON has it."""
+    names = ("low", "high", "standard_error", "corrected", "level", "method")
+    return {name: getattr(found, name) for name in names}
+
+
+class _Copies:
+    """Figures of a system whose lists are copied before something is added to an entry.
+
+    Parameters
+    ----------
+    made : dict
+        Figures by name, with ``intervals``.
+    """
+
+    def __init__(self, made: dict[str, Any]) -> None:
+        self.made = made
+        self._entries = dict[str, list[dict[str, Any]]]()
+
+    def entries(self, name: str) -> list[dict[str, Any]]:
+        """The entries of a list of figures, which is empty if there is none."""
+        if name not in self._entries:
+            self._entries[name] = [dict(one) for one in self.made.get(name) or ()]
+            if name in self.made:
+                self.made[name] = self._entries[name]
+        return self._entries[name]
+
+
+def _place(copied: _Copies, figure: Figure) -> tuple[dict[str, Any], str] | None:
+    """Into what the interval of a figure goes, and by which name; None for one of very many."""
+    own: dict[str, Any] = copied.made["intervals"]
+    if isinstance(figure, str):
+        return own, figure
+    kind, at = figure[0], figure[1]
+    if len(figure) == 3:  # of each target against the rest; those of each pair of classes are N squared
+        entry = next((one for one in copied.entries(kind) if one["target"] == at), None) if kind == TARGETS else None
+        return None if entry is None else (entry.setdefault("intervals", {}), figure[2])
+    if not isinstance(at, int):
+        return own.setdefault(kind, {}), at
+    where, name = _PLACES.get(kind, (POINTS, kind))
+    if kind == "rates_at":  # first those with limited false matches
+        n_first = len(copied.entries("fnmr_at_fmr"))
+        where, name = ("fnmr_at_fmr", "fnmr") if at < n_first else ("fmr_at_fnmr", "fmr")
+        at -= 0 if at < n_first else n_first
+    return copied.entries(where)[at].setdefault("intervals", {}), name

@@ -10,17 +10,16 @@ import numpy as np
 
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.core.resampling.class_means import ClassMeans
+from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.intervals import Estimate, NothingSeen
 from deciban.core.resampling.rates import small_sample_factors
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances
 from deciban.decisions import Application
-from deciban.evaluation.as_json import plain
+from deciban.evaluation.as_json import plain, with_intervals
 from deciban.evaluation.bounds import Bounds
-from deciban.evaluation.interval_json import with_intervals
 from deciban.evaluation.multiclass.class_figures import ClassFigure, Collected
-from deciban.evaluation.multiclass.replicates import ClassReplicates
+from deciban.evaluation.multiclass.influences import ClassReplicates
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray

@@ -13,14 +13,13 @@ from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.single_counts import SpreadInfluences
-from deciban.core.resampling.unit_counts import in_blocks
+from deciban.core.resampling.unit_counts import SpreadInfluences, in_blocks
 from deciban.core.resampling.variances import ClassVariances
 from deciban.evaluation.bands import Bands
+from deciban.evaluation.bootstrap import with_bootstrap
 from deciban.evaluation.interval_notes import LimitedRate, is_separated, notes_on_intervals
 from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
 from deciban.evaluation.optimism import WithoutGroups
-from deciban.evaluation.replicates import with_bootstrap
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty, looked_up
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import FloatArray

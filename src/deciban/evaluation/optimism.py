@@ -18,8 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban.core.resampling.best import BestDecisions
-from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.linearised import BestDecisions, LinearCosts
 from deciban.core.resampling.unit_counts import Table, UnitCounts, cumulated
 from deciban.evaluation.linear_figures import LinearFigure
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray

@@ -286,7 +286,7 @@ class Evaluation(OneSystem, WithCapacity):
         fields["misleading_evidence"] = misleading_dicts(self.misleading)
         fields |= information_dicts(self.information_at, None if "min_cllr" in self.bounds else self.capacity)
         fields["notes"] = self.all_notes
-        from deciban.evaluation.interval_json import with_bounds, with_intervals  # only who asks for JSON
+        from deciban.evaluation.as_json import with_bounds, with_intervals  # only who asks for JSON
 
         found = {"kind": self.kind, **fields, **self.requested.to_dict()}
         numbers: dict[str, Any] = plain(with_bounds(with_intervals(found, self.uncertainty), self.bounds))

@@ -35,7 +35,7 @@ from deciban.metrics.thresholds import rates_of, threshold_of
 from deciban.types import Axis, FloatArray, Units, Weights
 
 if TYPE_CHECKING:
-    from deciban.evaluation.own_rule import OwnRule
+    from deciban.evaluation.requested import OwnRule
 
 DEFAULT_POINTS = (OperatingPoint(0.01),)
 """Where detection costs are reported if nothing is said."""
@@ -363,7 +363,7 @@ def merged(summaries: Iterable[Summary]) -> Summary:
 
 
 def _own_rule(rule: Any) -> OwnRule:
-    from deciban.evaluation.own_rule import OwnRule  # only for who has one
+    from deciban.evaluation.requested import OwnRule  # only for who has one
 
     return OwnRule.of(rule)
 

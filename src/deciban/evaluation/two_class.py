@@ -327,7 +327,7 @@ def evaluate_labelled(
     how: Any = {"tar_weights": tar_weights, "non_weights": non_weights, "tar_units": of_tar, "non_units": of_non}
     summary = summarize(tar, non, figures=TwoClassFigures.of(operating_points), **how)
     if asked.strata is not None and isinstance(summary.units, UnitTrials):
-        from deciban.evaluation.stratified_trials import StratifiedTrials  # few ask for it
+        from deciban.evaluation.unit_trials import StratifiedTrials  # few ask for it
 
         strata = asked.strata[is_target], asked.strata[~is_target]
         held = StratifiedTrials.within(summary.units, strata, int(asked.strata.max(initial=0)) + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.rates import ClassSize
-from deciban.core.resampling.unit_counts import UnitCounts, groups_of_units, joined_units, merged_units
+from deciban.core.resampling.unit_counts import (
+    StrataAsCells,
+    StratifiedCounts,
+    UnitCounts,
+    groups_of_units,
+    joined_units,
+    merged_units,
+)
 from deciban.core.resampling.units import Keys, TrialUnits, together
 from deciban.core.resampling.variances import ClassSizes
 from deciban.errors import InputError
@@ -23,14 +30,15 @@ if TYPE_CHECKING:
     from deciban.core.resampling.cell_sums import CellSums
     from deciban.core.resampling.cells import Cells
     from deciban.core.resampling.linearised import LinearCosts
-    from deciban.core.resampling.multipliers import Multipliers
-    from deciban.core.resampling.replicates import FiguresOfTables, Replicated
-    from deciban.core.resampling.single_counts import RowsOfTrials
+    from deciban.core.resampling.replicates import FiguresOfTables, Multipliers, Replicated
+    from deciban.core.resampling.unit_counts import RowsOfTrials
     from deciban.metrics import SortedScores
 
 Pair: TypeAlias = tuple[ArrayLike, ArrayLike]
 
+
 N_GROUPS = 10
+
 """Groups of units that are left out in turn."""
 
 
@@ -72,7 +80,7 @@ class Resampling:
         """Check the numbers."""
         checked_level(self.level)
         if self.bootstrap or self.seed:
-            from deciban.core.resampling.multipliers import checked_replicates  # few ask for it
+            from deciban.core.resampling.replicates import checked_replicates  # few ask for it
 
             checked_replicates(self.bootstrap, self.seed)
 
@@ -256,7 +264,7 @@ class UnitTrials(TrialsByUnit):
 
     def _singles(self, costs: LinearCosts) -> TrialsInCells:
         """Return the counts of trials that are units: those of a class and group in the same cell share a row."""
-        from deciban.core.resampling.single_counts import count_singles
+        from deciban.core.resampling.unit_counts import count_singles
 
         places = [costs.cells.of(scores) for scores in self.scores]
         (tar, non), rows = count_singles(places, self.units, self.weights, (costs.n_tar, costs.n_non), N_GROUPS)
@@ -323,3 +331,50 @@ def units_of_classes(
         if one.n_trials != size:
             raise InputError(f"{name}: units of {one.n_trials} trials for {size} scores. Give one row for each trial.")
     return found[0], found[1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StratifiedTrials(UnitTrials):
+    """Trials in memory, weighted so that strata count alike.
+
+    Attributes
+    ----------
+    strata : pair of (n,) int arrays
+        Of targets and of non-targets.
+    n_strata : int
+    """
+
+    strata: tuple[IntArray, IntArray] = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+    n_strata: int = 0
+
+    @classmethod
+    def within(cls, trials: UnitTrials, strata: tuple[IntArray, IntArray], n_strata: int) -> StratifiedTrials:
+        """The same trials with their strata."""
+        return cls(trials.scores, trials.units, trials.weights, strata, n_strata)
+
+    @property
+    def _are_singles(self) -> bool:
+        """Whether trials that are units are counted together: not those of strata."""
+        return False
+
+    def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
+        """See `TrialsByUnit.counted`."""
+        found = UnitTrials.counted(self, ranks, wanted)
+        tar, non = (self._stratified(own, k, found) for k, own in enumerate((found.tar, found.non)))
+        return replace(found, tar=tar, non=non)
+
+    def _stratified(self, own: UnitCounts, k: int, found: TrialsInCells) -> StratifiedCounts:
+        """The counts of one class, with what its strata are."""
+        stratum: Any = self.strata[k]
+        as_cells: Any = StrataAsCells(self.n_strata)
+        weights, cells = self.weights[k], found.cells
+        by_stratum = UnitCounts.of(stratum, self.units[k], as_cells, own.group, weights)
+        place = stratum * cells.n_cells + cells.of(self.scores[k])
+        spread = np.bincount(place, weights, minlength=self.n_strata * cells.n_cells)
+        spread = spread.reshape(self.n_strata, cells.n_cells).astype(np.float64)
+        totals = spread.sum(axis=1, keepdims=True)
+        shares = np.divide(spread, totals, out=np.zeros_like(spread), where=totals > 0)
+        known = {one.name: getattr(own, one.name) for one in fields(own)}
+        table = by_stratum.counts
+        dense = table.toarray() if hasattr(table, "toarray") else table
+        return StratifiedCounts(**known, by_stratum=np.asarray(dense, np.float64), shares=shares)

@@ -13,8 +13,8 @@ from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.blocks import length_bound
 from deciban.core.training.descent import Fit
+from deciban.core.training.linear_objective import Trials
 from deciban.core.training.linear_training import LinearFit
-from deciban.core.training.linear_trials import Trials
 from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
 from deciban.errors import InputError, TrialError

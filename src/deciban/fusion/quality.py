@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.linear_trials import Trials
+from deciban.core.training.linear_objective import Trials
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
 from deciban.fusion.quality_measures import (
@@ -25,9 +25,8 @@ from deciban.fusion.quality_measures import (
     rows_of_quality,
     with_all_measures,
 )
-from deciban.fusion.quality_slopes import in_units_of_measures, slopes_of_quality
 from deciban.fusion.quality_terms import QualityTerms, quality_part, require_matrix
-from deciban.fusion.quality_training import MeasuredFusion
+from deciban.fusion.quality_training import MeasuredFusion, in_units_of_measures, slopes_of_quality
 from deciban.models.loading import model_of
 from deciban.models.model import Training
 from deciban.models.score_model import ParameterRow, objective_line, tell_missing

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.core.training.linear_trials import Trials
+from deciban.core.training.linear_objective import Trials
 from deciban.core.training.moments import equal_classes, moments
 from deciban.errors import InputError
 from deciban.fusion.quality_measures import Measures

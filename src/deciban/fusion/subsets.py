@@ -15,8 +15,7 @@ from deciban.engines.work import Engine
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LinearFusion
 from deciban.io.shards.pieces import Chunk, ShardSource
-from deciban.models.having import ScoredBy, having, scored_by
-from deciban.models.mapped import ordered
+from deciban.models.mapped import ScoredBy, having, ordered, scored_by
 from deciban.models.model import Plain, Training
 from deciban.models.sources import SourceTrials
 from deciban.types import IntArray, ScoreArray

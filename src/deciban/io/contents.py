@@ -28,7 +28,7 @@ from deciban.trials import (
     Trials,
     TrialTable,
 )
-from deciban.trials.frames.to_frames import check_same_trials
+from deciban.trials.frames.columns import check_same_trials
 from deciban.trials.lists import ROW, SINGLE
 from deciban.trials.names.codes import encode
 from deciban.types import BoolArray, ScoreArray

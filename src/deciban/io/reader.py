@@ -24,7 +24,7 @@ from deciban.io.text.plain_lines import parse_plain
 from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
 from deciban.io.text.ways import in_lines
 from deciban.trials import Origin, Scores, Trials
-from deciban.trials.joining.append import concatenate
+from deciban.trials.joining.join import concatenate
 from deciban.trials.lists import ROW
 from deciban.types import ScoreUnit
 
@@ -239,7 +239,7 @@ def joined(parts: Sequence[Contents], name: str, system: str) -> Contents:
     FormatError
         If they do not hold the same kinds of tables and the same systems, or hold quality of both sides.
     InputError
-        As in `deciban.trials.joining.append.concatenate`.
+        As in `deciban.trials.joining.join.concatenate`.
     """
     _require_alike(parts)
     parts = _numbered_on(parts)

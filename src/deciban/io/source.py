@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import io
 import os
 import re
@@ -16,11 +17,15 @@ from deciban.errors import FormatError, InputError
 from deciban.io.packing import Codec, codec_of, unpack
 from deciban.io.streams import stream_of
 from deciban.messages import one_line
+from deciban.steps import teller
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
+
 Readable: TypeAlias = PathLike | IO[bytes] | IO[str]
+
 """A file by its name, or an open one."""
+
 
 _KINDS = {
     "HDF5": re.compile(rb"\x89HDF\r\n\x1a\n"),
@@ -45,10 +50,14 @@ _KINDS = {
     # With a mark, or without one but with every second byte zero as in Latin text.
     "UTF-16": re.compile(rb"\xff\xfe|\xfe\xff|(?:[\t\n\r -~]\x00){4}|(?:\x00[\t\n\r -~]){4}"),
 }
+
 """How files that are not text begin."""
 
+
 _USER_BLOCKS = (512, 1024, 2048)
+
 """Where an HDF5 file may begin when something else stands before it."""
+
 
 _ADVICE = {
     "pickle": "deciban never loads pickles: loading one can run any program. Save the arrays with numpy.save",
@@ -62,9 +71,13 @@ _ADVICE = {
     "UTF-32": "Text is read in UTF-8. Convert it: iconv -f utf-32 -t utf-8 FILE > COPY",
     "xz": "Only gzip, bzip2 and zstd are unpacked. Unpack it yourself: xz -dc FILE | deciban ... -",
 }
+
 _HEAD = 4096
+
 _COMMENT = re.compile(rb"(?m)^[ \t\v\f]*(?:#|;;).*$")
+
 BLANKS = " \t\v\f"
+
 """What counts as white space inside a line. Other blanks of Unicode are part of a name."""
 
 
@@ -396,3 +409,76 @@ def several_systems(name: str, systems: Sequence[str]) -> FormatError:
         f"{name}: holds the scores of {len(systems)} systems: {', '.join(systems)}. Choose one: columns='score="
         f"{systems[0]},...' (--columns)."
     )
+
+
+_PIECE = 1 << 24
+
+"""Bytes of a file that are hashed between two words of how far that is; smaller files are hashed in one go."""
+
+
+def described(roles: Mapping[str, Iterable[PathLike | TwoFiles | None]]) -> list[dict[str, Any]]:
+    """Name files by path, role, size in bytes and SHA-256 of their bytes as they stand on disk.
+
+    Every file is read once more for that. What can be read only once (standard input, a pipe) has neither size nor
+    hash.
+
+    Parameters
+    ----------
+    roles : mapping of str to iterable of path, TwoFiles or None
+        What files are for, and which these are; a pattern or a folder stands for several, and None for no file. Two
+        files of one system are for ``tar`` and ``non``.
+
+    Returns
+    -------
+    list of dict
+
+    Raises
+    ------
+    OSError
+        If one cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "empty.txt"
+    >>> path.touch()
+    >>> [(one["role"], one["size"], one["sha256"][:8]) for one in described({"key": [path]})]
+    [('key', 0, 'e3b0c442')]
+    """
+    found = [(role, path) for role, given in roles.items() for one in given for role, path in _single(role, one)]
+    return [_one(role, file) for role, path in dict.fromkeys(found) for file in _parts(path)]
+
+
+def _single(role: str, given: PathLike | TwoFiles | None) -> list[tuple[str, PathLike]]:
+    if isinstance(given, TwoFiles):
+        return [("tar", given.tar), ("non", given.non)]
+    return [] if given is None else [(role, given)]
+
+
+def _parts(path: PathLike) -> list[PathLike]:
+    """The files that a name stands for."""
+    parts = list[PathLike]()
+    for one in files_of(path):
+        inside: list[PathLike] = [*sorted(Path(one).rglob("*.parquet"))] if Path(one).is_dir() else [one]
+        parts += inside
+    return parts
+
+
+def _one(role: str, path: PathLike) -> dict[str, Any]:
+    name = "-" if str(path) == "-" else display_name(path)
+    known: dict[str, Any] = {"role": role, "path": name, "size": None, "sha256": None}
+    if name == "-" or not Path(path).is_file():
+        return known
+    with Path(path).open("rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        return known | {"size": size, "sha256": _digest(stream, size)}
+
+
+def _digest(stream: BinaryIO, size: int) -> str:
+    """The hash of a file; of a large one, how far that is is told."""
+    found, tell = hashlib.sha256(), teller(size, "bytes")
+    while piece := stream.read(_PIECE):
+        found.update(piece)
+        if size > _PIECE:
+            tell(stream.tell())
+    return found.hexdigest()

@@ -19,7 +19,7 @@ from deciban.errors import FormatError, InputError, TrialError
 from deciban.io.contents import Contents
 from deciban.messages import Message, counted
 from deciban.trials import ClassScores, Scores, Trials
-from deciban.trials.origins import Origin
+from deciban.trials.lists import Origin
 from deciban.types import AnyArray, FloatArray
 
 DETECTION_LLRS = (

@@ -18,8 +18,7 @@ from deciban.io.source import PathLike, require_one_stream
 from deciban.messages import Message, counted
 from deciban.trials import Trials
 from deciban.trials.joining.lookup import Wanted
-from deciban.trials.joining.near_names import near_names
-from deciban.trials.joining.renaming import IdsLike
+from deciban.trials.joining.renaming import IdsLike, near_names
 from deciban.types import IntArray
 
 SHOWN = 5

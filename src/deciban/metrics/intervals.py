@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike
 from scipy.special import logit
 
 from deciban.core.ranks.operating import effective_log_odds
-from deciban.core.resampling.best import dcf_weights
 from deciban.core.resampling.cells import Cells, cells_of
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
-from deciban.core.resampling.linearised import LinearCosts, crossing_slopes
+from deciban.core.resampling.linearised import LinearCosts, crossing_slopes, dcf_weights
 from deciban.core.resampling.rates import FEWEST_CLUSTERS
 from deciban.core.resampling.scales import Scale
 from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
@@ -24,7 +23,6 @@ from deciban.core.resampling.units import TrialUnits, together
 from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances
 from deciban.errors import InputError
 from deciban.metrics.costs import act_dcf, min_dcf
-from deciban.metrics.ranks import auc, eer, uer
 from deciban.metrics.rules import (
     cllr,
     cross_entropy,
@@ -33,7 +31,7 @@ from deciban.metrics.rules import (
     min_scoring_rule_cost,
     scoring_rule_cost,
 )
-from deciban.metrics.scores import SortedScores
+from deciban.metrics.scores import SortedScores, auc, eer, uer
 from deciban.types import FloatArray, Units, Weights
 
 

@@ -13,11 +13,11 @@ from deciban._validate import arrays as _validate
 from deciban.core.ranks.hull import Pav
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.influences import MomentSums
-from deciban.core.training.linear_trials import Trials
+from deciban.core.training.linear_objective import Trials
 from deciban.core.training.sums import UnitSums
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk
-from deciban.metrics.ranks import pav
+from deciban.metrics.scores import pav
 from deciban.models.score_model import LabelledTrials
 from deciban.models.sources import Form
 from deciban.models.uncertainty import JackknifeMaps

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from deciban.engines.work import Engine, found_in
 from deciban.errors import naming_trials
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
-from deciban.models.told_elsewhere import missing_measures_are_known
+from deciban.models.score_model import missing_measures_are_known
 from deciban.trials.lists import Trials
-from deciban.types import AnyArray
+from deciban.types import AnyArray, BoolArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,3 +128,120 @@ def ordered(
     units = tuple(source.units[at] for at in chosen) if source.units else ()
     chosen_names = tuple(source.systems[k] for k in chosen)
     return source.made_of(pieces, systems=chosen_names, classes=names, units=units)
+
+
+@dataclass(frozen=True, eq=False)
+class HavingPiece(Piece):
+    """The trials of a piece that have scores of some systems, of all of these or of any."""
+
+    piece: Piece
+    systems: tuple[int, ...]
+    every: bool
+    counting: bool
+    name: str
+    n_rows: int
+
+    def read(self, wanted: Wanted) -> Chunk:
+        """Read its trials; see `Piece.read`."""
+        asked = tuple(dict.fromkeys((*wanted.systems, *self.systems)))
+        chunk = self.piece.read(replace(wanted, systems=asked, weight=wanted.weight or self.counting))
+        by_system = dict(zip(asked, chunk.scores, strict=True))
+        there = [~np.isnan(by_system[at]) for at in self.systems]
+        rules = [(np.logical_and if self.every else np.logical_or).reduce(there)] if there else []
+        if self.counting and chunk.weight is not None:
+            rules.append(chunk.weight > 0)
+        kept: BoolArray = np.logical_and.reduce(rules)
+        weight = chunk.weight if wanted.weight else None
+        own = replace(chunk, scores=tuple(by_system[at] for at in wanted.systems), weight=weight)
+        return own if kept.all() else own.take(kept)
+
+
+def having(source: ShardSource, systems: Sequence[int], *, every: bool = True, counting: bool = False) -> ShardSource:
+    """The trials of a source that have scores of some systems.
+
+    Parameters
+    ----------
+    source : ShardSource
+        Of two classes.
+    systems : sequence of int
+        Their positions.
+    every : bool
+        Whether scores of all of these are needed; else one is enough.
+    counting : bool
+        Whether trials of weight 0 are left out.
+    """
+    n, is_weighed = len(source.systems), counting and source.has_weights
+    pieces = tuple(HavingPiece(one, tuple(systems), every, is_weighed, one.name, one.n_rows) for one in source.pieces)
+    return source.made_of(pieces, incomplete=not (every and len(set(systems)) == n))
+
+
+def counting(source: ShardSource) -> ShardSource:
+    """The trials of a source that count: those of a weight above 0; a model may have no answer for others."""
+    if not source.has_weights:
+        return source
+    if source.batch is not None and source.batch.weight is not None and source.batch.weight.all():
+        return source
+    pieces = tuple(
+        HavingPiece(one, (), every=True, counting=True, name=one.name, n_rows=one.n_rows) for one in source.pieces
+    )
+    return source.made_of(pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredBy:
+    """How many trials have scores of which systems; ``a + b`` are those of both.
+
+    Attributes
+    ----------
+    n_without : tuple of int
+        Of each system, trials that lack its score.
+    n_lacking, n_none : int
+        Trials that some system, or every one, did not score.
+    counts : mapping of tuple of int to (int, int)
+        Non-targets and targets of positive weight that have scores of just these systems.
+    """
+
+    n_without: tuple[int, ...]
+    n_lacking: int
+    n_none: int
+    counts: dict[tuple[int, ...], tuple[int, int]]
+
+    @classmethod
+    def of(cls, chunk: Chunk) -> ScoredBy:
+        """Look at the trials of a piece."""
+        there = ~np.isnan(np.stack(chunk.scores, axis=1))
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        counts = np.ones(len(there), np.bool_) if chunk.weight is None else chunk.weight > 0
+        found: dict[tuple[int, ...], tuple[int, int]] = {}
+        every, is_target = there.all(axis=1), chunk.truth
+        if (whole := counts & every).any():
+            found[tuple(range(len(chunk.scores)))] = _of_each(is_target[whole])
+        rows = np.flatnonzero(counts & ~every)
+        patterns, place = np.unique(there[rows], axis=0, return_inverse=True) if len(rows) else ((), rows)
+        for at, pattern in enumerate(patterns):
+            found[tuple(np.flatnonzero(pattern).tolist())] = _of_each(is_target[rows[place.ravel() == at]])
+        n_without = tuple((len(there) - there.sum(axis=0)).tolist())
+        n_none = int(np.count_nonzero(~there.any(axis=1)))
+        return cls(n_without, int(np.count_nonzero(~every)), n_none, found)
+
+    def __add__(self, other: ScoredBy) -> ScoredBy:
+        """Those of the trials of both."""
+        counts = dict(self.counts)
+        for subset, (n_non, n_tar) in other.counts.items():
+            own = counts.get(subset, (0, 0))
+            counts[subset] = own[0] + n_non, own[1] + n_tar
+        n_without = tuple(a + b for a, b in zip(self.n_without, other.n_without, strict=True))
+        return ScoredBy(n_without, self.n_lacking + other.n_lacking, self.n_none + other.n_none, counts)
+
+
+def _of_each(is_target: AnyArray) -> tuple[int, int]:
+    """Count non-targets and targets."""
+    n_tar = int(np.count_nonzero(is_target))
+    return len(is_target) - n_tar, n_tar
+
+
+def scored_by(source: ShardSource, engine: Engine) -> ScoredBy:
+    """How many trials of a source have scores of which systems: one pass."""
+    wanted = Wanted(tuple(range(len(source.systems))), truth=True, weight=source.has_weights)
+    found: ScoredBy | None = found_in(source, engine, wanted, ScoredBy.of, "counting scores")
+    return ScoredBy((0,) * len(source.systems), 0, 0, {}) if found is None else found

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -16,7 +18,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores
 from deciban.engines.units import UnitsOfPieces
 from deciban.engines.work import Engine
-from deciban.errors import InputError, warn
+from deciban.errors import DecibanWarning, InputError, warn
 from deciban.io.shards.pieces import ShardSource
 from deciban.models.model import Model
 from deciban.models.uncertainty import Bounds, JackknifeMaps, ParameterCovariance, Uncertainty
@@ -65,6 +67,7 @@ class LabelledTrials:
 
 
 ARGUMENTS = ("enroll_quality", "test_quality", "trial_quality")
+
 """What fusions call measures of each side of a trial, and of the trial as a whole."""
 
 
@@ -394,3 +397,19 @@ def objective_line(results: dict[str, Any], of_trials: str = "", *, without_llrs
     relative = f"{results['objective_relative_to_llr_0']:.4g}"
     silent = "scores that say nothing" + ("" if without_llrs else " (llr 0)")
     return f"objective {results['objective']:.6g}{of_trials}, {relative} times that of {silent}"
+
+
+@contextmanager
+def reasons_are_shown() -> Iterator[None]:
+    """Without the warning that there are no standard errors, where `ScoreModel.uncertainty_lines` says why."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r".*: no standard errors: ", DecibanWarning)
+        yield
+
+
+@contextmanager
+def missing_measures_are_known() -> Iterator[None]:
+    """Without that warning, where it is told already how many trials lack measures."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r".* trials lack quality measures", DecibanWarning)
+        yield

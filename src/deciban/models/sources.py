@@ -12,15 +12,13 @@ import numpy as np
 from deciban.core.ranks.hull import Pav
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.influences import MomentSums
+from deciban.core.training.linear_objective import Trials
 from deciban.core.training.linear_parts import PartsOfTrials
-from deciban.core.training.linear_trials import Trials
-from deciban.core.training.looks_at_parts import Parts, T
-from deciban.core.training.sums import F, UnitSums
+from deciban.core.training.sums import F, Parts, T, UnitSums
 from deciban.engines.counting import summarize_shards
-from deciban.engines.looking import both, found_in
 from deciban.engines.speakers import counting
 from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Engine
+from deciban.engines.work import Engine, both, found_in
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.models.mapped import mapped

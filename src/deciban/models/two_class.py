@@ -5,32 +5,85 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.covariance import UnitChanges
+from deciban.core.resampling.linearised import UnitChanges
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.expected import WeightedScores, cross_entropy, mixed, scoring_rule_cost
+from deciban.core.rules.expected import (
+    MeanCost,
+    WeightedScores,
+    cross_entropy,
+    log_costs,
+    mixed,
+    scoring_rule_cost,
+    scoring_rule_costs,
+)
 from deciban.core.training.descent import Fit
 from deciban.core.training.influences import linear_influences
+from deciban.core.training.linear_objective import Trials
 from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.linear_training import LinearFit, train_trials
-from deciban.core.training.linear_trials import Trials
-from deciban.engines.looking import found_in
 from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Engine
+from deciban.engines.work import Engine, found_in
 from deciban.errors import InputError, warn
-from deciban.io.shards.pieces import ShardSource, Wanted
+from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
 from deciban.models.labelled import Labelled
-from deciban.models.llr_costs import CostsByRule, CostsOfLlrs, CostsOfMapped, counting_llrs
 from deciban.models.model import Plain, Training
 from deciban.models.score_model import ParameterRow, ScoreModel
 from deciban.models.sources import SourceTrials
 from deciban.models.uncertainty import JackknifeMaps, Uncertainty, bare_copy, checked_units
 from deciban.types import AnyArray, FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class CostsOfLlrs:
+    """Sums of the costs of targets and of non-targets; those of more trials add up."""
+
+    tar: MeanCost
+    non: MeanCost
+
+    def __add__(self, other: CostsOfLlrs) -> CostsOfLlrs:
+        return CostsOfLlrs(self.tar + other.tar, self.non + other.non)
+
+
+@dataclass(frozen=True, slots=True)
+class CostsOfMapped:
+    """A look at trials that sums up logarithmic costs of what a map makes of their scores."""
+
+    transform: Callable[[FloatArray], FloatArray]
+
+    def __call__(self, trials: Labelled | Chunk) -> CostsOfLlrs:
+        """The sums of these."""
+        data = Labelled.of_look(trials)
+        tar, non = data.by_class(self.transform(data.score.astype(np.float64, copy=False)))
+        return CostsOfLlrs(*log_costs(counting_llrs(tar), counting_llrs(non), 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class CostsByRule:
+    """A look at llrs that sums up their costs by a member of the beta family at prior log odds."""
+
+    log_odds: float
+    alpha: float
+    beta: float
+
+    def __call__(self, llrs: Chunk) -> CostsOfLlrs | None:
+        """The sums of these; None of no trial."""
+        if llrs.truth is None or not len(llrs.truth):
+            return None
+        tar, non = map(counting_llrs, Labelled.of_look(llrs).by_class(llrs.scores[0]))
+        return CostsOfLlrs(*scoring_rule_costs(tar, non, self.log_odds, self.alpha, self.beta))
+
+
+def counting_llrs(trials: WeightedScores) -> WeightedScores:
+    """Leave out trials of weight 0: nothing of an infinite cost is nothing."""
+    llr, weights = trials
+    return trials if weights is None else (llr[weights > 0], weights[weights > 0])
 
 
 class Calibrator(ScoreModel):

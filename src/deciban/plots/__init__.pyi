@@ -1,5 +1,8 @@
 from deciban.plots.calibration import calibration_map as calibration_map
+from deciban.plots.calibration import histogram as histogram
 from deciban.plots.calibration import omega as omega
+from deciban.plots.calibration import pav as pav
+from deciban.plots.calibration import tippett as tippett
 from deciban.plots.comparison import difference_curve as difference_curve
 from deciban.plots.comparison import forest as forest
 from deciban.plots.conditions import by_condition as by_condition
@@ -17,7 +20,6 @@ from deciban.plots.fusion import class_parameters as class_parameters
 from deciban.plots.fusion import fusion_weights as fusion_weights
 from deciban.plots.fusion import score_scatter as score_scatter
 from deciban.plots.fusion import system_worth as system_worth
-from deciban.plots.labels import system_colors as system_colors
 from deciban.plots.multiclass.c_avg import c_avg_curve as c_avg_curve
 from deciban.plots.multiclass.c_avg import subset_c_avg as subset_c_avg
 from deciban.plots.multiclass.detectors import class_ape as class_ape
@@ -25,15 +27,13 @@ from deciban.plots.multiclass.detectors import class_losses as class_losses
 from deciban.plots.multiclass.matrices import confusion as confusion
 from deciban.plots.multiclass.matrices import pairwise_loss as pairwise_loss
 from deciban.plots.multiclass.simplex import simplex as simplex
+from deciban.plots.panels import system_colors as system_colors
 from deciban.plots.paper import print_style as print_style
 from deciban.plots.planning import plan as plan
 from deciban.plots.posteriors import reliability as reliability
 from deciban.plots.prior_curves import ape as ape
 from deciban.plots.prior_curves import bayes_error as bayes_error
 from deciban.plots.prior_curves import ece as ece
-from deciban.plots.score_plots import histogram as histogram
-from deciban.plots.score_plots import pav as pav
-from deciban.plots.score_plots import tippett as tippett
 from deciban.plots.speakers import zoo as zoo
 from deciban.plots.teaching import cllr_bars as cllr_bars
 from deciban.plots.teaching import minimum_cost as minimum_cost

@@ -3,53 +3,204 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes
-from matplotlib.cbook import normalize_kwargs
+from matplotlib.axis import Axis
+from matplotlib.cbook import STEP_LOOKUP_MAP, normalize_kwargs
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
+from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
+from matplotlib.ticker import AutoLocator, FuncFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from deciban.errors import InputError
 from deciban.evaluation import Curves, Evaluation, Results
-from deciban.evaluation.curve_bands import Band
+from deciban.evaluation.bands import Band
 from deciban.evaluation.uncertainty import Figure as NamedFigure
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.plots.files import families_for
-from deciban.plots.labels import readable, system_colors
+from deciban.plots.panels import readable, system_colors
 from deciban.plots.paper import HIGHEST, has_own_height, letters, line_width, paper, size_for, style_ticks, wrapped
-from deciban.plots.system_marks import MARKED, look_of, mark_lines
-from deciban.plots.units import write_in_log10
 from deciban.types import FloatArray
 
+LABELS = {
+    "Score": ("Score (log10 likelihood ratio)", 1 / math.log(10)),
+    "Score (log-likelihood ratio in nats)": ("Score (log10 likelihood ratio)", 1 / math.log(10)),
+    "Log-likelihood ratio after PAV (nats)": ("log10 likelihood ratio after PAV", 1 / math.log(10)),
+    "Prior log odds (nats)": ("Prior log10 odds", 1 / math.log(10)),
+    "Density (per unit of score)": ("Density (per unit of log10 likelihood ratio)", math.log(10)),
+}
+
+"""What labels of axes become, and how many of the new unit are one of the old."""
+
+
+class _ScaledLocator(AutoLocator):
+    """Ticks at round numbers of another unit."""
+
+    def __init__(self, scale: float) -> None:
+        super().__init__()
+        self._scale = scale
+
+    def tick_values(self, vmin: float, vmax: float) -> Any:
+        return np.asarray(super().tick_values(vmin * self._scale, vmax * self._scale)) / self._scale
+
+
+def write_in_log10(axis: Axis, label: str) -> None:
+    """Write an axis in common logarithms, if its label is one that means likelihood ratios or log odds."""
+    if label not in LABELS:
+        return
+    words, scale = LABELS[label]
+    axis.set_label_text(words)
+    axis.set_major_locator(_ScaledLocator(scale))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _written(value * scale)))
+
+
+def _written(value: float) -> str:
+    """A tick, without the digits that scaling makes.
+
+    >>> _written(-0.30000000000000004), _written(-1e-17)
+    ('−0.3', '0')
+    """
+    text = f"{round(value, 9):.6g}"
+    return "0" if float(text) == 0.0 else text.replace("-", "\N{MINUS SIGN}")
+
+
+SHAPES = ("o", "s", "^", "D", "v", "X", "<", "P", ">", "*")
+
+"""Of the first ten systems: hollow, so that no operating point looks like them; of the next ten the same, filled."""
+
+
+MARKED = "system"
+
+"""Group of the markers along a curve."""
+
+
+_SIZE, _EDGE = 4.2, 0.8
+
+_FEW, _APART = 4, (0.42, 0.62)
+
+"""Distance of markers on a curve, as a share of the sides of the Axes: of so many systems, and of more."""
+
+_GRAIN = 1000.0
+
+"""Axes are as wide and high while paths are cut, which leaves a margin of 1."""
+
+
+def look_of(number: int, color: Any) -> dict[str, Any]:
+    """Return the marker of a system, from 0."""
+    is_hollow = (number // len(SHAPES)) % 2 == 0
+    face = "white" if is_hollow else color
+    shape: dict[str, Any] = {"marker": SHAPES[number % len(SHAPES)], "markersize": _SIZE, "markeredgewidth": _EDGE}
+    return shape | {"markerfacecolor": face, "markeredgecolor": color}
+
+
+def mark_lines(ax: Axes, lines: Iterable[Line2D], numbers: Mapping[str, int]) -> None:
+    """Put markers on what is seen of each line without some, those of its colour; legends show them as well.
+
+    Parameters
+    ----------
+    ax : Axes
+        Its limits are those that the picture will have.
+    lines : iterable of Line2D
+    numbers : mapping of str to int
+        Of systems, by their colours, as hexadecimal codes.
+    """
+    apart = _APART[len(numbers) > _FEW]
+    for line in list(lines):
+        number = numbers.get(to_hex(line.get_color()).upper())
+        if number is None or line.get_linestyle() == "None" or line.get_marker() != "None":
+            continue
+        look = look_of(number, line.get_color())
+        line.set(markevery=[], **look)
+        places = _places(ax, line, apart, (number % len(SHAPES) + 0.5) / len(SHAPES))
+        if len(places):
+            dots = look | {"linestyle": "none", "gid": MARKED, "zorder": line.get_zorder() + 0.2, "label": "_nolegend_"}
+            dots["color"] = line.get_color()
+            ax.add_line(Line2D(places[:, 0], places[:, 1], transform=line.get_transform(), **dots))
+
+
+def _places(ax: Axes, line: Line2D, apart: float, first: float) -> FloatArray:
+    """Points on the part of a line that is seen, ``(n, 2)`` in its data; ``first`` is the share of a distance.
+
+    A straight line has one, near its beginning.
+    """
+    x, y = STEP_LOOKUP_MAP[line.get_drawstyle()](*np.asarray(line.get_xydata()).T)
+    to_frame = line.get_transform() - ax.transAxes
+    seen = _seen(Path(_GRAIN * to_frame.transform(np.column_stack((x, y))))) / _GRAIN
+    steps = np.hypot(*np.diff(seen, axis=0).T)
+    steps[np.isnan(steps)] = 0.0
+    far = np.concatenate(([0.0], np.cumsum(steps)))
+    if not far[-1]:
+        return np.empty((0, 2))
+    wanted = np.arange(first * min(apart, far[-1]), far[-1], apart)[: 1 if len(x) == 2 else None]
+    rows = np.searchsorted(far, wanted, side="right") - 1
+    rows = np.minimum(rows, len(steps) - 1)
+    share = (wanted - far[rows]) / np.where(steps[rows], steps[rows], 1.0)
+    found = seen[rows] + share[:, None] * (seen[rows + 1] - seen[rows])
+    inside = np.all((found >= 0.0) & (found <= 1.0), axis=1)
+    places: FloatArray = to_frame.inverted().transform(found[inside])
+    return places
+
+
+def _seen(path: Path) -> FloatArray:
+    """The corners of what is left of a path inside the frame, with NaN where it begins anew."""
+    cut = path.cleaned(remove_nans=True, clip=(0.0, 0.0, _GRAIN, _GRAIN), simplify=False)
+    corners: list[FloatArray] = []
+    for corner, code in zip(np.asarray(cut.vertices), np.asarray(cut.codes), strict=True):
+        if code == Path.STOP:
+            break
+        if code == Path.MOVETO and corners:
+            corners.append(np.full(2, np.nan))
+        corners.append(corner)
+    return np.array(corners).reshape(-1, 2)
+
+
 Drawable: TypeAlias = Evaluation | Results | Sequence[Evaluation]
+
 Style: TypeAlias = dict[str, Any]
+
 Ends: TypeAlias = tuple[float, float]
+
 """Of an axis, lower and upper; of a figure, its width and height in inches."""
+
 Outline: TypeAlias = tuple[FloatArray, FloatArray]
+
 """Places of a line, to the right and upwards."""
+
 Kind = TypeVar("Kind")
+
 """Properties of a line or a marker, in matplotlib's words."""
 
+
 GREY = "0.35"
+
 """Colour of legend entries that say what a style means."""
+
 MAIN_WIDTH, THIN_WIDTH = 1.7, 1.2
+
 BAND: Style = {"alpha": 0.22, "linewidth": 0, "zorder": 1.4}
+
 BAND_LINE: Style = {"linewidth": 7.0, "alpha": 0.25, "solid_capstyle": "butt"}
+
 """Of a band in the legend."""
+
 POINT_MARKERS = "osD^vPX"
+
 POINT: Style = {"color": "0.6", "linestyle": "-.", "linewidth": 0.9, "zorder": 1.5}
+
 HALO = withStroke(linewidth=2.5, foreground="white")
+
 """Around letters that stand on dots or lines."""
+
 _LEGEND_SIZE = 9.0
 
 

@@ -11,13 +11,12 @@ from matplotlib.axes import Axes
 from deciban.analysis.compared_figures import figure_among, in_words, shown
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, SystemConditions
-from deciban.evaluation.interval_words import shown_interval
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import Figure, shown_interval
 from deciban.plots.axes import Canvas, Mark, Style, in_percent
 from deciban.plots.files import families_for
-from deciban.plots.labels import readable
 from deciban.plots.multiclass.cells import BLUES, Grid, brief, largest
+from deciban.plots.panels import readable
 from deciban.plots.paper import letters
 from deciban.plots.prior_curves import REFERENCE
 

@@ -12,7 +12,7 @@ from deciban.errors import InputError
 from deciban.plots.axes import Canvas, Style
 from deciban.plots.prior_curves import write_priors
 from deciban.rules import ScoringRule
-from deciban.rules.rule_curves import REACH, rule_curves
+from deciban.rules.families import REACH, rule_curves
 
 _SIZE = (6.0, 4.0)
 _TOP = 6.0

@@ -13,7 +13,7 @@ from scipy.special import ndtr, ndtri
 
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.evaluation import Evaluation
-from deciban.evaluation.curve_bands import hull_bands
+from deciban.evaluation.bands import hull_bands
 from deciban.plots.axes import (
     GREY,
     POINT_MARKERS,

@@ -18,7 +18,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.models.weight_intervals import parameter_intervals, weight_intervals
 from deciban.plots.axes import GREY, POINT_MARKERS, Canvas, Mark, Style
 from deciban.plots.files import families_for
-from deciban.plots.labels import readable
+from deciban.plots.panels import readable
 from deciban.plots.paper import letters, style_ticks, wrapped
 from deciban.plots.prior_curves import REFERENCE
 from deciban.types import FloatArray

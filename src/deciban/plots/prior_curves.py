@@ -13,7 +13,7 @@ from scipy.special import entr, expit
 from deciban.core.ranks.operating import default_error
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
-from deciban.evaluation.curve_bands import band_of
+from deciban.evaluation.bands import band_of
 from deciban.plots.axes import GREY, Canvas, Drawable, Drawing, Style, in_percent, systems_of
 from deciban.plots.paper import style_ticks
 from deciban.types import FloatArray

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from deciban.core.ranks.operating import default_error
 from deciban.evaluation import Evaluation
-from deciban.evaluation.curve_bands import band_of
+from deciban.evaluation.bands import band_of
 from deciban.plots.axes import Drawable, Drawing, Style, in_percent, known_or_middle, systems_of
 from deciban.plots.paper import letters
 from deciban.plots.prior_curves import draw_reference, top_of, write_priors

@@ -10,20 +10,28 @@ from deciban import plots
 from deciban.analysis.condition_differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation.conditions import ByConditions, SystemConditions
+from deciban.evaluation.primary import Primary
 from deciban.evaluation.results import Results
 from deciban.report.tables import CORRECTED, figure_names, points_of, summary
-from deciban.report.text import MINUS, MISSING, count
+from deciban.report.text import MINUS, MISSING, count, number, percent, typeset
 
 _MOST_CURVES = 9
+
 """Conditions whose curves can be told apart by their colours."""
 
+
 _MOST_SYSTEMS = 3
+
 """Of more systems there is one picture by condition, and none of their curves: they would not fit into a page."""
 
+
 _MOST_COUNTS = 3
+
 """Classes of whose trials a table has a column each."""
 
+
 _OWN_COUNTS = ("PRBEP", "targets", "non-targets", "tied across classes", "segments")
+
 """Figures that say how many trials there are: conditions have columns for that."""
 
 
@@ -153,3 +161,28 @@ def _figures(one: Any) -> dict[str, str]:
         return figures_of_classes(one)
     (row,) = summary([one], [""])
     return dict(zip(figure_names([one]), row.cells, strict=True)) if points_of([one]) else {}
+
+
+def section_of(results: Results[Any]) -> list[Section]:
+    """The section of the plan; none without one.
+
+    Parameters
+    ----------
+    results : Results
+        Maybe with primary numbers.
+    """
+    if not results.primaries:
+        return []
+    first: Primary = results.primaries[0]
+    write = percent if first.plan.is_rate else number
+    rows = tuple(
+        (one.system, *(figure.written(write, typeset) for _, figure in one.shown)) for one in results.primaries
+    )
+    about = f"{first.plan.title}: {first.plan.primary_in_words}."
+    about += f" The plan is {first.status}." if first.status else ""
+    lines = (about, *dict.fromkeys(f"{typeset_words(line)}." for one in results.primaries for line in one.remarks))
+    headings = ("system", *(heading for heading, _ in first.shown))
+    title = (
+        f"Plan {first.plan.name}: not its primary number" if first.departs else f"Primary number of {first.plan.name}"
+    )
+    return [Section(title, (ConditionTable("", headings, 1, rows, lines),), ())]

@@ -7,8 +7,7 @@ from typing import Any
 
 from deciban import plots
 from deciban.analysis.compared_figures import figures_of
-from deciban.analysis.comparison import Comparison, compare_results
-from deciban.analysis.comparison_words import caption_of, headings_of, rows_of, sentences_of
+from deciban.analysis.comparison import Comparison, caption_of, compare_results, headings_of, rows_of, sentences_of
 from deciban.evaluation.results import Results
 from deciban.messages import names_apart
 

@@ -13,8 +13,8 @@ from deciban.io.source import PathLike, display_name, require_one_stream, single
 from deciban.io.writing import plainly_opened, refuse_overwriting
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
-from deciban.report.provenance import Provenance, date_written
 from deciban.report.rendering import Page, render_page
+from deciban.report.text import Provenance, date_written
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
 from deciban.workflows.evaluating import OpenedFiles, kind_of_opened, opened

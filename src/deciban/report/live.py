@@ -15,30 +15,166 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit, ndtr
 
+from deciban.analysis.comparison import caption_of, cells_of, label_of, p_value_written
+from deciban.analysis.pairs import Pair
 from deciban.evaluation import Evaluation, presets
 from deciban.evaluation.at_priors import AtPriors, rate_intervals
-from deciban.evaluation.curve_bands import band_of, hull_bands
+from deciban.evaluation.bands import band_of, hull_bands
+from deciban.evaluation.consistency import consistency_of
+from deciban.evaluation.results import Results
 from deciban.plots.posteriors import MOST_WITH_BANDS
+from deciban.report.differences import Differences
 from deciban.report.live_exact import ROOM, exact_data
 from deciban.report.live_fitting import finite
-from deciban.report.live_pairs import pair_data
-from deciban.report.live_posteriors import posterior_data
+from deciban.report.text import MINUS, capitalize_first
 from deciban.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.report.rendering import Page
 
+_MOST = 10
+
+"""Of more systems, each is compared with the first one alone."""
+
+
+_FEW = 6
+
+"""Pairs whose curves have all their places; of more, every third one."""
+
+
+_DIGITS = 4
+
+
+def pair_data(results: Results[Any]) -> dict[str, Any] | None:
+    """Paired differences of every two systems; None where units are not known or there is one system.
+
+    Parameters
+    ----------
+    results : Results
+
+    Returns
+    -------
+    dict or None
+        ``pairs`` is a list of pairs: the places of both systems, rows of a table, sentences, and curves with bands.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> units = {"tar_units": range(5), "non_units": range(5)}
+    >>> tar = ([3, 2, 4, 1.5, 2], [0.5, 2, -1, 1.5, 3])
+    >>> some = [deciban.evaluation.evaluate(x, [0, 1, -1, -2, -3], name=n, **units) for x, n in zip(tar, "AB")]
+    >>> found = pair_data(deciban.evaluation.Results(tuple(some)))
+    >>> found["pairs"][0]["of"], found["pairs"][0]["rows"][0][:3]
+    ([0, 1], ['EER (ROCCH) in %', '0.00', '20.00'])
+    """
+    if len(results.systems) < 2:
+        return None
+    found = Differences.of(results, None, most=_MOST)
+    if found is None:
+        return None
+    places = {one.name: k for k, one in enumerate(found.comparison.systems)}
+    every = 1 if len(found.comparison.pairs) <= _FEW else 3
+    return {
+        "caption": f"{caption_of(found.comparison)}. Differences are the first system minus the second.",
+        "pairs": [_pair(one, [places[name] for name in one.names], every) for one in found.comparison.pairs],
+    }
+
+
+def _pair(pair: Pair, of: list[int], every: int) -> dict[str, Any]:
+    rows = []
+    for one in pair.figures:
+        first, second, difference = cells_of(one)
+        bounds = (getattr(difference, name, "") for name in ("estimate", "bracket"))
+        estimate, bracket = (text.replace("-", MINUS) for text in bounds)
+        rows.append([label_of(one), first, second, estimate, bracket, p_value_written(one.holm)])
+    curves = [
+        {
+            "name": one.curve,
+            "about": one.about,
+            "x": _short_of_live_pairs(one.log_odds[::every]),
+            **{name: _short_of_live_pairs(getattr(one, name)[::every]) for name in ("difference", "low", "high")},
+        }
+        for one in pair.curves
+    ]
+    return {"of": of, "rows": rows, "sentences": [_sentence(x, pair.names) for x in pair.sentences], "curves": curves}
+
+
+def _sentence(words: str, names: Sequence[str]) -> str:
+    """Words that begin with a capital letter, unless that would change a name."""
+    return f"{words if words.startswith(tuple(names)) else capitalize_first(words)}."
+
+
+def _short_of_live_pairs(values: Sequence[float] | Any) -> list[float]:
+    found = np.asarray(values, np.float64).tolist()
+    return [float(f"{x:.{_DIGITS}g}") for x in found]
+
+
+_DIGITS_OF_LIVE_POSTERIORS, _EVERY = 4, 2
+
+"""Of shares; and of the places of the band one of so many is written."""
+
+
+def posterior_data(one: Evaluation, *, has_band: bool) -> dict[str, Any]:
+    """The prior of the reliability diagram, its histogram, and the band of posteriors that are right.
+
+    Parameters
+    ----------
+    one : Evaluation
+    has_band : bool
+        Whether the band is wanted, which is found by resampling.
+
+    Returns
+    -------
+    dict
+        Shares of ``happened`` and ``failed`` are those of bins of equal width over all posteriors.
+
+    Examples
+    --------
+    >>> from deciban import evaluate
+    >>> found = posterior_data(evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]), has_band=False)
+    >>> found["prior"], len(found["happened"]), found["band"]
+    (0.5, 40, None)
+    """
+    curve = one.curves.reliability
+    band = consistency_of(one) if has_band else None
+    return {
+        "prior": curve.prior[0],
+        "happened": _shares(curve.happened),
+        "failed": _shares(curve.failed),
+        "band": None
+        if band is None
+        else {
+            "x": _shares(band.posterior[::_EVERY]),
+            "low": _shares(band.low[::_EVERY]),
+            "high": _shares(band.high[::_EVERY]),
+            "noun": band.noun,
+        },
+    }
+
+
+def _shares(values: Any) -> list[float]:
+    return [float(f"{x:.{_DIGITS_OF_LIVE_POSTERIORS}g}") for x in values.tolist()]
+
+
 FORM = 1
+
 """Version of the form of these data."""
 
+
 _LINES = ndtr(np.linspace(-5.0, 5.0, 161))
+
 """Rates at which the corners of a DET curve are kept: closer ones are one pixel."""
 
+
 _COST_DIGITS = 9
+
 """Of costs, of which a page shows three decimals."""
 
+
 _EVERY_LEVEL = 4
+
 _MOST_BLOCKS = 400
+
 """Of levels of scores one of so many is read, and so many blocks of PAV at most."""
 
 

@@ -12,8 +12,8 @@ from deciban.evaluation import ClassEvaluation, ClassResults
 from deciban.evaluation.multiclass.class_bounds import drawn_pairs
 from deciban.evaluation.multiclass.decided_at import PRIORS, DecidedAt
 from deciban.plots.multiclass.simplex import triangle_of
+from deciban.report.live import pair_data
 from deciban.report.live_fitting import ROOM, Packing, finite, fitted, n_conditions
-from deciban.report.live_pairs import pair_data
 from deciban.types import IntArray
 
 _ROOM_OF_DECISIONS, _MOST_ROOM, _OF_COUNT, _OF_WEIGHT = 800_000, 1_500_000, 4, 12

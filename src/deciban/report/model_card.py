@@ -8,8 +8,8 @@ from typing import Any
 from deciban.analysis import FusionAnalysis
 from deciban.analysis.losses_without import Loss, worth_of_systems
 from deciban.core.resampling.intervals import LEVEL
-from deciban.evaluation.figure_cells import WithInterval
-from deciban.evaluation.interval_words import bounds_in_words
+from deciban.evaluation.linear_figures import WithInterval
+from deciban.evaluation.uncertainty import bounds_in_words
 from deciban.fusion.quality_measures import sums_of_measures
 from deciban.models import Model
 from deciban.models.multiclass import ClassModel

@@ -9,7 +9,7 @@ import numpy as np
 
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
-from deciban.evaluation.interval_words import corrected_of
+from deciban.evaluation.uncertainty import corrected_of
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
 from deciban.report.class_pictures import class_pictures, with_pictures

@@ -24,19 +24,18 @@ from deciban.report.differences import Differences
 from deciban.report.live import as_script_data, live_data
 from deciban.report.live_conditions import condition_data, room_for
 from deciban.report.live_fitting import ROOM
-from deciban.report.packed_svg import packed
-from deciban.report.provenance import anchor, definition_of
 from deciban.report.rendering import Page
-from deciban.report.scripts import Live, policy, scripts_of_tables
-from deciban.report.small_svg import smaller
+from deciban.report.scripts import Live, packed, policy, scripts_of_tables, smaller
 from deciban.report.tables import compare, matched
 from deciban.report.text import (
     TEXTS,
     TWO_CLASS,
     about_intervals,
+    anchor,
     breakable,
     capitalize_first,
     count,
+    definition_of,
     number,
     percent,
     scarce_errors,
@@ -192,7 +191,7 @@ def _plan(results: Results[Any]) -> list[Any]:
     """The section of a plan; none for results without one."""
     if not results.primaries:
         return []
-    from deciban.report.plans import section_of  # few pages have one
+    from deciban.report.conditions import section_of  # few pages have one
 
     return section_of(results)
 

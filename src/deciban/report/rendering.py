@@ -13,7 +13,7 @@ from deciban.evaluation.results import Results
 if TYPE_CHECKING:
     from deciban.analysis import FusionFigures, Selection
     from deciban.models import Model
-    from deciban.report.provenance import Provenance
+    from deciban.report.text import Provenance
 
 _ABOUT = {"two-class": "two classes", "classes": "many classes"}
 

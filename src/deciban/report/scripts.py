@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -13,6 +17,7 @@ from typing import Any
 from deciban.report.live import as_script_data
 
 _CHARTS = ("vendor", "uplot")
+
 _OWN = (
     "numbers.js",
     "typing.js",
@@ -30,11 +35,16 @@ _OWN = (
     "class_page.js",
     "tables.js",
 )
+
 """In the order in which they run."""
 
+
 _OF_TWO, _OF_MANY = ("posteriors.js", "page.js"), ("classes.js", "triangle.js", "class_page.js")
+
 """What only pages of one kind have."""
+
 _ALWAYS = ("tables.js",)
+
 """What pages have that hold nothing but tables."""
 
 
@@ -143,3 +153,258 @@ class Live:
     def style(self) -> str:
         """Of the charts."""
         return chart_style()
+
+
+_TAG = re.compile(r"<[A-Za-z][^<>]*>")
+
+
+_GROUP = re.compile(r"<g>|<g [^<>]*>|</g>")
+
+
+_NAME = re.compile(r' id="([^"]*)"')
+
+
+_REFERENCE = re.compile(r'(xlink:href="#|url\(#)([^")]+)')
+
+
+_LOOK = re.compile(r' (style|clip-path)="([^"]*)"')
+
+
+_SHIFT = re.compile(r' transform="translate\((-?[\d.]+)[ ,]+(-?[\d.]+)\)"')
+
+
+_DECIMALS = re.compile(r"-?\d*\.\d{3,}(?!\d)")
+
+
+_NUMBERS = re.compile(r' (?:x|y|transform)="[^"]*"')
+
+
+_PATH_END = "</style>"
+
+
+def packed(svg: str) -> str:
+    """Say every look of lines and letters once, shorten names, and leave out groups that say nothing.
+
+    Parameters
+    ----------
+    svg : str
+        As matplotlib writes it: ``<``, ``>`` and quotes stand in no value of an attribute and in no text.
+
+    Returns
+    -------
+    str
+        What viewers draw the same, to a hundredth of a point. Text and comments stay as they are.
+
+    Examples
+    --------
+    >>> look = 'style="fill: #ff0000; stroke: #ffffff"'
+    >>> print(packed(f'<svg><style></style><g id="a"><path d="M0 0" {look}/><path d="M1 0" {look}/></g></svg>'))
+    <svg><style>.a{fill:#ff0000;stroke:#ffffff}</style><path d="M0 0" class="a"/><path d="M1 0" class="a"/></svg>
+    """
+    tags = _TAG.findall(svg)
+    names = _shortened(name for tag in tags for _, name in _REFERENCE.findall(tag))
+    looks = _looks(tags) if _PATH_END in svg else {}
+    found = _TAG.sub(lambda tag: _packed_tag(tag[0], names, looks), svg)
+    rules = "".join(f".{name}{{{_rule(look, names)}}}" for look, name in looks.items())
+    found = found.replace(_PATH_END, rules + _PATH_END, 1)
+    return _without_bare_groups(re.sub(r">\s*\n\s*<", "><", found))
+
+
+def _shortened(names: object) -> dict[str, str]:
+    """Short names, the shortest for those that are used most often."""
+    counted = Counter(names)  # type: ignore[call-overload]
+    return {name: _letters(k) for k, (name, _) in enumerate(counted.most_common())}
+
+
+def _letters(k: int) -> str:
+    """The name of a place: a to z, then ba, bb and so on.
+
+    >>> [_letters(k) for k in (0, 25, 26, 27)]
+    ['a', 'z', 'ba', 'bb']
+    """
+    more, last = divmod(k, 26)
+    return (_letters(more) if more else "") + chr(ord("a") + last)
+
+
+def _look(tag: str) -> tuple[tuple[str, str], ...]:
+    return tuple(_LOOK.findall(tag))
+
+
+def _looks(tags: list[str]) -> dict[tuple[tuple[str, str], ...], str]:
+    """Names of the looks that several elements share."""
+    counted = Counter(look for look in map(_look, tags) if look)
+    shared = [look for look, n in counted.most_common() if n > 1]
+    return {look: _letters(k) for k, look in enumerate(shared)}
+
+
+def _rule(look: tuple[tuple[str, str], ...], names: Mapping[str, str]) -> str:
+    parts = [value if name == "style" else f"{name}:{value}" for name, value in look]
+    tight = re.sub(r"\s*([:;])\s*", r"\1", ";".join(parts)).strip(";")
+    return _renamed(tight, names)
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    return _REFERENCE.sub(lambda found: found[1] + names[found[2]], text)
+
+
+def _packed_tag(tag: str, names: Mapping[str, str], looks: Mapping[tuple[tuple[str, str], ...], str]) -> str:
+    look = _look(tag)
+    if look in looks:
+        end = "/>" if tag.endswith("/>") else ">"
+        tag = f'{_LOOK.sub("", tag).removesuffix(end)} class="{looks[look]}"{end}'
+    tag = _NAME.sub(lambda found: f' id="{names[found[1]]}"' if found[1] in names else "", tag)
+    if tag.startswith("<use") and ' x="' not in tag:
+        tag = _SHIFT.sub(_as_place, tag)
+    if not tag.startswith("<image"):
+        tag = _NUMBERS.sub(lambda found: _rounded(found[0]), tag)
+    return _renamed(tag, names)
+
+
+def _as_place(shift: re.Match[str]) -> str:
+    """Where an element is used, in place of how far it is moved."""
+    return "".join(f' {axis}="{at}"' for axis, at in zip("xy", shift.groups(), strict=True) if float(at))
+
+
+def _rounded(attribute: str) -> str:
+    """Hundredths; factors stay, as they are multiplied by numbers of any size.
+
+    >>> _rounded(' transform="translate(1.23456 2) scale(0.015625)"')
+    ' transform="translate(1.23 2) scale(0.015625)"'
+    """
+    before, scale, factor = attribute.partition("scale")
+    return _DECIMALS.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), before) + scale + factor
+
+
+def _without_bare_groups(svg: str) -> str:
+    """Without groups that say nothing of what is in them."""
+    is_bare = list[bool]()
+
+    def kept(found: re.Match[str]) -> str:
+        tag = found[0]
+        if tag.endswith("/>"):
+            return ""
+        if tag == "</g>":
+            return "" if is_bare.pop() else tag
+        is_bare.append(tag == "<g>")
+        return "" if is_bare[-1] else tag
+
+    return _GROUP.sub(kept, svg.replace("<g/>", ""))
+
+
+_DATA = re.compile(r' d="([^"]*)"')
+
+
+_POINT = re.compile(r"([ML]) (-?[\d.]+) (-?[\d.]+)\s*")
+
+
+_STEP = re.compile(r"([MLQC])((?: -?[\d.]+)+)\s*|([zZ])\s*")
+
+
+_WITHIN = 0.1
+
+
+"""So far, in points of 1/72 inch, lines may lie from points that are left out."""
+
+
+def smaller(svg: str) -> str:
+    """Round the coordinates of lines and areas to a tenth of a point, and leave out points that no eye tells apart.
+
+    What has curves in it, as letters have, is rounded to a hundredth; whatever else a path may hold stays as it is.
+
+    Examples
+    --------
+    >>> smaller('<path d="M 1.234567 2 L 1.26 2.01 L 5.5 2.5 L 9.76 3 z"/>')
+    '<path d="M1.2 2l8.6 1z"/>'
+    """
+    return _DATA.sub(_smaller_path, svg)
+
+
+def _smaller_path(found: re.Match[str]) -> str:
+    data = found[1].strip()
+    rest = _POINT.sub("", data).strip()
+    if rest not in ("", "z", "Z"):
+        return found[0] if _STEP.sub("", data).strip() else f' d="{_written_curves(data)}"'
+    lines: list[list[tuple[float, float]]] = []
+    for command, x, y in _POINT.findall(data):
+        if command == "M":
+            lines.append([])
+        lines[-1].append((float(x), float(y)))
+    return f' d="{"".join(_written(thinned(line)) for line in lines)}{rest.lower()}"'
+
+
+def thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The corners of a line without those that are within a tenth of a point of what remains.
+
+    From each corner that is kept, a cone holds the directions in which all points behind it are near enough; the last
+    one before the cone is left is kept next.
+
+    Examples
+    --------
+    >>> thinned([(0.0, 0.0), (1.0, 0.01), (2.0, 0.0), (2.0, 3.0), (1.0, 3.0)])
+    [(0.0, 0.0), (2.0, 0.0), (2.0, 3.0), (1.0, 3.0)]
+    """
+    kept, before = [points[0]], points[0]
+    low, high, middle, farthest = -math.pi, math.pi, None, 0.0
+    for x, y in points[1:]:
+        away, angle = _seen(kept[-1], x, y)
+        is_off = middle is not None and not (low <= _turn(angle - middle) <= high and away >= farthest - _WITHIN)
+        if is_off:
+            kept.append(before)
+            low, high, middle, farthest = -math.pi, math.pi, None, 0.0
+            away, angle = _seen(before, x, y)
+        before = (x, y)
+        if away > _WITHIN:
+            middle = angle if middle is None else middle
+            width, turn = math.asin(_WITHIN / away), _turn(angle - middle)
+            low, high, farthest = max(low, turn - width), min(high, turn + width), max(farthest, away)
+    return [*kept, points[-1]] if points[-1] != kept[-1] else kept
+
+
+def _seen(place: tuple[float, float], x: float, y: float) -> tuple[float, float]:
+    """How far a point is from a place, and in which direction."""
+    return math.hypot(x - place[0], y - place[1]), math.atan2(y - place[1], x - place[0])
+
+
+def _turn(angle: float) -> float:
+    return math.remainder(angle, 2.0 * math.pi)
+
+
+def _written(points: Sequence[tuple[float, float]]) -> str:
+    """A line in tenths: where it begins, then steps, which are short to write and add up without rounding."""
+    tenths = [(round(10.0 * x), round(10.0 * y)) for x, y in points]
+    steps = [(x - left, y - top) for (left, top), (x, y) in itertools.pairwise(tenths)]
+    text = " ".join(f"{_short(x)} {_short(y)}" for x, y in steps if (x, y) != (0, 0))
+    return f"M{_short(tenths[0][0])} {_short(tenths[0][1])}" + (f"l{text}" if text else "")
+
+
+def _written_curves(data: str) -> str:
+    """Curves in hundredths, as steps from where the piece before ends.
+
+    >>> _written_curves("M 1 2 Q 3.333333 4 5.25 6 L 5.25 7 z")
+    'M1 2q2.33 2 4.25 4l0 1z'
+    """
+    words, here, start = list[str](), (0, 0), (0, 0)
+    for command, numbers, end in _STEP.findall(data):
+        if end:
+            words.append("z")
+            here = start
+            continue
+        hundredths = [round(100.0 * float(x)) for x in numbers.split()]
+        points = list(zip(hundredths[::2], hundredths[1::2], strict=True))
+        if command == "M":
+            steps, start = points, points[-1]
+        else:
+            steps = [(x - here[0], y - here[1]) for x, y in points]
+        here = points[-1]
+        written = " ".join(_short(x, 100) for step in steps for x in step)
+        words.append((command if command == "M" else command.lower()) + written)
+    return "".join(words).replace(" -", "-")
+
+
+def _short(parts: int, of: int = 10) -> str:
+    """A number of tenths or hundredths.
+
+    >>> _short(120), _short(-5, 100)
+    ('12', '-0.05')
+    """
+    return f"{parts / of:.{len(str(of)) - 1}f}".rstrip("0").rstrip(".")

@@ -10,9 +10,9 @@ from functools import partial
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, PointResult, Results
-from deciban.evaluation.figure_cells import WithInterval
-from deciban.evaluation.interval_words import are_corrected, corrected_of
+from deciban.evaluation.linear_figures import WithInterval
 from deciban.evaluation.uncertainty import Figure as SureFigure
+from deciban.evaluation.uncertainty import are_corrected, corrected_of
 from deciban.report.text import MINUS, MISSING, count, number, percent, sure
 
 

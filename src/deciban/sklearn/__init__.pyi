@@ -3,12 +3,12 @@ from deciban.sklearn.calibrators import BetaCalibrator as BetaCalibrator
 from deciban.sklearn.calibrators import BoundCalibrator as BoundCalibrator
 from deciban.sklearn.calibrators import ElubCalibrator as ElubCalibrator
 from deciban.sklearn.calibrators import GaussianCalibrator as GaussianCalibrator
+from deciban.sklearn.calibrators import LinearFusion as LinearFusion
 from deciban.sklearn.calibrators import PavCalibrator as PavCalibrator
 from deciban.sklearn.calibrators import ScaleCalibrator as ScaleCalibrator
 from deciban.sklearn.calibrators import ShiftCalibrator as ShiftCalibrator
 from deciban.sklearn.estimator import LlrEstimator as LlrEstimator
 from deciban.sklearn.estimator import ScoreCalibrator as ScoreCalibrator
-from deciban.sklearn.fusions import LinearFusion as LinearFusion
 from deciban.sklearn.multiclass.calibrators import ClassScaleTransformation as ClassScaleTransformation
 from deciban.sklearn.multiclass.calibrators import DetectionAffineTransformation as DetectionAffineTransformation
 from deciban.sklearn.multiclass.calibrators import DetectionPavTransformation as DetectionPavTransformation

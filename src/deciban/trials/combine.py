@@ -13,8 +13,7 @@ from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy, with_gaps
 from deciban.errors import InputError, KeyMismatchError
 from deciban.trials.classes import ClassKey, ClassScores
-from deciban.trials.joining.append import Table, concatenate
-from deciban.trials.joining.join import align, align_systems
+from deciban.trials.joining.join import Table, align, align_systems, concatenate
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.matching import (
     Duplicates,

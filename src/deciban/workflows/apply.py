@@ -25,8 +25,7 @@ from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, Progress
-from deciban.workflows.applied import given_systems, result_of
-from deciban.workflows.applied_pieces import ToApply
+from deciban.workflows.applied import ToApply, given_systems, result_of
 from deciban.workflows.apply_in_pieces import apply_in_pieces, is_for_pieces
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of

@@ -16,20 +16,19 @@ from deciban.io.folders import Unfinished, require_free, whole_folder
 from deciban.io.formats import by_name, for_ending
 from deciban.io.memory import memory_of
 from deciban.io.packing import unpacked_name
-from deciban.io.shards.beside import Range, cut
 from deciban.io.shards.contents import ReadAs
-from deciban.io.shards.files import table_files
+from deciban.io.shards.files import RowTable, table_files
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr
-from deciban.io.shards.rows import RowTable
+from deciban.io.shards.truth import Range, cut
 from deciban.io.shards.writing import TableWriter, in_order, threads_for
 from deciban.io.source import PathLike, TwoFiles, display_name
 from deciban.io.writing import target_name
 from deciban.messages import Message, counted
 from deciban.steps import teller
 from deciban.types import Progress
-from deciban.workflows.applied_pieces import Applying, Tally, ToApply, digest, said, stamped
+from deciban.workflows.applied import Applying, Tally, ToApply, digest, said, stamped
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.quality import combination_messages

@@ -10,10 +10,16 @@ import numpy as np
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import prior_of
 from deciban.core.resampling.units import TrialUnits
-from deciban.engines.class_bounds import summarize_once
-from deciban.engines.class_counting import ClassSums, summarize_surveyed, survey_classes
+from deciban.engines.class_counting import (
+    ClassSums,
+    confusion_in,
+    grouped,
+    summarize_once,
+    summarize_surveyed,
+    survey_classes,
+    totals_of,
+)
 from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
-from deciban.engines.grouped import confusion_in, grouped, totals_of
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.class_bounds import within_class_bounds
@@ -24,7 +30,7 @@ from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import ScoreChecks
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io.shards.pieces import ShardSource
-from deciban.models.class_calibration import calibration_in_pieces
+from deciban.models.class_limits import calibration_in_pieces
 from deciban.types import AnyArray
 from deciban.workflows.options import Options
 

@@ -10,10 +10,15 @@ import numpy as np
 
 from deciban.analysis.condition_differences import differences_between
 from deciban.core.equalizing import equalizing_factors
-from deciban.engines.condition_files import SortedSource, sorted_by_condition
-from deciban.engines.conditions import Values, look_at_conditions, of_condition, sum_of
-from deciban.engines.trial_units import TrialSurvey
-from deciban.engines.unit_survey import LookAtUnits
+from deciban.engines.conditions import (
+    SortedSource,
+    Values,
+    look_at_conditions,
+    of_condition,
+    sorted_by_condition,
+    sum_of,
+)
+from deciban.engines.trial_units import LookAtUnits, TrialSurvey
 from deciban.engines.work import Engine
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
 from deciban.io.shards.pieces import Chunk, HeldPiece, ShardSource, Wanted

@@ -29,19 +29,23 @@ from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import WARNING, Message, as_message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
-from deciban.trials.frames.to_frames import to_arrow
+from deciban.trials.frames.columns import to_arrow
 from deciban.trials.lists import ROW
 from deciban.types import AnyArray, CountArray, Progress, ScoreArray
-from deciban.workflows.applied import given_systems, result_of
-from deciban.workflows.applied_pieces import naming
-from deciban.workflows.deciding_inputs import applied_first, of_applied, pieces_to_decide, require_target_first
+from deciban.workflows.applied import given_systems, naming, result_of
+from deciban.workflows.deciding_inputs import (
+    RowWriter,
+    applied_first,
+    of_applied,
+    pieces_to_decide,
+    require_target_first,
+)
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.kinds.looks import Looks, decision_messages
 from deciban.workflows.model_files import AnyModel, model_message, path_of_model, trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, quality_paths
-from deciban.workflows.row_writers import RowWriter
 
 _NO_DECISIONS = "Decisions by thresholds on log-likelihood ratios mean nothing for such scores."
 

@@ -219,7 +219,7 @@ def _modelled(
     progress: Progress | None,
 ) -> ModelEvaluation:
     """Evaluate the systems of a source as they are, and what a trained model makes of them."""
-    from deciban.models.having import counting
+    from deciban.models.mapped import counting
     from deciban.workflows.measured import with_quality
     from deciban.workflows.model_files import seen_before
     from deciban.workflows.modelled import Scored, made_of

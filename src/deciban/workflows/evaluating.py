@@ -131,7 +131,7 @@ def evaluate_source(
     FormatError, InputError, OSError
         As reading does; or if something is asked for that needs all trials in memory.
     """
-    from deciban.models.having import having
+    from deciban.models.mapped import having
     from deciban.workflows.units_of_sources import units_of_source
 
     say, found = progress or (lambda _words: None), list[Any]()

@@ -10,15 +10,13 @@ import numpy as np
 
 from deciban.analysis.data import LabelledData, copied
 from deciban.analysis.selection import LEAST_GAIN, Criterion, Search, Selection, chosen_by, select_systems
+from deciban.calibration.cross import folds_of, held_out
 from deciban.calibration.crossed_sources import SourceParts
-from deciban.calibration.folds import folds_of, held_out
 from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.io.shards.pieces import HeldPiece, ShardSource
-from deciban.models.having import having
-from deciban.models.mapped import mapped, naming_rows, ordered
-from deciban.models.score_model import ScoreModel
-from deciban.models.told_elsewhere import missing_measures_are_known, reasons_are_shown
+from deciban.models.mapped import having, mapped, naming_rows, ordered
+from deciban.models.score_model import ScoreModel, missing_measures_are_known, reasons_are_shown
 from deciban.trials import Trials
 from deciban.trials.lists import PAIR
 from deciban.types import FloatArray, Progress

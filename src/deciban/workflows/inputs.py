@@ -20,7 +20,7 @@ from deciban.io.wide import matrices_by_key
 from deciban.messages import WARNING, Message, as_message
 from deciban.trials import Aligned, AlignedClasses, JoinReport
 from deciban.trials.criteria import criteria
-from deciban.trials.joining.near_names import near_names
+from deciban.trials.joining.renaming import near_names
 from deciban.trials.lists import ROW
 from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.how_sure import HowSure

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,29 +20,106 @@ from deciban.io.summary_files import SummaryHead, is_summary_file, read_head
 from deciban.io.units import DETECTION_LLRS, is_submission
 from deciban.messages import as_message, shortened
 from deciban.metrics import SortedScores
+from deciban.models import load_model
+from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassScores, Key, Scores, SegmentQuality, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import ScoreArray
+from deciban.workflows.kinds import kind_called
 from deciban.workflows.kinds.looks import Looks
-from deciban.workflows.model_inspection import Inspection, Properties, inspected_model, is_model_file
+from deciban.workflows.kinds.trained_units import UNDECLARED, UNIT
+
+_BEGINNING = 200
+
+"""Bytes in which a model file says that it is one."""
+
+
+Properties = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """One file: ``properties`` as (what, value) pairs, and ``remarks`` on what looks wrong."""
+
+    name: str
+    properties: tuple[tuple[str, str], ...]
+    remarks: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as plain JSON types."""
+        properties = [{"name": name, "value": value} for name, value in self.properties]
+        return {"path": self.name, "properties": properties, "remarks": list(self.remarks)}
+
+
+def is_model_file(path: PathLike) -> bool:
+    """Whether a file begins as a model does."""
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as stream:
+        start = stream.read(_BEGINNING).lstrip()
+    return start.startswith(b"{") and b'"deciban_model"' in start
+
+
+def inspected_model(path: PathLike) -> Inspection:
+    """Describe a model file.
+
+    Raises
+    ------
+    FormatError
+        If it is damaged.
+    """
+    model = load_model(path)
+    properties: Properties = [("model", model.kind)]
+    given = {name: value for name, value in model.settings.items() if value is not None}
+    if given:
+        properties.append(("settings", ", ".join(f"{name} {value}" for name, value in given.items())))
+    if isinstance(model, ScoreModel):
+        for row in model.parameter_rows():
+            properties.append((row.name, f"{row.texts[0]} {row.error_text}".rstrip()))
+        if not model.parameter_rows():
+            properties += [("parameters", line) for line in model.parameter_lines()]
+        properties += [_split(line) for line in model.training_lines()]
+        if model.training_ is not None:
+            counts = kind_called(model.scores_kind).counts_in_words(model.training_.counts)
+            properties.append(("trained on", counts))
+            properties += [("systems", ", ".join(model.training_.systems))] if model.training_.systems else []
+            unit = model.training_.results.get(UNIT, UNDECLARED)
+            properties += [] if unit == UNDECLARED else [("unit of scores", str(unit))]
+    return Inspection(display_name(path), tuple(properties), ())
+
+
+def _split(line: str) -> tuple[str, str]:
+    """What a line about training is about, and what it says."""
+    what, colon, rest = line.partition(": ")
+    return (what, rest) if colon else ("training", line)
+
 
 _CUT = 100
+
 """Length at which some writers of HDF5 cut names off."""
 
+
 _ENOUGH = 100
+
 """Trials of each class, below which a low Cllr may be chance."""
 
+
 _UNITS = {"nats": "", "log10": ", log10", "lr": ", natural logarithms of likelihood ratios"}
+
 
 _UNITS_KEPT = {
     "none": "none, and no intervals (deciban summarize --units, --keep-names)",
     "trials": "every trial is one",
     "names": "speakers are found from the names of both sides, which are kept as numbers",
 }
+
 """What a summary of shards says of units, but of those that were named."""
 
+
 _MOST_LABELS = 20
+
 _LARGEST_LABEL = 1000
+
 """What a column of whole numbers looks like that may hold labels: few of them, and small."""
 
 

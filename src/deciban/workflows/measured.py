@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from deciban.core.training.sums import Sums
-from deciban.engines.looking import found_in
+from deciban.engines.work import found_in
 from deciban.errors import InputError
 from deciban.fusion.quality_measures import QUALITY_SIDES
 from deciban.io.shards.layout import QualityOf, TrialRows

@@ -14,8 +14,7 @@ from deciban.io.reader import Input
 from deciban.messages import WARNING, Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import Index, Key, Trials
-from deciban.trials.joining.append import append_trials, new_rows
-from deciban.trials.joining.join import align_incomplete
+from deciban.trials.joining.join import align_incomplete, append_trials, new_rows
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.matching import JoinReport, match, picked
 from deciban.types import IntArray

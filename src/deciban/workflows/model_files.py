@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from deciban.engines.looking import found_in
-from deciban.engines.work import Engine
+from deciban.engines.work import Engine, found_in
 from deciban.errors import InputError, naming_trials
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.shards.pieces import Chunk, ShardSource, Wanted

@@ -11,8 +11,7 @@ import numpy as np
 from deciban.errors import InputError
 from deciban.io.shards.pieces import ShardSource
 from deciban.messages import WARNING, Message, counted
-from deciban.models.having import ScoredBy, counting, having, scored_by
-from deciban.models.mapped import mapped, ordered
+from deciban.models.mapped import ScoredBy, counting, having, mapped, ordered, scored_by
 from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassScores, Origin, Scores
 from deciban.workflows.kinds import kind_called

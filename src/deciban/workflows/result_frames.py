@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from deciban.errors import InputError
 from deciban.evaluation._tables import Tabular
-from deciban.trials.frames.to_frames import require_library
+from deciban.trials.frames.columns import require_library
 
 _INFINITE = {"inf": float("inf"), "-inf": float("-inf")}
 _TEXTS = ("name", "kind", "class", "role", "trials", "part", "by", "condition")

@@ -108,7 +108,7 @@ class Scale:
         """
         give_back_at_once(self.n_bytes)
         if self.dask is None:
-            from deciban.engines.threads import Threads
+            from deciban.engines.work import Threads
 
             return Threads()
         from deciban.engines.dask import DaskEngine

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deciban._arrow import of_numpy
-from deciban.engines.condition_files import SortedSource
-from deciban.engines.conditions import ConditionFacts, ConditionWeights, Values, weighted_by_condition
+from deciban.engines.conditions import ConditionFacts, ConditionWeights, SortedSource, Values, weighted_by_condition
 from deciban.errors import InputError
 from deciban.io.shards.pieces import Chunk, ShardSource
 from deciban.messages import counted

@@ -16,8 +16,7 @@ from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.shards.pieces import ShardSource
 from deciban.messages import Message, names_apart
-from deciban.models.having import counting
-from deciban.models.mapped import mapped, ordered
+from deciban.models.mapped import counting, mapped, ordered
 from deciban.models.score_model import ScoreModel
 from deciban.types import Progress
 from deciban.workflows.evaluating import evaluate_source, messages_of_batch

@@ -11,8 +11,7 @@ import numpy as np
 
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy
-from deciban.core.resampling.unit_notes import are_alike, dominated_in_words, units_in_words
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.units import TrialUnits, are_alike, dominated_in_words, units_in_words
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.read import read_id_map
 from deciban.io.source import PathLike, display_name

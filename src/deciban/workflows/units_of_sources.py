@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from deciban.core.resampling.unit_notes import common_in_words, units_in_words
-from deciban.core.resampling.units import TrialUnits, UnlistedUnits
-from deciban.engines.looking import found_in
+from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, units_in_words
 from deciban.engines.speakers import SpeakersByName, counting
-from deciban.engines.stratified_units import StratifiedUnitsInPieces
-from deciban.engines.trial_units import SinglesInPieces, TrialSurvey
-from deciban.engines.unit_survey import LookAtUnits, UnitFacts, UnitsFound
-from deciban.engines.units import UnitsInPieces, UnitsOfPieces
-from deciban.engines.work import Engine
+from deciban.engines.trial_units import LookAtUnits, SinglesInPieces, TrialSurvey, UnitFacts, UnitsFound
+from deciban.engines.units import StratifiedUnitsInPieces, UnitsInPieces, UnitsOfPieces
+from deciban.engines.work import Engine, found_in
 from deciban.io.shards.pieces import Chunk, HeldPiece, ShardSource, Wanted
 from deciban.messages import WARNING, Message
 from deciban.types import IntArray

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import deciban
-from deciban.cli.shared.interval_cells import aligned, apart, with_corrected
-from deciban.evaluation.figure_cells import WithInterval
+from deciban.cli.shared.table_writers import aligned, apart, with_corrected
+from deciban.evaluation.linear_figures import WithInterval
 from deciban.report import render
 from support.commands import printed_table
 

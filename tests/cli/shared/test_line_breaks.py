@@ -3,7 +3,7 @@
 import io
 import re
 
-from deciban.cli.shared.line_breaks import wrapped
+from deciban.cli.shared.table_writers import wrapped
 from deciban.cli.shared.tables import TableConsole, table
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from core.ranks.test_value_counts import drawn
 from deciban.core.ranks.gaps import CutCounts
-from deciban.core.ranks.value_gaps import GapList
+from deciban.core.ranks.value_counts import GapList
 from support.loops import loops_of
 
 

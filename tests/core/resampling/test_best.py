@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.best import BestDecisions, dcf_weights
+from deciban.core.resampling.linearised import BestDecisions, dcf_weights
 from support.naive import min_error, pav_blocks, unequal_error_rate
 from support.strategies import classes, coarse
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.class_means import ClassMeans, sums_of_squares
+from deciban.core.resampling.class_sums import ClassMeans, sums_of_squares
 from deciban.core.resampling.units import TrialUnits
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.core.resampling.class_means import ClassMeans
 from deciban.core.resampling.class_shares import SharesBelow
+from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import TrialUnits
 

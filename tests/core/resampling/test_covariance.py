@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.covariance import (
+from deciban.core.resampling.linearised import (
     UnitChanges,
     add_by_unit,
     covariance_of,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.class_means import ClassMeans
-from deciban.core.resampling.left_out import LeftOut
+from deciban.core.resampling.class_sums import ClassMeans
+from deciban.core.resampling.replicates import LeftOut
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import TrialUnits
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, poisson
 
-from deciban.core.resampling.multipliers import _BOUNDS, MOST, _poisson, checked_replicates, poisson_weights
+from deciban.core.resampling.replicates import _BOUNDS, MOST, _poisson, checked_replicates, poisson_weights
 from deciban.core.resampling.units import keys_of
 from deciban.errors import InputError
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.stratified_counts import StrataAsCells, StratifiedCounts
-from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
+from deciban.core.resampling.unit_counts import StrataAsCells, StratifiedCounts, UnitCounts, in_blocks
 from deciban.core.resampling.units import TrialUnits
 
 RNG = np.random.default_rng(2)

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.unit_notes import dominated_in_words, has_common_unit, units_in_words
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.units import TrialUnits, dominated_in_words, has_common_unit, units_in_words
 
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6)
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.rules.expected import log_cost_of_counts
-from deciban.core.rules.neighbours import softplus_of_groups
+from deciban.core.rules.expected import log_cost_of_counts, softplus_of_groups
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1e-9, 1e-5, 2e-4, 1e-3, 1.0]))

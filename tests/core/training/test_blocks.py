@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from deciban.core.training.blocks import FeatureBlock, dot
-from deciban.core.training.linear_objective import LinearObjective
-from deciban.core.training.linear_trials import Trials
+from deciban.core.training.linear_objective import LinearObjective, Trials
 from support.training_reference import gaussian, masses, pulls
 
 N = 40_000

@@ -3,7 +3,7 @@
 import numpy as np
 
 from deciban.core.training.drawn import Drawn
-from deciban.core.training.linear_trials import Trials
+from deciban.core.training.linear_objective import Trials
 
 
 def drawn(scores, truth, size):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from deciban.calibration import AffineCalibrator, BetaCalibrator, GaussianCalibrator, ScaleCalibrator, ShiftCalibrator
-from deciban.core.training import jackknife
-from deciban.core.training.jackknife import Points, leaves_out
+from deciban.core.training import influences as jackknife
+from deciban.core.training.influences import Points, leaves_out
 from deciban.errors import DecibanWarning
 from deciban.fusion import LinearFusion
 from support.resampled import all_by_all

@@ -13,9 +13,8 @@ from scipy.special import logit
 
 from deciban import metrics
 from deciban.core.training import linear_objective
-from deciban.core.training.linear_objective import LinearObjective
+from deciban.core.training.linear_objective import LinearObjective, Trials
 from deciban.core.training.linear_training import train
-from deciban.core.training.linear_trials import Trials
 from deciban.core.training.moments import moments
 from deciban.errors import InputError
 

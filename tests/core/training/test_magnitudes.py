@@ -8,8 +8,8 @@ import pytest
 from scipy.special import logit
 
 from deciban import metrics
+from deciban.core.training.linear_objective import Trials
 from deciban.core.training.linear_training import train
-from deciban.core.training.linear_trials import Trials
 from deciban.core.training.moments import moments
 from deciban.errors import InputError
 from support.training_reference import gaussian, masses, optimum

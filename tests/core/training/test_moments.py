@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deciban.core.training import moments as module
-from deciban.core.training.linear_trials import Trials
+from deciban.core.training.linear_objective import Trials
 from deciban.core.training.moments import clipped, equal_classes, moments, quartiles, reaches
 from deciban.core.training.sums import Deviations, mixed_variance
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.training import multiclass_objective as class_objective
-from deciban.core.training.class_trials import ClassTrials
-from deciban.core.training.multiclass_objective import ClassObjective
+from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
 from support.many_classes import cross_entropy, masses, problem
 
 PRIOR = np.array([0.1, 0.2, 0.3, 0.4])

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_softmax
 
-from deciban.core.training import descent, survey
+from deciban.core.training import descent
 from deciban.core.training import multiclass_training as class_training
+from deciban.core.training import multiclass_training as survey
 from deciban.core.training.linear_training import train
 from deciban.core.training.multiclass_training import train_classes
 from deciban.errors import InputError

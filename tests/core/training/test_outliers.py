@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.moments import drawn_near, spreads, typical_spreads
+from deciban.core.training.multiclass_objective import ClassTrials
 from support.many_classes import problem
 
 

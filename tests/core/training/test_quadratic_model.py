@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.training.quadratic_model import Bowl, Spectrum, model_of
+from deciban.core.training.trust_region import Bowl, Spectrum, model_of
 
 
 def symmetric(curvatures):

@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deciban.core.training.linear_objective import LinearObjective
-from deciban.core.training.linear_trials import Trials
+from deciban.core.training.linear_objective import LinearObjective, Trials
 from deciban.core.training.samples import binned, informative, sample, thinned
 from support.training_reference import gaussian, gradients, masses, optimum, pulls
 

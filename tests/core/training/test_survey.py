@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from deciban.core.training.class_trials import ClassTrials
-from deciban.core.training.survey import Survey, sample
+from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.multiclass_training import Survey, sample
 from support.many_classes import problem
 
 PRIOR = np.array([0.1, 0.2, 0.3, 0.4])

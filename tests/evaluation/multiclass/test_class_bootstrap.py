@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.multipliers import poisson_weights
+from deciban.core.resampling.replicates import poisson_weights
 from deciban.core.resampling.units import keys_of
 from deciban.evaluation import evaluate_classes, evaluate_groups
 

@@ -13,8 +13,7 @@ from deciban.evaluation import (
     merged_classes,
     summarize_classes,
 )
-from deciban.evaluation.bands import Bands
-from deciban.evaluation.curve_bands import detector_bands
+from deciban.evaluation.bands import Bands, detector_bands
 
 CLASSES = ("eng", "fra", "deu", "spa")
 GROUPS = {"west": ["eng", "fra"], "deu": ["deu"], "spa": ["spa"]}

@@ -15,7 +15,7 @@ from deciban.evaluation import (
     merged_classes,
     summarize_classes,
 )
-from deciban.evaluation.curve_bands import band_of
+from deciban.evaluation.bands import band_of
 
 SHARE = 1 - 0.05 ** (1 / 20)
 """Of 20 units without an error, fewer have one."""

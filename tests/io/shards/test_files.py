@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban.errors import FormatError
-from deciban.io.shards import inputs, rows, writing
+from deciban.io.shards import files as rows
+from deciban.io.shards import inputs, writing
 from deciban.io.shards.opening import open_shards
 from support.sources import gathered, trials
 

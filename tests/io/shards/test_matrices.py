@@ -7,7 +7,7 @@ import pytest
 
 from deciban.core.resampling.units import mixed_bits
 from deciban.errors import FormatError, InputError, KeyMismatchError
-from deciban.io.shards import cells
+from deciban.io.shards import matrices as cells
 from deciban.io.shards.opening import open_shards
 from deciban.io.shards.pieces import Wanted
 from deciban.trials import Trials

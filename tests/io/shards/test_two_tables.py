@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deciban.io.shards import two_tables
+from deciban.io.shards import writing as two_tables
 from deciban.io.shards.opening import open_shards
 from deciban.io.shards.pieces import Wanted
 from deciban.io.source import TwoFiles

@@ -6,7 +6,7 @@ import pytest
 from deciban import plots
 from deciban.errors import InputError
 from deciban.evaluation import evaluate_classes
-from deciban.evaluation.curve_bands import detector_bands
+from deciban.evaluation.bands import detector_bands
 from support.evaluated import class_trials, open_set, recognizer
 
 

@@ -67,7 +67,7 @@ def written_results(path, results, **how):
             patch.setattr(page.plots, kind, lambda *_args, **_how: None)
         patch.setattr(page, "picture", picture)
         patch.setattr(multiclass, "class_pictures", lambda *_args: [])
-        patch.setattr("deciban.report.live_pairs._MOST", 3)  # 45 pairs of ten systems take seconds
+        patch.setattr("deciban.report.live._MOST", 3)  # 45 pairs of ten systems take seconds
         patch.setattr("deciban.report.conditions._drawings", lambda *_: [])
         patch.setattr("deciban.report.differences.Differences.drawings", lambda _: [])
         path.write_text(render(results, **how), "utf-8")

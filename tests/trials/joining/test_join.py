@@ -7,8 +7,7 @@ import pytest
 
 from deciban import InputError, Key, KeyMismatchError, Scores, align, metrics
 from deciban.trials import Index, JoinReport, Origin, Trials, align_systems
-from deciban.trials.joining.append import concatenate
-from deciban.trials.joining.join import align_incomplete, refuse_conflicts
+from deciban.trials.joining.join import align_incomplete, concatenate, refuse_conflicts
 
 KEY = Key.of({"enroll": ["ann", "ann", "bob", "bob"], "test": ["x", "y", "x", "y"]}, [True, False, False, True])
 

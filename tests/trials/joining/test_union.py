@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from deciban import InputError, KeyMismatchError
 from deciban.trials import Trials
-from deciban.trials.joining.append import new_rows
+from deciban.trials.joining.join import new_rows
 from support.joins import listed, trials_of
 
 PAIRS = st.tuples(st.sampled_from("abc"), st.sampled_from("wxyz"))

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.classes.loglik import row_blocks
-from deciban.core.classes.transform_objective import normalized
-from deciban.core.classes.transforms import TransformFit
+from deciban.core.classes.transforms import TransformFit, normalized
 from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.errors import InputError, TrialError
 from deciban.io.shards.pieces import Chunk

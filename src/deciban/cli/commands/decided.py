@@ -66,7 +66,7 @@ def show_decisions(
 
 def _figures(systems: Sequence[Any]) -> Any:
     from deciban.cli.shared.tables import captioned, percent, table
-    from deciban.evaluation.figure_cells import with_interval
+    from deciban.evaluation.linear_figures import with_interval
 
     names = list(systems[0].rates)
     if not names:
@@ -77,7 +77,7 @@ def _figures(systems: Sequence[Any]) -> Any:
 
 def _costs(systems: Sequence[Any]) -> Any:
     from deciban.cli.shared.tables import captioned, number, table
-    from deciban.evaluation.figure_cells import with_interval
+    from deciban.evaluation.linear_figures import with_interval
 
     rows = [
         (

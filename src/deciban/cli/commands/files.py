@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from deciban.io.formats import BaseFormat
-    from deciban.workflows.model_inspection import Inspection
+    from deciban.workflows.inspection import Inspection
 
 
 @click.command("convert", cls=SectionedCommand)

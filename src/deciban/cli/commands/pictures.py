@@ -155,7 +155,7 @@ def _of_model(plot: str, scores: tuple[str, ...], level: float, parameter: str |
 def _of_rules(plot: str, scores: tuple[str, ...], given: Mapping[str, Any] | None) -> Found:
     from deciban import plots
     from deciban.cli.shared.parsing import parse_drawn_rules
-    from deciban.rules.rule_curves import rule_curves
+    from deciban.rules.families import rule_curves
 
     if scores:
         raise click.UsageError(f"{plot} is about rules, not about scores: name them by --rule, and no score file.")

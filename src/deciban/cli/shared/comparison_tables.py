@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deciban.analysis.comparison_words import caption_of, headings_of, rows_of, sentences_of
+from deciban.analysis.comparison import caption_of, headings_of, rows_of, sentences_of
 from deciban.cli.shared.tables import TableConsole, say, table
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from deciban.cli.shared.requested_tables import rule_table
 from deciban.cli.shared.tables import captioned, class_columns, number, say, table, two_class_columns
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
-from deciban.evaluation.figure_cells import with_interval
+from deciban.evaluation.linear_figures import with_interval
 from deciban.messages import amount
 
 if TYPE_CHECKING:

@@ -56,7 +56,7 @@ def print_json(
         What the user was told.
     """
     from deciban.evaluation.as_json import SCHEMA, json_text, plain
-    from deciban.io.read_files import described
+    from deciban.io.source import described
     from deciban.messages import as_objects
 
     context = click.get_current_context()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from deciban.cli.shared.tables import captioned, console, number, percent, table
-from deciban.evaluation.figure_cells import with_interval
+from deciban.evaluation.linear_figures import with_interval
 from deciban.messages import amount
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ import csv
 import html
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -16,26 +17,164 @@ from rich.segment import Segment
 from rich.table import Table as Grid
 from rich.text import Text
 
-from deciban.cli.shared.interval_cells import aligned, apart, estimate_of, has_intervals
-from deciban.cli.shared.line_breaks import longest_word, wrapped
-from deciban.evaluation.figure_cells import PERCENT, WithInterval
+from deciban.evaluation.linear_figures import PERCENT, WithInterval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from deciban.evaluation.one_system import OneSystem
+    from deciban.evaluation.uncertainty import Figure
+
+LONGEST_WORD = 14
+
+"""Columns of a longer word of a heading, which is broken."""
+
+
+def longest_word(heading: str) -> int:
+    """Return the width that the words of a heading need; words longer than `LONGEST_WORD` are broken.
+
+    >>> longest_word("mean speech_duration")
+    8
+    """
+    words = (part for word in heading.split() for part in _parts(word, LONGEST_WORD))
+    return min(max(map(cell_len, words), default=0), LONGEST_WORD)
+
+
+_BREAK = re.compile(r"(?<=[-_./])(?=[^-_./])")
+
+"""Where a long name may be broken."""
+
+
+def _parts(word: str, width: int) -> list[str]:
+    """Return the word, or what stands between its separators if it is wider than that."""
+    return [word] if cell_len(word) <= width else _BREAK.split(word)
+
+
+def wrapped(text: str, width: int) -> str:
+    r"""Return a heading or a name in lines, broken at blanks, and inside words that are too long at `_`, `-`, `.`, `/`.
+
+    >>> wrapped("mean speech_duration", 12)
+    'mean speech_\nduration'
+    """
+    if cell_len(text) <= width:
+        return text
+    lines = [""]
+    for word in text.split(" "):
+        for at, part in enumerate(_parts(word, width)):
+            longer = f"{lines[-1]} {part}" if lines[-1] and not at else f"{lines[-1]}{part}"
+            if lines[-1] and cell_len(longer) > width:
+                lines.append(part)
+            else:
+                lines[-1] = longer
+    return "\n".join(lines)
+
+
+Cell: TypeAlias = Callable[[Any], str]
+
+"""What stands in a column about an evaluation."""
+
+
+def has_intervals(cells: Sequence[str]) -> bool:
+    """Whether some cell of a column has an interval."""
+    return any(isinstance(cell, WithInterval) for cell in cells)
+
+
+def with_corrected(columns: Mapping[str, Cell], systems: Sequence[OneSystem]) -> dict[str, Cell]:
+    """Return columns of figures, each minimum with a column of its corrected values behind it.
+
+    Parameters
+    ----------
+    columns : mapping of str to function
+        Headings, and what stands below them about an evaluation.
+    systems : sequence of Evaluation or ClassEvaluation
+    """
+    from deciban.evaluation.uncertainty import corrected_of
+
+    minima = {name: (figure, in_percent) for name, figure, in_percent in systems[0].minima}
+    found = dict[str, Cell]()
+    for heading, cell in columns.items():
+        found[heading] = cell
+        name = heading.partition(" (")[0]
+        if name in minima and any(corrected_of(one, minima[name][0]) is not None for one in systems):
+            figure, in_percent = minima[name]
+            digits = 4 if name == "min C_avg" else 3
+            found[f"{name}, corrected"] = partial(corrected_cell, figure, in_percent=in_percent, digits=digits)
+    return found
+
+
+def corrected_cell(figure: Figure, one: OneSystem, *, in_percent: bool = False, digits: int = 3) -> str:
+    """Return what to expect of a minimum on new units, as tables show it."""
+    from deciban.evaluation.uncertainty import corrected_of
+
+    value = corrected_of(one, figure)
+    if value is None:
+        return "-"
+    return f"{100 * value:z.2f}{PERCENT}" if in_percent else f"{value:z.{digits}f}"
+
+
+def estimate_of(cell: str) -> str:
+    """The figure of a cell alone."""
+    return cell.estimate or cell.unit if isinstance(cell, WithInterval) else cell
+
+
+def aligned(cells: Sequence[str]) -> list[str]:
+    """The cells of a column with figures above each other, and intervals above each other.
+
+    Examples
+    --------
+    >>> aligned([WithInterval("12.31 %", "9.8", "15.3"), WithInterval("0.518", "0.47", "0.57"), "-"])
+    ['12.31 % [9.8, 15.3]', '  0.518 [0.47, 0.57]', '      -']
+    """
+    if not has_intervals(cells):
+        return list(cells)
+    width = max(len(cell.estimate if isinstance(cell, WithInterval) else cell) for cell in cells)
+    return [
+        f"{cell.estimate:>{width}} {cell.bracket}"[0 if width else 1 :]
+        if isinstance(cell, WithInterval)
+        else f"{cell:>{width}}"
+        for cell in cells
+    ]
+
+
+def apart(heading: str, cells: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """A column as columns of numbers: where there are intervals, one for each bound besides.
+
+    Examples
+    --------
+    >>> apart("Cllr", [WithInterval("0.518", "0.47", "0.57"), "-"])
+    [('Cllr', ['0.518', '-']), ('Cllr low', ['0.47', '']), ('Cllr high', ['0.57', ''])]
+    """
+    if not has_intervals(cells):
+        return [(heading, list(cells))]
+    bounds = [
+        (f"{heading} {side}", [cell.digits[k] if isinstance(cell, WithInterval) else "" for cell in cells])
+        for k, side in enumerate(("low", "high"))
+    ]
+    return [(heading, list(map(estimate_of, cells))), *bounds]
+
+
 STYLES = ("plain", "csv", "markdown", "latex")
+
 """How tables can be written; the first is for people."""
 
+
 UNLIMITED = 100_000
+
 """Width of what is no terminal: every row is one line."""
 
+
 _GAP = 2
+
 """Blanks between two columns."""
 
+
 _NARROW = 12
+
 """A column of names is folded rather than made narrower than this."""
 
+
 _CAPTION = 60
+
 """A caption in a window is as wide as its table, or so wide."""
 
 
@@ -198,7 +337,9 @@ def _shown(table: Table, k: int, width: int) -> list[str]:
 
 
 _PERCENT = re.compile(r"-?[\d.e+-]* %|inf %|-|")
+
 _NEGATIVE = re.compile(r"-[\d.]|-inf")
+
 _GROUPED = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
@@ -246,6 +387,7 @@ def as_csv(table: Table) -> str:
 
 
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#|~&$]")
+
 """What Markdown may take for more than a letter."""
 
 
@@ -388,4 +530,5 @@ WRITERS: dict[str, Writer] = {
     "latex": Writer(as_latex, _commented("%")),
     "html": Writer(as_html, lambda text: f"<p>{html.escape(text)}</p>\n" if text else ""),
 }
+
 """Writers of what is not for a terminal, by style."""

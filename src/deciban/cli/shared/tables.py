@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from deciban.cli.shared.interval_cells import corrected_cell, has_intervals, with_corrected
-from deciban.cli.shared.table_writers import UNLIMITED, WRITERS, Table
-from deciban.evaluation.figure_cells import WithInterval, with_interval, written
+from deciban.cli.shared.table_writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, with_corrected
+from deciban.evaluation.linear_figures import WithInterval, with_interval, written
 from deciban.messages import amount, one_line
 
 if TYPE_CHECKING:  # tables of formats need no numbers
@@ -184,7 +183,7 @@ def _summary(systems: Sequence[Any], columns: Columns, order: Sequence[str], cap
 
 def captioned(caption: str | None, systems: Sequence[Any], *, corrected: bool | None = None) -> str:
     """A caption, and what stands in brackets; ``corrected``, of minima: whether their corrected values are there."""
-    from deciban.evaluation.interval_words import caption_of, optimism_in_words
+    from deciban.evaluation.uncertainty import caption_of, optimism_in_words
 
     intervals = caption_of(systems)
     minima = "" if corrected is None else optimism_in_words(systems, corrected=corrected)

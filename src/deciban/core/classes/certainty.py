@@ -9,7 +9,7 @@ import numpy as np
 
 from deciban._validate.arrays import all_finite
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.class_trials import ClassTrials
+from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.core.training.separation import reachable
 from deciban.core.training.sums import F
 from deciban.errors import InputError, TrialError

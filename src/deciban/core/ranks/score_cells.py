@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.core.ranks.counts import splitting
-from deciban.core.ranks.exact_weights import aligned, digits_of, rounded_products, summed, whole_or_float
+from deciban.core.ranks.weighted_gaps import aligned, digits_of, rounded_products, summed, whole_or_float
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 KeyArray = NDArray[np.uint64]
@@ -89,7 +89,7 @@ class ScoreCells:
         Of each class the sums of the upper and of the lower halves of mantissas.
     weights : (2, 2, n_digits, n_cells) int64 array
         Of trials with weights, by class: the digits of the sums of weights, and of weights times mantissas; see
-        `deciban.core.ranks.exact_weights`. No digit where every trial counts once.
+        `deciban.core.ranks.weighted_gaps`. No digit where every trial counts once.
     lowest_digit : int
         The place of the first of them.
     """

@@ -19,32 +19,49 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.core.ranks.gaps import GapClass
 from deciban.core.ranks.loops import CARRIED, N_BLOCKS, PLACE, Loops, compiled
 from deciban.types import AnyArray, CountArray, ScoreArray
 
 BitArray = NDArray[np.uint32]
 
+
 _PLACE = PLACE
+
 """Bits of the place in a block: 1/32 of the scores between a power of two and the next one."""
 
+
 _N_PLACES = 1 << _PLACE
+
 _MASK = np.uint32(_N_PLACES - 1)
 
+
 _LEAST, _MOST_REST = 1 << 9, 1 << 22
+
 """Scores of a block among those that are added at once, if they are not to wait, and how many others do."""
 
+
 _FEWEST, _WAITING = 1 << 8, 1 << 16
+
 """Scores of a block that there is room for at first, and that wait at most."""
 
+
 _AT_ONCE = 1 << 13
+
 """Scores that are counted at once: temporaries stay in cache."""
 
+
 _TIES, _PARTS = 8, 16
+
 """Trials of one score that one part of the trials may have, and parts that are counted before anything is carried."""
 
+
 _ONE = np.uint8(1)
+
 _CARRIED = np.uint8(CARRIED)
+
 assert CARRIED >= _TIES * _PARTS  # noqa: S101
+
 """Counters are below this before the parts are added, and so below 256 afterwards."""
 
 
@@ -391,3 +408,51 @@ class Block:
         high = np.zeros(0, np.uint32) if self._high is None else self._high
         n = loops.list_counts(self._counters(), high, np.sort(away), self.number << _PLACE, bits, counts)
         return bits[:n], counts[:n]
+
+
+_MOST_ENTRIES = 4
+
+"""Of a cut and the gap before it."""
+
+
+class GapList:
+    """What `deciban.core.ranks.gaps.CutCounts` counts around the same cuts, listed at once.
+
+    Parameters
+    ----------
+    kept : (n,) array
+        Scores of trials that are left out; they ascend.
+    more : (m,) array
+        More cuts in any order; both infinities are cuts as well.
+    loops : Loops
+    """
+
+    def __init__(self, kept: ScoreArray, more: ScoreArray, loops: Loops) -> None:
+        self.loops = loops
+        self._cuts = kept, np.unique(np.concatenate((more, [-np.inf, np.inf])).astype(np.float32))
+        self._at = np.zeros(4, np.int64)
+        self._gap = np.zeros(3)
+        n = _MOST_ENTRIES * (len(kept) + len(self._cuts[1]))  # what is not written to takes no memory
+        self._entries = np.empty(n, np.float32), np.empty(n, np.int64), np.empty(n, np.bool_)
+
+    def add(self, scores: ScoreArray, counts: CountArray) -> tuple[ScoreArray, CountArray]:
+        """Count different scores, which ascend and are above those before; what is left of them is given back.
+
+        Parameters
+        ----------
+        scores : (n,) float32 array
+            Is written to.
+        counts : (n,) int64 array
+            Of all trials; is written to.
+        """
+        n = self.loops.list_gaps(scores, counts, self._cuts, (self._at, self._gap), self._entries)
+        return scores[:n], counts[:n]
+
+    def as_class(self) -> GapClass:
+        """All trials that are left, as few weighted entries in ascending order; at the end."""
+        self.add(np.array([np.inf], np.float32), np.zeros(1, np.int64))
+        n = int(self._at[2])
+        scores, weights, unsure = self._entries[0][:n], self._entries[1][:n], self._entries[2][:n]
+        cumulated = np.zeros(len(scores) + 1, np.int64)
+        np.cumsum(weights, out=cumulated[1:])
+        return GapClass(scores, weights, cumulated, unsure, [])

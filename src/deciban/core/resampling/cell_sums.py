@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from deciban.core.resampling.multipliers import MOST, Multipliers
+from deciban.core.resampling.replicates import MOST, Multipliers
 from deciban.core.resampling.unit_counts import Table, sums_of_rows
 from deciban.core.resampling.units import TrialUnits
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from deciban.core.resampling.class_means import ClassMeans
+from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.unit_counts import Table, Tally, cumulated, groups_of_units
 from deciban.types import FloatArray, IntArray
 

@@ -9,16 +9,216 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
 import numpy as np
+from scipy.special import expit
 
 from deciban.core.ranks.counts import SortedClass
-from deciban.core.ranks.hull import Pav, Rocch
-from deciban.core.resampling.best import BestDecisions, beta_costs_of, brier_costs_of, dcf_weights, log_costs_of
+from deciban.core.ranks.hull import Pav, Rocch, pool
+from deciban.core.ranks.operating import detection_cost
 from deciban.core.resampling.cells import Cells, CellTotals, in_cells
-from deciban.types import FloatArray, IntArray
+from deciban.core.resampling.rates import FEWEST_CLUSTERS, is_enough
+from deciban.core.resampling.units import TrialUnits
+from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus
+from deciban.errors import InputError
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BestDecisions:
+    """The PAV blocks of each of several tables, and costs of cells if decisions are the best for a table.
+
+    Costs are (2, n_tables, n_cells): of targets, then of non-targets. Their means over the trials of the same table
+    add up to the minimum; over other trials, to what the same decisions cost there.
+
+    Attributes
+    ----------
+    block : (n_tables, n_cells) int array
+        The block of each cell, counted through all tables; empty cells belong to the block below.
+    first : (n_tables,) int array
+        The first block of each table.
+    n_tar, n_non : (n_blocks,) arrays
+        Trials in each block.
+    table : (n_blocks,) int array
+        The table of each block.
+    llr : (n_blocks,) array
+        In nats, ascending in each table.
+    seen : (2, n_tables, n_cells) array
+        Where there are targets, and non-targets: cells without any cost nothing.
+    """
+
+    block: IntArray
+    first: IntArray
+    table: IntArray
+    n_tar: CountArray
+    n_non: CountArray
+    llr: FloatArray
+    seen: BoolArray
+
+    @classmethod
+    def of(cls, n_tar: CountArray, n_non: CountArray) -> BestDecisions:
+        """From trials (or weight) in cells, (n_cells,) or (n_tables, n_cells); each table has some of each class."""
+        n_tar, n_non = np.atleast_2d(n_tar), np.atleast_2d(n_non)
+        filled = (n_tar > 0) | (n_non > 0)
+        rows, columns = np.nonzero(filled)
+        own_tar, own_non = n_tar[filled], n_non[filled]
+        starts = pool(own_tar, own_non, np.diff(rows, prepend=-1) > 0)
+        table, columns = rows[starts], columns[starts]
+        first = np.searchsorted(table, np.arange(len(n_tar)))
+        columns[first] = 0
+        begins = np.zeros(n_tar.shape, np.int64)
+        begins[table, columns] = 1
+        block = np.cumsum(begins.ravel()).reshape(n_tar.shape) - 1
+        own_tar, own_non = np.add.reduceat(own_tar, starts), np.add.reduceat(own_non, starts)
+        seen = np.stack((n_tar > 0, n_non > 0))
+        return cls(block, first, table, own_tar, own_non, _llr(own_tar, own_non, first, table), seen)
+
+    def bounded(self, one_tar: float = 1.0, one_non: float = 1.0) -> BestDecisions:
+        """The same with finite llrs, for other trials: a block of one class counts one trial of the other, too.
+
+        Parameters
+        ----------
+        one_tar, one_non : float
+            What a trial of each class counts.
+        """
+        llr = _llr(
+            np.where(self.n_tar > 0, self.n_tar, one_tar),
+            np.where(self.n_non > 0, self.n_non, one_non),
+            self.first,
+            self.table,
+            (self._of_table(self.n_tar), self._of_table(self.n_non)),
+        )
+        last = np.append(self.first[1:], len(llr)) - 1
+        several = last > self.first
+        low, high = self.first[several], last[several]
+        llr[low], llr[high] = np.minimum(llr[low], self.llr[low + 1]), np.maximum(llr[high], self.llr[high - 1])
+        return replace(self, llr=llr, seen=np.ones_like(self.seen))
+
+    def by_block(self) -> BestDecisions:
+        """The same with one cell for each block: all that means over the same trials need; see `means`."""
+        n_blocks = np.diff(self.first, append=len(self.llr))
+        place = np.arange(int(n_blocks.max()))
+        block = self.first[:, None] + np.minimum(place, n_blocks[:, None] - 1)
+        seen = np.stack([(counts > 0)[block] & (place < n_blocks[:, None]) for counts in (self.n_tar, self.n_non)])
+        return replace(self, block=block, seen=seen)
+
+    def means(self, costs: FloatArray) -> FloatArray:
+        """Mean costs of the trials of each table, both classes added, (n_tables,), from those of cells by block.
+
+        Every table is added up by itself, so that no sum depends on which others there are.
+        """
+        place = np.arange(len(self.table)) - self.first[self.table]
+        own = costs.reshape(2, -1).take(self.table * costs.shape[-1] + place, axis=1)
+        tar, non = (np.add.reduceat(n * one, self.first) for n, one in zip((self.n_tar, self.n_non), own, strict=True))
+        return np.asarray(tar / self._of_table(self.n_tar) + non / self._of_table(self.n_non))
+
+    def positions(self, log_odds: FloatArray) -> IntArray:
+        """Number of cells below the best threshold at prior log odds of unit costs, (n_tables, n_priors)."""
+        return np.stack([np.searchsorted(of_cells, -log_odds, side="left") for of_cells in self.llr[self.block]])
+
+    def _of_table(self, counts: CountArray) -> CountArray:
+        """Sum of blocks in each table."""
+        return np.asarray(np.add.reduceat(counts, self.first))
+
+    def dcf(self, log_odds: float) -> FloatArray:
+        """Normalized detection cost at the best threshold, at the prior log odds of unit costs."""
+        rejected = self.llr[self.block] < -log_odds
+        miss, false_alarm = dcf_weights(log_odds)
+        return np.stack((miss * rejected, false_alarm * ~rejected))
+
+    def crossing(self, ratio: float, slopes: tuple[float, float] | None = None) -> FloatArray:
+        """``p_fa`` where ``p_fa = ratio * p_miss`` on the hull: the edge that meets this line, held fixed.
+
+        The costs of both ends of the edge are the same; they are mixed so that the rates meet the line.
+
+        Parameters
+        ----------
+        ratio : float
+        slopes : (float, float), optional
+            How much ``p_fa`` falls where ``p_miss`` rises by how much; that of the edge when left out.
+        """
+        tar, non = self._of_table(self.n_tar), self._of_table(self.n_non)
+        p_miss = self._before(self.n_tar) / tar[self.table]
+        p_fa = (non[self.table] - self._before(self.n_non)) / non[self.table]
+        is_before = (p_fa > ratio * p_miss).astype(np.int64)
+        at = self.first + np.add.reduceat(is_before, self.first) - 1
+        down, up = self.n_non[at] / non, self.n_tar[at] / tar
+        share = (p_fa[at] - ratio * p_miss[at]) / (down + ratio * up)
+        if slopes is not None:
+            down, up = (np.full(len(self.first), slope) for slope in slopes)
+        scale = ratio / (down + ratio * up)
+        rejected = (self.block < at[:, None]) + share[:, None] * (self.block == at[:, None])
+        return np.stack(((scale * down)[:, None] * rejected, (scale * up)[:, None] * (1.0 - rejected)))
+
+    def _before(self, counts: CountArray) -> CountArray:
+        """Sum of the blocks of the same table that lie below each block."""
+        below = np.cumsum(counts) - counts
+        return np.asarray(below - below[self.first][self.table])
+
+    def log_cost(self, log_odds: float) -> FloatArray:
+        """Cross-entropy of the llrs of PAV at prior log odds, in nats."""
+        llr = self.llr[self.block]
+        return np.where(self.seen, log_costs_of(llr, llr, log_odds), 0.0)
+
+    def brier(self, log_odds: float) -> FloatArray:
+        """Brier score of the llrs of PAV at prior log odds."""
+        llr = self.llr[self.block]
+        return np.where(self.seen, brier_costs_of(llr, llr, log_odds), 0.0)
+
+    def cost_of(self, costs: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
+        """Costs of the llrs of PAV, by a function of those of targets and of non-targets."""
+        llr = self.llr[self.block]
+        return np.where(self.seen, costs(llr, llr), 0.0)
+
+    def beta_cost(self, alpha: float, beta: float, log_odds: float) -> FloatArray:
+        """Cost of the llrs of PAV by a rule of the beta family at prior log odds."""
+        llr = self.llr[self.block]
+        return np.where(self.seen, beta_costs_of(llr, llr, alpha, beta, log_odds), 0.0)
+
+
+def _llr(
+    n_tar: CountArray,
+    n_non: CountArray,
+    first: IntArray,
+    table: IntArray,
+    totals: tuple[CountArray, CountArray] | None = None,
+) -> FloatArray:
+    """Log-likelihood ratio of each block."""
+    of_tar, of_non = totals or (np.add.reduceat(n_tar, first), np.add.reduceat(n_non, first))
+    with np.errstate(divide="ignore"):
+        found: FloatArray = (np.log(n_tar) - np.log(of_tar)[table]) - (np.log(n_non) - np.log(of_non)[table])
+    return found
+
+
+def dcf_weights(log_odds: float) -> tuple[float, float]:
+    """What a miss and a false alarm cost, normalized by the better of accept-all and reject-all."""
+    one, none, at = np.ones(1), np.zeros(1), np.full(1, log_odds)
+    miss, false_alarm = (
+        detection_cost(*pair, at, 1.0, 1.0, normalize=True).item() for pair in ((one, none), (none, one))
+    )
+    return miss, false_alarm
+
+
+def log_costs_of(tar: FloatArray, non: FloatArray, log_odds: float) -> FloatArray:
+    """Logarithmic costs of llrs of targets and of non-targets, weighted by the prior, in nats."""
+    return _mixed(softplus(-tar - log_odds), softplus(non + log_odds), log_odds)
+
+
+def brier_costs_of(tar: FloatArray, non: FloatArray, log_odds: float) -> FloatArray:
+    """Squared errors of posteriors, weighted by the prior."""
+    return _mixed(np.square(expit(-tar - log_odds)), np.square(expit(non + log_odds)), log_odds)
+
+
+def beta_costs_of(tar: FloatArray, non: FloatArray, alpha: float, beta: float, log_odds: float) -> FloatArray:
+    """Costs by a rule of the beta family, weighted by the prior."""
+    return _mixed(beta_cost_tar(tar + log_odds, alpha, beta), beta_cost_non(non + log_odds, alpha, beta), log_odds)
+
+
+def _mixed(tar: FloatArray, non: FloatArray, log_odds: float) -> FloatArray:
+    return np.stack((expit(log_odds) * tar, expit(-log_odds) * non))
 
 
 class LinearCosts:
@@ -191,3 +391,171 @@ def _mean_weight(trials: SortedClass) -> float:
 
 
 _FINITE = (-float(np.finfo(np.float64).max), float(np.finfo(np.float64).max))
+
+
+def sums_by_unit(values: AnyArray, units: TrialUnits) -> FloatArray:
+    """Sums over the trials of each unit; a unit on both sides of a trial counts once.
+
+    Parameters
+    ----------
+    values : (n_columns, n_trials) array
+    units : TrialUnits
+
+    Returns
+    -------
+    (n_units, n_columns) array
+
+    Examples
+    --------
+    >>> units = TrialUnits.of([["ann", "ann"], ["ann", "bob"], ["bob", "cid"]])
+    >>> sums_by_unit(np.array([[1.0, 2.0, 4.0]]), units).ravel()
+    array([3., 6., 4.])
+    """
+    total = np.zeros((units.n_units, len(values)))
+    add_by_unit(total, values, units)
+    return total
+
+
+def add_by_unit(total: FloatArray, values: AnyArray, units: TrialUnits) -> None:
+    """Add the sums over some trials to those of others, (n_units, n_columns); see `sums_by_unit`."""
+    first, *others = units.codes
+    add_by_code(total, values, first)
+    for side in others:
+        add_by_code(total, np.where(side == first, 0.0, values), side)
+
+
+def add_by_code(total: FloatArray, values: AnyArray, codes: IntArray) -> None:
+    """Add values of trials, (n_columns, n_trials), to the rows of ``total`` that ``codes`` name."""
+    if len(total) <= len(codes):
+        for k, column in enumerate(values):
+            total[:, k] += np.bincount(codes, column, minlength=len(total))
+        return
+    used, places = np.unique(codes, return_inverse=True)  # most units have no trial here
+    for k, column in enumerate(values):
+        total[used, k] += np.bincount(places, column, minlength=len(used))
+
+
+def covariance_of(influences: FloatArray, n_units: int | None = None) -> FloatArray:
+    """Covariance of parameters by the infinitesimal jackknife: ``n / (n - 1) sum_k d_k d_k'``.
+
+    Parameters
+    ----------
+    influences : (n_units, n_parameters) array
+        ``d_k``: the derivative of the parameters by the weight of unit k, at weight 1.
+    n_units : int, optional
+        If rows do not stand for units, but have their second moments.
+
+    Returns
+    -------
+    (n_parameters, n_parameters) array
+
+    Examples
+    --------
+    >>> covariance_of(np.array([[1.0], [-2.0], [1.0]]) / 3.0)   # of a mean of 3: its variance, 3, divided by 3
+    array([[1.]])
+    """
+    n = len(influences) if n_units is None else n_units
+    product: FloatArray = influences.T @ influences
+    return n / (n - 1.0) * (0.5 * product + 0.5 * product.T)
+
+
+_FADING = 40.0
+
+"""Effective number of units up to which unequal influences reduce the degrees of freedom in full."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class UnitChanges:
+    """Changes of parameters with the units that they were trained on.
+
+    Attributes
+    ----------
+    values : (n_units, n_parameters) array
+        The change if a unit is left out (``left_out``), otherwise the derivative by its weight. Without
+        ``listed``, rows with the same second moments as the rows of all units.
+    n_units : int
+    n_effective : float
+        The effective number of units of the class that has fewest; see `deciban.core.resampling.rates`.
+    left_out, listed : bool
+    penalized : bool
+        Whether a penalty shrinks the parameters: their bias is intended, then, and not corrected.
+
+    Examples
+    --------
+    >>> changes = UnitChanges(values=np.array([[1.0], [-2.0], [1.0]]) / 3.0, n_units=3, n_effective=3.0)
+    >>> changes.covariance, changes.degrees
+    (array([[1.]]), 2.0)
+    """
+
+    values: FloatArray
+    n_units: int
+    n_effective: float
+    left_out: bool = False
+    listed: bool = True
+    penalized: bool = False
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The covariance of the parameters, (n_parameters, n_parameters): sandwich, or delete-one-unit jackknife."""
+        shrink = (1.0 - 1.0 / self.n_units) ** 2 if self.left_out else 1.0
+        return shrink * covariance_of(self.values, self.n_units)
+
+    @property
+    def bias(self) -> FloatArray:
+        """The bias of the parameters by the jackknife, (n_parameters,); 0 if no unit was left out, or by a penalty."""
+        if self.penalized or not self.left_out:
+            return np.zeros(self.values.shape[1])
+        return (self.n_units - 1.0) / self.n_units * np.asarray(self.values.sum(axis=0), np.float64)
+
+    @cached_property
+    def degrees(self) -> float:
+        """Degrees of freedom of the variances.
+
+        At most one less than the effective number of units. Where few units dominate, the variance is itself uncertain:
+        Satterthwaite's degrees follow from the fourth moments of the contributions of units, averaged over all
+        directions of the parameters. They count in full up to 40 effective units, and less and less beyond.
+        """
+        most = self.n_effective - 1.0
+        if not (self.left_out and self.listed):
+            return most
+        size = np.sqrt((self.values**2).sum(axis=0))
+        unit = self.values[:, size > 0.0] / size[size > 0.0]
+        vectors, sizes, _ = np.linalg.svd(unit, full_matrices=False)
+        rank = int(np.count_nonzero(sizes > _FLAT * np.max(sizes, initial=0.0)))
+        if not rank:
+            return most
+        shares = (vectors[:, :rank] ** 2).sum(axis=1) / rank
+        excess = float((shares**2).sum()) - 1.0 / self.n_units
+        own = min(2.0 / (rank * excess), most) if most * rank * excess > 2.0 else most
+        weight = min(1.0, _FADING / self.n_effective)
+        return max(float(own**weight * most ** (1.0 - weight)), 1.0)
+
+
+_FLAT = 1e-9
+
+
+def require_effective(n_effective: FloatArray, names: tuple[str, ...], units: TrialUnits) -> float:
+    """Return the least effective number of units of any class; refuse fewer than five.
+
+    Raises
+    ------
+    InputError
+    """
+    worst = int(np.argmin(n_effective))
+    if not is_enough(n_effective[worst]):
+        raise InputError(
+            f"{names[worst]} trials come from effectively {n_effective[worst]:.2g} {units.noun}s, and intervals need "
+            f"at least {FEWEST_CLUSTERS:.0f}: train on more {units.noun}s"
+        )
+    return float(n_effective[worst])
+
+
+def require_several(units: TrialUnits) -> None:
+    """Refuse a single unit.
+
+    Raises
+    ------
+    InputError
+    """
+    if units.n_units < 2:
+        raise InputError(f"units: all trials are of one {units.noun}, which does not tell how others would differ.")

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import softmax
 
 from deciban.core.classes.certainty import CountedTrials, decided
-from deciban.core.resampling.covariance import (
+from deciban.core.resampling.linearised import (
     UnitChanges,
     add_by_code,
     add_by_unit,
@@ -21,11 +21,17 @@ from deciban.core.resampling.covariance import (
 )
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.class_parts import PartsOfClassTrials
-from deciban.core.training.class_trials import NO_TRIALS
-from deciban.core.training.influences import effective_of, steep
-from deciban.core.training.jackknife import Points, WholeSums, leaves_out, moves_without_each, sides_of
+from deciban.core.training.influences import (
+    Points,
+    WholeSums,
+    effective_of,
+    leaves_out,
+    moves_without_each,
+    sides_of,
+    steep,
+)
 from deciban.core.training.moments import standardization
-from deciban.core.training.multiclass_objective import ClassObjective, Errors, SecondDerivatives
+from deciban.core.training.multiclass_objective import NO_TRIALS, ClassObjective, Errors, SecondDerivatives
 from deciban.core.training.multiclass_training import objective_of
 from deciban.core.training.sums import Sums, UnitSums
 from deciban.errors import InputError

@@ -12,10 +12,9 @@ from deciban._validate.arrays import all_finite
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, parted, require_rivals, rivals_of
 from deciban.core.classes.loglik import are_alike
-from deciban.core.training.class_trials import ClassTrials
 from deciban.core.training.drawn import Drawn, sample_size
-from deciban.core.training.looks_at_parts import LooksAtParts, Parts
-from deciban.core.training.sums import Sums
+from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.sums import LooksAtParts, Parts, Sums
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
 _DRAWN, _NUMBERS = 1 << 18, 1 << 24

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from deciban.core.training.drawn import Drawn, sample_size
-from deciban.core.training.linear_trials import Trials
-from deciban.core.training.looks_at_parts import LooksAtParts, Parts
-from deciban.core.training.sums import Deviations, Ends
-from deciban.core.training.verdicts import Amounts, Pair, undecided
+from deciban.core.training.linear_objective import Trials
+from deciban.core.training.separation import Amounts, Pair, undecided
+from deciban.core.training.sums import Deviations, Ends, LooksAtParts, Parts
 from deciban.types import BoolArray
 
 DRAWN = 1 << 17
@@ -39,7 +38,7 @@ class PartsOfTrials(Parts[Trials]):
     _first: tuple[Pair, FirstLook] | None = None
 
     def undecided(self, alpha: float, beta: float) -> tuple[TrialsInParts, Amounts]:
-        """Have a first look, once; see `deciban.core.training.verdicts.undecided`."""
+        """Have a first look, once; see `deciban.core.training.separation.undecided`."""
         if self._first is None or self._first[0] != (alpha, beta):
             self._first = (alpha, beta), self.each(_Taken(alpha, beta, self.memory))
         found = self._first[1]
@@ -149,7 +148,7 @@ class FirstLook:
         Raises
         ------
         TrialError
-            As `deciban.core.training.verdicts.undecided`.
+            As `deciban.core.training.separation.undecided`.
         """
         left, amounts = undecided(trials, alpha, beta)
         ends = [(np.min(one[:], initial=np.inf), np.max(one[:], initial=-np.inf)) for one in left.columns]

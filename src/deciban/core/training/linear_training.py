@@ -22,14 +22,12 @@ from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.rules.expected import scoring_rule_cost
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
 from deciban.core.training.descent import Fit, descend, search_options
-from deciban.core.training.linear_objective import LinearObjective
+from deciban.core.training.linear_objective import LinearObjective, Trials
 from deciban.core.training.linear_parts import PartsOfTrials, TrialsInParts
-from deciban.core.training.linear_trials import Trials
 from deciban.core.training.moments import clipped, equal_classes, moments, quartiles, reaches, require_scales, widths
 from deciban.core.training.samples import SAMPLE, sample, shortened, thinned
-from deciban.core.training.separation import is_at_infinity, require_finite
+from deciban.core.training.separation import is_at_infinity, require_finite, with_class_weights
 from deciban.core.training.trust_region import PRECISE, Minimum, minimize
-from deciban.core.training.verdicts import with_class_weights
 from deciban.errors import InputError
 from deciban.types import BoolArray, FloatArray, ScoreArray
 

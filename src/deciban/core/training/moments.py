@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from deciban._validate.arrays import all_finite
-from deciban.core.training.class_trials import ClassTrials
+from deciban.core.training.linear_objective import Trials
 from deciban.core.training.linear_parts import TrialsInParts
-from deciban.core.training.linear_trials import Trials
+from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.core.training.sums import Ends, Sums, mixed_variance
 from deciban.errors import InputError, TrialError
 from deciban.types import AnyArray, BoolArray, FloatArray

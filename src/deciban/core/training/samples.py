@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from deciban.core.training.blocks import MatrixBlock
-from deciban.core.training.linear_objective import LinearObjective
+from deciban.core.training.linear_objective import LinearObjective, Trials
 from deciban.core.training.linear_parts import TrialsInParts
-from deciban.core.training.linear_trials import Trials
 from deciban.types import AnyArray, FloatArray, IntArray
 
 SAMPLE = 1 << 13

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deciban.core.resampling.class_design import ClusterDesign, Groups, Spread
-from deciban.core.resampling.class_means import ClassMeans
+from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.intervals import Estimate, NothingSeen
 from deciban.core.resampling.scales import Scale
 from deciban.evaluation.uncertainty import Figure
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
-    from deciban.evaluation.multiclass.replicates import ClassReplicates
+    from deciban.evaluation.multiclass.influences import ClassReplicates
 
 NO_COSTS = np.zeros(0)
 """Of figures whose squares were found elsewhere."""

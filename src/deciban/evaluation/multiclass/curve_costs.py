@@ -10,24 +10,66 @@ import numpy as np
 from scipy.special import expit
 
 from deciban.core.resampling.class_design import ClusterDesign, Groups, Spread
-from deciban.core.resampling.class_means import ClassMeans
+from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.intervals import ROUNDING
 from deciban.core.resampling.rates import RateSum
-from deciban.evaluation.multiclass.at_hand import AtHand
 from deciban.evaluation.multiclass.class_figures import ClassFigure
-from deciban.evaluation.multiclass.target_errors import TargetErrors, critical_priors_of
+from deciban.evaluation.multiclass.decided_at import TargetErrors, critical_priors_of
+from deciban.evaluation.multiclass.summands import InTurn
+from deciban.evaluation.multiclass.unit_trials import ClassUnitTrials
 from deciban.evaluation.uncertainty import CurveInfluences, Figure
-from deciban.multiclass.tables import ByClass
+from deciban.multiclass.tables import ByClass, Detectors, ScoredClasses
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.summary import ClassSummary
 
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AtHand:
+    """Trials, class by class, with what is asked of their scores.
+
+    Attributes
+    ----------
+    costs : ClassUnitTrials
+    detectors : callable
+        Each class against the rest, by the position of a prior of the rivals: log-likelihood ratios of these trials.
+    scored : ScoredClasses or None
+        The scores themselves; merged parts do not have them.
+    """
+
+    costs: ClassUnitTrials
+    detectors: Callable[[int], Detectors]
+    scored: ScoredClasses | None
+
+    @classmethod
+    def of_summary(cls, summary: ClassSummary) -> AtHand:
+        """All trials of a summary with units."""
+        problems = summary.problems
+        assert summary.units is not None  # noqa: S101  # who asks has them
+
+        def detectors(at: int) -> Detectors:
+            found = problems.detectors(at)
+            assert isinstance(found, Detectors)  # noqa: S101  # a summary of counted problems has no units
+            return found
+
+        return cls(summary.units, detectors, problems.trials if isinstance(problems, InTurn) else None)
+
+    @property
+    def n_trials(self) -> int:
+        """How many trials there are."""
+        return len(self.costs.stratum)
+
+
 STEP = 7
+
 """Every so many priors of the curve have a standard error of their own; those between lie on straight lines."""
 
+
 CURVE = "curve"
+
 """First word of the names of figures that are places of the curve."""
+
 
 CurveTaker: TypeAlias = Callable[[Iterator[ClassFigure]], None]
 

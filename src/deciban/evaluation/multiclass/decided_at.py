@@ -11,16 +11,21 @@ from scipy.special import expit, logit
 
 from deciban.core.by_value import ByValue
 from deciban.core.classes import loglik as kernels
-from deciban.core.classes.counts import tally
-from deciban.multiclass.tables import ScoredClasses
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.core.classes.counts import non_target_priors, tally
+from deciban.core.classes.loglik import critical_priors, relative, row_blocks
+from deciban.multiclass.tables import ByClass, ScoredClasses
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 MOST_CLASSES = 30
+
 """Classes up to which decisions are counted: counts grow with their third power."""
+
 
 _LOW = [0.5, 0.2, 0.1, 0.01, *(float(f"{p:.3g}") for p in expit(np.arange(-20, 0) * 0.4))]
 
+
 PRIORS = np.unique(np.round([*_LOW, *(1.0 - p for p in _LOW)], 10))
+
 """Priors of the chosen class, ascending."""
 
 
@@ -165,6 +170,7 @@ def _sum(first: CountArray, second: CountArray) -> CountArray:
 
 
 _AT_ONCE = 1024
+
 """Trials whose costs are in memory at all priors: so few stay near the processor."""
 
 
@@ -200,3 +206,74 @@ def _quadratic_costs(likely: FloatArray, y: int, k: int, share: float, weights: 
     more = 0.0 if y == k else 2.0 * weights.sum() - 2.0 * (c @ (weights * (1.0 + likely[y] / safe)))
     c *= c
     return np.asarray(c @ (weights * (1.0 + np.sum((others / safe) ** 2, axis=0))) + more)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TargetErrors:
+    """Which trials are missed or accepted as another class, at the Bayes thresholds of all targets.
+
+    Attributes
+    ----------
+    p_target : float
+    rivals : (n_classes,) array
+        Of each class as a non-target: the share of each of them in what a target leaves.
+    n_targets : int
+        The first so many classes are targets.
+    label : (n_trials,) int array
+    missed : (n_trials,) bool array
+    n_accepted : (n_trials,) array
+        How many other targets accept each trial.
+    """
+
+    p_target: float
+    rivals: FloatArray
+    n_targets: int
+    label: IntArray
+    missed: BoolArray
+    n_accepted: FloatArray
+
+    @classmethod
+    def of(cls, llrs: ByClass, p_target: float, threshold: float, p_out_of_set: float | None) -> TargetErrors:
+        """Decisions at a prior of a target: accepted are those that are not below the threshold.
+
+        Parameters
+        ----------
+        llrs : ByClass
+            Detection llrs of targets, or whatever orders trials as these do.
+        p_target, threshold : float
+        p_out_of_set : float or None
+            The prior of the last class, if it is out of set.
+        """
+        label, n, is_open = llrs.label, len(llrs.lengths), p_out_of_set is not None
+        rivals = np.full(n, 1.0 / (n - 1))
+        if p_out_of_set is not None:
+            (rivals,) = non_target_priors(np.array([p_target]), p_out_of_set, n)
+        n_accepted, missed = np.zeros(len(label)), np.zeros(len(label), np.bool_)
+        for target, own in enumerate(llrs.slices[: n - is_open]):
+            is_accepted = llrs.values[target] >= threshold
+            missed[own] = ~is_accepted[own]
+            is_accepted[own] = False
+            n_accepted += is_accepted
+        return cls(p_target, rivals, n - is_open, label, missed, n_accepted)
+
+    @property
+    def costs(self) -> FloatArray:
+        """What each trial adds to the mean of its class in C_avg: `deciban.multiclass.c_avg` as a sum over classes."""
+        misses, false_alarms = self.p_target * self.missed, (1.0 - self.p_target) * self.rivals[self.label]
+        return np.asarray((misses + false_alarms * self.n_accepted) / self.n_targets)
+
+    @property
+    def most(self) -> FloatArray:
+        """What each class adds to C_avg if all of its trials are missed and accepted as all others, (n_classes,)."""
+        is_target = np.arange(len(self.rivals)) < self.n_targets
+        false_alarms = (1.0 - self.p_target) * self.rivals * (self.n_targets - is_target)
+        return np.asarray((self.p_target * is_target + false_alarms) / self.n_targets)
+
+
+def critical_priors_of(trials: ScoredClasses, p_out_of_set: float) -> FloatArray:
+    """Priors of a target from which trials, class by class, are accepted, (n_targets, n_trials), of an open set."""
+    order = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
+    found = np.empty((trials.n_classes - 1, len(order)))
+    for rows in row_blocks(len(order), trials.n_classes):
+        found[:, rows] = critical_priors(relative(trials.loglik, order[rows]), p_out_of_set)
+    return found

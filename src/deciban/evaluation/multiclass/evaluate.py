@@ -15,9 +15,8 @@ from deciban._validate.classes import Groups, Prior, prior_of
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
-from deciban.evaluation.multiclass.class_notes import class_notes
 from deciban.evaluation.multiclass.figures import IN_PARTS, P_TARGET, WEIGHTED, ClassFigures
-from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
+from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem, class_notes
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import detection_costs
 from deciban.evaluation.multiclass.summary import ClassSummary

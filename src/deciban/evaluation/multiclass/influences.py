@@ -7,37 +7,162 @@ as the derivative of a minimum with respect to its place is zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.linalg import helmert
 
+from deciban.core.resampling.cell_sums import CellSums, cell_sums
 from deciban.core.resampling.class_design import ClusterDesign, Groups
-from deciban.core.resampling.intervals import ROUNDING, NothingSeen
-from deciban.core.resampling.left_out import LeftOut
-from deciban.evaluation.multiclass.at_hand import AtHand
+from deciban.core.resampling.class_sums import ClassMeans
+from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
+from deciban.core.resampling.replicates import LeftOut, Multipliers, replicates_of
+from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
+from deciban.core.training.trust_region import Minimum, minimize
+from deciban.evaluation.bootstrap import Bootstrap
 from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure, Collected
-from deciban.evaluation.multiclass.class_optimism import CalibratedWithout
-from deciban.evaluation.multiclass.curve_costs import STEP, CurveSquares, SureCurve, axis_of
-from deciban.evaluation.multiclass.detector_bands import DetectorBands
-from deciban.evaluation.multiclass.detector_influences import DetectorInfluences
+from deciban.evaluation.multiclass.curve_costs import STEP, AtHand, CurveSquares, SureCurve, axis_of
+from deciban.evaluation.multiclass.detector_costs import DetectorBands, DetectorInfluences
 from deciban.evaluation.multiclass.pair_influences import pair_squares
-from deciban.evaluation.multiclass.replicates import ClassReplicates
 from deciban.evaluation.multiclass.subset_influences import subset_figures
+from deciban.evaluation.multiclass.summands import InTurn
 from deciban.evaluation.multiclass.unit_trials import ClassUnitTrials
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling
-from deciban.types import FloatArray
+from deciban.multiclass.costs import calibrated_surprises
+from deciban.multiclass.tables import ScoredClasses
+from deciban.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.evaluation.multiclass.summary import ClassSummary
 
+_PRECISE = 1e-6
+
+"""What a step more would gain, relative to the value; it is taken into account."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibratedWithout:
+    """What the best maps cost that were trained without each group of units in turn, from the best of all on.
+
+    Attributes
+    ----------
+    shift : float
+        What to add to the least Cllr for new units, in bits.
+    costs : (n_trials,) array
+        Logarithmic costs of trials, class by class, by the map that was trained without the group of their unit, in
+        nats; of two units, the mean of both. Trials that take part in the choice of a map cost less than others.
+    """
+
+    shift: float
+    costs: FloatArray
+
+    @classmethod
+    def of(cls, summary: ClassSummary, found: ClassEvaluation, left_out: LeftOut) -> CalibratedWithout | None:
+        """Train without each group; None where infinite scores or a scale of 0 decide, or parts of trials are gone.
+
+        Parameters
+        ----------
+        summary : ClassSummary
+            Of all trials, with units.
+        found : ClassEvaluation
+            Of this summary.
+        left_out : LeftOut
+            Possible groups.
+        """
+        problems, calibration = summary.problems, found.calibration
+        is_open = math.isfinite(found.min_cllr) and calibration.scale > 0.0 and not found.n_infinite
+        if not isinstance(problems, InTurn) or not is_open:
+            return None
+        n, trials = found.n_classes, problems.trials
+        order = np.concatenate([trials.rows(k) for k in range(n)])
+        fixed, basis = np.append(calibration.scale, calibration.offset), np.zeros((n + 1, n))
+        basis[0, 0], basis[1:, 1:] = calibration.scale, helmert(n).T
+        start, costs, parts = np.zeros(n), np.zeros(len(order)), []
+        whole = _objective(trials, order, left_out.share, fixed, basis)
+        at = whole(start)
+        if not at.is_finite:
+            return None
+        first = Minimum(start, start, at, math.inf, 0, 1, converged=True, flat=0)
+        for number, (weights, _) in enumerate(left_out.weights()):
+            how: Any = {"reuse": True, "precise": _PRECISE, "after": first, "max_evaluations": 20}
+            least = minimize(_objective(trials, order, weights, fixed, basis), start, **how)
+            parts.append(least.least / math.log(2))
+            scale, *offsets = fixed + basis @ least.best
+            for side in left_out.sides:
+                own = np.flatnonzero(side == number)
+                if not len(own):
+                    continue
+                some = replace(trials, loglik=trials.loglik[order[own]], label=trials.label[order[own]], weights=None)
+                found_costs = calibrated_surprises(some, float(scale), np.array(offsets))
+                costs[own] += found_costs / len(left_out.sides)
+        return cls(max((len(parts) - 1) * (found.min_cllr - float(np.mean(parts))), 0.0), costs)
+
+
+def _objective(
+    trials: ScoredClasses, order: IntArray, weights: FloatArray, fixed: FloatArray, basis: FloatArray
+) -> ClassObjective:
+    """Cllr in nats of trials in an order, with what each contributes to the mean of its class, around a map."""
+    some, n = np.flatnonzero(weights), trials.n_classes
+    rows, prior = order[some], np.full(n, 1.0 / n)
+    few = ClassTrials(trials.loglik[rows][:, None, :], trials.label[rows], prior, weights[some])
+    return ClassObjective(few, np.log(prior), fixed, basis, np.zeros(n))
+
+
+class ClassReplicates:
+    """Replicates of sums of class means, figure by figure.
+
+    Trained maps and best thresholds stay as they are: a replicate is what the same decisions cost on the trials that it
+    draws. A class keeps its weight, and so does each class of a group.
+
+    Parameters
+    ----------
+    means : ClassMeans
+    resampling : Resampling
+    """
+
+    def __init__(self, means: ClassMeans, resampling: Resampling) -> None:
+        self.means, self.resampling = means, resampling
+        self.shares = np.add.reduceat(means.share, means.begins)
+        self.found: dict[Figure, tuple[FloatArray, float]] = {}
+        self.has_all = np.zeros(0, np.bool_)
+        self._trials = self._sums(np.ones(len(means.share)))
+
+    def _sums(self, costs: FloatArray) -> CellSums:
+        return cell_sums(self.means.units, self.means.stratum, len(self.shares), self.means.share * costs)
+
+    def add(self, figures: Sequence[ClassFigure]) -> None:
+        """Draw replicates of figures that are finite."""
+        sums = [self._sums(one.costs) for one in figures]
+
+        def figures_of(weights: Multipliers) -> tuple[FloatArray, BoolArray]:
+            total = self._trials.of(weights)
+            has_all = np.asarray((total > 0.0).all(axis=0))
+            scale = np.divide(self.shares[:, None], total, out=np.zeros(total.shape), where=total > 0.0)
+            return np.stack([(one.of(weights) * scale).sum(axis=0) for one in sums], axis=1), has_all
+
+        keys = self.means.units.keys
+        asked = self.resampling
+        drawn, self.has_all = replicates_of(figures_of, keys, seed=asked.seed, n_replicates=asked.bootstrap)
+        whole, _ = figures_of(np.ones((len(keys), 1), np.uint8))
+        names = [one.name for one in figures]
+        self.found.update(zip(names, zip(drawn.T, whole[0].tolist(), strict=True), strict=True))
+
+    def bootstrap(self, estimates: Mapping[Figure, Estimate]) -> Bootstrap:
+        """What was drawn, once it is known what figures are."""
+        return Bootstrap.of(self.found, self.has_all, estimates, self.resampling)
+
+
 _KEPT = 1 << 24
+
 """Influences that are kept without being asked for."""
 
+
 _MANY = 100
+
 """Classes up to which every rate of the confusions has an interval."""
 
 

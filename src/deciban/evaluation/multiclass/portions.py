@@ -19,10 +19,16 @@ from deciban.core.resampling.class_design import ClusterDesign
 from deciban.core.resampling.class_sums import Part
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.proper import softplus
-from deciban.evaluation.multiclass.at_hand import AtHand
 from deciban.evaluation.multiclass.class_figures import ClassFigure
-from deciban.evaluation.multiclass.detector_costs import BestOfDetector, block_of, detector_groups, effective_of
-from deciban.evaluation.multiclass.detector_influences import DETECTOR_FIGURES, DetectorInfluences
+from deciban.evaluation.multiclass.curve_costs import AtHand
+from deciban.evaluation.multiclass.detector_costs import (
+    DETECTOR_FIGURES,
+    BestOfDetector,
+    DetectorInfluences,
+    block_of,
+    detector_groups,
+    effective_of,
+)
 from deciban.evaluation.multiclass.influences import ClassFigureCosts, rows_of_rates
 from deciban.evaluation.multiclass.pair_influences import PAIR_FIGURES, pair_figures
 from deciban.evaluation.multiclass.result import ClassEvaluation

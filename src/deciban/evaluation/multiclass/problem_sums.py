@@ -13,18 +13,57 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit, logit
 
-from deciban.core.classes.counts import tally
+from deciban.core.classes import loglik as kernels
+from deciban.core.classes.counts import chosen, log_weights, tally
+from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import Pav
 from deciban.core.rules.expected import ErrorCounts
 from deciban.core.rules.proper import softplus
 from deciban.core.training.sums import Sums
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.figures import ClassFigures
-from deciban.evaluation.multiclass.posterior_odds import trial_odds
-from deciban.evaluation.reliability import PLACES
+from deciban.evaluation.reliability import PLACES, PosteriorOdds
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import ByClass, Detectors, Pairs, ScoredClasses
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray
+
+
+def posterior_odds(trials: ScoredClasses, prior: FloatArray) -> tuple[PosteriorOdds, ...]:
+    """Of the trials of each class, posterior log odds of the recognized class against all others together.
+
+    Parameters
+    ----------
+    trials : ScoredClasses
+        A part may lack classes.
+    prior : (n_classes,) array
+        Positive.
+    """
+    sure, right = trial_odds(trials, prior)
+    found = []
+    for k in range(trials.n_classes):
+        own = trials.rows(k)
+        parts = (own[right[own]], own[~right[own]])
+        found.append(PosteriorOdds(*(SortedClass.of(sure[rows], trials.weights_of(rows)) for rows in parts)))
+    return tuple(found)
+
+
+def trial_odds(trials: ScoredClasses, prior: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Of each trial the posterior log odds of the recognized class, and whether it is the true one."""
+    decision, sure = chosen(trials.loglik, prior), np.empty(len(trials.label))
+    for rows in kernels.row_blocks(*trials.loglik.shape):
+        sure[rows] = _log_odds(kernels.relative(trials.loglik, rows), log_weights(prior), decision[rows])
+    return sure, decision == trials.label
+
+
+def _log_odds(block: FloatArray, weights: FloatArray, decision: IntArray) -> FloatArray:
+    """From a relative block: infinite where all others are excluded."""
+    weighted = block + weights[:, None]
+    columns = np.arange(block.shape[1])
+    with np.errstate(under="ignore", divide="ignore"):
+        others = np.exp(weighted - weighted[decision, columns])
+        others[decision, columns] = 0.0
+        others.sort(axis=0)  # which class is which must not show: equal posteriors stay equal
+        return np.asarray(-np.log(others.sum(axis=0)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -292,7 +292,7 @@ class ClassEvaluation(OneSystem):
             **({} if self.capacity is None else {"capacity": capacity_dict(self.capacity)}),
             "notes": self.all_notes,
         }
-        from deciban.evaluation.interval_json import with_bounds, with_intervals  # only who asks for JSON
+        from deciban.evaluation.as_json import with_bounds, with_intervals  # only who asks for JSON
 
         numbers: dict[str, Any] = plain(with_bounds(with_intervals(fields, self.uncertainty), self.bounds))
         return numbers

@@ -10,9 +10,9 @@ from scipy.special import logit
 
 from deciban.core.classes.subsets import least_llr, mean_costs_of_trials
 from deciban.core.resampling.class_design import Groups
-from deciban.evaluation.multiclass.at_hand import AtHand
 from deciban.evaluation.multiclass.class_figures import ClassFigure
-from deciban.evaluation.multiclass.target_errors import TargetErrors
+from deciban.evaluation.multiclass.curve_costs import AtHand
+from deciban.evaluation.multiclass.decided_at import TargetErrors
 from deciban.multiclass import SubsetCosts
 from deciban.multiclass.tables import Detectors, ScoredClasses
 

@@ -14,7 +14,7 @@ from deciban._validate.probabilities import like_posteriors
 from deciban.core.classes.certainty import ruled_out
 from deciban.core.classes.loglik import are_alike, relative
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.core.training.class_trials import ClassTrials
+from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.decided_at import PRIORS
 from deciban.evaluation.multiclass.problem_sums import CountedProblems

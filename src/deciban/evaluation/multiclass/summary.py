@@ -24,8 +24,7 @@ from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.decided_at import DecidedAt
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
-from deciban.evaluation.multiclass.posterior_odds import posterior_odds
-from deciban.evaluation.multiclass.problem_sums import CountedProblems
+from deciban.evaluation.multiclass.problem_sums import CountedProblems, posterior_odds
 from deciban.evaluation.multiclass.summands import InTurn, Kept, Problems, ScoreChecks
 from deciban.evaluation.multiclass.unit_trials import ClassUnitTrials, units_of_trials
 from deciban.evaluation.reliability import PooledOdds, PosteriorOdds
@@ -346,7 +345,7 @@ def c_avg_places(figures: ClassFigures) -> FloatArray:
 
 
 def _capacity(trials: ScoredClasses, calibration: ClassCalibration) -> Capacity:
-    from deciban.rules.channels import calibrated_capacity_of  # which searches: only for who asks
+    from deciban.rules.delivered import calibrated_capacity_of  # which searches: only for who asks
 
     return calibrated_capacity_of(trials, calibration.scale, calibration.offset)
 

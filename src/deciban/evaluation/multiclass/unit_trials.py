@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban.core.classes.counts import chosen, ordered_by_class
-from deciban.core.resampling.class_means import ClassMeans
+from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.unit_counts import joined_units, merged_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError

@@ -52,8 +52,7 @@ from deciban.io.columns.meanings import (
 from deciban.io.contents import ContentKind, Contents, RowError, Written, assemble
 from deciban.io.formats import Options
 from deciban.trials import ClassKey, Origin
-from deciban.trials.frames.columns import is_text_or_bytes, of_strings
-from deciban.trials.frames.to_frames import description, to_arrow
+from deciban.trials.frames.columns import description, is_text_or_bytes, of_strings, to_arrow
 
 READS: tuple[ContentKind, ...] = ("scores", "key", "index", "class-scores", "class-key")
 """What these formats hold, reading and writing."""

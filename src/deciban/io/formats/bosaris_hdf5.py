@@ -41,7 +41,7 @@ from deciban.io.matrices.hdf5_arrays import (
     read_word,
     read_words,
 )
-from deciban.io.matrices.to_tables import Grid, measures_of
+from deciban.io.matrices.named_matrix import Grid, measures_of
 from deciban.io.source import Source
 from deciban.trials import IdMap, Key, Origin, Trials
 

@@ -30,10 +30,8 @@ from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.matrices.from_tables import Fields, Mask, fields_of, item_to_write, matrix_of, without_nul, written_of
 from deciban.io.matrices.hdf5 import Hdf5, opened
-from deciban.io.matrices.matlab5 import Value, load_struct, variables
-from deciban.io.matrices.matlab73 import read_cells, read_field, write_struct
-from deciban.io.matrices.named_matrix import Matrix, Names
-from deciban.io.matrices.to_tables import Grid, measures_of
+from deciban.io.matrices.matlab5 import Value, load_struct, read_cells, read_field, variables, write_struct
+from deciban.io.matrices.named_matrix import Grid, Matrix, Names, measures_of
 from deciban.io.source import Source
 from deciban.trials import IdMap, Key, Origin, Trials
 from deciban.types import AnyArray, BoolArray

@@ -39,7 +39,7 @@ from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
-from deciban.trials.frames.to_frames import numbered_in_order
+from deciban.trials.frames.columns import numbered_in_order
 from deciban.types import AnyArray, IntArray
 
 

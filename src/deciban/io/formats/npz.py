@@ -42,7 +42,7 @@ from deciban.io.library_errors import only_format_errors
 from deciban.io.matrices.from_tables import matrix_of
 from deciban.io.source import Source
 from deciban.trials import Trials
-from deciban.trials.frames.to_frames import check_same_trials, numbered_in_order
+from deciban.trials.frames.columns import check_same_trials, numbered_in_order
 from deciban.trials.lists import ROW
 from deciban.types import AnyArray
 

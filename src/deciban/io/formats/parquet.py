@@ -46,8 +46,7 @@ from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source, display_name
 from deciban.trials import Origin
-from deciban.trials.frames.columns import is_text_or_bytes
-from deciban.trials.frames.to_frames import METADATA, description
+from deciban.trials.frames.columns import METADATA, description, is_text_or_bytes
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 

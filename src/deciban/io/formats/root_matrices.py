@@ -22,7 +22,7 @@ from deciban.io.contents import Contents
 from deciban.io.formats import Options
 from deciban.io.matrices.hdf5 import opened, places, present
 from deciban.io.matrices.hdf5_arrays import optional, read_mask, read_matrix, read_names, scores_or_mask
-from deciban.io.matrices.to_tables import Grid
+from deciban.io.matrices.named_matrix import Grid
 from deciban.io.source import Source
 
 _SIDEKIT = places("/modelset", "/segset")

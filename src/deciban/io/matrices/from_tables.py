@@ -13,7 +13,7 @@ from deciban._arrow import compute as pc
 from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, Contents, Item, Written
 from deciban.trials import IdMap, Index, Key, Quality, Scores, SegmentQuality, Trials, TrialTable
-from deciban.trials.frames.to_frames import check_same_trials
+from deciban.trials.frames.columns import check_same_trials
 from deciban.trials.names.codes import encode, positions
 from deciban.types import AnyArray, BoolArray, FloatArray
 

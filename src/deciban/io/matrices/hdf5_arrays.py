@@ -15,8 +15,7 @@ from deciban.errors import FormatError
 from deciban.io.contents import Contents
 from deciban.io.matrices.hdf5 import Hdf5
 from deciban.io.matrices.hdf5_chunks import cells, strings
-from deciban.io.matrices.named_matrix import Matrix, Names, holds_nan
-from deciban.io.matrices.to_tables import Grid
+from deciban.io.matrices.named_matrix import Grid, Matrix, Names, holds_nan
 from deciban.types import AnyArray, BoolArray
 
 Read = TypeVar("Read")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
+from deciban._arrow import compute as pc
 from deciban.errors import FormatError
+from deciban.io.contents import Contents
+from deciban.io.formats import Options
+from deciban.trials import Index, Key, Origin, Quality, Scores, SegmentQuality, Trials
 from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
 
 _LARGEST_EXACT_INTEGER = 2**53
@@ -161,3 +165,223 @@ def whole(values: AnyArray, place: str) -> FloatArray:
         if extreme > _LARGEST_EXACT_INTEGER:
             raise FormatError(f"{place}: holds an integer beyond 2**53 ({extreme}), which no float is equal to.")
     return values.astype(np.float64)
+
+
+_CUT_LENGTH = 100
+
+"""Some tools cut names at this length."""
+
+
+_MOST_CELLS = 1 << 32
+
+"""Trials that a full mask without cells may promise."""
+
+
+@dataclass(slots=True)
+class Grid:
+    """Rows and columns of a matrix file, on their way to tables.
+
+    Attributes
+    ----------
+    source : str
+        What messages call the file.
+    format : str
+    models, segments : Names
+    options : Options
+    notes : list of str
+    """
+
+    source: str
+    format: str
+    models: Names
+    segments: Names
+    options: Options
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for names in (self.models, self.segments):
+            _refuse_copies(names)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of models and of segments."""
+        return len(self.models.values), len(self.segments.values)
+
+    def upright(self, *matrices: Matrix) -> tuple[Matrix, ...]:
+        """The matrices as models x segments.
+
+        Raises
+        ------
+        FormatError
+            If they differ in shape, or fit the names in neither direction.
+        """
+        first = matrices[0]
+        for other in matrices[1:]:
+            if other.shape != first.shape:
+                raise FormatError(
+                    f"{first.place} has shape {first.shape}, {other.place} has {other.shape}: they do not belong "
+                    "together. Write the file again."
+                )
+        if first.shape == self.shape:
+            return matrices
+        if first.shape == self.shape[::-1]:
+            self.notes.append(f"{first.place} is segments x models; it was transposed.")
+            return tuple(matrix.transposed() for matrix in matrices)
+        raise FormatError(
+            f"{first.place} has shape {first.shape}, but there are {self.shape[0]:,} models ({self.models.place}) and "
+            f"{self.shape[1]:,} segments ({self.segments.place}). Write the file again."
+        )
+
+    def trials(self, mask: BoolArray | None, kind: str) -> Trials:
+        """The trials of a mask.
+
+        Raises
+        ------
+        FormatError
+            If there are none, or a full mask promises more than anybody can use.
+        """
+        n_cells = self.shape[0] * self.shape[1]
+        if not n_cells or (mask is not None and not mask.any()):
+            raise FormatError(f"{self.source}: holds no trials.")
+        if mask is None and n_cells > _MOST_CELLS:
+            raise FormatError(f"{self.source}: promises {n_cells:,} trials without storing one. Store the mask.")
+        origin = Origin(self.source, f"{self.format} {kind}")
+        return Trials.of_grid(self.models.values, self.segments.values, mask, origin=origin)
+
+    def scores(self, matrix: Matrix, mask: Matrix | None) -> Contents:
+        """Tables of a matrix of scores and the mask of its trials.
+
+        Raises
+        ------
+        FormatError
+            If the matrices do not fit, or the score of a trial is NaN.
+        """
+        if mask is None:
+            self.notes.append(f"{self.source}: there is no mask of trials; every cell was taken for one.")
+        matrix, *rest = self.upright(*((matrix,) if mask is None else (matrix, mask)))
+        chosen = rest[0].ticked() if rest else None
+        values = floats(matrix)
+        if matrix.has_nan:
+            refuse_nan(values, chosen, matrix.place, (self.models.values, self.segments.values))
+        trials = self.trials(chosen, "scores")
+        score = values.ravel() if chosen is None else values[chosen]
+        system = self.options.system(trials, score, self.options.name or "system")
+        return self._contents(trials, systems=(system,))
+
+    def key(self, tar: Matrix, non: Matrix) -> Contents:
+        """Tables of a mask of targets and one of non-targets.
+
+        Raises
+        ------
+        FormatError
+            If they do not fit, or share a cell.
+        """
+        tar, non = self.upright(tar, non)
+        targets, nontargets = tar.only((0, 1)) == 1, non.only((0, 1)) == 1
+        both = targets & nontargets
+        if both.any():
+            row, column = np.unravel_index(int(np.argmax(both)), both.shape)
+            raise FormatError(
+                f"{tar.place} and {non.place}: {np.count_nonzero(both):,} trials are target and non-target at once, the"
+                f" first in row {row}, column {column}."
+            )
+        return self._key(targets | nontargets, targets)
+
+    def trial_mask(self, mask: Matrix, *, is_key: bool | None) -> Contents:
+        """Tables of a mask of +1 (target), -1 (non-target) and 0 (no trial), or of 1 (trial) and 0.
+
+        Parameters
+        ----------
+        mask : Matrix
+        is_key : bool or None
+            Whether 1 means target; None: only if there is a -1.
+
+        Raises
+        ------
+        FormatError
+            If it holds anything else, or does not fit.
+        """
+        (mask,) = self.upright(mask)
+        negative = mask.values is not None and bool(np.any(mask.values < 0))
+        if is_key or (is_key is None and negative):
+            values = mask.only((1, 0, -1))
+            return self._key(values != 0, values == 1)
+        if is_key is None and self.options.need == "key":
+            self.notes.append(f"{mask.place}: no cell is -1, so this is a list of trials, not a key.")
+        return self._contents(self.trials(mask.ticked(), "index"))
+
+    def _key(self, chosen: BoolArray, targets: BoolArray) -> Contents:
+        trials = self.trials(chosen, "key")
+        return self._contents(trials, key=Key(trials, targets[chosen] if trials.mask is not None else targets.ravel()))
+
+    def quality(
+        self,
+        sides: tuple[Matrix | None, Matrix | None],
+        has: tuple[BoolArray | None, BoolArray | None],
+        measures: tuple[Sequence[str] | None, Sequence[str] | None],
+        mask: Matrix | None,
+    ) -> Contents:
+        """Tables of quality measures x models and measures x segments; ``has`` tells which of them have any.
+
+        Raises
+        ------
+        FormatError
+            If something does not fit.
+        """
+        trials = None if mask is None else self.trials(self.upright(mask)[0].ticked(), "quality")
+        tables: list[SegmentQuality | None] = []
+        for names, matrix, known, called in zip((self.models, self.segments), sides, has, measures, strict=True):
+            if matrix is None or (known is not None and not known.any()):
+                tables.append(None)
+                continue
+            table, turned = measures_of(names, matrix, called, self.source, known)
+            self.notes += turned
+            tables.append(table)
+        origin = Origin(self.source, f"{self.format} quality")
+        made = Quality(tables[0], tables[1], trials)
+        return Contents(origin=origin, quality=made, notes=tuple(self.notes))
+
+    def _contents(self, trials: Trials, key: Key | None = None, systems: tuple[Scores, ...] = ()) -> Contents:
+        return Contents(origin=trials.origin, index=Index(trials), key=key, systems=systems, notes=tuple(self.notes))
+
+
+def _refuse_copies(names: Names) -> None:
+    distinct = pc.unique(names.values)
+    if len(distinct) == len(names.values):
+        return
+    codes = names.values.dictionary_encode().indices.to_numpy()
+    twice = distinct[int(np.argmax(np.bincount(codes) > 1))].as_py()
+    why = f"Rows and columns need distinct names; names cut off at {_CUT_LENGTH} characters look alike"
+    if len(twice.encode()) == _CUT_LENGTH:
+        why = "It has exactly the length at which some tools cut names off, so two may have become one"
+    raise FormatError(
+        f"{names.place}: {len(codes) - len(distinct):,} of {len(codes):,} names repeat another one, the first "
+        f"{twice!r}. {why}. Write the file with longer or other names."
+    )
+
+
+def measures_of(
+    names: Names, matrix: Matrix, called: Sequence[str] | None, source: str, known: BoolArray | None = None
+) -> tuple[SegmentQuality, tuple[str, ...]]:
+    """A table of quality measures from a matrix of measures x names, and notes about it.
+
+    Raises
+    ------
+    FormatError
+        If names and matrix do not fit.
+    """
+    notes: tuple[str, ...] = ()
+    n_names = len(names.values)
+    values = np.ones(matrix.shape) if matrix.values is None else matrix.values
+    values = values.astype(np.float64) if values.dtype.kind == "f" else whole(values, matrix.place)
+    if values.shape[1] != n_names and values.shape[0] == n_names:
+        values, notes = values.T, (f"{matrix.place} is names x measures; it was transposed.",)
+    if values.shape[1] != n_names:
+        raise FormatError(
+            f"{matrix.place} has shape {matrix.shape}, but there are {n_names:,} names ({names.place}). Write the file "
+            "again."
+        )
+    listed, rows = names.values, np.ascontiguousarray(values.T)
+    if known is not None and not known.all():
+        listed, rows = listed.filter(pa.array(known)), rows[known]
+    return SegmentQuality.of(listed, rows, measures=called, origin=Origin(source)), notes

@@ -18,17 +18,14 @@ from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import BinaryFormat, Options, bare_name
 from deciban.io.library_errors import only_format_errors
 from deciban.io.recognition import Opened, recognize
-from deciban.io.shards.beside import Range
-from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
+from deciban.io.shards.files import FileRows, RowTable, TableFile, is_columnar, open_files, table_files
 from deciban.io.shards.meaning import Roles, as_told
-from deciban.io.shards.rows import FileRows, RowTable
 from deciban.io.shards.text import as_file, contents_in_blocks
-from deciban.io.shards.truth import LabelColumn, plain
+from deciban.io.shards.truth import LabelColumn, Range, plain
 from deciban.io.source import PathLike, Source, display_name
 from deciban.steps import teller
 from deciban.trials import ClassKey, Origin
-from deciban.trials.frames.columns import is_text_or_bytes
-from deciban.trials.frames.to_frames import METADATA, description
+from deciban.trials.frames.columns import METADATA, description, is_text_or_bytes
 from deciban.types import ScoreUnit
 
 

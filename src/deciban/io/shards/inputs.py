@@ -12,16 +12,13 @@ from deciban.io.atomic import ScratchFolder
 from deciban.io.doubles import refuse_doubles
 from deciban.io.formats import Options, bare_name
 from deciban.io.recognition import is_stream
-from deciban.io.shards.cells import Matrix
-from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
+from deciban.io.shards.files import ParquetRows, RowTable, TableFile, is_columnar, open_files, table_files
 from deciban.io.shards.how import HowToRead
-from deciban.io.shards.matrix_files import is_matrix_file, is_zarr, open_matrix
-from deciban.io.shards.matrix_rows import as_table
+from deciban.io.shards.matrices import Matrix
+from deciban.io.shards.matrix_files import as_table, is_matrix_file, is_zarr, open_matrix
 from deciban.io.shards.objects import files_of_dataset, matrix_of, write_object
-from deciban.io.shards.rows import ParquetRows, RowTable
 from deciban.io.shards.text import write_table_of
-from deciban.io.shards.two_tables import of_both
-from deciban.io.shards.writing import cut_anew
+from deciban.io.shards.writing import cut_anew, of_both
 from deciban.io.source import TwoFiles, display_name, is_open_file
 
 Opened: TypeAlias = RowTable | Matrix

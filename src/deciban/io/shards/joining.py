@@ -13,12 +13,11 @@ import pyarrow as pa
 from deciban._arrow import of_numpy, to_numpy
 from deciban.errors import InputError, KeyMismatchError, MissingScoresError
 from deciban.io.atomic import ScratchFolder
-from deciban.io.shards.beside import ROW, JoinedRows
 from deciban.io.shards.database import Database, database
-from deciban.io.shards.files import TableFile, open_files
+from deciban.io.shards.files import Rows, TableFile, open_files
 from deciban.io.shards.meaning import Roles
 from deciban.io.shards.named_rows import NamedRows, Question
-from deciban.io.shards.rows import Rows
+from deciban.io.shards.truth import ROW, JoinedRows
 from deciban.io.shards.writing import TableWriter
 from deciban.trials import ClassKey, ClassScores, Key, Origin, Scores, Trials
 from deciban.trials.joining.join import other_label

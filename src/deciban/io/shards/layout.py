@@ -17,9 +17,9 @@ from deciban._validate.ratios import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import DecibanError, FormatError, InputError, TrialError
 from deciban.io.contents import RowError, scores_of
+from deciban.io.shards.files import Rows
 from deciban.io.shards.names import keys_of_sides
 from deciban.io.shards.pieces import Chunk, Piece, Wanted
-from deciban.io.shards.rows import Rows
 from deciban.io.shards.truth import SpeakersAgree, Truth, plain
 from deciban.io.shards.units import EachTrial, UnitsOf
 from deciban.trials import SegmentQuality, Trials

@@ -23,14 +23,14 @@ from deciban.io.columns.headers import (
 from deciban.io.columns.meanings import words_of_columns
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options
+from deciban.io.shards.files import RowTable
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.layout import Layout, require_values
-from deciban.io.shards.rows import RowTable
 from deciban.io.shards.speakers import WhoIsWho
 from deciban.io.shards.truth import ClassColumn, EqualColumns, LabelColumn, OfTwoFiles, SpeakersAgree, Truth
 from deciban.io.shards.units import EachTrial, UnitsOf
 from deciban.messages import names_apart
-from deciban.trials.frames.to_frames import description
+from deciban.trials.frames.columns import description
 from deciban.trials.lists import PAIR
 from deciban.types import ScoreUnit
 

@@ -15,10 +15,10 @@ from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
 from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import RowError
+from deciban.io.shards.files import Rows
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.layout import Layout, placed, rows_with
 from deciban.io.shards.meaning import Roles
-from deciban.io.shards.rows import Rows
 from deciban.io.shards.truth import LabelColumn, OfTwoFiles, Truth, plain
 from deciban.steps import teller
 from deciban.trials import Origin, Trials

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import DecibanError, FormatError, InputError
-from deciban.io.shards.cells import ArrayCells, Matrix
 from deciban.io.shards.files import TableFile
+from deciban.io.shards.matrices import ArrayCells, Matrix
 from deciban.io.shards.writing import rows_of_group, write_batches
 from deciban.trials.frames.columns import as_table
 

@@ -9,21 +9,20 @@ from itertools import accumulate
 from typing import Any
 
 from deciban.errors import FormatError, InputError
-from deciban.io.shards.beside import beside
-from deciban.io.shards.cells import Matrix
+from deciban.io.shards.files import Rows, RowTable
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.joining import joined_by_name
 from deciban.io.shards.layout import Layout, TrialRows
-from deciban.io.shards.matrices import matrix_source
-from deciban.io.shards.matrix_rows import as_table
+from deciban.io.shards.matrices import Matrix, matrix_source
+from deciban.io.shards.matrix_files import as_table
 from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, splitting, systems_in
 from deciban.io.shards.named_rows import Question
 from deciban.io.shards.pieces import ShardSource
-from deciban.io.shards.rows import Rows, RowTable
 from deciban.io.shards.speakers import WhoIsWho
-from deciban.io.shards.two_tables import n_of_both
+from deciban.io.shards.truth import beside
 from deciban.io.shards.units import EachTrial
+from deciban.io.shards.writing import n_of_both
 from deciban.io.two_files import require_as_many
 from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport, refuse_names_by_order

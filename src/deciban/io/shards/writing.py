@@ -7,20 +7,27 @@ import errno
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Self, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
+from deciban._arrow import of_numpy
 from deciban.errors import FormatError
+from deciban.io.formats.parquet import require_alike
 from deciban.io.library_errors import only_format_errors
-from deciban.io.source import display_name
+from deciban.io.shards.files import Rows, RowTable
+from deciban.io.source import TwoFiles, display_name
+from deciban.io.two_files import name_of_both
 from deciban.trials.frames.columns import is_text_or_bytes
 
 A = TypeVar("A")
+
 B = TypeVar("B")
 
 
@@ -156,15 +163,20 @@ def threads_for(largest: int, memory: int) -> int:
 
 
 _BYTES_AT_WORK = 150
+
 """What a row takes while it is at work, about: names, scores, copies of both."""
 
 
 ROWS = 1 << 20
+
 """Most rows of a row group that is written."""
+
 
 _FEWEST_ROWS = 1 << 12
 
+
 _BYTES_PER_ROW, _BYTES_PER_NUMBER = 250, 64
+
 """Bytes of memory that a row takes when rows are joined by name, and that each number of a row takes."""
 
 
@@ -231,3 +243,84 @@ def cut_anew(path: Path, target: Path) -> None:
     with only_format_errors(display_name(path), "Parquet"):
         file = pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False, page_checksum_verification=True)
         write_batches(target, file.schema_arrow, file.iter_batches(batch_size=1 << 17, use_threads=False))
+
+
+TARGET = "\0target"
+
+"""Column that says of which of both tables a row is."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideRows(Rows):
+    """Rows of one of both tables.
+
+    Attributes
+    ----------
+    rows : Rows
+    is_target : bool
+    column : str
+        One that is there, by which rows are counted.
+    """
+
+    rows: Rows
+    is_target: bool
+    column: str
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """See `Rows`."""
+        return self.rows.name
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """See `Rows`."""
+        return self.rows.n_rows
+
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """See `Rows.table`."""
+        table = self.rows.table([name for name in columns if name != TARGET] or [self.column])
+        if TARGET in columns:
+            table = table.append_column(TARGET, of_numpy(np.full(len(table), self.is_target)))
+        return table.select(list(columns))
+
+    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
+        """See `Rows.where`."""
+        return self.rows.where(row, [name for name in columns if name != TARGET])
+
+
+def of_both(tar: RowTable, non: RowTable, files: TwoFiles) -> RowTable:
+    """Put the scores of targets and those of non-targets together, targets first.
+
+    Parameters
+    ----------
+    tar, non : RowTable
+    files : TwoFiles
+        As the user named them.
+
+    Raises
+    ------
+    FormatError
+        If one has other columns than the other.
+    """
+    require_alike(non.schema, tar.schema, non.name, tar.name)
+    sides = [(one, side) for side in (tar, non) for one in side.rows]
+    rows = tuple(SideRows(one, side is tar, tar.schema.names[0]) for one, side in sides)
+    return replace(
+        tar,
+        name=str(files),
+        schema=tar.schema.append(pa.field(TARGET, pa.bool_())),
+        rows=rows,
+        reading=" and ".join(dict.fromkeys((tar.reading, non.reading))),
+        system=name_of_both(files),
+        is_double=tar.is_double | non.is_double,
+        paths=(files,),
+        kept=(tar.kept, non.kept),
+        told=tar.told and non.told,
+        target=TARGET,
+    )
+
+
+def n_of_both(table: RowTable) -> tuple[int, int]:
+    """How many rows are targets, and how many are not."""
+    n_tar = sum(one.n_rows for one in table.rows if isinstance(one, SideRows) and one.is_target)
+    return n_tar, table.n_rows - n_tar

@@ -30,11 +30,21 @@ from deciban.io.columns.headers import (
 from deciban.io.columns.meanings import counts_columns, label_names_classes, with_label_of_class
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options, TextFormat, text_formats
-from deciban.io.text.header_roles import Rows, meant_roles, numeric_columns, titled_roles
 from deciban.io.text.one_line import DELIMITERS, is_number, is_quoted, looks_numeric, mostly, split
 from deciban.io.text.reader import Layout
-from deciban.io.text.row_names import with_row_names, without_row_numbers
-from deciban.io.text.undecided import could_be, may_be_decimals, refuse_decimal_commas, refuse_odd_numbers, undecided
+from deciban.io.text.undecided import (
+    Rows,
+    could_be,
+    may_be_decimals,
+    meant_roles,
+    numeric_columns,
+    refuse_decimal_commas,
+    refuse_odd_numbers,
+    titled_roles,
+    undecided,
+    with_row_names,
+    without_row_numbers,
+)
 from deciban.io.text.ways import ColumnsSeen, stands_alone, titled
 
 _SPOOFING_WORDS = {"bonafide", "bona-fide", "spoof"}

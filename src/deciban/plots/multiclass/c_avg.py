@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 
 from deciban.core.ranks.operating import default_error
 from deciban.errors import InputError
-from deciban.evaluation.curve_bands import band_of
+from deciban.evaluation.bands import band_of
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.multiclass import SubsetCosts
 from deciban.plots.axes import GREY, HALO, Canvas, Mark, Style, in_percent
 from deciban.plots.files import families_for
-from deciban.plots.labels import NAME_WIDTH, readable
 from deciban.plots.multiclass.cells import ClassDrawable, class_systems_of, systems_before
+from deciban.plots.panels import NAME_WIDTH, readable
 from deciban.plots.paper import letters, paper
 from deciban.plots.prior_curves import BEFORE, draw_reference, top_of, write_priors
 from deciban.types import FloatArray

@@ -15,7 +15,7 @@ from deciban.errors import InputError
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
 from deciban.plots.axes import new_axes, systems_of
 from deciban.plots.files import families_for
-from deciban.plots.labels import NAME_WIDTH, PALETTE, readable
+from deciban.plots.panels import NAME_WIDTH, PALETTE, readable
 from deciban.plots.paper import LEAST, letters, paper, style_ticks, wrapped
 from deciban.types import FloatArray
 

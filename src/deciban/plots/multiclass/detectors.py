@@ -17,15 +17,14 @@ from matplotlib.ticker import MaxNLocator
 from deciban.core.ranks.operating import default_error
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation
-from deciban.evaluation.curve_bands import Band, detector_bands
+from deciban.evaluation.bands import Band, detector_bands
 from deciban.evaluation.multiclass.class_bounds import drawn_detection
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.multiclass import DetectionAnalysis
 from deciban.plots.axes import BAND, BAND_LINE, GREY, HALO, Canvas, Mark, Style, band_label, in_percent
 from deciban.plots.files import families_for
-from deciban.plots.labels import NAME_WIDTH, PALETTE, readable
 from deciban.plots.multiclass.cells import ClassDrawable, brief, class_systems_of, one_system, systems_before
-from deciban.plots.panels import legend_above, panels_of
+from deciban.plots.panels import NAME_WIDTH, PALETTE, legend_above, panels_of, readable
 from deciban.plots.paper import letters, line_width
 from deciban.plots.prior_curves import BEFORE, REFERENCE
 from deciban.types import FloatArray

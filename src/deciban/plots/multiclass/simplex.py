@@ -20,8 +20,8 @@ from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
 from deciban.multiclass import posterior
 from deciban.plots.axes import GREY, HALO, Canvas, Style
 from deciban.plots.files import families_for
-from deciban.plots.labels import NAME_WIDTH, readable, shortened, system_colors
 from deciban.plots.multiclass.cells import one_system
+from deciban.plots.panels import NAME_WIDTH, readable, shortened, system_colors
 from deciban.plots.paper import letters
 from deciban.types import FloatArray, IntArray, ScoreArray
 

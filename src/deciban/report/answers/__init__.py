@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from deciban.report.answers.answer import Answer
 from deciban.report.answers.grounds import grounds_of
-from deciban.report.answers.questions import QUESTIONS, next_steps
+from deciban.report.answers.questions import QUESTIONS, Answer, next_steps
 
 
 def in_words(one: Any) -> tuple[Answer, ...]:

@@ -13,9 +13,8 @@ from deciban._validate.ratios import LIKE_RATIOS
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.evaluation import ClassEvaluation, Evaluation
-from deciban.evaluation.interval_words import shown_interval
 from deciban.evaluation.two_class import prior_name
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import Figure, shown_interval
 from deciban.report.text import count, number, percent, sure
 
 _NO_LLRS = ("These are no log-likelihood", LIKE_RATIOS.partition("{")[0], LIKE_PROBABILITIES, LIKE_POSTERIORS)

@@ -4,18 +4,48 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from deciban.core.resampling.units import FEW_UNITS
 from deciban.messages import counted
-from deciban.report.answers.answer import Answer, Mood
 from deciban.report.answers.grounds import Grounds
 from deciban.report.text import number
 
+Mood: TypeAlias = Literal["good", "fair", "bad", "unknown"]
+
+"""What an answer means for the use of a system; pages colour it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the figures of a system say to one question.
+
+    Attributes
+    ----------
+    question : str
+    verdict : str
+        The answer in one to three words, as tables of many systems show it.
+    mood : {"good", "fair", "bad", "unknown"}
+    sentences : tuple of str
+        The answer, with the figures that it rests on.
+    """
+
+    question: str
+    verdict: str
+    mood: Mood
+    sentences: tuple[str, ...]
+
+
 APART, CALIBRATED = "Does it tell the classes apart?", "Can its numbers be taken at their word?"
+
 FAILS, ENOUGH, NEXT = "Where would it fail?", "Is there enough data?", "What next?"
 
+
 _TOO_FEW = "too few trials to tell"
+
 _SO_FAR = "as far as these trials tell"
+
 
 _TELLS: tuple[tuple[float, str, Mood], ...] = (
     (0.9, "very well", "good"),
@@ -24,21 +54,32 @@ _TELLS: tuple[tuple[float, str, Mood], ...] = (
     (0.1, "hardly", "bad"),
     (-math.inf, "no", "bad"),
 )
+
 """From which share of all information a system tells the classes apart, and how well."""
 
+
 _FINE, _SLIGHT = 0.05, 0.2
+
 """Shares of Cllr up to which a calibration loss is none, and small."""
 
+
 _FINE_OF_HELD, _SLIGHT_OF_HELD = 0.01, 0.03
+
 """The same as shares of what the scores hold, where Cllr is next to nothing."""
 
+
 _CHANCE = 6.0
+
 """Twice the logarithm of a likelihood ratio that two parameters exceed by chance in one of twenty sets."""
 
+
 _SURE, _CAUTIOUS = 0.8, 1.25
+
 """Scales below which scores are too sure, and above which they are too cautious."""
 
+
 _ROUGH = 1.0
+
 """Width of an interval, as a share of its figure, from which the figure is called rough."""
 
 
@@ -205,4 +246,5 @@ def next_steps(grounds: Grounds, answers: Sequence[Answer]) -> Answer:
 
 
 QUESTIONS = (apart, calibrated, fails, enough)
+
 """All but the last, which follows from their answers."""

@@ -5,18 +5,221 @@ No library for data frames is imported: pandas frames are converted by Arrow, th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
+from deciban._arrow import of_numpy, of_words
 from deciban._validate import arrays as _validate
+from deciban._validate.ratios import logarithms_of_ratios, unit_of
 from deciban.errors import InputError
-from deciban.trials.frames.to_frames import LABELS
+from deciban.trials.classes import ClassKey, ClassScores
+from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, SINGLE, Origin, Trials
 from deciban.trials.names.codes import encode
+from deciban.trials.tables import Index, Key, Scores, TrialTable
 from deciban.types import BoolArray, ScoreArray
+
+METADATA = b"deciban"
+
+"""Key of the schema metadata that says, as JSON, what the columns are: ``{"roles": {"trial": "trial", "age": "=age"},
+"log10": false, "class_scores": true, "classes": ["cat", "dog"]}``."""
+
+
+LABELS = ("nontarget", "target")
+
+
+def to_arrow(table: TrialTable, *more: TrialTable) -> pa.Table:
+    """Make an Arrow table.
+
+    Parameters
+    ----------
+    table : Index, Key, Scores, ClassScores or ClassKey
+    *more : the same
+        What belongs to the same trials in the same order: a key with its scores, the scores of further systems.
+
+    Returns
+    -------
+    pyarrow.Table
+
+    Raises
+    ------
+    InputError
+        If the tables are about different trials, two columns would have one name, or the trials have no names and are
+        not numbered from 0.
+
+    Examples
+    --------
+    >>> from deciban.trials import Scores
+    >>> scores = Scores.of({"enroll": ["ann", "ann"], "test": ["x", "y"]}, [0.5, -1.0], conditions={"sex": ["f", "f"]})
+    >>> to_arrow(scores).column_names
+    ['enroll', 'test', 'sex', 'score']
+    """
+    tables = (table, *more)
+    trials = table.trials
+    check_same_trials(trials, *(other.trials for other in more))
+    columns = _Columns()
+    if trials.sides != ROW:
+        for side in trials.sides:
+            columns.add(side, side, trials.column(side))
+    elif not numbered_in_order(trials):
+        raise InputError(
+            f"{trials.origin.name}: the trials have no names, and their row numbers are not 0, 1, 2, ... in this "
+            "order. Give them names first."
+        )
+    for name, values in trials.conditions.items():
+        columns.add(name, f"={name}", values)
+    meta: dict[str, Any] = {"log10": _base(tables)}
+    systems = [one for one in tables if isinstance(one, Scores)]
+    meta |= {"is_from_lr": True} if systems and all(one.is_from_lr for one in systems) else {}
+    alone = sum(isinstance(one, Scores) for one in tables) == 1
+    for one in tables:
+        meta |= _add_values(columns, one, alone=alone)
+    if not columns.values:
+        raise InputError(f"{trials.origin.name}: trials without names and values make no table.")
+    meta = {"roles": columns.roles} | meta
+    return pa.table(columns.values).replace_schema_metadata({METADATA: json.dumps(meta).encode()})
+
+
+class _Columns:
+    def __init__(self) -> None:
+        self.values: dict[str, pa.Array] = {}
+        self.roles: dict[str, str] = {}
+
+    def add(self, name: str, role: str, values: pa.Array) -> None:
+        if name in self.values:
+            raise InputError(f"two columns would be called {name!r}. Rename the system, the class or the condition.")
+        self.values[name] = values
+        self.roles[name] = role
+
+
+def _add_values(columns: _Columns, table: TrialTable, *, alone: bool) -> dict[str, Any]:
+    """Add the columns of one table; return what else there is to say about it."""
+    if isinstance(table, Scores):
+        columns.add("score" if alone else table.name, "score", of_numpy(table.score))
+    elif isinstance(table, Key):
+        codes = of_numpy(table.is_target.astype(np.int8))
+        columns.add("label", "label", pa.DictionaryArray.from_arrays(codes, of_words(LABELS)))
+    elif isinstance(table, ClassKey):
+        codes = of_numpy(table.label.astype(np.int32))
+        columns.add("class", "class", pa.DictionaryArray.from_arrays(codes, of_words(table.classes)))
+        return {"classes": table.classes}
+    elif isinstance(table, ClassScores):
+        if "score" in columns.roles.values():
+            raise InputError("scores of trials and of classes do not go into one table.")
+        for at, name in enumerate(table.classes):
+            columns.add(name, "score", of_numpy(table.score[:, at]))
+        return {"class_scores": True}
+    return {}
+
+
+def _base(tables: Sequence[TrialTable]) -> bool:
+    bases = {one.log10 for one in tables if isinstance(one, Scores)}
+    if len(bases) > 1:
+        raise InputError(
+            "common and natural logarithms do not go into one table. Turn the former into the latter, with "
+            "Scores.in_nats()."
+        )
+    return bases == {True}
+
+
+def check_same_trials(*lists: Trials) -> None:
+    """Refuse lists that do not hold the same trials in the same order.
+
+    Raises
+    ------
+    InputError
+        If they do not.
+    """
+    for other in lists[1:]:
+        if not are_same_trials(lists[0], other):
+            raise InputError(
+                f"{lists[0].origin.name} and {other.origin.name} are not about the same trials in the same order. "
+                "Align them first."
+            )
+
+
+def are_same_trials(one: Trials, other: Trials) -> bool:
+    """Whether two lists hold the same trials in the same order."""
+    if one is other or one.sides != other.sides or len(one) != len(other):
+        return one is other
+    return np.array_equal(other.codes_in(one), one.codes_in(one))
+
+
+def description(schema: pa.Schema) -> dict[str, Any]:
+    """What the schema metadata say of the columns; empty if they say nothing of use."""
+    try:
+        described = json.loads((schema.metadata or {}).get(METADATA, b"{}"))
+    except (ValueError, RecursionError):
+        return {}
+    return described if isinstance(described, dict) else {}
+
+
+def numbered_in_order(trials: Trials) -> bool:
+    """Whether trials without names are the rows 0, 1, 2, ... of a table."""
+    if trials.sides != ROW:
+        return False
+    names = trials.names[0].take(of_numpy(trials.codes[0]))
+    return bool(names.equals(of_numpy(np.arange(len(trials))).cast(pa.string())))
+
+
+def to_pandas(table: TrialTable, *more: TrialTable) -> Any:
+    """Make a pandas data frame; see `to_arrow`. Names become categories.
+
+    Parameters
+    ----------
+    table, *more : Index, Key, Scores, ClassScores or ClassKey
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    InputError
+        If pandas is not installed, or as in `to_arrow`.
+    """
+    require_library("pandas", "to_pandas")
+    return to_arrow(table, *more).to_pandas()
+
+
+def to_polars(table: TrialTable, *more: TrialTable) -> Any:
+    """Make a polars data frame; see `to_arrow`. Names become categories.
+
+    Parameters
+    ----------
+    table, *more : Index, Key, Scores, ClassScores or ClassKey
+
+    Returns
+    -------
+    polars.DataFrame
+
+    Raises
+    ------
+    InputError
+        If polars is not installed, or as in `to_arrow`.
+    """
+    return require_library("polars", "to_polars").from_arrow(to_arrow(table, *more))
+
+
+def require_library(name: str, function: str) -> Any:
+    """Import a library that a function needs and nothing else does.
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise InputError(
+            f"{function}: {name} is not installed. Install it (pip install {name}) or use to_arrow."
+        ) from error
 
 
 def is_frame(given: Any) -> bool:
@@ -178,3 +381,229 @@ def truth_of(column: pa.ChunkedArray, name: str) -> BoolArray:
             "column with your word for target first."
         )
     return np.asarray(truth, np.bool_)
+
+
+_PANDAS_INDEX = "__index_level_"
+
+_ORIGIN = Origin("data frame")
+
+
+def index_from(
+    frame: Any, *, enroll: str | None = None, test: str | None = None, side: str | None = None, trial: str | None = None
+) -> Index:
+    """Make an index from a data frame.
+
+    Parameters
+    ----------
+    frame : pyarrow.Table, pandas.DataFrame, polars.DataFrame, mapping of str to arrays
+        Or anything else that hands out its columns by ``__arrow_c_stream__``.
+    enroll, test, side, trial : str, optional
+        Columns that identify a trial: enroll and test, with or without side, or trial. Left out, those that are called
+        so. All other columns are kept as conditions.
+
+    Returns
+    -------
+    Index
+
+    Raises
+    ------
+    InputError
+        If a column is not there, or a name is missing.
+
+    Examples
+    --------
+    >>> index_from({"model": ["ann"], "segment": ["x"]}, enroll="model", test="segment").trials.name_of(0)
+    '(ann, x)'
+    """
+    return Index(_trials(as_table(frame), _given(enroll, test, side, trial), used=()))
+
+
+def scores_from(
+    frame: Any,
+    *,
+    score: str = "score",
+    enroll: str | None = None,
+    test: str | None = None,
+    side: str | None = None,
+    trial: str | None = None,
+    name: str = "system",
+    log10: bool | None = None,
+    lr: bool = False,
+) -> Scores:
+    """Make scores from a data frame.
+
+    Parameters
+    ----------
+    frame : data frame
+    enroll, test, side, trial : str, optional
+        See `index_from`.
+    score : str
+        Column of the scores.
+    name : str
+        What tables and legends call the system.
+    log10 : bool, optional
+        Whether the scores are common logarithms; left out, as a table of `to_arrow` says, natural ones otherwise.
+    lr : bool
+        Whether the scores are likelihood ratios, whose natural logarithms are taken.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    InputError
+        If a column is not there, or a name or score is missing.
+
+    Examples
+    --------
+    >>> scores_from({"utt": ["a", "b"], "llr": [0.5, -1.0]}, trial="utt", score="llr").score
+    array([ 0.5, -1. ])
+    """
+    table = as_table(frame)
+    values = numbers_of(column_of(table, score), score)
+    trials = _trials(table, _given(enroll, test, side, trial), used=(score,))
+    described = description(table.schema)
+    if unit_of(log10=bool(described.get("log10") if log10 is None else log10), lr=lr) == "lr":
+        if described.get("is_from_lr"):
+            raise InputError("lr: the frame holds natural logarithms of likelihood ratios already. Leave it out.")
+        return Scores(trials, logarithms_of_ratios(values), name, is_from_lr=True)
+    is_from_lr = described.get("is_from_lr") is True
+    return Scores(trials, values, name, bool(described.get("log10")) if log10 is None else log10, is_from_lr)
+
+
+def key_from(
+    frame: Any,
+    *,
+    is_target: str = "label",
+    enroll: str | None = None,
+    test: str | None = None,
+    side: str | None = None,
+    trial: str | None = None,
+) -> Key:
+    """Make a key from a data frame.
+
+    Parameters
+    ----------
+    frame : data frame
+    is_target : str
+        Column of the truth: booleans, numbers 1 and 0, or the words target and nontarget.
+    enroll, test, side, trial : str, optional
+        See `index_from`.
+
+    Returns
+    -------
+    Key
+
+    Raises
+    ------
+    InputError
+        If a column is not there, a name or label is missing, or a label is anything else.
+
+    Examples
+    --------
+    >>> key_from({"trial": ["a", "b"], "truth": [True, False]}, is_target="truth").n_tar
+    1
+    """
+    table = as_table(frame)
+    truth = truth_of(column_of(table, is_target), is_target)
+    return Key(_trials(table, _given(enroll, test, side, trial), used=(is_target,)), truth)
+
+
+def class_scores_from(frame: Any, classes: Sequence[str], *, trial: str = "trial", name: str = "system") -> ClassScores:
+    """Make class scores from a data frame with one column per class.
+
+    Parameters
+    ----------
+    frame : data frame
+        See `index_from`.
+    classes : sequence of str
+        The columns.
+    trial : str
+        Column of the names of the segments.
+    name : str
+        What tables and legends call the system.
+
+    Returns
+    -------
+    ClassScores
+
+    Raises
+    ------
+    InputError
+        If a column is not there, or a name or score is missing.
+
+    Examples
+    --------
+    >>> class_scores_from({"trial": ["a"], "cat": [0.0], "dog": [-1.5]}, ["cat", "dog"]).score
+    array([[ 0. , -1.5]])
+    """
+    table = as_table(frame)
+    matrix = (
+        np.column_stack([numbers_of(column_of(table, one), one) for one in classes]) if classes else np.empty((0, 0))
+    )
+    return ClassScores.of(_trials(table, {"trial": trial}, used=classes), classes, matrix, name=name)
+
+
+def class_key_from(
+    frame: Any, *, label: str = "class", trial: str = "trial", classes: Sequence[str] | None = None
+) -> ClassKey:
+    """Make a class key from a data frame.
+
+    Parameters
+    ----------
+    frame : data frame
+        See `index_from`.
+    label : str
+        Column of the names of the true classes.
+    trial : str
+        Column of the names of the segments.
+    classes : sequence of str, optional
+        All classes in their order; those that occur, sorted, when left out.
+
+    Returns
+    -------
+    ClassKey
+
+    Raises
+    ------
+    InputError
+        If a column is not there, or a name is missing.
+
+    Examples
+    --------
+    >>> class_key_from({"trial": ["a", "b"], "class": ["dog", "cat"]}).label
+    array([1, 0])
+    """
+    table = as_table(frame)
+    names = names_of(column_of(table, label), label)
+    return ClassKey.of(_trials(table, {"trial": trial}, used=(label,)), names, classes=classes)
+
+
+def _given(enroll: str | None, test: str | None, side: str | None, trial: str | None) -> dict[str, str]:
+    named = {"enroll": enroll, "test": test, "side": side, "trial": trial}
+    given = {role: column for role, column in named.items() if column is not None}
+    if given and tuple(given) not in (PAIR, PAIR_SIDE, SINGLE):
+        raise InputError(f"trials are identified by enroll and test (and side), or by trial; got {', '.join(given)}.")
+    return given
+
+
+def _trials(table: pa.Table, given: Mapping[str, str], used: Sequence[str]) -> Trials:
+    there = table.column_names
+    default = next((sides for sides in (PAIR_SIDE, PAIR, SINGLE) if set(sides) <= set(there)), ())
+    sides = given or {side: side for side in default}
+    if not sides and "roles" not in description(table.schema):
+        raise InputError(
+            f"frame: no columns enroll and test, nor trial; there are {', '.join(map(str, there))}. Say which columns "
+            "identify a trial: enroll=..., test=... or trial=..."
+        )
+    taken = {*sides.values(), *used}
+    conditions = {
+        name: condition_of(table.column(name), name)
+        for name in there
+        if name not in taken and not name.startswith(_PANDAS_INDEX)
+    }
+    if not sides:  # made by to_arrow of trials without names
+        return Trials.of_rows(len(table), conditions=conditions, origin=_ORIGIN)
+    ids = {side: names_of(column_of(table, name), name) for side, name in sides.items()}
+    return Trials.of(ids, conditions=conditions, origin=_ORIGIN).densest()

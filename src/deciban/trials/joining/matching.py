@@ -13,8 +13,7 @@ import numpy as np
 from deciban.errors import InputError, KeyMismatchError, MissingScoresError
 from deciban.messages import WARNING, Message, counted
 from deciban.trials.joining.lookup import Wanted
-from deciban.trials.joining.near_names import near_names
-from deciban.trials.joining.renaming import Renamed, Renaming
+from deciban.trials.joining.renaming import Renamed, Renaming, near_names
 from deciban.trials.lists import PAIR, ROW, Trials
 from deciban.trials.tables import TrialTable
 from deciban.types import AnyArray, IntArray, ScoreArray

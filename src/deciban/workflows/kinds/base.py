@@ -30,7 +30,7 @@ from deciban.workflows.kinds import trained_units
 from deciban.workflows.options import Figures, KindName, Options, Reading
 
 if TYPE_CHECKING:
-    from deciban.engines.unit_survey import UnitsFound
+    from deciban.engines.trial_units import UnitsFound
     from deciban.engines.work import Engine
     from deciban.workflows.units_of_sources import UnitsOfSource
 

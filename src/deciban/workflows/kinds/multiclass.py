@@ -54,7 +54,7 @@ from deciban.workflows.kinds.class_units import (
 from deciban.workflows.options import Figures, Options, Reading
 
 if TYPE_CHECKING:
-    from deciban.engines.unit_survey import UnitsFound
+    from deciban.engines.trial_units import UnitsFound
     from deciban.engines.work import Engine
     from deciban.workflows.units_of_sources import UnitsOfSource
 
@@ -206,7 +206,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:  # noqa: ARG002
         """Segments, of which nothing says that some belong together: they are as many as trials, and have no keys."""
-        from deciban.engines.unit_survey import UnitsFound
+        from deciban.engines.trial_units import UnitsFound
 
         return UnitsFound.of_trials(self.noun)
 

@@ -41,7 +41,7 @@ from deciban.workflows.kinds.two_columns import read_two_classes, read_two_colum
 from deciban.workflows.options import Figures, Options, Reading
 
 if TYPE_CHECKING:
-    from deciban.engines.unit_survey import UnitsFound
+    from deciban.engines.trial_units import UnitsFound
     from deciban.engines.work import Engine
     from deciban.workflows.units_of_sources import UnitsOfSource
 
@@ -148,7 +148,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
         """Return speakers, or every trial as a unit, as of trials in memory."""
-        from deciban.engines.unit_survey import UnitsFound, speakers_in_pieces
+        from deciban.engines.trial_units import UnitsFound, speakers_in_pieces
 
         if source.sides[:2] != PAIR:
             return UnitsFound.of_trials(self.noun)
