@@ -21,7 +21,7 @@ from deciban.evaluation.interval_notes import LimitedRate, is_separated, notes_o
 from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
 from deciban.evaluation.optimism import WithoutGroups
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty, looked_up
-from deciban.evaluation.unit_trials import Resampling
+from deciban.evaluation.unit_trials import Resampling, TrialsInCells
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
@@ -58,13 +58,10 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     figures = list(FiguresOfEvaluation(summary, found, costs, sizes.effective))
     stacked = np.stack([one.costs_by(costs.best) for one in figures], axis=-1)[:, 0]
     minima = _moving_minima(figures, stacked, costs)
-    without = None
-    if minima and resampling.optimism is not False:
-        without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs)
+    is_wanted = minima and resampling.optimism is not False
+    without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs) if is_wanted else None
     rows = counted.rows
-    keep = False if counted.singles is not None and rows is None else resampling.keep  # rows of tables are no units
-    n_kept = about.n_units * (len(figures) if rows is None else 1)
-    is_kept = n_kept <= _KEPT if keep is None else keep
+    keep, is_kept = _are_kept(counted, about.n_units, len(figures), resampling.keep)
     sums = ClassVariances([one.name for one in figures], sizes, n_units, tar.n_units if is_kept else None)
     # Rows of trials that are units add up their squared weights.
     n_alike = None if counted.singles is None else np.maximum(tar.totals**2 + non.totals**2, 1.0)
@@ -84,7 +81,6 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         bands.add_groups(tar, non)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
     estimates, limited = _estimates(figures, sums, shifts, has_errors=not is_separated(found.auc))
-    at_eer = found.eer_p_miss, found.eer_p_fa
     known = Uncertainty(
         n_units=n_units,
         noun=about.noun,
@@ -98,9 +94,22 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         level=resampling.level,
         curve_influences=bands.influences(sizes.effective, rows),
         error_rates=bands.error_rates(),
-        remarks=notes_on_intervals(found.auc, found.eer, at_eer, sizes, about.noun, limited),
+        remarks=notes_on_intervals(found.auc, found.eer, _at_eer(found), sizes, about.noun, limited),
     )
     return with_bootstrap(known, summary.units, figures, counted, resampling)
+
+
+def _at_eer(found: Evaluation) -> tuple[float, float]:
+    """Return the rates of misses and false alarms at the threshold of the EER."""
+    return found.eer_p_miss, found.eer_p_fa
+
+
+def _are_kept(counted: TrialsInCells, n_units: int, n_figures: int, keep: bool | None) -> tuple[bool | None, bool]:  # noqa: FBT001
+    """Return whether the influences of units are asked for, and whether they are kept; rows of tables are no units."""
+    if counted.singles is not None and counted.rows is None:
+        return False, False
+    n_kept = n_units * (n_figures if counted.rows is None else 1)
+    return keep, n_kept <= _KEPT if keep is None else keep
 
 
 def _estimates(
