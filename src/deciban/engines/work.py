@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self, TypeVar
 
 from deciban.io.shards.pieces import Piece, ShardSource
@@ -119,6 +119,19 @@ class Engine(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @abstractmethod
+    def each(self, work: W, pieces: Sequence[Piece], use: Callable[[W], None]) -> None:
+        """Work on parts of the pieces where the engine works, and use here what is made of each: it is never added up.
+
+        Parameters
+        ----------
+        work : Work
+            Empty.
+        pieces : sequence of Piece
+        use : function
+            Takes what was made of some pieces; called once for each part, in any order, perhaps by several threads.
+        """
 
     @abstractmethod
     def run(self, work: W, pieces: Sequence[Piece]) -> W:

@@ -225,9 +225,7 @@ class Summary:
     @property
     def n_tied(self) -> int | float:
         """Trials (or weight) whose score is that of a trial of the other class."""
-        both = (self.table.n_tar > 0) & (self.table.n_non > 0)
-        tied: int | float = (self.table.n_tar[both].sum() + self.table.n_non[both].sum()).item()
-        return tied
+        return self.table.n_tied
 
     @property
     def n_infinite(self) -> int | float:
