@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import operator
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Self
@@ -19,17 +19,16 @@ import numpy as np
 
 from deciban.core.ranks.coarse import CoarseTable, Groups, Lines, Pairs, groups_of, steps
 from deciban.core.ranks.counts import SortedClass, ascending
-from deciban.core.rules.expected import MeanCost, log_cost
+from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_counts
 from deciban.engines.threads import in_threads
 from deciban.engines.work import Work
 from deciban.evaluation.curves import drawn_lines
 from deciban.evaluation.requested import PosteriorCosts, posterior_costs_of
 from deciban.evaluation.summary import Summary, TwoClassFigures
-from deciban.io.atomic import ScratchFolder
 from deciban.io.shards.pieces import Piece, Wanted
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
-from deciban.types import AnyArray, FloatArray, ScoreArray
+from deciban.types import AnyArray, CountArray, FloatArray, ScoreArray
 
 _LARGEST = 2.0**53
 """Floats hold whole numbers up to here."""
@@ -55,6 +54,8 @@ class Ascending(Work):
     system : int
     kind : dtype
         Of scores.
+    sorts : bool
+        Whether they ascend; else they are as they come.
 
     Attributes
     ----------
@@ -64,13 +65,13 @@ class Ascending(Work):
 
     words = "sorting"
 
-    def __init__(self, system: int, kind: Any) -> None:
-        self.system, self.kind = system, kind
+    def __init__(self, system: int, kind: Any, *, sorts: bool = True) -> None:
+        self.system, self.kind, self.sorts = system, kind, sorts
         self.parts: list[tuple[int, ScoreArray, FloatArray | None]] = []
 
     def empty(self) -> Self:
         """See `Work.empty`."""
-        return type(self)(self.system, self.kind)
+        return type(self)(self.system, self.kind, sorts=self.sorts)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
@@ -88,7 +89,8 @@ class Ascending(Work):
                     found[c].append((scores[some & counting], by))
         for c, parts in enumerate(found):
             if parts:
-                own = SortedClass.of(*map(np.concatenate, zip(*parts, strict=True)))
+                whole = list(map(np.concatenate, zip(*parts, strict=True)))
+                own = SortedClass.of(*whole) if self.sorts else SortedClass(whole[0], None, None)
                 self.parts.append((c, own.scores, own.weights))
 
     def __add__(self, other: Self) -> Self:
@@ -242,7 +244,7 @@ def borders_of(sample: ScoreArray, n_ranges: int) -> ScoreArray:
     return np.unique(np.concatenate((found, np.nextafter(found[is_often], ordered.dtype.type(-np.inf)))))
 
 
-class _Sums(NamedTuple):
+class Sums(NamedTuple):
     """What is summed up over the trials of a part: those of a part above come after it."""
 
     groups: list[Groups]
@@ -251,13 +253,74 @@ class _Sums(NamedTuple):
     """Of targets and of non-targets."""
     posteriors: tuple[PosteriorCosts, ...]
 
-    def then(self, above: _Sums) -> _Sums:
-        return _Sums(
+    def then(self, above: Sums) -> Sums:
+        return Sums(
             self.groups + above.groups,
             self.pairs + above.pairs,
             (self.costs[0] + above.costs[0], self.costs[1] + above.costs[1]),
             tuple(map(operator.add, self.posteriors, above.posteriors)),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Adding:
+    """Sums up over sorted trials, part by part.
+
+    Attributes
+    ----------
+    figures : TwoClassFigures
+        What is asked for.
+    totals : (tar, non)
+        Trials of each class, or their weight.
+    lines : Lines
+        Where groups are told apart in any case.
+    step : int
+        Trials of which groups are made at once.
+    """
+
+    figures: TwoClassFigures
+    totals: tuple[float, float]
+    lines: Lines
+    step: int
+
+    @classmethod
+    def of(cls, figures: TwoClassFigures, n_tar: float, n_non: float, step: int) -> Adding:
+        """With the lines of all plots and of what is asked for."""
+        drawn = drawn_lines()
+        lines = (np.sort(np.concatenate((drawn, own))) for own in (figures.fmr_at, figures.fnmr_at))
+        of_miss, of_fa = lines
+        return cls(
+            figures, (n_tar, n_non), Lines(of_miss * n_tar, of_fa * n_non), int(np.clip(step, _FEWEST_STEP, _MOST_STEP))
+        )
+
+    def __call__(self, tar: SortedClass, non: SortedClass, below: tuple[float, float]) -> Sums:
+        """Sum up over two classes, of which so many targets and non-targets are below."""
+        found = functools.reduce(Sums.then, self._steps(tar, non, below))
+        return found._replace(groups=[Groups.joined(found.groups).thinned(below, self.totals, self.lines)])
+
+    def _steps(self, tar: SortedClass, non: SortedClass, below: tuple[float, float]) -> Iterator[Sums]:
+        for of_tar, of_non in steps(tar.scores, non.scores, self.step):
+            some_tar, some_non = part_of(tar, of_tar), part_of(non, of_non)
+            groups = groups_of(some_tar, some_non)
+            pairs, thinned = Pairs.of(groups), groups.thinned(below, self.totals, self.lines)
+            trials = ScoredTrials((some_tar.scores, some_tar.weights), (some_non.scores, some_non.weights))
+            costs = log_cost_ascending(*trials.tar, sign=-1), log_cost_ascending(*trials.non, sign=1)
+            yield Sums([thinned], pairs, costs, posterior_costs_of(trials, self.figures))
+            below = below[0] + pairs.n_tar, below[1] + pairs.n_non
+
+    def summary(self, parts: Iterable[Sums], tar: SortedClass, non: SortedClass, *, is_weighted: bool) -> Summary:
+        """Of all parts, from low to high, which are these two classes."""
+        whole = functools.reduce(Sums.then, parts)
+        table = CoarseTable(*Groups.joined(whole.groups), tar, non, whole.pairs)
+        ranks = SortedScores.of_sorted(tar, non, table)
+        return Summary(self.figures, ranks, *whole.costs, is_weighted, whole.posteriors)
+
+
+def log_cost_ascending(scores: ScoreArray, weights: CountArray | None, *, sign: int) -> MeanCost:
+    """The logarithmic cost of scores that ascend."""
+    if weights is not None and weights.dtype == np.int64:
+        return log_cost_of_counts(scores, weights, sign=sign)
+    return log_cost((scores, weights), 0.0, sign=sign)
 
 
 class SortedFiles:
@@ -275,8 +338,7 @@ class SortedFiles:
     """
 
     def __init__(self, folder: Path, ranges: Sequence[_Range], figures: TwoClassFigures, step: int) -> None:
-        self.folder, self.ranges, self.figures = folder, ranges, figures
-        self.step = int(np.clip(step, _FEWEST_STEP, _MOST_STEP))
+        self.folder, self.ranges = folder, ranges
         self.has_weights = ranges[0].non.has_weights
         self.starts = [np.cumsum([0, *(one[c].n for one in ranges)]).tolist() for c in (0, 1)]
         self.is_whole = [all(one[c].is_whole for one in ranges) for c in (0, 1)]
@@ -286,8 +348,7 @@ class SortedFiles:
             self.is_whole[c] &= bool(totals[c][-1] <= _LARGEST)
         self.below = [one.astype(np.int64) if whole else one for one, whole in zip(totals, self.is_whole, strict=True)]
         """Trials (or weight) of non-targets, and of targets, below each range, and of all."""
-        totals_of_both = float(self.below[1][-1]), float(self.below[0][-1])
-        self.lines = lines_of(figures, *totals_of_both)
+        self.adding = Adding.of(figures, self.below[1][-1].item(), self.below[0][-1].item(), step)
         self.files = [[folder / f"{name}-{c}" for name in ("scores", "weights", "cumulated")] for c in (0, 1)]
         self.kinds = [(one.kind, *[np.int64 if self.is_whole[c] else np.float64] * 2) for c, one in enumerate(ranges[0])]
         for path in (path for own in self.files for path in own[: 3 if self.has_weights else 1]):
@@ -295,10 +356,8 @@ class SortedFiles:
 
     def sort(self, n_threads: int) -> Summary:
         """Sort every range, and summarize all."""
-        whole = functools.reduce(_Sums.then, in_threads(self._sorted, range(len(self.ranges)), n_threads))
-        non, tar = self._mapped(0), self._mapped(1)
-        ranks = SortedScores.of_sorted(tar, non, CoarseTable(*Groups.joined(whole.groups), tar, non, whole.pairs))
-        return Summary(self.figures, ranks, *whole.costs, self.has_weights, whole.posteriors)
+        parts = list(in_threads(self._sorted, range(len(self.ranges)), n_threads))
+        return self.adding.summary(parts, self._mapped(1), self._mapped(0), is_weighted=self.has_weights)
 
     def _mapped(self, c: int) -> SortedClass:
         n = self.starts[c][-1]
@@ -309,15 +368,13 @@ class SortedFiles:
         )
         return SortedClass(scores, *weights) if weights else SortedClass(scores, None, None)
 
-    def _sorted(self, at: int) -> _Sums:
+    def _sorted(self, at: int) -> Sums:
         own = self.ranges[at]
         non, tar = (self._class(at, c) for c in (0, 1))
-        found = functools.reduce(_Sums.then, self._steps(at, tar, non))
+        found = self.adding(tar, non, (self.below[1][at].item(), self.below[0][at].item()))
         for file in own:
             file.remove()
-        totals = self.below[1][-1].item(), self.below[0][-1].item()
-        below = self.below[1][at].item(), self.below[0][at].item()
-        return found._replace(groups=[Groups.joined(found.groups).thinned(below, totals, self.lines)])
+        return found
 
     def _class(self, at: int, c: int) -> SortedClass:
         """Sort the scores of a class in a range, and write them where they belong."""
@@ -344,19 +401,6 @@ class SortedFiles:
                 stream.seek(start * array.itemsize)
                 stream.write(np.ascontiguousarray(array).data)
 
-    def _steps(self, at: int, tar: SortedClass, non: SortedClass) -> Iterator[_Sums]:
-        totals = self.below[1][-1].item(), self.below[0][-1].item()
-        below = self.below[1][at].item(), self.below[0][at].item()
-        for of_tar, of_non in steps(tar.scores, non.scores, self.step):
-            some_tar, some_non = part_of(tar, of_tar), part_of(non, of_non)
-            groups = groups_of(some_tar, some_non)
-            pairs = Pairs.of(groups)
-            trials = ScoredTrials((some_tar.scores, some_tar.weights), (some_non.scores, some_non.weights))
-            costs = log_cost(trials.tar, 0.0, sign=-1), log_cost(trials.non, 0.0, sign=1)
-            thinned = groups.thinned(below, totals, self.lines)
-            yield _Sums([thinned], pairs, costs, posterior_costs_of(trials, self.figures))
-            below = below[0] + pairs.n_tar, below[1] + pairs.n_non
-
 
 def is_whole(weights: FloatArray) -> bool:
     """Whether these are whole numbers, and few enough to be added up as such."""
@@ -368,11 +412,3 @@ def part_of(whole: SortedClass, part: slice) -> SortedClass:
     if whole.weights is None or whole.cumulated is None:
         return SortedClass(whole.scores[part], None, None)
     return SortedClass(whole.scores[part], whole.weights[part], whole.cumulated[part.start : part.stop + 1])
-
-
-def lines_of(figures: TwoClassFigures, n_tar: float, n_non: float) -> Lines:
-    """Where plots and limits look at the ROC."""
-    drawn = drawn_lines()
-    return Lines(
-        np.sort(np.concatenate((drawn, figures.fmr_at))) * n_tar, np.sort(np.concatenate((drawn, figures.fnmr_at))) * n_non
-    )
