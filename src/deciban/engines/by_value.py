@@ -6,7 +6,6 @@ A billion trials of float32 have some ten million different scores, so that thei
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np

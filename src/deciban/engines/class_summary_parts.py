@@ -80,7 +80,7 @@ def counted_class_part(source: ShardSource, own: ShardRecord, question: Question
             )
         totals.append(None if found is None else replace(_totals(found), cells=cells))
         numbers.append({} if found is None else _numbers(found))
-    shard = ClassShard(own.name, own.n_rows, own.size, own.sha256, (), tuple(numbers))
+    shard = ClassShard(own.name, own.n_rows, own.size, own.sha256, tuple(numbers))
     return ClassPart(question, (shard,), tuple(totals))
 
 

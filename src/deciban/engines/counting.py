@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from deciban.core.ranks.counted import whole_if_possible
 from deciban.core.ranks.counts import SortedClass
-from deciban.engines.sorting import BYTES_PER_GROUPED, Ascending, Ranges, SortedFiles, borders_of, is_whole
+from deciban.engines.sorting import BYTES_PER_GROUPED, Ascending, Ranges, SortedFiles, borders_of
 from deciban.engines.work import Engine
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.atomic import ScratchFolder
@@ -88,7 +88,9 @@ def _held(source: ShardSource, engine: Engine, work: Ascending, figures: TwoClas
     engine.each(work, source.pieces, found.append)
     parts = [part for one in found for part in one.parts]
     non, tar = (
-        _merged([scores for at, scores, _ in parts if at == c], [by for at, _, by in parts if at == c and by is not None])
+        _merged(
+            [scores for at, scores, _ in parts if at == c], [by for at, _, by in parts if at == c and by is not None]
+        )
         for c in (0, 1)
     )
     require_two_classes([len(non.scores), len(tar.scores)], source.name, has_weights=source.has_weights)
@@ -98,9 +100,8 @@ def _held(source: ShardSource, engine: Engine, work: Ascending, figures: TwoClas
 def _merged(scores: Sequence[ScoreArray], weights: Sequence[FloatArray]) -> SortedClass:
     """All trials of a class."""
     whole = np.concatenate([np.zeros(0), *weights])
-    if is_whole(whole):
-        whole = whole.astype(np.int64)
-    return SortedClass.of(np.concatenate(scores) if scores else np.zeros(0), whole if weights else None)
+    found = np.concatenate(scores) if scores else np.zeros(0)
+    return SortedClass.of(found, whole_if_possible(whole) if weights else None)
 
 
 def _sample(pieces: Sequence[Piece], work: Ascending) -> ScoreArray:
@@ -112,9 +113,7 @@ def _sample(pieces: Sequence[Piece], work: Ascending) -> ScoreArray:
     return np.concatenate(found).astype(work.kind, copy=False)
 
 
-def _by_files(
-    source: ShardSource, engine: Engine, memory: int, work: Ascending, figures: TwoClassFigures
-) -> Summary:
+def _by_files(source: ShardSource, engine: Engine, memory: int, work: Ascending, figures: TwoClassFigures) -> Summary:
     """Sort trials in temporary files."""
     size = work.kind.itemsize + (8 if source.has_weights else 0)
     n_threads = engine.n_at_once if engine.shares_memory else len(os.sched_getaffinity(0))

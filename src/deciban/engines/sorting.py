@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, NamedTuple, Self
 import numpy as np
 
 from deciban.core.ranks.coarse import CoarseTable, Groups, Lines, Pairs, groups_of, steps
+from deciban.core.ranks.counted import is_whole
 from deciban.core.ranks.counts import SortedClass, ascending
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_counts
 from deciban.engines.threads import in_threads
@@ -239,7 +240,9 @@ def borders_of(sample: ScoreArray, n_ranges: int) -> ScoreArray:
     """
     n = min(n_ranges, _MOST_RANGES)
     ordered = np.sort(sample)
-    found = ordered[np.round(np.linspace(0, len(ordered) - 1, n + 1)[1:-1]).astype(np.int64)] if len(ordered) else ordered
+    found = (
+        ordered[np.round(np.linspace(0, len(ordered) - 1, n + 1)[1:-1]).astype(np.int64)] if len(ordered) else ordered
+    )
     is_often = np.append(found[1:] == found[:-1], False)[: len(found)] | (found == ordered[-1:])
     return np.unique(np.concatenate((found, np.nextafter(found[is_often], ordered.dtype.type(-np.inf)))))
 
@@ -254,6 +257,7 @@ class Sums(NamedTuple):
     posteriors: tuple[PosteriorCosts, ...]
 
     def then(self, above: Sums) -> Sums:
+        """Together with those of a part above."""
         return Sums(
             self.groups + above.groups,
             self.pairs + above.pairs,
@@ -312,7 +316,7 @@ class Adding:
         """Of all parts, from low to high, which are these two classes."""
         whole = functools.reduce(Sums.then, parts)
         table = CoarseTable(*Groups.joined(whole.groups), tar, non, whole.pairs)
-        ranks = SortedScores.of_sorted(tar, non, table)
+        ranks = SortedScores.of_sorted(tar, non, table=table)
         return Summary(self.figures, ranks, *whole.costs, is_weighted, whole.posteriors)
 
 
@@ -350,7 +354,9 @@ class SortedFiles:
         """Trials (or weight) of non-targets, and of targets, below each range, and of all."""
         self.adding = Adding.of(figures, self.below[1][-1].item(), self.below[0][-1].item(), step)
         self.files = [[folder / f"{name}-{c}" for name in ("scores", "weights", "cumulated")] for c in (0, 1)]
-        self.kinds = [(one.kind, *[np.int64 if self.is_whole[c] else np.float64] * 2) for c, one in enumerate(ranges[0])]
+        self.kinds = [
+            (one.kind, *[np.int64 if self.is_whole[c] else np.float64] * 2) for c, one in enumerate(ranges[0])
+        ]
         for path in (path for own in self.files for path in own[: 3 if self.has_weights else 1]):
             path.touch()
 
@@ -400,11 +406,6 @@ class SortedFiles:
             with path.open("r+b") as stream:
                 stream.seek(start * array.itemsize)
                 stream.write(np.ascontiguousarray(array).data)
-
-
-def is_whole(weights: FloatArray) -> bool:
-    """Whether these are whole numbers, and few enough to be added up as such."""
-    return bool(np.array_equal(weights, np.rint(weights)) and weights.sum() <= _LARGEST)
 
 
 def part_of(whole: SortedClass, part: slice) -> SortedClass:

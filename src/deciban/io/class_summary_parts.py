@@ -204,7 +204,7 @@ class ClassPart:
             first = {name: _cells(one) for name, one in _by_problem(arrays, f"{k}/first/")}
             totals.append(ClassTotals(_below(arrays, f"{k}/counts/"), dict(hold), shown, first))
         shards = tuple(
-            ClassShard(**one, sums=(), numbers=_numbers(arrays, one["sha256"], len(totals))) for one in about["shards"]
+            ClassShard(**one, numbers=_numbers(arrays, one["sha256"], len(totals))) for one in about["shards"]
         )
         n_systems, further = range(len(totals)), None
         known = tuple({name: _refining(one) for name, one in _by_problem(arrays, f"{k}/known/")} for k in n_systems)

@@ -1,10 +1,8 @@
 """Summaries of some shards of a data set: what each job of an array of jobs writes, and what they merge to.
 
-A part holds, for every system, the trials of its shards in cells of scores, and for every shard its number of rows,
-what its content is known by, and sums of costs. A further pass goes over the cells that can matter, which follow from
-the merged counts of all shards: it counts their trials in finer cells, or keeps their scores where these are few. Parts
-of one pass merge in any order and grouping to the same bytes: counts are whole numbers, cells nest, shards are listed
-by what they hold, and their sums are added up when they are looked at.
+A part holds, for every system, how many trials of each class have each score, and for every shard its number of rows
+and what its content is known by. Parts merge in any order and grouping to the same bytes: counts are whole numbers, and
+shards are listed by what they hold.
 """
 
 from __future__ import annotations
@@ -13,48 +11,20 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from deciban.core.ranks.kept_scores import KeptScores
-from deciban.core.ranks.pruning import are_open, told_apart
-from deciban.core.ranks.score_cells import ScoreCells, merged_cells, with_finer
+from deciban.core.ranks.counted import Counted
 from deciban.errors import FormatError, InputError
-from deciban.io.summary_records import Question, ShardRecord, Sums
+from deciban.io.summary_records import Question, ShardRecord
 from deciban.messages import counted
-from deciban.types import BoolArray
 
 P = TypeVar("P")
 
 _AT_ONCE = 8
-"""Parts of which the cells are merged together: more would take more memory."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Further:
-    """What a further pass found in some of the shards.
-
-    Attributes
-    ----------
-    most : int
-        So many scores of a system are kept, and of more the trials are counted in finer cells.
-    again : tuple of (n_cells,) bool arrays
-        Of each system, which cells were looked at again: those that can matter, or the widest of them.
-    seen : tuple of str
-        Which shards (by content) were read.
-    kept : tuple of KeptScores
-        Of each system, if the scores were few enough in all of them; else empty.
-    finer : tuple of ScoreCells
-        Of each system the trials in finer cells, if scores were too many; else empty.
-    """
-
-    most: int
-    again: tuple[BoolArray, ...]
-    seen: tuple[str, ...]
-    kept: tuple[KeptScores, ...] = ()
-    finer: tuple[ScoreCells, ...] = ()
+"""Parts that are merged together: more would take more memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,40 +35,28 @@ class SummaryPart:
     ----------
     question : Question
     shards : tuple of ShardRecord
-        All whose trials are in the cells, by content.
-    cells : tuple of ScoreCells
-        Of each system.
-    n_passes : int
-        After how many passes over all of these shards.
-    further : Further or None
-        What the pass after these found, if there was one.
+        All whose trials are in the tables, by content.
+    tables : tuple of (Counted, Counted)
+        Of each system the non-targets and the targets.
     """
+
+    n_passes: ClassVar[int] = 1
+    """As of many classes, which may need several: of two, one tells everything."""
+    further: ClassVar[None] = None
+    is_refined: ClassVar[bool] = True
+    unseen: ClassVar[tuple[str, ...]] = ()
 
     question: Question
     shards: tuple[ShardRecord, ...]
-    cells: tuple[ScoreCells, ...]
-    n_passes: int = 1
-    further: Further | None = field(default=None)
-
-    @functools.cached_property
-    def counts_sha256(self) -> str:
-        """By what the counts are known: parts of a further pass belong together if they rest on the same."""
-        about = {"question": self.question.to_dict(), "shards": [one.to_dict() for one in self.shards]}
-        found = hashlib.sha256(json.dumps([about, self.n_passes], sort_keys=True).encode())
-        for one in self.cells:
-            _add_cells(found, one)
-        return found.hexdigest()
+    tables: tuple[tuple[Counted, Counted], ...]
 
     @functools.cached_property
     def sha256(self) -> str:
         """Of everything: a file that was damaged has another one."""
-        found = hashlib.sha256(self.counts_sha256.encode())
-        if (further := self.further) is not None:
-            found.update(json.dumps([further.most, further.seen]).encode())
-            for one in (*further.again, *(array for kept in further.kept for array in kept.arrays)):
-                found.update(np.ascontiguousarray(one).tobytes())
-            for cells in further.finer:
-                _add_cells(found, cells)
+        about = {"question": self.question.to_dict(), "shards": [one.to_dict() for one in self.shards]}
+        found = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+        for array in (array for both in self.tables for one in both for array in one.arrays):
+            found.update(np.ascontiguousarray(array).tobytes())
         return found.hexdigest()
 
     @property
@@ -106,54 +64,23 @@ class SummaryPart:
         """Rows of all shards."""
         return sum(one.n_rows for one in self.shards)
 
-    @property
-    def is_refined(self) -> bool:
-        """Whether the scores that can matter are kept."""
-        return self.further is not None and bool(self.further.kept)
-
-    @functools.cached_property
-    def has_bounds(self) -> bool:
-        """Whether targets and non-targets share a cell, so that figures of ranks are not exact yet."""
-        return not self.is_refined and any(are_open(told_apart(one)).any() for one in self.cells)
-
     def unlike(self, _other: SummaryPart) -> list[str]:
         """What one of them holds and the other does not; see `deciban.io.class_summary_parts.ClassPart.unlike`."""
         return []
 
-    @property
-    def unseen(self) -> tuple[str, ...]:
-        """Names of the shards that the further pass has not seen, if there was one."""
-        if self.further is None:
-            return ()
-        seen = set(self.further.seen)
-        return tuple(one.name for one in self.shards if one.sha256 not in seen)
-
-    def sums(self, system: int) -> Sums:
-        """Of all shards, added up in the order of their contents."""
-        return functools.reduce(Sums.__add__, (one.sums[system] for one in self.shards))
-
     @staticmethod
     def together(parts: Sequence[SummaryPart]) -> SummaryPart:
         """One part of the shards of all, which belong together."""
-        return _together(parts)
+        shards = sorted((shard for one in parts for shard in one.shards), key=lambda one: one.sha256)
+        tables = []
+        for each in zip(*(one.tables for one in parts), strict=True):
+            non, tar = (Counted.merged(own) for own in zip(*each, strict=True))
+            tables.append((non, tar))
+        return replace(parts[0], shards=tuple(shards), tables=tuple(tables))
 
     def settled(self) -> SummaryPart:
-        """The same with finer cells in the places of those that they are of, once all shards were seen."""
-        if self.further is None or not self.further.finer or self.unseen:
-            return self
-        found = []
-        for cells, again, finer in zip(self.cells, self.further.again, self.further.finer, strict=True):
-            if not again.any():
-                found.append(cells)
-                continue
-            found.append(with_finer(cells, again, told_apart(finer)))
-        return replace(self, cells=tuple(found), n_passes=self.n_passes + 1, further=None)
-
-
-def _add_cells(digest: hashlib._Hash, cells: ScoreCells) -> None:
-    digest.update(json.dumps([cells.room, cells.level, cells.lowest_digit]).encode())
-    for name in ("starts", "counts", "low", "high", "mantissas", "weights"):
-        digest.update(np.ascontiguousarray(getattr(cells, name)).tobytes())
+        """The same; see `deciban.io.class_summary_parts.ClassPart.settled`."""
+        return self
 
 
 def merged_parts(parts: Iterable[P], names: Sequence[str]) -> P:
@@ -204,23 +131,6 @@ def merged_parts(parts: Iterable[P], names: Sequence[str]) -> P:
         )
     merged: P = found.together([found, *waiting]).settled()
     return merged
-
-
-def _together(parts: Sequence[SummaryPart]) -> SummaryPart:
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    n_systems = range(len(first.cells))
-    if first.further is None:
-        shards = sorted((shard for one in parts for shard in one.shards), key=lambda one: one.sha256)
-        cells = tuple(merged_cells([one.cells[k] for one in parts]) for k in n_systems)
-        return replace(first, shards=tuple(shards), cells=cells)
-    others = [one.further for one in parts if one.further is not None]
-    own = first.further
-    kept = tuple(KeptScores.merged([one.kept[k] for one in others]) for k in n_systems) if own.kept else ()
-    finer = tuple(merged_cells([one.finer[k] for one in others]) for k in n_systems) if own.finer else ()
-    seen = tuple(sorted(sha256 for one in others for sha256 in one.seen))
-    return replace(first, further=replace(own, seen=seen, kept=kept, finer=finer))
 
 
 def _require_alike(first: Any, first_name: str, one: Any, name: str) -> None:

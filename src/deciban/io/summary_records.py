@@ -1,4 +1,4 @@
-"""What a summary of shards says beside its counts: what was asked, which shards were read, and sums of costs."""
+"""What a summary of shards says beside its counts: what was asked, and which shards were read."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from deciban.core.rules.expected import MeanCost
 from deciban.evaluation.multiclass.figures import ClassFigures
 from deciban.evaluation.own_rule import OwnRule
-from deciban.evaluation.requested import PosteriorCosts
 from deciban.evaluation.summary import TwoClassFigures
 from deciban.messages import shortened
 
@@ -23,8 +21,6 @@ class Question:
     figures : TwoClassFigures
     systems : tuple of str
     scores : {"float32", "float64"}
-    room : int
-        Of cells.
     reading : mapping of str to str
         What was said about reading that changes what numbers or labels mean.
     has_weights : bool
@@ -36,7 +32,6 @@ class Question:
     figures: TwoClassFigures | ClassFigures
     systems: tuple[str, ...]
     scores: str
-    room: int
     reading: tuple[tuple[str, str], ...] = ()
     has_weights: bool = False
     classes: tuple[str, ...] = ()
@@ -46,7 +41,7 @@ class Question:
         figures = self.figures
         if isinstance(figures, ClassFigures):
             asked = {name: _in_hex(getattr(figures, name)) for name in _OF_CLASSES}
-            own = {name: getattr(self, name) for name in ("scores", "room")}
+            own = {name: getattr(self, name) for name in ("scores",)}
             return {
                 **own,
                 "systems": list(self.systems),
@@ -58,7 +53,6 @@ class Question:
         return {
             "systems": list(self.systems),
             "scores": self.scores,
-            "room": self.room,
             "reading": dict(self.reading),
             "weights": self.has_weights,
             "figures": {
@@ -78,7 +72,7 @@ class Question:
         reading = tuple(sorted(given["reading"].items()))
         if given.get("classes"):
             of_classes = ClassFigures(**{name: _from_hex(one) for name, one in asked.items()})
-            about = tuple(given["systems"]), given["scores"], given["room"], reading, given["weights"]
+            about = tuple(given["systems"]), given["scores"], reading, given["weights"]
             return cls(of_classes, *about, tuple(given["classes"]))
         figures = TwoClassFigures(
             [tuple(_numbers(point)) for point in asked["operating_points"]],
@@ -88,7 +82,7 @@ class Question:
             rule=_rule_from_hex(asked.get("rule")),
             **{name: _numbers(asked[name]) for name in _LISTS},
         )
-        return cls(figures, tuple(given["systems"]), given["scores"], given["room"], reading, given["weights"])
+        return cls(figures, tuple(given["systems"]), given["scores"], reading, given["weights"])
 
     @property
     def of_two_classes(self) -> TwoClassFigures:
@@ -102,7 +96,7 @@ class Question:
             kinds = ["classes" if one.classes else "two-class" for one in (self, other)]
             return [f"kind {kinds[0]} and {kinds[1]}"]
         found = []
-        for name in ("systems", "classes", "scores", "room", "has_weights"):
+        for name in ("systems", "classes", "scores", "has_weights"):
             one, two = getattr(self, name), getattr(other, name)
             if one != two:
                 found.append(f"{_CALLED.get(name, name)} {_words(one)} and {_words(two)}")
@@ -119,62 +113,12 @@ class Question:
         return found
 
 
-_CALLED = {"room": "room for cells (--memory)", "has_weights": "weights"}
+_CALLED = {"has_weights": "weights"}
 _UNSAID = "left out"
 
 
 def _words(value: Any) -> str:
     return shortened(str(list(map(str, value))) if isinstance(value, tuple) else str(value))
-
-
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """What does not depend on ranks, of one system on one shard.
-
-    Attributes
-    ----------
-    n : (int, int)
-        Non-targets and targets.
-    costs : (MeanCost, MeanCost)
-        The logarithmic costs of both.
-    posteriors : tuple of PosteriorCosts
-    finite : (float, float)
-        Lowest and highest finite score.
-    """
-
-    n: tuple[int, int]
-    costs: tuple[MeanCost, MeanCost]
-    posteriors: tuple[PosteriorCosts, ...]
-    finite: tuple[float, float]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        posteriors = [
-            {"log_odds": _hex(at.log_odds), "costs": {rule: list(map(_cost, both)) for rule, both in at.costs.items()}}
-            for at in self.posteriors
-        ]
-        costs = list(map(_cost, self.costs))
-        return {"n": list(map(int, self.n)), "costs": costs, "finite": _hexes(self.finite), "posteriors": posteriors}
-
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Sums:
-        """From JSON."""
-        posteriors = []
-        for at in given["posteriors"]:
-            costs: Any = {rule: tuple(map(_mean_cost, both)) for rule, both in at["costs"].items()}
-            posteriors.append(PosteriorCosts(float.fromhex(at["log_odds"]), costs))
-        both, finite = list(map(_mean_cost, given["costs"])), _numbers(given["finite"])
-        n = given["n"]
-        return cls((n[0], n[1]), (both[0], both[1]), tuple(posteriors), (finite[0], finite[1]))
-
-    def __add__(self, other: Sums) -> Sums:
-        """Those of both."""
-        return Sums(
-            (self.n[0] + other.n[0], self.n[1] + other.n[1]),
-            (self.costs[0] + other.costs[0], self.costs[1] + other.costs[1]),
-            tuple(a + b for a, b in zip(self.posteriors, other.posteriors, strict=True)),
-            (min(self.finite[0], other.finite[0]), max(self.finite[1], other.finite[1])),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,26 +133,21 @@ class ShardRecord:
         Rows, and bytes of the file.
     sha256 : str
         Of its content: by this a shard is known.
-    sums : tuple of Sums
-        For each system.
     """
 
     name: str
     n_rows: int
     size: int
     sha256: str
-    sums: tuple[Sums, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
-        own = {"name": self.name, "n_rows": self.n_rows, "size": self.size, "sha256": self.sha256}
-        return {**own, "sums": [one.to_dict() for one in self.sums]}
+        return {name: getattr(self, name) for name in ("name", "n_rows", "size", "sha256")}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> ShardRecord:
         """From JSON."""
-        sums = tuple(map(Sums.from_dict, given["sums"]))
-        return cls(given["name"], given["n_rows"], given["size"], given["sha256"], sums)
+        return cls(given["name"], given["n_rows"], given["size"], given["sha256"])
 
 
 _LISTS = ("fnmr_at", "fmr_at", "posteriors_at", "factors")
@@ -259,11 +198,3 @@ def _hexes(values: Iterable[float]) -> list[str]:
 
 def _numbers(given: Iterable[str]) -> list[float]:
     return list(map(float.fromhex, given))
-
-
-def _cost(cost: MeanCost) -> list[str]:
-    return _hexes((cost.high, cost.low, cost.weight))
-
-
-def _mean_cost(given: Iterable[str]) -> MeanCost:
-    return MeanCost(*_numbers(given))

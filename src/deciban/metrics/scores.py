@@ -124,7 +124,7 @@ class SortedScores(CountedScores):
         self.tar, self.non = (SortedClass.of(*one) for one in checked(tar, non, tar_weights, non_weights))
 
     @classmethod
-    def of_sorted(cls, tar: SortedClass, non: SortedClass, table: CountTable | None = None) -> SortedScores:
+    def of_sorted(cls, tar: SortedClass, non: SortedClass, *, table: CountTable | None = None) -> SortedScores:
         """From classes that are sorted already, and perhaps counted."""
         scores = cls.__new__(cls)
         if tar.scores.dtype != non.scores.dtype:

@@ -127,9 +127,7 @@ def messages_of(found: OpenedSummary) -> tuple[Message, ...]:
     part = found.part
     n = part.n_passes + (part.further is not None)
     passes = "one pass" if n == 1 else "two passes" if n == 2 else f"{n} passes"
-    if found.kind == "two-class":
-        words = "" if part.is_refined else f": {ranks_in_words(part)}"
-    elif part.is_refined:
+    if part.is_refined:
         words = ""
     else:
         n_open = sum(one.n_open for own in part.known for one in own.values())
@@ -147,11 +145,6 @@ def messages_of(found: OpenedSummary) -> tuple[Message, ...]:
         text = f"{len(missing)} of {len(part.shards)} shards are missing in pass {n}: {', '.join(missing)}"
         messages.append(Message("note", found.name, shortened(text)))
     return tuple(messages)
-
-
-def ranks_in_words(part: SummaryPart) -> str:
-    """How well a summary of two classes that was not refined knows figures of ranks."""
-    return "figures of ranks have bounds" if part.has_bounds else "figures of ranks are exact"
 
 
 def evaluate_summary(found: OpenedSummary, options: Options) -> Results[Any]:

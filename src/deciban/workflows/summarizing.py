@@ -43,11 +43,8 @@ def summarize_files(
 ) -> tuple[Message, ...]:
     """Summarize some shards of a data set in a file; such files merge to one of all shards.
 
-    Of many classes the first pass adds up decisions and costs, and further ones count until all minima are known.
-
-    One pass counts. A further one, by the merged counts of all shards, keeps the scores that can matter, which makes
-    every figure exact. Where these are more than fit in memory, it counts their trials in finer cells instead, and
-    another pass follows, by what is merged of that.
+    Of two classes one pass counts the trials with each score, which tells every figure. Of many classes the first pass
+    adds up decisions and costs, and further ones, by the merged counts of all shards, count until all minima are known.
 
     Parameters
     ----------
@@ -89,7 +86,7 @@ def summarize_files(
     0.90625
     """
     from deciban.engines.class_summary_parts import ClassRefining, counted_class_part
-    from deciban.engines.summary_parts import Refining, counted_part, identified
+    from deciban.engines.summary_parts import counted_part, identified
     from deciban.io.summary_files import write_summary
 
     chosen, say = Options.of("summarize_files", options), progress or (lambda _words: None)
@@ -98,8 +95,7 @@ def summarize_files(
     if whole is not None:
         _require_to_refine(whole, name)
         require_asked(whole, chosen, name, "count the shards anew with them")
-    made: Any = Refining if whole is None or not whole.question.classes else ClassRefining
-    refining = None if whole is None else made(whole, memory)
+    refining = None if whole is None else ClassRefining(whole, memory)
     paths, messages = _shard_files(shards), list[Message]()
 
     def parts(engine: Engine, here: int) -> Iterator[Any]:
@@ -136,7 +132,7 @@ def _require_to_refine(whole: SummaryPart, name: str) -> None:
     InputError
     """
     if whole.is_refined:
-        raise InputError(f"refine: {name} was refined already: its figures are exact. Evaluate it.")
+        raise InputError(f"refine: {name} needs no further pass: its figures are exact. Evaluate it.")
     if missing := whole.unseen:
         raise InputError(
             f"refine: {name} lacks {len(missing)} of {len(whole.shards)} shards in pass {whole.n_passes + 1}: "
@@ -146,15 +142,9 @@ def _require_to_refine(whole: SummaryPart, name: str) -> None:
 
 def _way_in_words(refining: Any, name: str) -> list[Message]:
     """What a further pass did, and what follows."""
-    if refining.whole.question.classes:
-        n, words = refining.n_open, "detectors and pairs are counted in cells"
-        words = f"{words} in place of {counted(n, 'open one')}" if n else words
-        return [Message("note", name, f"{words}. Merge these, and see whether some are open")]
-    n, most = refining.n_scores, refining.most
-    if refining.keeps:
-        return [Message("note", name, f"{n:,} scores can matter, and are kept: figures are exact once all are merged")]
-    text = f"{n:,} scores can matter, and memory allows for {most:,}: counted in finer cells. Merge and refine by that"
-    return [Message("note", name, text)]
+    n, words = refining.n_open, "detectors and pairs are counted in cells"
+    words = f"{words} in place of {counted(n, 'open one')}" if n else words
+    return [Message("note", name, f"{words}. Merge these, and see whether some are open")]
 
 
 def kind_of_shards(shards: PathLike | Sequence[PathLike], key: PathLike | None, options: Options) -> KindName:
@@ -200,7 +190,6 @@ def _content_of(speakers: Any) -> str:
 
 
 def _question_of(source: ShardSource, path: PathLike, options: Options, whole: SummaryPart | None) -> Any:
-    from deciban.engines.summary_parts import room_within
     from deciban.evaluation.multiclass.figures import ClassFigures
     from deciban.evaluation.summary import TwoClassFigures
     from deciban.io.summary_records import Question
@@ -220,11 +209,9 @@ def _question_of(source: ShardSource, path: PathLike, options: Options, whole: S
     systems = source.systems
     if len(systems) == 1 and systems[0] == Path(path).name.removesuffix("".join(Path(path).suffixes)):
         systems = (_NAME,)  # what is called by its file would be another system in every shard
-    room, kind = room_within(_memory(options)), "float64" if source.is_double else "float32"
-    room = room if whole is None else whole.question.room  # how much is kept may be decided anew
-    room = 0 if source.classes else room
+    kind = "float64" if source.is_double else "float32"
     read = tuple(sorted(said.items()))
-    question = Question(figures, systems, kind, room, read, source.has_weights, source.classes)
+    question = Question(figures, systems, kind, read, source.has_weights, source.classes)
     if whole is not None and (differences := question.differences(whole.question)):
         raise InputError(f"{source.name}: is not what was counted: {'; '.join(differences)}.")
     return question

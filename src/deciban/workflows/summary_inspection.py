@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from deciban.evaluation.bounds import unbounded
 from deciban.io.source import PathLike, display_name
 from deciban.io.summary_files import read_summary
 from deciban.io.summary_records import Question
 from deciban.messages import counted, shortened
 from deciban.workflows.model_inspection import Inspection, Properties
-from deciban.workflows.summaries import ranks_in_words
 
 _MOST = 20
 """Shards that are named one by one."""
@@ -79,7 +77,7 @@ def _trials(part: Any) -> Properties:
             pairs = zip(part.question.classes, counts.tolist(), strict=True)
             found.append(("segments of each class", start + _listed([f"{name} {n:,}" for name, n in pairs])))
         else:
-            n_non, n_tar = part.sums(k).n
+            n_non, n_tar = (one.n_trials for one in part.tables[k])
             found.append(("labels", f"{start}{n_tar:,} targets, {n_non:,} non-targets"))
     return found
 
@@ -91,11 +89,7 @@ def _passes(part: Any) -> str:
     if part.question.classes:
         minima = "are exact" if part.is_refined else "have bounds"
         return f"{n:,}: minima of detectors and pairs {minima}, min Cllr of all classes keeps its bounds"
-    if part.is_refined:
-        return f"{n:,}: figures are exact"
-    if part.has_bounds:
-        return f"{n:,}: figures of ranks have bounds, or are not known"
-    return f"{n:,}: {ranks_in_words(part)}"
+    return f"{n:,}: figures are exact"
 
 
 def _remarks(part: Any, name: str) -> tuple[str, ...]:
@@ -106,10 +100,7 @@ def _remarks(part: Any, name: str) -> tuple[str, ...]:
         return (f"{what}. Refine {'it' if len(missing) == 1 else 'them'}, too, and merge all (deciban merge).",)
     if part.is_refined:
         return ()
-    if not part.question.classes and not part.has_bounds and not unbounded(part.question.of_two_classes):
-        return ()
-    of_classes = "Further passes make minima of detectors and pairs exact"
-    what = of_classes if part.question.classes else "A further pass makes figures exact"
+    what = "Further passes make minima of detectors and pairs exact"
     return (f"{what}: deciban summarize SHARD -o SHARD.refined --refine {name}.",)
 
 

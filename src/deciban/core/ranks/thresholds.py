@@ -13,7 +13,7 @@ import numpy as np
 from deciban.core.ranks.counts import CountTable, SortedClass, corners, thresholds_from
 from deciban.core.ranks.hull import Rocch, line_crossing
 from deciban.core.ranks.unsorted import UnsortedClass
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.types import FloatArray
 
 ErrorKind: TypeAlias = Literal["fa", "miss"]
 """Which errors are limited: false alarms or misses."""
