@@ -38,7 +38,7 @@ _UNLIKE = 1.25
 """Pieces may need so much more than the first one lets expect."""
 
 
-class _TooMany(Exception):
+class _NoRoomError(Exception):
     """There is no room for what a pass has found."""
 
 
@@ -77,13 +77,13 @@ def summarize_by_value(
             else:
                 values.add(scores)
         if n[keep] > most or values.is_full:
-            raise _TooMany
+            raise _NoRoomError
 
     work = Ascending(system, np.float32, sorts=False)
     work.rows_per_batch = _ROWS_PER_BATCH
     try:
         engine.each(work, source.pieces, use)
-    except _TooMany:  # the first trials are not like the others
+    except _NoRoomError:  # the first trials are not like the others
         return None
     require_two_classes(n, source.name)
     return _summary(np.sort(np.concatenate(kept)), values, keep, engine, Adding.of(figures, n[1], n[0], _STEP))

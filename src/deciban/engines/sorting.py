@@ -8,6 +8,7 @@ which any threshold is looked up. What is summed up over trials, their groups in
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -197,7 +198,7 @@ class Ranges:
         """Write some trials."""
         for c, scores, weights in found.parts:
             cuts = [0, *np.searchsorted(scores, self.borders, side="right").tolist(), len(scores)]
-            for at, (start, end) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+            for at, (start, end) in enumerate(itertools.pairwise(cuts)):
                 if end > start:
                     with self._lock[at]:
                         own = None if weights is None else weights[start:end]

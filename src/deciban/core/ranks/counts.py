@@ -214,7 +214,7 @@ class CountTable:
 def ascending(scores: ScoreArray, weights: CountArray) -> tuple[ScoreArray, CountArray]:
     """Scores in ascending order with their weights.
 
-    Equal scores are in the order of their weights, so that sums of fractional weights do not depend on the order of rows.
+    Equal scores are in the order of their weights: sums of fractional ones do not depend on the order of rows.
     """
     order = np.argsort(scores)
     scores = scores[order]
