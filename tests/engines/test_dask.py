@@ -21,7 +21,7 @@ import deciban
 from deciban import evaluate_files
 from deciban.engines import by_value, dask_clusters
 from deciban.engines import dask as engine
-from deciban.engines.counting import Survey, summarize_shards
+from deciban.engines.counting import summarize_shards
 from deciban.engines.threads import Threads
 from deciban.errors import ClusterError, FormatError, InputError
 from deciban.evaluation.summary import TwoClassFigures, summarize

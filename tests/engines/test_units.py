@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.core.ranks.pruning import CellClass
 from deciban.core.resampling.cell_sums import cell_sums
 from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.multipliers import poisson_weights
