@@ -29,11 +29,6 @@ def shards(tmp_path, monkeypatch):
     return names
 
 
-@pytest.fixture
-def few_cells(monkeypatch):
-    monkeypatch.setattr("deciban.engines.summary_parts.ROOM", 200)
-
-
 def counted(shards, **options):
     return [summarized(name, f"{name}.summary", **options) for name in shards]
 
@@ -41,94 +36,6 @@ def counted(shards, **options):
 def summarized(name, output, **options):
     deciban.summarize_files(name, output, **options)
     return output
-
-
-@pytest.mark.usefixtures("few_cells")
-def test_two_passes_give_what_all_trials_give(shards):
-    deciban.merge_summaries(counted(shards, operating_points=[0.1]), "all")
-    bounded = deciban.evaluate_files("all").systems
-    deciban.merge_summaries([summarized(name, f"{name}.refined", refine="all") for name in shards], "exact")
-    refined = deciban.evaluate_files("exact")
-    assert refined.messages[0].text == "summary of 4 shards, 12,000 rows, after two passes"
-    tables = [pq.read_table(name) for name in shards]
-    label = np.concatenate([one["label"].to_numpy() for one in tables])
-    for name, low_high, found in zip(("good", "bad"), bounded, refined.systems, strict=True):
-        scores = np.concatenate([one[f"score_{name}"].to_numpy() for one in tables])
-        exact = deciban.evaluate(scores[label], scores[~label], operating_points=[0.1], name=name)
-        for figure in ("eer", "min_cllr", "prbep", "dr30", "eer_threshold", "n_tar", "mean_min_dcf", "misleading"):
-            assert getattr(found, figure) == getattr(exact, figure), figure
-        assert found.name.endswith(name)
-        assert found.operating_points == exact.operating_points
-        assert found.cllr == pytest.approx(exact.cllr, rel=1e-14)
-        assert np.array_equal(found.curves.hull_p_fa, exact.curves.hull_p_fa)
-        if name == "good":  # the other one has few distinct scores
-            assert {"min_cllr", "auc"} <= set(low_high.bounds)
-        for figure in ("eer", "min_cllr", "auc", "n_tied"):
-            low, high = low_high.bounds.get(figure, (-np.inf, np.inf))
-            assert low <= getattr(exact, figure) <= high
-
-
-@pytest.mark.usefixtures("few_cells")
-@pytest.mark.parametrize("weights", [None, "whole", "fractional"])
-def test_while_too_many_scores_can_matter_passes_follow(shards, weights, monkeypatch):
-    monkeypatch.setattr("deciban.engines.summary_parts.BYTES_PER_SCORE", 2 * 10**9 // 7000)
-    rng, how = np.random.default_rng(2), {"operating_points": [0.1]}
-    if weights is not None:
-        for name in shards:
-            w = rng.integers(0, 4, N) if weights == "whole" else rng.gamma(2.0, 1.0, N)
-            pq.write_table(pq.read_table(name).append_column("w", pa.array(w)), name)
-        how["weights"] = "w"
-    deciban.merge_summaries(counted(shards, **how), "pass1")
-    before, said = None, ""
-    for n in range(2, 9):
-        again = {"refine": f"pass{n - 1}"} | ({} if weights is None else {"weights": "w"})
-        parts = []
-        for name in shards:
-            said = deciban.summarize_files(name, f"{name}.{n}", **again)[-2].text
-            parts.append(f"{name}.{n}")
-        deciban.merge_summaries([parts[0], parts[2]], "some")
-        deciban.merge_summaries([parts[3], "some", parts[1]], f"pass{n}")
-        deciban.summarize_files(shards, "together", **again)
-        assert Path("together").read_bytes() == Path(f"pass{n}").read_bytes()
-        found = deciban.evaluate_files(f"pass{n}")
-        assert f"after {'two' if n == 2 else n} passes" in found.messages[0].text
-        if "are kept" in said:
-            break
-        assert "counted in finer cells" in said
-        low, high = found.systems[0].bounds.get("min_cllr", (0.0, 0.0))
-        assert before is None or not high or (before[0] <= low < high <= before[1])
-        before = low, high
-    assert n > 2, "one pass must not do"
-    options = {"operating_points": [0.1]} | ({} if weights is None else {"weights": "w"})
-    for one, exact in zip(found.systems, deciban.evaluate_files("*.parquet", **options).systems, strict=True):
-        for figure in ("eer", "min_cllr", "prbep", "cllr", "n_tar", "mean_min_dcf"):
-            expected = getattr(exact, figure)
-            close = pytest.approx(expected, rel=1e-12)
-            assert getattr(one, figure) == (close if weights == "fractional" or figure == "cllr" else expected), figure
-    with pytest.raises(InputError, match=f"refine: pass{n} was refined already"):
-        deciban.summarize_files(shards[0], "x", refine=f"pass{n}")
-
-
-@pytest.mark.usefixtures("few_cells")
-def test_jobs_that_may_keep_more_or_less_do_not_merge(shards, monkeypatch):
-    monkeypatch.setattr("deciban.engines.summary_parts.BYTES_PER_SCORE", 10**6)
-    deciban.merge_summaries(counted(shards[:2]), "all")
-    summarized(shards[0], "x", refine="all", memory="100MB")
-    summarized(shards[1], "y", refine="all")
-    with pytest.raises(InputError, match=r"y: up to 2,000 scores would have been kept there, and 40 in x"):
-        deciban.merge_summaries(["x", "y"], "z")
-    with pytest.raises(InputError, match="refine: x lacks 1 of 2 shards in pass 2: 1.parquet"):
-        deciban.summarize_files(shards[0], "z", refine="x")
-    with pytest.raises(InputError, match="pass 2 has not seen 1.parquet"):
-        deciban.evaluate_files("x")
-    summarized(shards[1], "y", refine="all", memory="100MB")
-    deciban.merge_summaries(["x", "y"], "z")
-    with pytest.raises(InputError, match="x: holds all shards after pass 2|these would count twice|do not add up"):
-        deciban.merge_summaries(["z", "x"], "w")
-    with pytest.raises(InputError, match="z: is what pass 2 over its shards found, all what pass 1 found"):
-        deciban.merge_summaries(["all", "z"], "w")
-    summarized(shards[2], "b", memory="100MB")
-    assert not Path("w").exists()
 
 
 def test_speakers_belong_to_the_question(tmp_path, monkeypatch):
@@ -300,7 +207,6 @@ def test_few_trials_are_exact_after_one_pass(shards):
     assert Path("together").read_bytes() == Path("y").read_bytes()
 
 
-@pytest.mark.usefixtures("few_cells")
 def test_shards_that_are_missing_doubled_or_changed_are_named(shards):
     deciban.merge_summaries(counted(shards), "all")
     some = [summarized(name, f"{name}.refined", refine="all") for name in shards[:3]]
@@ -391,16 +297,6 @@ def test_a_summary_is_no_table_of_trials(shards):
         deciban.evaluate_files("a", threshold_from=shards[0])
 
 
-@pytest.mark.usefixtures("few_cells")
-def test_figures_without_bounds_need_the_second_pass(shards):
-    summarized(shards[0], "a", fnmr_at=[0.1])
-    with pytest.raises(InputError, match="no bounds of what fnmr_at asks for"):
-        deciban.evaluate_files("a")
-    found = deciban.evaluate_files(summarized(shards[0], "b", refine="a")).systems[0]
-    expected = deciban.evaluate_files(shards[0], fnmr_at=[0.1]).systems[0]
-    assert found.requested.rates_at == expected.requested.rates_at
-
-
 def test_what_is_no_shard_is_refused(shards):
     pq.write_table(pa.table({"label": [True], "score": ["x"]}), "bad.parquet")
     with pytest.raises(FormatError):
@@ -409,3 +305,19 @@ def test_what_is_no_shard_is_refused(shards):
         deciban.summarize_files([], "a")
     with pytest.raises(FormatError, match="is no summary of shards"):
         deciban.merge_summaries(shards[:1], "a")
+
+
+def test_one_pass_gives_what_all_trials_give(shards):
+    asked = {"operating_points": [0.1], "eer_conventions": True}
+    deciban.merge_summaries(counted(shards, **asked), "all")
+    tables = [pq.read_table(name) for name in shards]
+    label = np.concatenate([one["label"].to_numpy() for one in tables])
+    for name, found in zip(("good", "bad"), deciban.evaluate_files("all").systems, strict=True):
+        scores = np.concatenate([one[f"score_{name}"].to_numpy() for one in tables])
+        figures = deciban.evaluation.TwoClassFigures([0.1], eer_conventions=True)
+        exact = deciban.evaluate(scores[label], scores[~label], operating_points=figures)
+        for figure in ("eer", "min_cllr", "prbep", "auc", "n_tied", "operating_points", "eer_threshold"):
+            assert getattr(found, figure) == getattr(exact, figure), figure
+        assert found.requested.eer_conventions == exact.requested.eer_conventions
+    with pytest.raises(InputError, match="refine: all needs no further pass"):
+        deciban.summarize_files(shards[0], "x", refine="all")

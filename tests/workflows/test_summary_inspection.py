@@ -30,35 +30,8 @@ def test_the_question_and_the_shards_are_told(merged):
     assert told["rows"] == "8"
     assert told["labels"] == "2 targets, 6 non-targets"
     assert re.match(r"p_target 0\.1\b.*0\.5", told["asked operating_points"])
-    assert (told["passes"], found.remarks) == ("1: figures of ranks are exact", ())
+    assert (told["passes"], found.remarks) == ("1: figures are exact", ())
     assert inspect_file(merged, format="summary") == found
-
-
-def test_a_further_pass_is_named_where_one_tells_more(merged, monkeypatch):
-    deciban.summarize_files("a.parquet", "asked.summary", fmr_at=[0.1])
-    assert "--refine asked.summary" in inspect_file("asked.summary").remarks[0]
-    n = np.arange(5000)
-    pq.write_table(pa.table({"score": n / 7.0, "label": n % 3 == 0}), "many.parquet")
-    monkeypatch.setattr("deciban.engines.summary_parts.ROOM", 300)
-    deciban.summarize_files("many.parquet", "many.summary")
-    found = inspect_file("many.summary")
-    assert dict(found.properties)["passes"].startswith("1: figures of ranks have bounds")
-    assert "--refine many.summary" in found.remarks[0]
-    bounds = [deciban.evaluate_files(name).systems[0].bounds for name in (merged, "many.summary")]
-    assert list(map(bool, bounds)) == [False, True]
-
-
-def test_shards_that_a_pass_has_not_seen_are_named(merged):
-    for name in ("a", "b"):
-        deciban.summarize_files(f"{name}.parquet", f"{name}.refined", refine=merged)
-    one = inspect_file("a.refined")
-    assert dict(one.properties)["seen by pass 2"] == "1 of 2 shards"
-    assert one.remarks[0].startswith("1 shard missing in pass 2: b.parquet.")
-    deciban.merge_summaries(["a.refined", "b.refined"], "refined")
-    assert (inspect_file("refined").remarks, dict(inspect_file("refined").properties)["passes"]) == (
-        (),
-        "2: figures are exact",
-    )
 
 
 def test_segments_of_many_classes_are_counted(tmp_path):
@@ -80,8 +53,8 @@ def test_segments_of_many_classes_are_counted(tmp_path):
 
 def test_a_damaged_summary_is_not_described(merged):
     table = pq.read_table(merged)
-    n_non = table["n_non"].to_numpy() + 1
-    at = table.schema.get_field_index("n_non")
-    pq.write_table(table.set_column(at, "n_non", pa.array(n_non)), "forged")
+    n_non = table["count"].to_numpy() + 1
+    at = table.schema.get_field_index("count")
+    pq.write_table(table.set_column(at, "count", pa.array(n_non)), "forged")
     with pytest.raises(FormatError, match="forged: is damaged"):
         inspect_file("forged")
