@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-
 from deciban.core.ranks.kept_scores import KeptScores
 from deciban.core.ranks.score_cells import ScoreCells, of_both
+
 from deciban.core.rules.expected import MeanCost
 from deciban.errors import FormatError
 from deciban.evaluation.requested import posterior_costs_of

@@ -132,7 +132,7 @@ def test_further_passes_find_minima_of_many_classes(segments, monkeypatch):
     assert np.array_equal(one.pairwise.min_cllr, exact.pairwise.min_cllr)
     assert np.allclose(one.curves.reliability.observed, exact.curves.reliability.observed, rtol=1e-12)
     assert n > 2
-    with pytest.raises(InputError, match=f"refine: pass{n} was refined already"):
+    with pytest.raises(InputError, match=f"refine: pass{n} needs no further pass"):
         summarized(segments[0], "x", refine=f"pass{n}")
     with pytest.raises(InputError, match="refine: a class has no segment in the summary"):
         summarized(segments[0], "x", refine=summarized(segments[0], "y"))
@@ -217,7 +217,7 @@ def test_shards_that_are_missing_doubled_or_changed_are_named(shards):
         deciban.merge_summaries(["x", some[0]], "y")
     with pytest.raises(InputError, match="would count twice"):
         deciban.summarize_files([shards[0], shards[0]], "y")
-    with pytest.raises(InputError, match="refine: x was refined already"):
+    with pytest.raises(InputError, match="refine: x needs no further pass"):
         deciban.summarize_files(shards[3], "y", refine="x")
     table = pq.read_table(shards[3])
     pq.write_table(table.slice(1), shards[3])
