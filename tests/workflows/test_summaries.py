@@ -8,11 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deciban.workflows.streaming import in_memory, opened
 
 import deciban
 from deciban.errors import FormatError, InputError, KeyMismatchError
-from deciban.workflows.options import Options
 from deciban.workflows.summaries import SUMMARIZED
 
 N = 3000
@@ -277,12 +275,10 @@ def test_what_needs_names_or_columns_is_refused():
 
 
 @pytest.mark.usefixtures("here")
-def test_what_needs_trials_in_memory_names_the_way_out():
-    source = opened(in_shards(nameless(two_classes())), None, Options())
-    with pytest.raises(
-        InputError, match="a plan: needs trials, and .* is a summary of shards. Name the shards themselves"
-    ):
-        in_memory(source, "a plan")
+def test_what_needs_names_of_trials_names_the_way_out():
+    shards = in_shards(nameless(two_classes()))
+    with pytest.raises(InputError, match="worst: a summary holds no names of trials.* Name the shards themselves"):
+        deciban.evaluate_files(shards, worst=3)
 
 
 @pytest.mark.usefixtures("here")
