@@ -6,7 +6,8 @@ import math
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, Self, TypeVar
 
@@ -15,6 +16,8 @@ from deciban.io.memory import LIBRARIES
 from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted, batches
 from deciban.steps import teller
 
+T = TypeVar("T")
+V = TypeVar("V")
 W = TypeVar("W", bound="Work")
 
 
@@ -127,6 +130,19 @@ class Engine(ABC):
         self.close()
 
     @abstractmethod
+    def each(self, work: W, pieces: Sequence[Piece], use: Callable[[W], None]) -> None:
+        """Work on parts of the pieces where the engine works, and use here what is made of each: it is never added up.
+
+        Parameters
+        ----------
+        work : Work
+            Empty.
+        pieces : sequence of Piece
+        use : function
+            Takes what was made of some pieces; called once for each part, in any order, perhaps by several threads.
+        """
+
+    @abstractmethod
     def run(self, work: W, pieces: Sequence[Piece]) -> W:
         """Sum up over all pieces; nothing of it remains if that fails.
 
@@ -180,27 +196,52 @@ class Threads(Engine):
 
     def run(self, work: W, pieces: Sequence[Piece]) -> W:
         """See `Engine.run`."""
-        self.n_passes += 1
-        tell = teller(sum(one.n_rows for one in pieces), "rows")
-        done, lock = 0, threading.Lock()
+        self._in_threads(work.take, batches(pieces, work.rows_per_batch))
+        return work
+
+    def each(self, work: W, pieces: Sequence[Piece], use: Callable[[W], None]) -> None:
+        """See `Engine.each`."""
 
         def take(batch: Sequence[Piece]) -> None:
+            own = work.empty()
+            own.take(batch)
+            use(own)
+
+        self._in_threads(take, batches(pieces, work.rows_per_batch))
+
+    def _in_threads(self, take: Callable[[Sequence[Piece]], None], parts: Sequence[Sequence[Piece]]) -> None:
+        self.n_passes += 1
+        tell = teller(sum(one.n_rows for batch in parts for one in batch), "rows")
+        done, lock = 0, threading.Lock()
+
+        def taken(batch: Sequence[Piece]) -> None:
             nonlocal done
-            work.take(batch)
+            take(batch)
             with lock:
                 done += sum(one.n_rows for one in batch)
                 tell(done)
 
-        with ThreadPoolExecutor(self.n_at_once) as pool:
-            futures = [pool.submit(take, batch) for batch in batches(pieces, work.rows_per_batch)]
-            try:
-                finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
-                for one in finished:
-                    one.result()
-            except BaseException:
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
-        return work
+        deque(in_threads(taken, parts, self.n_at_once), maxlen=0)
+
+
+def in_threads(function: Callable[[T], V], given: Sequence[T], n_threads: int) -> Iterator[V]:
+    """What a function makes of each, in their order; if that fails, nothing more is begun.
+
+    Examples
+    --------
+    >>> list(in_threads(abs, [-1, 2, -3], 2))
+    [1, 2, 3]
+    """
+    with ThreadPoolExecutor(n_threads) as pool:
+        futures = [pool.submit(function, one) for one in given]
+        try:
+            finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
+            for one in finished:
+                one.result()
+            yield from (one.result() for one in futures)
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
 
 
 class Looks(Locked, Work):
