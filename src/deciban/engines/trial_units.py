@@ -14,9 +14,10 @@ import numpy as np
 
 from deciban.core.resampling.cells import Cells, CellTotals
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.rates import ClassSize, ClassSizes, effective_numbers, small_sample_factors
+from deciban.core.resampling.rates import ClassSize, effective_numbers, small_sample_factors
 from deciban.core.resampling.unit_counts import MOST_DEALT, SingleCounts, groups_of_keys
 from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, independent
+from deciban.core.resampling.variances import ClassSizes
 from deciban.engines.speakers import SpeakersByName, TargetPairs, counting
 from deciban.engines.units import UnitsInPieces, trials_of
 from deciban.engines.work import Engine, Locked, Work
