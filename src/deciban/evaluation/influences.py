@@ -13,7 +13,7 @@ from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.unit_counts import SpreadInfluences, in_blocks
+from deciban.core.resampling.unit_counts import SingleCounts, SpreadInfluences, in_blocks
 from deciban.core.resampling.variances import ClassVariances
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.bootstrap import with_bootstrap
@@ -63,8 +63,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     rows = counted.rows
     keep, is_kept = _are_kept(counted, about.n_units, len(figures), resampling.keep)
     sums = ClassVariances([one.name for one in figures], sizes, n_units, tar.n_units if is_kept else None)
-    # Rows of trials that are units add up their squared weights.
-    n_alike = None if counted.singles is None else np.maximum(tar.totals**2 + non.totals**2, 1.0)
+    n_alike = tar.n_alike if isinstance(tar, SingleCounts) else None
     keep_every = _kept_places(found, about.n_units, keep)
     bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without, sizes=sizes, factors=factors)
     are_many = about.n_units > Bands.MOST_UNITS
