@@ -36,7 +36,7 @@ def test_graded_errors_count_as_decisions_that_vary_alike():
     """Trials that cost 0 or half of the most: as independent trials, their mean is as sure as it looks."""
     design = design_of([1] * 200)
     variance = 0.5 * 0.1 * (1 - 0.1) * 0.5 / 200  # half of the trials' rate of 0.1 each way
-    spread = Spread(np.array(variance), np.array([variance]), np.array([0.05]), np.array([variance]))
+    spread = Spread(np.array(variance), np.array(0.0), np.array([variance]), np.array([0.05]), np.array([variance]))
     (part,) = design.rates(spread, Groups.apart(1), np.ones(1), are_graded=True).parts[0]
     assert part.size.effective(part.rate, part.variance) == pytest.approx(0.05 * 0.95 / (variance * 200 / 199))
     (part,) = design.rates(spread, Groups.apart(1), np.ones(1), are_graded=False).parts[0]

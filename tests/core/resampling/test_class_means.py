@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.class_sums import ClassMeans, sums_of_squares
+from deciban.core.resampling.class_sums import ClassMeans, sums_of_powers
 from deciban.core.resampling.units import TrialUnits
 
 
@@ -61,7 +61,7 @@ def test_squares_are_those_of_influences(n_sides):
     np.testing.assert_allclose(means.squares(centred), (found.sum(axis=1) ** 2).sum(axis=1))
     spread = means.spread(costs, means.apart)
     np.testing.assert_allclose(spread.by_group, (found**2).sum(axis=2))
-    np.testing.assert_allclose(means.squares_apart(centred[0], label, 3, np.arange(len(label))), spread.by_group[0])
+    np.testing.assert_allclose(means.powers_apart(centred[0], label, 3, np.arange(len(label)))[0], spread.by_group[0])
     seen = [len(set().union(*(s for s, k in zip(units_of(units), label, strict=True) if k == c))) for c in range(3)]
     assert means.design.seen.tolist() == seen
     assert means.n_units == len(set().union(*units_of(units)))
@@ -98,5 +98,5 @@ def test_few_and_many_units_add_up_alike(n_units):
     values, unit, problem = rng.normal(size=200), rng.integers(0, 7, 200), rng.integers(0, 3, 200)
     table = np.zeros((3, 7))
     np.add.at(table, (problem, unit), values)
-    found = sums_of_squares(values, unit, problem, (n_units, 3), single=False)
-    np.testing.assert_allclose(found, (table**2).sum(axis=1))
+    found = sums_of_powers(values, unit, problem, (n_units, 3), single=False)
+    np.testing.assert_allclose(found, [(table**2).sum(axis=1), (table**4).sum(axis=1)])

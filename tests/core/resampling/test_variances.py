@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from deciban.core.resampling.rates import ClassSize
-from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances
+from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances, degrees_by_kurtosis
 
 
 def sizes(n=20):
@@ -74,7 +75,14 @@ def test_degrees_of_a_mean_fall_where_few_units_make_its_variance():
     found = ClassVariances(["even", "one"], sizes(), 20)
     found.add(slice(None), values, 0.0 * values, values)
     assert found.degrees_of_mean("even") == found.degrees("even")
-    assert found.degrees_of_mean("one") == pytest.approx(2.0 / (1.0 - 1.0 / 20))
+    assert found.degrees_of_mean("one") == pytest.approx(found.degrees("one") * 26 / 99)  # 2.1 by its kurtosis alone
+
+
+def test_many_units_lose_few_degrees():
+    """Quantiles of t grow by 5 % at most, whatever the influences are."""
+    for most in (99.0, 1000.0, 1e9):
+        least = degrees_by_kurtosis(most, 1.0, 1.0, 10**6)
+        assert stats.t(least).ppf(0.975) <= 1.05 * stats.t(most).ppf(0.975)
 
 
 def test_rows_that_stand_for_several_units_have_the_degrees_of_these():

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from deciban.core.resampling.rates import ClassSize, RatePart, RateSum, is_enough, small_sample_factors
-from deciban.core.resampling.variances import correlation_of_sums, degrees_of
+from deciban.core.resampling.variances import correlation_of_sums, degrees_by_kurtosis, degrees_of
 from deciban.types import FloatArray, IntArray
 
 
@@ -58,7 +58,10 @@ class Spread:
     ----------
     total : (n_metrics,) array
         Of influences through all groups.
+    fourth : (n_metrics,) array
+        Sums of their fourth powers.
     by_group : (n_metrics, n_groups) array
+        Of influences through each group.
     means : (n_metrics, n_groups) array
         What each group adds to the metrics.
     alone : (n_metrics, n_groups) array
@@ -66,18 +69,19 @@ class Spread:
     """
 
     total: FloatArray
+    fourth: FloatArray
     by_group: FloatArray
     means: FloatArray
     alone: FloatArray
 
     def __getitem__(self, at: int) -> Spread:
         """Those of one metric."""
-        return Spread(*(getattr(self, name)[at] for name in ("total", "by_group", "means", "alone")))
+        return Spread(*(getattr(self, name)[at] for name in ("total", "fourth", "by_group", "means", "alone")))
 
     def only(self, group: int) -> Spread:
-        """Return what one group alone does to one metric."""
+        """Return what one group alone does to one metric, which is an error rate: fourth powers have no use there."""
         own = slice(group, group + 1)
-        return Spread(self.by_group[group], self.by_group[own], self.means[own], self.alone[own])
+        return Spread(self.by_group[group], np.zeros(()), self.by_group[own], self.means[own], self.alone[own])
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,23 +114,36 @@ class UnitPairs:
         """Return sums over the pairs of each unit, (n_metrics, n_units), of (n_metrics, n_pairs)."""
         return np.array([np.bincount(self.unit, row, minlength=self.n_units) for row in values])
 
-    def squares(self, values: FloatArray, groups: Groups) -> tuple[FloatArray, FloatArray]:
-        """Return sums of squares over units, through all groups (n_metrics,) and each (n_metrics, n_groups)."""
+    def powers(self, values: FloatArray, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return sums of powers over units of the influences on some metrics.
+
+        Parameters
+        ----------
+        values : (n_metrics, n_pairs) array
+        groups : Groups
+
+        Returns
+        -------
+        total, fourth : (n_metrics,) arrays
+            Sums of second and of fourth powers, through all groups.
+        by_group : (n_metrics, n_groups) array
+            Sums of second powers, through each group.
+        """
         n_groups = len(groups)
         if self.are_single:
             group = groups.of_class[self.home]
             some = np.flatnonzero(group >= 0)
             squares = np.square(values[:, some])
             by_group = np.array([np.bincount(group[some], row, minlength=n_groups) for row in squares])
-            return by_group.sum(axis=1), by_group
+            return by_group.sum(axis=1), np.einsum("mp,mp->m", squares, squares), by_group
         some, place, group, unit = self._grouped(groups)
-        total, by_group = np.zeros(len(values)), np.zeros((len(values), n_groups))
+        total, fourth, by_group = np.zeros(len(values)), np.zeros(len(values)), np.zeros((len(values), n_groups))
         for k, row in enumerate(values):
             sums = np.bincount(place, row[some], minlength=len(group))
             by_group[k] = np.bincount(group, sums * sums, minlength=n_groups)
-            of_units = np.bincount(unit, sums)
-            total[k] = of_units @ of_units
-        return total, by_group
+            squares = np.square(np.bincount(unit, sums))
+            total[k], fourth[k] = squares.sum(), squares @ squares
+        return total, fourth, by_group
 
     def _grouped(self, groups: Groups) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Return the pairs of any group, the pair of group and unit of each, and group and unit of these."""
@@ -250,9 +267,15 @@ class ClusterDesign:
         """Return the standard error of a metric from the sum of squares of its influences."""
         return float(np.sqrt(square * self.n_units / (self.n_units - 1)))
 
-    def degrees(self, spread: Spread, groups: Groups) -> float:
-        """Return degrees of freedom of the standard error of a metric; see `degrees_of`."""
-        return degrees_of(spread.by_group, groups.weights @ self.overlap @ groups.weights.T)
+    def degrees(self, spread: Spread, groups: Groups, *, is_mean: bool = False) -> float:
+        """Return degrees of freedom of the standard error of a metric.
+
+        See `deciban.core.resampling.variances.degrees_of`, and `degrees_by_kurtosis` there for a mean of costs.
+        """
+        most = degrees_of(spread.by_group, groups.weights @ self.overlap @ groups.weights.T)
+        if not is_mean:
+            return most
+        return degrees_by_kurtosis(most, float(spread.total), float(spread.fourth), self.n_units)
 
     def rates(self, spread: Spread, groups: Groups, most: FloatArray, *, are_graded: bool) -> RateSum:
         """Return a metric as a sum of means of groups, each of which is a rate times the most that it can be.

@@ -7,6 +7,7 @@ that are alike throughout a class are alike to the centre, and give 0 to the las
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -286,8 +287,8 @@ class CostSums(ABC):
         """Of all units on some figures, (n_figures, n_units), once all trials are there; None of single trials."""
 
     @abstractmethod
-    def squares(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray]:
-        """Sums of squares over units of influences on some figures; see `UnitPairs.squares`."""
+    def powers(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return sums of powers over units of influences on some figures; see `UnitPairs.powers`."""
 
     def spread(self, rows: slice, groups: Groups) -> Spread:
         """Return how some figures vary, once all trials are there; see `ClassMeans.spread`."""
@@ -298,7 +299,7 @@ class CostSums(ABC):
         alone = left / of_home / design.clusters.n_trials[design.home]
         group = groups.of_class[design.home]
         members = (group[:, None] == np.arange(len(groups))).astype(np.float64)
-        return Spread(*self.squares(rows, groups), means @ members, alone @ members)
+        return Spread(*self.powers(rows, groups), means @ members, alone @ members)
 
 
 class ByUnit(CostSums):
@@ -333,42 +334,66 @@ class ByUnit(CostSums):
         """See `CostSums.influences`."""
         return self.design.pairs.by_unit(self._influences(rows))
 
-    def squares(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray]:
-        """See `CostSums.squares`."""
-        return self.design.pairs.squares(self._influences(rows), groups)
+    def powers(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """See `CostSums.powers`."""
+        return self.design.pairs.powers(self._influences(rows), groups)
 
 
 class BySegment(CostSums):
-    """Sums of squares, where every trial is a unit by itself."""
+    """Sums of powers, where every trial is a unit by itself.
+
+    Attributes
+    ----------
+    of_squares : (3, n_figures, n_strata) array
+        Sums over trials of the square of what they count, times their costs about the centre to the powers 0 to 2.
+    of_fourths : (5, n_figures, n_strata) array
+        The same of the fourth power, times costs to the powers 0 to 4.
+    """
 
     def __init__(self, centre: FloatArray, design: UnitDesign) -> None:
         super().__init__(centre, design)
-        self.weighted, self.of_units, self.counts = np.zeros((3, *centre.shape))
+        self.of_squares, self.of_fourths = np.zeros((3, *centre.shape)), np.zeros((5, *centre.shape))
 
     def _sums(self) -> tuple[FloatArray, ...]:
-        return self.weighted, self.of_units, self.counts
+        return self.of_squares, self.of_fourths
 
     def _add(self, part: Part, block: Block, costs: FloatArray, weights: FloatArray) -> None:
         begins, strata = block.runs(part.trials)
         at, own = (part.figures[:, None], strata), block.stratum[part.trials]
-        squared = np.square(weights * self.design.factor_of_single(own, weights))
-        self.counts[at] += np.add.reduceat(squared, begins)
-        self.weighted[at] += np.add.reduceat(costs * squared, begins, axis=1)
-        self.of_units[at] += np.add.reduceat(costs * costs * squared, begins, axis=1)
+        counts = np.square(weights * self.design.factor_of_single(own, weights))
+        for sums, count in ((self.of_squares, counts), (self.of_fourths, counts * counts)):
+            term = np.broadcast_to(count, costs.shape)
+            for one in sums:
+                one[at] += np.add.reduceat(term, begins, axis=1)
+                term = term * costs
 
     def influences(self, rows: slice) -> None:  # noqa: ARG002  # there are as many as trials
         """See `CostSums.influences`."""
         return
 
-    def squares(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray]:
-        """See `CostSums.squares`."""
+    def powers(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """See `CostSums.powers`."""
         design = self.design
-        means = self.sums[rows] / design.weights.totals
-        left = self.of_units[rows] - 2.0 * means * self.weighted[rows] + means * means * self.counts[rows]
-        squares = np.maximum(left, 0.0) * np.square(design.share * design.stretch)
-        group = groups.of_class[design.home]
-        by_group = squares @ (group[:, None] == np.arange(len(groups))).astype(np.float64)
-        return by_group.sum(axis=1), by_group
+        shift = -self.sums[rows] / design.weights.totals
+        second, fourth = (about(sums[:, rows], shift) for sums in (self.of_squares, self.of_fourths))
+        scale = np.square(design.share * design.stretch)
+        members = (groups.of_class[design.home][:, None] == np.arange(len(groups))).astype(np.float64)
+        by_group = (second * scale) @ members
+        return by_group.sum(axis=1), (fourth * scale * scale) @ members.sum(axis=1), by_group
+
+
+def about(sums: FloatArray, shift: FloatArray) -> FloatArray:
+    """Return sums of ``(x + shift)^n`` from those of the powers 0 to n of x, which are even in number: none is below 0.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 2.0, 4.0])
+    >>> float(about(np.array([np.sum(x**k) for k in range(5)]), np.array(-2.0)))
+    17.0
+    """
+    n = len(sums) - 1
+    terms = (math.comb(n, k) * shift ** (n - k) * one for k, one in enumerate(sums))
+    return np.maximum(sum(terms, np.zeros(np.shape(shift))), 0.0)
 
 
 _TABLE = 1 << 20
@@ -524,7 +549,7 @@ class ClassMeans:
 
     def squares(self, centred: FloatArray) -> FloatArray:
         """Sums of squares of the influences of all units, (n_figures,)."""
-        return self.pairs.squares(self.by_pair(centred), self.apart)[0]
+        return self.pairs.powers(self.by_pair(centred), self.apart)[0]
 
     @property
     def apart(self) -> Groups:
@@ -534,16 +559,16 @@ class ClassMeans:
     def spread(self, costs: FloatArray, groups: Groups) -> Spread:
         """Return how sums of means of costs (n_figures, n_trials) vary, group by group of classes."""
         own, n_groups = self.centred(costs), len(groups)
-        total, by_group = self.pairs.squares(self.by_pair(own), groups)
+        powers = self.pairs.powers(self.by_pair(own), groups)
         group = groups.of_class[self.label]
         some = np.flatnonzero(group >= 0)
         at, share, n = group[some], self.share[some], self.n_trials[self.label[some]]
         means = [np.bincount(at, share * row[some], minlength=n_groups) for row in costs]
         alone = [np.bincount(at, row[some] ** 2 / (share * n), minlength=n_groups) for row in own]
-        return Spread(total, by_group, np.array(means), np.array(alone))
+        return Spread(*powers, np.array(means), np.array(alone))
 
-    def squares_apart(self, centred: FloatArray, problem: IntArray, n_problems: int, at: IntArray) -> FloatArray:
-        """Squares of the influences of all units on one figure for each of many problems, (n_problems,).
+    def powers_apart(self, centred: FloatArray, problem: IntArray, n_problems: int, at: IntArray) -> FloatArray:
+        """Return second and fourth powers of influences, summed over units, for many problems: (2, n_problems).
 
         Parameters
         ----------
@@ -560,7 +585,7 @@ class ClassMeans:
             more = np.flatnonzero(unit != other)
             values = np.concatenate((values, centred[more] * self.factors(1)[at[more]]))
             problem, unit = np.concatenate((problem, problem[more])), np.concatenate((unit, other[more]))
-        return sums_of_squares(values, unit, problem, (self.units.n_units, n_problems), single=self.are_single)
+        return sums_of_powers(values, unit, problem, (self.units.n_units, n_problems), single=self.are_single)
 
     @cached_property
     def design(self) -> ClusterDesign:
@@ -582,10 +607,10 @@ def centred(costs: FloatArray, share: FloatArray, begins: IntArray) -> FloatArra
     return np.asarray(found)
 
 
-def sums_of_squares(
+def sums_of_powers(
     values: FloatArray, unit: IntArray, problem: IntArray, shape: tuple[int, int], *, single: bool
 ) -> FloatArray:
-    """Of each problem, the squares of the sums of the values of each unit, added up.
+    """Return the second and fourth powers of the sums of the values of each unit, added up by problem: (2, n_problems).
 
     Parameters
     ----------
@@ -597,13 +622,15 @@ def sums_of_squares(
         Whether no unit has two values in a problem.
     """
     n_units, n_problems = shape
-    if single:
-        return np.bincount(problem, values * values, minlength=n_problems).astype(np.float64, copy=False)
     pair = problem.astype(np.int64) * n_units + unit
-    if n_units * n_problems <= _TABLE:
-        sums = np.bincount(pair, values, minlength=n_units * n_problems).reshape(n_problems, n_units)
-        return np.asarray(np.einsum("pu,pu->p", sums, sums))
-    order = np.argsort(pair, kind="stable")
-    begins = np.flatnonzero(np.diff(pair[order], prepend=-1))
-    sums = np.add.reduceat(values[order], begins)
-    return np.bincount(problem[order][begins], sums * sums, minlength=n_problems).astype(np.float64, copy=False)
+    if single:
+        of_unit, home = values, problem
+    elif n_units * n_problems <= _TABLE:
+        of_unit = np.bincount(pair, values, minlength=n_units * n_problems)
+        home = np.repeat(np.arange(n_problems), n_units)
+    else:
+        order = np.argsort(pair, kind="stable")
+        begins = np.flatnonzero(np.diff(pair[order], prepend=-1))
+        of_unit, home = np.add.reduceat(values[order], begins), problem[order][begins]
+    squares = of_unit * of_unit
+    return np.stack([np.bincount(home, powers, minlength=n_problems) for powers in (squares, squares * squares)])

@@ -119,6 +119,40 @@ def degrees_of(variances: FloatArray, overlap: FloatArray) -> float:
     return max(float(np.sum(variances)) ** 2 / float(variances @ overlap @ variances) - 1.0, 1.0)
 
 
+_LEAST_DEGREES, _MANY_DEGREES = 26.0, 99.0
+"""Degrees left to 99 or more, which widens intervals by at most 5 %; to fewer, the same share of them."""
+
+
+def degrees_by_kurtosis(most: float, total: float, fourth: float, n_units: int) -> float:
+    """Return degrees of freedom of the variance of a mean of costs, fewer where few clusters make most of it.
+
+    A variance of n clusters whose influences have a kurtosis k varies by ``(k - 1) / n`` of its square, and that of a
+    variance with d degrees of freedom by ``2 / d`` (Satterthwaite 1946, Biometrics Bulletin 2).
+
+    Parameters
+    ----------
+    most : float
+        Degrees of freedom of clusters that contribute alike.
+    total, fourth : float
+        Sums of the second and fourth powers of the influences of all clusters.
+    n_units : int
+
+    Examples
+    --------
+    >>> degrees_by_kurtosis(9.0, 10.0, 10.0, 10)    # ten clusters that contribute alike
+    9.0
+    >>> round(degrees_by_kurtosis(9.0, 10.0, 25.0, 10), 2)
+    9.0
+    >>> round(degrees_by_kurtosis(9.0, 10.0, 60.0, 10), 2)
+    4.0
+    """
+    varies = fourth / (total * total) - 1.0 / n_units if total > 0.0 else 0.0
+    if varies <= 0.0:
+        return most
+    least = min(most, _MANY_DEGREES) * _LEAST_DEGREES / _MANY_DEGREES
+    return min(most, max(2.0 / varies, least, 1.0))
+
+
 def correlation_of_sums(variances: FloatArray, total: Numbers) -> FloatArray:
     """Return the correlation, the same of any two, with which sums with these variances have a total variance.
 
@@ -199,15 +233,9 @@ class ClassVariances(Generic[Name]):
         return self.sizes.degrees(float(self.tar[at]), float(self.non[at]))
 
     def degrees_of_mean(self, name: Name) -> float:
-        """Return degrees of freedom of a mean, fewer where few clusters make most of its variance.
-
-        A variance of n clusters whose influences have a kurtosis k varies by ``(k - 1) / n`` of its square, and that of
-        a variance with d degrees of freedom by ``2 / d`` (Satterthwaite 1946, Biometrics Bulletin 2).
-        """
+        """Return degrees of freedom of a mean, fewer where few clusters make most of its variance."""
         at = self.place[name]
-        total = float(self.total[at])
-        varies = float(self.fourth[at]) / (total * total) - 1.0 / self.n_units if total > 0.0 else 0.0
-        return min(self.degrees(name), max(2.0 / varies, 1.0)) if varies > 0.0 else self.degrees(name)
+        return degrees_by_kurtosis(self.degrees(name), float(self.total[at]), float(self.fourth[at]), self.n_units)
 
     def estimate(
         self,

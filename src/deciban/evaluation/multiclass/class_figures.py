@@ -53,6 +53,8 @@ class ClassFigure:
         Whether trials may be wrong in part.
     fixed : (n_trials,) array or None
         Of minima, where costs are by decisions that were made without the unit: costs by the best decisions.
+    is_minimum : bool
+        Whether the best decisions, or the best map, for these trials are part of the figure.
     """
 
     name: Figure
@@ -67,6 +69,7 @@ class ClassFigure:
     most: FloatArray | None = None
     are_graded: bool = False
     fixed: FloatArray | None = None
+    is_minimum: bool = False
 
     def estimate(self, spread: Spread, design: ClusterDesign, held_out: float | None = None) -> Estimate | None:
         """Return the metric with its standard error; None if there is no interval.
@@ -95,7 +98,8 @@ class ClassFigure:
         rates = None
         if self.most is not None:
             rates = design.rates(spread, self.groups, self.most, are_graded=self.are_graded)
-        found = Estimate(self.value, *about, rates=rates, degrees=design.degrees(spread, self.groups))
+        degrees = design.degrees(spread, self.groups, is_mean=rates is None and not self.is_minimum)
+        found = Estimate(self.value, *about, rates=rates, degrees=degrees)
         return found if found.is_known else None
 
 

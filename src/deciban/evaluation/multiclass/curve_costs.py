@@ -185,7 +185,7 @@ class SureCurve:
         groups = Groups.apart(n_classes)
         if not len(self.places) or not self.design.has_enough(groups):
             return {}
-        names = ("total", "by_group", "means", "alone")
+        names = ("total", "fourth", "by_group", "means", "alone")
         spread = Spread(*(np.stack([getattr(one.spread, name) for one in self.places], axis=-1) for name in names))
         most = np.stack([one.most for one in self.places], axis=-1)
         return {"c_avg": (self.axis, self.design.rates(spread, groups, most, are_graded=True))}

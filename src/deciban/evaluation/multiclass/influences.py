@@ -227,10 +227,10 @@ class ClassFigureCosts:
             if self.without is not None:
                 least, shift, fixed = self.without.costs / (n * math.log(2)), self.without.shift, best
             entropy = NothingSeen(few, is_entropy=True, ceiling=top) if found.min_cllr <= ROUNDING else None
-            how: Any = {"shift": shift, "fixed": fixed}
+            how: Any = {"shift": shift, "fixed": fixed, "is_minimum": True}
             yield ClassFigure("min_cllr", found.min_cllr, least, groups, "log", entropy, (0.0, top), **how)
             back, told = None if shift is None else -shift, found.information_at[0].available or 0.0
-            how = {"shift": back, "fixed": None if fixed is None else -fixed}
+            how |= {"shift": back, "fixed": None if fixed is None else -fixed}
             yield ClassFigure(("available", 0), told, -least, groups, "complement", None, (0.0, top), **how)
             if math.isfinite(found.cllr):
                 loss = self._loss(bits, least, back, unbounded)
@@ -248,7 +248,8 @@ class ClassFigureCosts:
         lost, value = bits - least, self.found.calibration_loss
         if self.is_whole and shift is None and lose_nothing(float(np.abs(lost).max()), float(np.abs(bits).max())):
             return no_loss(self.groups, np.zeros_like(lost))
-        return ClassFigure("calibration_loss", value, lost, self.groups, "identity", unbounded, shift=shift)
+        how: Any = {"shift": shift, "is_minimum": True}
+        return ClassFigure("calibration_loss", value, lost, self.groups, "identity", unbounded, **how)
 
     def decisions(self) -> Iterator[ClassFigure]:
         """The rate of wrong decisions."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,13 +55,13 @@ def pair_squares(
     pairs = summary.problems.pairs()
     assert isinstance(pairs, Pairs)  # noqa: S101  # they were analysed, and units are known of trials in memory only
     for i, others in pairs.portions():
-        squares = _squares(pairs, means, i, others)
+        powers = _powers(pairs, means, i, others)
         shifts = None if left_out is None else _shifts(pairs, left_out, found.min_cllr[i, others], i, others)
-        spreads = np.repeat(squares.reshape(3, -1).T, 2, axis=0)
-        for one, (both, own, theirs) in zip(
+        spreads = np.repeat(powers.reshape(4, -1).T, 2, axis=0)
+        for one, (both, fourth, own, theirs) in zip(
             pair_figures(summary.classes, found, seen, i, others, shifts), spreads, strict=True
         ):
-            yield one, Spread(both, np.array([own, theirs]), np.zeros(2), np.zeros(2))
+            yield one, Spread(both, fourth, np.array([own, theirs]), np.zeros(2), np.zeros(2))
 
 
 def pair_figures(
@@ -86,9 +86,10 @@ def pair_figures(
             shift = None if shifts is None or what == "cllr" else float(shifts[at])
             if shift is not None and what == "calibration_loss":
                 shift = -shift
+            how: Any = {"shift": shift, "is_minimum": what != "cllr"}
             for pair in ((classes[j], classes[i]), (classes[i], classes[j])):
                 name: Figure = (f"pairwise_{what}", *pair)
-                yield ClassFigure(name, value, NO_COSTS, groups, scale, nothing, limits, shift)
+                yield ClassFigure(name, value, NO_COSTS, groups, scale, nothing, limits, **how)
 
 
 def _shifts(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: IntArray) -> FloatArray:
@@ -135,10 +136,10 @@ def _rows(pairs: Pairs, left_out: LeftOut, number: int, classes: Sequence[int]) 
     return [np.flatnonzero(one) + place.start for one, place in zip(stays, places, strict=True)]
 
 
-def _squares(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> FloatArray:
-    """Sums of squares for the figures of a class and each of some others, (3, n_others, n_figures).
+def _powers(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> FloatArray:
+    """Return sums of powers for the figures of a class and each of some others, (4, n_others, n_figures).
 
-    Through both classes, through the class, and through the other one.
+    Squares and fourth powers through both classes, squares through the class, and squares through the other one.
     """
     leads, places, n = pairs.leads, pairs.leads.slices, len(others)
     own = np.arange(places[i].start, places[i].stop)
@@ -163,8 +164,11 @@ def _squares(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> Float
     )
     values = np.concatenate(found, axis=1)
     parts = (slice(None), slice(0, first), slice(first, None))
-    squares = [[means.squares_apart(row[some], problem[some], n, trials[some]) for row in values] for some in parts]
-    return np.array(squares).swapaxes(1, 2)
+    both, own, other = (
+        np.stack([means.powers_apart(row[some], problem[some], n, trials[some]) for row in values], axis=-1)
+        for some in parts
+    )
+    return np.stack((*both, own[0], other[0]))
 
 
 def _best_alone(pairs: Pairs, tar: Problems, non: Problems, i: int, j: int) -> tuple[FloatArray, FloatArray]:
