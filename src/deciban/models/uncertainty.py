@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from deciban.core.resampling.linearised import UnitChanges, require_several
-from deciban.core.resampling.rates import t_quantile
+from deciban.core.resampling.scales import t_quantile
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, TrialUnits, number_of_units
 from deciban.errors import DecibanWarning, InputError
