@@ -45,7 +45,7 @@ class Tabular(ABC):
         >>> print(deciban.evaluate([1.0, 2.0, 3.0], [-3.0, -2.0, 1.5], operating_points=[0.5]).table().splitlines()[0])
         system  EER (ROCCH)  minDCF  actDCF   Cllr  min Cllr  calibration loss     AUC
         """
-        written: str = importlib.import_module("deciban.cli.shared.results_as_text").as_text(
+        written: str = importlib.import_module("deciban.tables.text").as_text(
             self, style, width=width, all_classes=all_classes
         )
         return written
@@ -76,7 +76,7 @@ class Tabular(ABC):
         >>> result.to_arrow("point").select(["name", "p_target", "min_dcf"]).to_pylist()[0]
         {'name': 'system', 'p_target': 0.5, 'min_dcf': 0.3333333333333333}
         """
-        return importlib.import_module("deciban.workflows.result_frames").arrow_of(self, by)
+        return importlib.import_module("deciban.tables.frames").arrow_of(self, by)
 
     def to_frame(self, by: By = "system") -> Any:
         """Return the figures as a pandas data frame; see `to_arrow`.
@@ -100,7 +100,7 @@ class Tabular(ABC):
         >>> deciban.evaluate([1.0, 2.0, 3.0], [-3.0, -2.0, 1.5]).to_frame()["auc"].round(3).tolist()
         [0.889]
         """
-        return importlib.import_module("deciban.workflows.result_frames").frame_of(self, by)
+        return importlib.import_module("deciban.tables.frames").frame_of(self, by)
 
     def explore(self, *, title: str | None = None, height: int = 720) -> Any:
         """Show the page that ``deciban report`` writes inside a notebook.

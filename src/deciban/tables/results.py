@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from deciban.cli.shared.table_writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, with_corrected
 from deciban.evaluation.linear_figures import WithInterval, with_interval, written
 from deciban.messages import amount, one_line
+from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, with_corrected
 
 if TYPE_CHECKING:  # tables of formats need no numbers
     from deciban.evaluation import ClassEvaluation, Evaluation
@@ -108,7 +108,7 @@ def print_results(
     else:
         _print_two_class(results.systems, to, order, with_trials=with_trials, corrected=corrected)
     if results.primaries:
-        from deciban.cli.shared.plan_tables import print_primaries
+        from deciban.tables.presets import print_primaries
 
         print_primaries(results, to)
     for line in results.note_lines:
@@ -116,7 +116,7 @@ def print_results(
     for line in sentences:
         say(to, line)
     if results.conditions:
-        from deciban.cli.shared.condition_tables import print_conditions
+        from deciban.tables.conditions import print_conditions
 
         print_conditions(results, to)
 
