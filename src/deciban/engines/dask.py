@@ -20,12 +20,13 @@ from functools import partial, reduce
 from typing import Any, Self
 
 import deciban
-from deciban.engines.work import Engine, W
+from deciban._files import ScratchFolder
+from deciban.engines.threads import CountingEngine
 from deciban.errors import ClusterError, InputError
-from deciban.io.atomic import ScratchFolder
-from deciban.io.shards.pieces import Piece, ShardSource, batches
 from deciban.messages import counted
 from deciban.steps import teller
+from deciban.trials.passes import W
+from deciban.trials.sources import Piece, ShardSource, batches
 
 _PATIENCE = 30
 
@@ -279,7 +280,7 @@ _WAY = (
 )
 
 
-class DaskEngine(Engine):
+class DaskEngine(CountingEngine):
     """Runs passes on the workers of a cluster.
 
     Parameters

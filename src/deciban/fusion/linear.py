@@ -15,15 +15,15 @@ from deciban.core.training.blocks import length_bound
 from deciban.core.training.descent import Fit
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.linear_training import LinearFit
-from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Engine
 from deciban.errors import InputError, TrialError
-from deciban.io.shards.pieces import ShardSource
 from deciban.models.model import Training
 from deciban.models.score_model import LabelledTrials
 from deciban.models.sources import Form, SourceTrials, scores_alone
 from deciban.models.two_class import Fusion, results_of
 from deciban.models.uncertainty import ParameterCovariance, checked_units
+from deciban.trials.passes import Engine
+from deciban.trials.sources import ShardSource
+from deciban.trials.speakers import UnitsOfPieces
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 

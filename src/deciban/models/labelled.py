@@ -16,11 +16,11 @@ from deciban.core.training.influences import MomentSums
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.sums import UnitSums
 from deciban.errors import InputError
-from deciban.io.shards.pieces import Chunk
 from deciban.metrics.scores import pav
 from deciban.models.score_model import LabelledTrials
 from deciban.models.sources import Form
 from deciban.models.uncertainty import JackknifeMaps
+from deciban.trials.sources import Chunk
 from deciban.types import BoolArray, CountArray, ScoreArray
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from deciban._validate import classes as _validate_classes
-from deciban.io.shards.pieces import Chunk
+from deciban.trials.sources import Chunk
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 if TYPE_CHECKING:

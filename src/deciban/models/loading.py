@@ -11,9 +11,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn
 
+from deciban._files import content_of, display_name, is_open_file, require_file_name, stream_of
 from deciban.errors import FormatError, InputError
-from deciban.io.source import Source, display_name, is_open_file, require_file_name
-from deciban.io.streams import stream_of
 from deciban.models.model import SCHEMA, Model, Training
 from deciban.models.uncertainty import SCHEMA as UNCERTAINTY
 from deciban.models.uncertainty import uncertainty_of
@@ -84,17 +83,15 @@ def load_model(path: Any) -> Model:
     AffineCalibrator(p_target=0.5, alpha=1.0, beta=1.0, ridge=0.0)
     """
     require_file_name(path)
-    name: str
     data: bytes | None
+    name = display_name(path)
     if is_open_file(path):
-        opened = Source(path)
-        name, data = opened.name, opened.data
-    elif not Source(path).is_file:
-        with stream_of(path) as stream:
-            name, data = display_name(path), stream.read(_MOST_BYTES + 1)
-    else:
-        name, file = display_name(path), Path(path)
+        data = content_of(path, name)
+    elif str(path) != "-" and (file := Path(path)).is_file():
         data = file.read_bytes() if file.stat().st_size <= _MOST_BYTES else None
+    else:
+        with stream_of(path) as stream:
+            data = stream.read(_MOST_BYTES + 1)
     if data is None or len(data) > _MOST_BYTES:
         raise FormatError(f"{name}: larger than 1 GB, so this is no model file.")
     return model_of(parsed(data, name), name)

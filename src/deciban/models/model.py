@@ -211,7 +211,7 @@ class Model(ABC):
         OSError
             If the file cannot be written; an old one is still there then.
         """
-        from deciban.io.atomic import atomic_write
+        from deciban._files import atomic_write
 
         text = to_text(self)
 

@@ -15,15 +15,13 @@ from deciban.core.training.influences import MomentSums
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.sums import F, Parts, T, UnitSums
-from deciban.engines.counting import summarize_shards
-from deciban.engines.speakers import counting
-from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Engine, both, found_in
 from deciban.errors import InputError
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
 from deciban.models.uncertainty import JackknifeMaps
+from deciban.trials.passes import Engine, both, found_in
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
+from deciban.trials.speakers import UnitsOfPieces, counting
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
 Made_co = TypeVar("Made_co", covariant=True)
@@ -227,7 +225,7 @@ class SourceTrials(InPieces):
     def pav(self) -> Pav:
         """PAV blocks of the scores of the first system."""
         self.look(_nothing)
-        return summarize_shards(self.source, self.engine, self.memory).pav
+        return self.engine.pav(self.source, self.memory)
 
     def training(self, results: Mapping[str, Plain]) -> Training:
         """The record of a training on these trials."""

@@ -28,15 +28,15 @@ from deciban.core.training.influences import linear_influences
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.linear_training import LinearFit, train_trials
-from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Engine, found_in
 from deciban.errors import InputError, warn
-from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
 from deciban.models.labelled import Labelled
 from deciban.models.model import Plain, Training
 from deciban.models.score_model import ParameterRow, ScoreModel
 from deciban.models.sources import SourceTrials
 from deciban.models.uncertainty import JackknifeMaps, Uncertainty, bare_copy, checked_units
+from deciban.trials.passes import Engine, found_in
+from deciban.trials.sources import Chunk, ShardSource, Wanted
+from deciban.trials.speakers import UnitsOfPieces
 from deciban.types import AnyArray, FloatArray
 
 

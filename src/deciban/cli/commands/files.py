@@ -31,8 +31,8 @@ def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **g
     deciban convert scores.h5 scores.txt.gz --to kaldi
     deciban convert trials.tsv trials.txt --what index --columns enroll=modelid,test=segmentid
     """
+    from deciban._files import display_name
     from deciban.io.convert import convert
-    from deciban.io.source import display_name
 
     require_own_stream(target, as_json=as_json)
     with working(f"converting {display_name(source)}"):
@@ -65,7 +65,7 @@ def validate_command(
     \b
     deciban validate submission.tsv --trials trials.tsv
     """
-    from deciban.io.source import display_name
+    from deciban._files import display_name
     from deciban.io.validation import validate
 
     with working(f"validating {display_name(submission)}"):

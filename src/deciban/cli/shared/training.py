@@ -18,7 +18,8 @@ from deciban.tables.results import console
 from deciban.tables.text import print_trained
 
 if TYPE_CHECKING:
-    from deciban.io.source import PathLike, TwoFiles
+    from deciban._files import PathLike
+    from deciban.io.source import TwoFiles
     from deciban.models.score_model import ScoreModel
     from deciban.workflows import Trained
     from deciban.workflows.options import Options
@@ -159,9 +160,9 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     model_of : function
         What to train, once it is known what the scores are about.
     """
-    from deciban.io.shards.pieces import ShardSource
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.model import to_text
+    from deciban.trials.sources import ShardSource
     from deciban.workflows import train_files
     from deciban.workflows.apply_in_pieces import require_writable
     from deciban.workflows.inputs import ScoreFiles
