@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import math
@@ -12,36 +11,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from deciban._files import content_of, display_name, is_open_file, require_file_name, stream_of
+from deciban._lazy import registered
 from deciban.errors import FormatError, InputError
 from deciban.models.model import SCHEMA, Model, Training
 from deciban.models.uncertainty import SCHEMA as UNCERTAINTY
 from deciban.models.uncertainty import uncertainty_of
-
-_HOMES = {
-    "affine": "deciban.calibration:AffineCalibrator",
-    "beta": "deciban.calibration:BetaCalibrator",
-    "bound": "deciban.calibration:BoundCalibrator",
-    "chain": "deciban.calibration:Chain",
-    "class-matrix": "deciban.calibration:MatrixTransformation",
-    "class-scale": "deciban.calibration:ClassScaleTransformation",
-    "detection-affine": "deciban.calibration:DetectionAffineTransformation",
-    "detection-pav": "deciban.calibration:DetectionPavTransformation",
-    "elub": "deciban.calibration:ElubCalibrator",
-    "gaussian": "deciban.calibration:GaussianCalibrator",
-    "gaussian-backend": "deciban.calibration:GaussianBackend",
-    "linear-fusion": "deciban.fusion:LinearFusion",
-    "multiclass-affine": "deciban.calibration:MulticlassCalibrator",
-    "multiclass-fusion": "deciban.fusion:MulticlassFusion",
-    "multiclass-scale": "deciban.calibration:MulticlassScaleCalibrator",
-    "multiclass-shift": "deciban.calibration:MulticlassShiftCalibrator",
-    "pav": "deciban.calibration:PavCalibrator",
-    "quality-fusion": "deciban.fusion:QualityFusion",
-    "scale": "deciban.calibration:ScaleCalibrator",
-    "shift": "deciban.calibration:ShiftCalibrator",
-    "subset-fusion": "deciban.fusion:SubsetFusion",
-    "union-hull": "deciban.fusion:UnionHull",
-}
-"""Where the class of each kind of model lives. Nothing but these is ever looked up."""
 
 _MOST_BYTES = 1 << 30
 
@@ -165,10 +139,10 @@ def model_of(content: Any, name: str) -> Model:
             f"layout {SCHEMA}. Use the version that wrote it, or train again."
         )
     kind = content.get("kind")
-    if not isinstance(kind, str) or kind not in _HOMES:
-        raise FormatError(f"{name}: a model of kind {kind!r} is not known. There are {', '.join(_HOMES)}.")
-    module, _, class_name = _HOMES[kind].partition(":")
-    model_class: type[Model] = getattr(importlib.import_module(module), class_name)
+    kinds = registered("model_kinds")()
+    if kind not in kinds:
+        raise FormatError(f"{name}: a model of kind {kind!r} is not known. There are {', '.join(kinds)}.")
+    model_class: type[Model] = registered("model_class")(kind)
     _validate(content, model_class, name)
     _require_settings(content["settings"], model_class, name)
     try:
