@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from deciban.core.resampling.linearised import UnitChanges, require_several
 from deciban.core.resampling.rates import t_quantile
-from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, TrialUnits, number_of_units
 from deciban.errors import DecibanWarning, InputError
 from deciban.types import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
+    from deciban.core.resampling.linearised import UnitChanges
     from deciban.models.model import Model
 
 _BLOCK = 1 << 16
@@ -239,6 +238,8 @@ class JackknifeMaps(Uncertainty):
         InputError
             As `leaving_out`.
         """
+        from deciban.core.resampling.unit_counts import groups_of_units
+
         groups = groups_of_units(units.keys, min(MOST_GROUPS, units.n_units))
 
         def without(group: int, n_groups: int) -> Model:  # noqa: ARG001
@@ -262,6 +263,8 @@ class JackknifeMaps(Uncertainty):
         InputError
             If there is one unit, or a model cannot be trained without one of the groups.
         """
+        from deciban.core.resampling.linearised import require_several
+
         require_several(units)
         n_groups = min(MOST_GROUPS, units.n_units)
         found = list[Any]()
