@@ -118,12 +118,12 @@ def test_nothing_is_named_upward_not_even_in_a_string():
     assert upward == []
 
 
-CIRCLES = {"evaluation": 36, "cli": 20, "report": 13, "engines": 5, "fusion": 4, "io": 2}
+CIRCLES = {"evaluation": 16, "report": 11, "workflows": 7, "engines": 5, "fusion": 4, "io": 2}
 """The most modules of each package that need each other, imports for type checking and in functions included."""
 
 
 def test_circles_stay_within_a_package_and_do_not_grow():
-    graph = {module: named(module) for module in MODULES}
+    graph = {module: named(module) - {"deciban.__main__"} for module in MODULES}
     reach = {}
     for start in graph:
         seen, ahead = set(), [start]

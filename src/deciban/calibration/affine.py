@@ -10,8 +10,9 @@ import numpy as np
 
 from deciban.errors import warn
 from deciban.models.labelled import scores_alone, scores_as_they_are
+from deciban.models.model import Uncertainty
 from deciban.models.two_class import Calibrator, TrainedByRule, results_of
-from deciban.models.uncertainty import ParameterCovariance, Uncertainty
+from deciban.models.uncertainty import ParameterCovariance
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:

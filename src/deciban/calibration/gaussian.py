@@ -17,9 +17,9 @@ from deciban.core.training.influences import MomentSums, Spread, effective_of, l
 from deciban.core.training.sums import Ends
 from deciban.errors import InputError, TrialError, warn
 from deciban.models.labelled import Labelled
-from deciban.models.model import Plain
+from deciban.models.model import Plain, Uncertainty
 from deciban.models.two_class import Calibrator, outcome_of
-from deciban.models.uncertainty import ParameterCovariance, Uncertainty
+from deciban.models.uncertainty import ParameterCovariance
 from deciban.trials.sources import Chunk
 from deciban.types import FloatArray
 

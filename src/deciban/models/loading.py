@@ -200,7 +200,7 @@ def _validate(content: Any, model_class: type[Model], name: str) -> None:
     import jsonschema
 
     parameters = model_class.parameter_schema
-    schema = json.loads(resources.files("deciban.models").joinpath("model.schema.json").read_text("utf-8"))
+    schema = json.loads(resources.files(__package__).joinpath("model.schema.json").read_text("utf-8"))
     schema["properties"]["parameters"] |= {"properties": parameters, "required": list(parameters)}
     replicates = {**UNCERTAINTY["properties"]["replicates"], "items": schema["properties"]["parameters"]}
     own = {**UNCERTAINTY, "properties": {**UNCERTAINTY["properties"], "replicates": replicates}}

@@ -13,10 +13,10 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.errors import InputError, warn
 from deciban.models.labelled_classes import LabelledClasses
-from deciban.models.model import Plain, Training, fingerprint
+from deciban.models.model import Plain, Training, Uncertainty, fingerprint
 from deciban.models.score_model import ScoreModel, error_in_words
 from deciban.models.two_class import results_of
-from deciban.models.uncertainty import ParameterCovariance, Uncertainty, checked_units
+from deciban.models.uncertainty import ParameterCovariance, checked_units
 from deciban.types import AnyArray, FloatArray, ScoreArray
 
 if TYPE_CHECKING:

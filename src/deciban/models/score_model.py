@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import DecibanWarning, InputError, warn
-from deciban.models.model import Model
-from deciban.models.uncertainty import Bounds, JackknifeMaps, ParameterCovariance, Uncertainty
+from deciban.models.model import Model, Uncertainty
+from deciban.models.uncertainty import Bounds, JackknifeMaps, ParameterCovariance
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
 
 if TYPE_CHECKING:

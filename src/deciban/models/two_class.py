@@ -23,9 +23,9 @@ from deciban.core.rules.expected import (
 )
 from deciban.errors import InputError, warn
 from deciban.models.labelled import Labelled
-from deciban.models.model import Plain, Training
+from deciban.models.model import Plain, Training, Uncertainty
 from deciban.models.score_model import ParameterRow, ScoreModel
-from deciban.models.uncertainty import JackknifeMaps, Uncertainty, bare_copy, checked_units
+from deciban.models.uncertainty import JackknifeMaps, bare_copy, checked_units
 from deciban.trials.sources import Chunk, ShardSource, Wanted
 from deciban.types import AnyArray, FloatArray
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,13 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from deciban.core.resampling.rates import t_quantile
-from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, TrialUnits, number_of_units
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import DecibanWarning, InputError
+from deciban.models.model import Model, Uncertainty
 from deciban.types import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.linearised import UnitChanges
-    from deciban.models.model import Model
 
 _BLOCK = 1 << 16
 """Trials whose derivatives are looked at together."""
@@ -57,50 +56,6 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 """How an uncertainty stands in a model file."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Uncertainty(ABC):
-    """What the units of training tell of how sure a model is; base of the two ways to tell it.
-
-    Attributes
-    ----------
-    n_units : int
-    noun : str
-        What a unit is called, such as ``"speaker"``.
-    source : str
-        How the units were found, in words.
-    """
-
-    n_units: int
-    noun: str = "unit"
-    source: str = "given"
-
-    @property
-    @abstractmethod
-    def method(self) -> str:
-        """How it was found, in words."""
-
-    @property
-    def words(self) -> str:
-        """By which units it was found, and how, in a sentence."""
-        few = f"; fewer than {FEW_UNITS}, so they are rough themselves" if self.n_units < FEW_UNITS else self._unequal
-        units = number_of_units(self.n_units, self.noun, self.source)
-        units += "" if self.source.endswith(INDEPENDENT) else f" ({self.source})"
-        return f"standard errors: {self.method}, by {units}{few}"
-
-    @property
-    def _unequal(self) -> str:
-        """A warning if few of the units dominate."""
-        return ""
-
-    @abstractmethod
-    def content(self, names: tuple[str, ...]) -> dict[str, Any]:
-        """What stands in a model file, the parameters being called like this."""
-
-    @property
-    def _units(self) -> dict[str, Any]:
-        return {"n": self.n_units, "noun": self.noun, "source": self.source}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

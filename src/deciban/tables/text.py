@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from deciban.analysis.comparison import Comparison, caption_of, headings_of, rows_of, sentences_of
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.messages import shortened
-from deciban.tables.results import TableConsole, number, print_results, say, table
+from deciban.tables.presets import print_primaries
+from deciban.tables.results import TableConsole, console, number, print_systems, say, table
 from deciban.tables.writers import STYLES, UNLIMITED, WRITERS
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from deciban.analysis import FigureRow, Selection
+    from deciban.analysis.comparison import Comparison
     from deciban.models.score_model import ParameterRow
     from deciban.workflows import Trained
 
@@ -50,7 +51,7 @@ def as_text(result: Any, style: str = "plain", *, width: int | None = None, all_
         raise InputError(f"width: got {width!r}. It is a whole number of letters, {_LEAST} or more.")
     written = io.StringIO()
     out = TableConsole(style, file=written, width=width or UNLIMITED, color_system=None, force_terminal=False)
-    if isinstance(result, Comparison):
+    if getattr(result, "kind", None) == "comparison":
         print_comparison(result, out)
     elif isinstance(result, Results) or not hasattr(result, "rows"):
         shown = result if isinstance(result, Results) else Results((result,))
@@ -64,8 +65,54 @@ def as_text(result: Any, style: str = "plain", *, width: int | None = None, all_
 _LEAST = 20
 
 
+def print_results(
+    results: Any,
+    out: Console | None = None,
+    *,
+    order: Sequence[str] = (),
+    with_trials: bool = False,
+    all_classes: bool | None = False,
+    corrected: bool = False,
+    sentences: Sequence[str] = (),
+) -> None:
+    """Print the table of all systems, and the notes that belong to it, on standard output or another console.
+
+    Parameters
+    ----------
+    results : Results
+        Of two classes or of many.
+    out : Console, optional
+    order : sequence of str
+        Names of all rows, if there are some without figures.
+    with_trials : bool
+        Two classes: whether each row says how many trials it is of, or of what weight.
+    all_classes : bool or None
+        Many classes: whether tables of classes have every class where there are more than 30, and not the ten of
+        greatest error rate alone. None for no such tables.
+    corrected : bool
+        Whether minima have their corrected values beside them.
+    sentences : sequence of str
+        What else is said of all trials, before tables by condition.
+    """
+    to = out or console()
+    how: Any = {"order": order, "with_trials": with_trials, "all_classes": all_classes, "corrected": corrected}
+    print_systems(results, to, **how)
+    if results.primaries:
+        print_primaries(results, to)
+    for line in results.note_lines:
+        say(to, line, "yellow")
+    for line in sentences:
+        say(to, line)
+    if results.conditions:
+        from deciban.tables.conditions import print_conditions
+
+        print_conditions(results, to)
+
+
 def print_comparison(found: Comparison, out: TableConsole) -> None:
     """Print one table of the differences of all pairs, and who is better where."""
+    from deciban.analysis.comparison import caption_of, headings_of, rows_of, sentences_of
+
     n_left = 1 if len(found.pairs) == 1 else 3
     out.print(table(headings_of(found), rows_of(found), n_left=n_left, caption=caption_of(found)))
     for sentence in sentences_of(found):

@@ -19,7 +19,8 @@ def demo_command(folder: Path, *, force: bool, quiet: bool, shown: Shown) -> Non
     from deciban.io import write_demo
     from deciban.io.synthetic import DEMO_FILES
     from deciban.report import report_files
-    from deciban.tables.results import console, print_results
+    from deciban.tables.results import console
+    from deciban.tables.text import print_results
 
     page = folder / "report.html"
     there = [name for name in (*DEMO_FILES, page.name) if (folder / name).exists()]

@@ -74,7 +74,8 @@ def eval_command(
         print_json(results.to_dict(), files={"scores": score_paths(files), "key": [key], **places})
         return
     from deciban.evaluation.information_at import sentence
-    from deciban.tables.results import console, print_results
+    from deciban.tables.results import console
+    from deciban.tables.text import print_results
 
     out = console(shown.table_style)
     sentences = [sentence(one) for one in results.systems]
