@@ -90,7 +90,7 @@ Plain = float | int | str | bool | None
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Uncertainty(ABC):
-    """What the units of training tell of how sure a model is; base of the two ways to tell it.
+    """Uncertainty of a trained model by the units of its training trials; base of both methods.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Uncertainty(ABC):
 
     @property
     def words(self) -> str:
-        """By which units it was found, and how, in a sentence."""
+        """A sentence on the units and the method."""
         few = f"; fewer than {FEW_UNITS}, so they are rough themselves" if self.n_units < FEW_UNITS else self._unequal
         units = number_of_units(self.n_units, self.noun, self.source)
         units += "" if self.source.endswith(INDEPENDENT) else f" ({self.source})"
@@ -125,7 +125,7 @@ class Uncertainty(ABC):
 
     @abstractmethod
     def content(self, names: tuple[str, ...]) -> dict[str, Any]:
-        """What stands in a model file, the parameters being called like this."""
+        """Return the entry of a model file, for parameters of these names."""
 
     @property
     def _units(self) -> dict[str, Any]:

@@ -83,16 +83,16 @@ def print_results(
         Of two classes or of many.
     out : Console, optional
     order : sequence of str
-        Names of all rows, if there are some without figures.
+        Names of all rows, if some rows have no metrics.
     with_trials : bool
         Two classes: whether each row says how many trials it is of, or of what weight.
     all_classes : bool or None
-        Many classes: whether tables of classes have every class where there are more than 30, and not the ten of
+        Multiclass: whether tables of more than 30 classes have every class, and not the ten of
         greatest error rate alone. None for no such tables.
     corrected : bool
         Whether minima have their corrected values beside them.
     sentences : sequence of str
-        What else is said of all trials, before tables by condition.
+        More sentences on all trials, printed before tables by condition.
     """
     to = out or console()
     how: Any = {"order": order, "with_trials": with_trials, "all_classes": all_classes, "corrected": corrected}
