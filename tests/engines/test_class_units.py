@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.class_counting import confusion_in, grouped, summarize_surveyed, survey_classes, totals_of
 from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
+from deciban.engines.threads import Threads
 from deciban.engines.trial_units import LookAtUnits
-from deciban.engines.work import Threads
 from deciban.errors import InputError
 from deciban.evaluation import ClassFigures, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials

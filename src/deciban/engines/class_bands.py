@@ -18,7 +18,6 @@ from deciban.core.resampling.replicates import BLOCK, poisson_weights
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.engines.class_problems import TrialBlock, blocks_of
-from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.bootstrap import Bootstrap
 from deciban.evaluation.multiclass.curve_costs import CURVE, AtHand
@@ -27,8 +26,9 @@ from deciban.evaluation.multiclass.portions import ALL, DETECTOR, Portion, Porti
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
-from deciban.io.shards.pieces import Piece, ShardSource
 from deciban.multiclass.tables import Detectors
+from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.sources import Piece, ShardSource
 from deciban.types import BoolArray, FloatArray, IntArray
 
 

@@ -16,7 +16,6 @@ from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.engines.class_bands import BandsInPieces, ReplicatesInPieces
 from deciban.engines.class_problems import TrialBlock, blocks_of
-from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.class_figures import ClassFigure
 from deciban.evaluation.multiclass.curve_costs import CURVE, STEP, AtHand, Place, SureCurve, axis_of
@@ -27,8 +26,9 @@ from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
-from deciban.io.shards.pieces import Piece, ShardSource
 from deciban.multiclass.tables import ScoredClasses
+from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.sources import Piece, ShardSource
 from deciban.types import FloatArray, IntArray
 
 _SOME = 16

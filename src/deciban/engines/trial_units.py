@@ -18,13 +18,13 @@ from deciban.core.resampling.rates import ClassSize, effective_numbers, small_sa
 from deciban.core.resampling.unit_counts import MOST_DEALT, SingleCounts, groups_of_keys
 from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, independent
 from deciban.core.resampling.variances import ClassSizes
-from deciban.engines.speakers import SpeakersByName, TargetPairs, counting
 from deciban.engines.units import UnitsInPieces, trials_of
-from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.unit_trials import N_GROUPS, TrialsInCells
-from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.messages import Message
 from deciban.metrics import SortedScores
+from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.sources import Piece, ShardSource, Wanted
+from deciban.trials.speakers import SpeakersByName, TargetPairs, counting
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 

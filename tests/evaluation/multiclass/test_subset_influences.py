@@ -97,7 +97,7 @@ def test_they_stand_beside_the_figures_and_have_no_replicates():
 
 def test_there_are_none_without_subsets():
     loglik, label, units = drawn()
-    for asked in ({"subsets": False}, {"p_out_of_set": 0.2}, {"sample_weight": np.arange(1, 161)}):
+    for asked in ({"subsets": False}, {"p_out_of_set": 0.2}, {"sample_weight": np.arange(1, 169)}):
         names = evaluate_classes(loglik, label, units=units, **asked).uncertainty.estimates
         assert not any(str(name[0]).startswith("subset") for name in names if isinstance(name, tuple))
 

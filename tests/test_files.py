@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from deciban import Scores, read_scores
+from deciban._files import ScratchFolder, remove_unfinished
 from deciban.io import atomic_write, write
-from deciban.io.atomic import ScratchFolder, remove_unfinished
 
 
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -200,7 +200,7 @@ def test_who_ends_the_process_removes_scratch_folders():
 
 def killed_with_a_folder(tmp_path):
     """The folder of a process that was killed, two minutes ago."""
-    code = "import os, signal\nfrom deciban.io.atomic import ScratchFolder\nfolder = ScratchFolder()\n"
+    code = "import os, signal\nfrom deciban._files import ScratchFolder\nfolder = ScratchFolder()\n"
     code += "(folder.path / 'half.parquet').write_text('x')\nos.kill(os.getpid(), signal.SIGKILL)"
     subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
     (left,) = tmp_path.glob("deciban-*")
@@ -244,7 +244,7 @@ def test_folders_of_processes_that_live_or_of_nobody_known_stay(temporary, monke
 
 def test_where_folders_cannot_be_locked_none_is_taken_for_abandoned(temporary, monkeypatch):
     left = killed_with_a_folder(temporary)
-    monkeypatch.setattr("deciban.io.atomic.lock", lambda _handle: False)
+    monkeypatch.setattr("deciban._files.lock", lambda _handle: False)
     one = ScratchFolder()
     assert left.exists()
     assert one.path.name.count("-") == 1
