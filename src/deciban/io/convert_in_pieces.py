@@ -19,7 +19,7 @@ from deciban.io.shards.contents import contents_in_pieces, is_readable_in_pieces
 from deciban.io.shards.files import table_files
 from deciban.io.shards.writing import TableWriter
 from deciban.io.source import PathLike, display_name
-from deciban.io.units import certain, in_other_units
+from deciban.io.units import NEGATED, certain, in_other_units, negated
 from deciban.io.writing import target_name
 from deciban.messages import Message, as_message, counted
 
@@ -34,12 +34,14 @@ class Converted:
     probabilities : float or prior, optional
     detection_llr : bool
     write_as : str
+    negate : bool
     """
 
     what: ContentKind | None = None
     probabilities: Any = None
     detection_llr: bool = False
     write_as: str = "loglik"
+    negate: bool = False
 
     def chosen(self, contents: Contents) -> Contents:
         """What of contents is written."""
@@ -47,7 +49,11 @@ class Converted:
 
     def of(self, chosen: Contents) -> tuple[Contents, list[Message]]:
         """The same in the units in which it is written, and what is to be said about it."""
-        return in_other_units(chosen, self.probabilities, detection_llr=self.detection_llr, write_as=self.write_as)
+        told = [Message("note", "", NEGATED)] if self.negate else []
+        chosen = negated(chosen) if self.negate else chosen
+        asked: Any = {"detection_llr": self.detection_llr, "write_as": self.write_as}
+        made, more = in_other_units(chosen, self.probabilities, **asked)
+        return made, told + more
 
 
 @dataclass

@@ -36,6 +36,9 @@ PROJECTED = "scores are detection llrs, and were projected to log-likelihoods (e
 LIKELIHOODS = "scores are likelihoods, and their natural logarithms were taken"
 """The note on likelihoods of many classes."""
 
+NEGATED = "signs of all scores changed: lower scores favour target (--negate)"
+"""The note on scores that were negated."""
+
 _SUBMISSION = "nist-lre"
 
 
@@ -327,6 +330,33 @@ def in_other_units(
         classes, more = written_as(classes, write_as)
         told += more
     return replace(contents, systems=systems, class_scores=classes), told
+
+
+def refuse_negated_probabilities(probabilities: object) -> None:
+    """Refuse to negate scores that are declared probabilities.
+
+    Raises
+    ------
+    InputError
+    """
+    if probabilities is not None:
+        raise InputError(
+            "negate, probabilities: a negated probability is none. Leave negate out (--negate) and, if these are "
+            "probabilities of non-targets, exchange the label words (--labels)."
+        )
+
+
+def negated(contents: Contents) -> Contents:
+    """Return contents in which the scores of all systems have the opposite sign.
+
+    Raises
+    ------
+    InputError
+        If there are no scores of two classes.
+    """
+    if not contents.systems:
+        raise InputError(f"negate: {contents.origin.name} holds no scores of two classes. Leave it out (--negate).")
+    return replace(contents, systems=tuple(one.negated() for one in contents.systems))
 
 
 @contextmanager

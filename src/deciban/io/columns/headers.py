@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +35,8 @@ _HEADERS = {
     "side": "side",
     "trial": "trial id trial_id trialid utt utt_id utterance filename file file_id recording",
     "score": "score scores llr y_score y_prob y_proba",
-    "label": "label labels hypothesis y_true targettype target_type is_target truth key cm-label sasv_label sasv-label",
+    "label": "label labels hypothesis y_true targettype target_type is_target truth ground_truth groundtruth gt "
+    "is_same is_match is_mated is_genuine is_fraud is_spam key cm-label sasv_label sasv-label",
     "class": "class language true_class language_code",
 }
 ROLE_OF_HEADER = {header: role for role, headers in _HEADERS.items() for header in headers.split()}
@@ -47,6 +49,7 @@ _LOG10_HEADER = re.compile(rf"(.*[-_. ])?log10([-_. ].*|llr.*|{_RATIO}.*)?")
 _RATIO_ALONE = re.compile(rf"((ln|log|log10)[-_. ]?)?{_RATIO}([-_. ]log10)?")
 
 
+@functools.lru_cache(maxsize=1 << 17)
 def role_of(header: str) -> str:
     """The role that the name of a column suggests; a condition of that name if none.
 
