@@ -42,11 +42,12 @@ _HEADERS = {
 ROLE_OF_HEADER = {header: role for role, headers in _HEADERS.items() for header in headers.split()}
 _SCORE_HEADER = re.compile(r"(.+[-_. ])?(score|llr)([-_. ].+)?")
 _BOUND_HEADER = re.compile(r"(.+[-_. ])?llr[-_. ](interval[-_. ])?(low|high)")
+_BRACKETS = re.compile(r" *[()\[\]] *")
 _RATIO = "(lrs?|likelihood[-_. ]?ratios?)"
 _RATIO_HEADER = re.compile(rf"(.+[-_. ])?{_RATIO}")
 _NATURAL_HEADER = re.compile(rf"(.+[-_. ])?(ln|log)[-_. ]?{_RATIO}")
-_LOG10_HEADER = re.compile(rf"(.*[-_. ])?log10([-_. ].*|llr.*|{_RATIO}.*)?")
-_RATIO_ALONE = re.compile(rf"((ln|log|log10)[-_. ]?)?{_RATIO}([-_. ]log10)?")
+_LOG10_HEADER = re.compile(rf"(.*[-_. ]|{_RATIO})?log10([-_. ].*|llr.*|{_RATIO}.*)?")
+_RATIO_ALONE = re.compile(rf"((ln|log|log10)[-_. ]?)?{_RATIO}([-_. ]?log10)?")
 
 
 @functools.lru_cache(maxsize=1 << 17)
@@ -56,11 +57,16 @@ def role_of(header: str) -> str:
     >>> role_of("sysA_llr"), role_of("llr_low")   # the bound of an interval is the score of no system
     ('score', '=llr_low')
     """
-    name = header.strip().casefold()
+    name = _folded(header)
     if name in ROLE_OF_HEADER:
         return ROLE_OF_HEADER[name]
     is_score = (_SCORE_HEADER.fullmatch(name) and not _BOUND_HEADER.fullmatch(name)) or _RATIO_ALONE.fullmatch(name)
     return "score" if is_score else CONDITION + header.strip()
+
+
+def _folded(header: str) -> str:
+    """Return a header in small letters, with blanks in place of brackets: ``log10(LR)`` is ``log10 lr``."""
+    return _BRACKETS.sub(" ", header).strip().casefold()
 
 
 def declared_unit(header: str) -> ScoreUnit | None:
@@ -68,10 +74,10 @@ def declared_unit(header: str) -> ScoreUnit | None:
 
     Examples
     --------
-    >>> declared_unit("LR"), declared_unit("log10_lr"), declared_unit("loglr"), declared_unit("score")
+    >>> declared_unit("LR"), declared_unit("log10(LR)"), declared_unit("loglr"), declared_unit("score")
     ('lr', 'log10', 'nats', None)
     """
-    name = header.strip().casefold()
+    name = _folded(header)
     if _LOG10_HEADER.fullmatch(name):
         return "log10"
     if _NATURAL_HEADER.fullmatch(name):
@@ -291,7 +297,7 @@ def could_hold(roles: Sequence[str], kind: str) -> bool:
 
 _TARGET = (
     *("target", "tgt", "tar", "genuine", "client", "mated", "match", "bonafide", "bona-fide", "same"),
-    *("same-source", "same_source", "same source", "real", "positive", "pos", "true", "h1", "1"),
+    *("same-source", "same_source", "same source", "real", "live", "positive", "pos", "true", "h1", "1"),
 )
 _NONTARGET = (
     *("nontarget", "non-target", "non_target", "nontgt", "non", "impostor", "imposter", "imp", "nonmated", "non-mated"),
