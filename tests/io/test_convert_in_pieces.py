@@ -56,6 +56,15 @@ def test_negated_text(table, tmp_path):
     assert score.tolist() == [0.0 - one for one in given]
 
 
+def test_likelihood_ratios_become_logarithms_with_a_note(tmp_path):
+    (tmp_path / "lr.txt").write_text("".join(f"m s{k} {2.0**k!r}\n" for k in range(90)))
+    told, found = both_ways(tmp_path / "lr.txt", tmp_path / "out.parquet", lr=True)
+    assert found == told
+    assert "note  scores are likelihood ratios, and are written as their natural logarithms" in told
+    score = pq.read_table(tmp_path / "whole.parquet")["score"].to_numpy()
+    assert score == pytest.approx(np.arange(90) * np.log(2))
+
+
 def test_compressed_text(table, tmp_path):
     packed = tmp_path / "a.txt.gz"
     packed.write_bytes(gzip.compress(table.read_bytes()))

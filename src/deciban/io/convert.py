@@ -18,10 +18,9 @@ from deciban.io.memory import memory_for_trials, memory_of
 from deciban.io.reader import read_contents, read_input
 from deciban.io.source import PathLike, require_one_stream
 from deciban.io.units import (
-    NEGATED,
+    as_written,
     in_other_units,
     is_submission,
-    negated,
     notes_on_submissions,
     refuse_negated_probabilities,
     require_class_units,
@@ -123,9 +122,8 @@ def convert(
     # A format that has detection llrs makes them itself.
     class_unit = "loglik" if to in formats() and formats()[to].detection_llr else write_as
     asked: Any = {"detection_llr": detection_llr, "write_as": class_unit, "lr": lr}
-    if negate:
-        contents = negated(contents)
-        messages.append(Message("note", "", NEGATED))
+    contents, told_of_sign = as_written(contents, negate=negate)
+    messages += told_of_sign
     contents, changed = in_other_units(contents, probabilities, **asked)
     messages += changed
     needed: list[ContentKind] = [] if what is None else [what]

@@ -19,7 +19,7 @@ from deciban.io.shards.contents import contents_in_pieces, is_readable_in_pieces
 from deciban.io.shards.files import table_files
 from deciban.io.shards.writing import TableWriter
 from deciban.io.source import PathLike, display_name
-from deciban.io.units import NEGATED, certain, in_other_units, negated
+from deciban.io.units import as_written, certain, in_other_units
 from deciban.io.writing import target_name
 from deciban.messages import Message, as_message, counted
 
@@ -49,8 +49,7 @@ class Converted:
 
     def of(self, chosen: Contents) -> tuple[Contents, list[Message]]:
         """The same in the units in which it is written, and what is to be said about it."""
-        told = [Message("note", "", NEGATED)] if self.negate else []
-        chosen = negated(chosen) if self.negate else chosen
+        chosen, told = as_written(chosen, negate=self.negate)
         asked: Any = {"detection_llr": self.detection_llr, "write_as": self.write_as}
         made, more = in_other_units(chosen, self.probabilities, **asked)
         return made, told + more

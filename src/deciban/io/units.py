@@ -39,6 +39,9 @@ LIKELIHOODS = "scores are likelihoods, and their natural logarithms were taken"
 NEGATED = "signs of all scores changed: lower scores favour target (--negate)"
 """The note on scores that were negated."""
 
+LOGARITHMS_OF_RATIOS = "scores are likelihood ratios, and are written as their natural logarithms"
+"""The note on likelihood ratios of two classes that are converted."""
+
 _SUBMISSION = "nist-lre"
 
 
@@ -357,6 +360,20 @@ def negated(contents: Contents) -> Contents:
     if not contents.systems:
         raise InputError(f"negate: {contents.origin.name} holds no scores of two classes. Leave it out (--negate).")
     return replace(contents, systems=tuple(one.negated() for one in contents.systems))
+
+
+def as_written(contents: Contents, *, negate: bool) -> tuple[Contents, list[Message]]:
+    """Return contents with the sign in which their scores are written, and notes on sign and logarithms.
+
+    Raises
+    ------
+    InputError
+        As in `negated`.
+    """
+    told = [Message("note", "", NEGATED)] if negate else []
+    if any(one.unit == "lr" for one in contents.systems):
+        told.append(Message("note", "", LOGARITHMS_OF_RATIOS))
+    return (negated(contents) if negate else contents), told
 
 
 @contextmanager
