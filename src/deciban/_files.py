@@ -315,14 +315,26 @@ def _claims() -> str:
     return f"deciban-{hashlib.sha256(os.fsencode(platform.node())).hexdigest()[:8]}-"
 
 
+_TRIES = 5
+
+
 def _claimed_folder() -> tuple[Path, int | None]:
-    """Make a temporary folder and lock it for as long as this process lives; None if folders cannot be locked here."""
-    path = Path(tempfile.mkdtemp(prefix=_claims()))
-    handle = _locked(path)
-    if handle is None:
-        path.rmdir()
-        path = Path(tempfile.mkdtemp(prefix="deciban-"))  # no other process takes it for abandoned
-    return path, handle
+    """Make a temporary folder and lock it for as long as this process lives; None if folders cannot be locked here.
+
+    Another process may take the folder for abandoned before it is locked, and remove it; then there is a new one.
+    """
+    for _ in range(_TRIES):
+        path = Path(tempfile.mkdtemp(prefix=_claims()))
+        handle = _locked(path)
+        if handle is not None and path.is_dir():
+            return path, handle
+        if handle is not None:
+            os.close(handle)
+        elif path.is_dir():  # folders cannot be locked here
+            with contextlib.suppress(OSError):
+                path.rmdir()
+            break
+    return Path(tempfile.mkdtemp(prefix="deciban-")), None  # no other process takes it for abandoned
 
 
 def _locked(folder: Path) -> int | None:
@@ -338,12 +350,12 @@ def _locked(folder: Path) -> int | None:
 
 
 def _remove_abandoned_folders() -> None:
-    """Remove what killed processes of this user left behind: folders that nobody has locked, and are not just made."""
+    """Remove what killed processes of this user left behind: folders that nobody has locked."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_claims()}*"):
         with contextlib.suppress(OSError):
             about = folder.lstat()
             is_own = stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid()
-            if not is_own or time.time() - about.st_mtime < _ABANDONED:
+            if not is_own:
                 continue
             handle = _locked(folder)
             if handle is not None:

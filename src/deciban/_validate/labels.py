@@ -54,7 +54,7 @@ def refuse_labels(label: AnyArray, name: str, score: ScoreArray, other: str) -> 
 
 _TARGET = (
     *("target", "tgt", "tar", "genuine", "client", "mated", "match", "bonafide", "bona-fide", "same"),
-    *("same-source", "same_source", "same source", "real", "positive", "pos", "true", "h1", "1"),
+    *("same-source", "same_source", "same source", "real", "live", "positive", "pos", "true", "h1", "1"),
 )
 _NONTARGET = (
     *("nontarget", "non-target", "non_target", "nontgt", "non", "impostor", "imposter", "imp", "nonmated", "non-mated"),

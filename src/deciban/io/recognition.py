@@ -139,6 +139,14 @@ class Opened:
             file.seek(-1, os.SEEK_END)
             return file.read(1) not in (b"\n", b"\r")
 
+    @property
+    def most_rows(self) -> int:
+        """The number of lines of a text file, which is at least the number of its rows."""
+        if not self.is_big:
+            return self.text.count(b"\n") + 1
+        with Path(self.source.path).open("rb") as file:
+            return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")) + 1
+
     @cached_property
     def sample(self) -> Sample:
         """The first lines.

@@ -56,6 +56,7 @@ def validate_command(
     as_json: bool,
     log10: bool,  # noqa: ARG001  # of no matter here
     lr: bool,  # noqa: ARG001
+    negate: bool,  # noqa: ARG001
     **reading: Any,
 ) -> None:
     """See whether SUBMISSION scores the trials of LIST: each once, no others, in the same order, all of them numbers.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,30 +34,38 @@ _HEADERS = {
     "side": "side",
     "trial": "trial id trial_id trialid utt utt_id utterance filename file file_id recording",
     "score": "score scores llr y_score y_prob y_proba",
-    "label": "label labels hypothesis y_true targettype target_type is_target truth key cm-label sasv_label sasv-label",
+    "label": "label labels hypothesis y_true targettype target_type is_target truth ground_truth groundtruth gt "
+    "is_same is_match is_mated is_genuine is_fraud is_spam key cm-label sasv_label sasv-label",
     "class": "class language true_class language_code",
 }
 ROLE_OF_HEADER = {header: role for role, headers in _HEADERS.items() for header in headers.split()}
 _SCORE_HEADER = re.compile(r"(.+[-_. ])?(score|llr)([-_. ].+)?")
 _BOUND_HEADER = re.compile(r"(.+[-_. ])?llr[-_. ](interval[-_. ])?(low|high)")
+_BRACKETS = re.compile(r" *[()\[\]] *")
 _RATIO = "(lrs?|likelihood[-_. ]?ratios?)"
 _RATIO_HEADER = re.compile(rf"(.+[-_. ])?{_RATIO}")
 _NATURAL_HEADER = re.compile(rf"(.+[-_. ])?(ln|log)[-_. ]?{_RATIO}")
-_LOG10_HEADER = re.compile(rf"(.*[-_. ])?log10([-_. ].*|llr.*|{_RATIO}.*)?")
-_RATIO_ALONE = re.compile(rf"((ln|log|log10)[-_. ]?)?{_RATIO}([-_. ]log10)?")
+_LOG10_HEADER = re.compile(rf"(.*[-_. ]|{_RATIO})?log10([-_. ].*|llr.*|{_RATIO}.*)?")
+_RATIO_ALONE = re.compile(rf"((ln|log|log10)[-_. ]?)?{_RATIO}([-_. ]?log10)?")
 
 
+@functools.lru_cache(maxsize=1 << 17)
 def role_of(header: str) -> str:
     """The role that the name of a column suggests; a condition of that name if none.
 
     >>> role_of("sysA_llr"), role_of("llr_low")   # the bound of an interval is the score of no system
     ('score', '=llr_low')
     """
-    name = header.strip().casefold()
+    name = _folded(header)
     if name in ROLE_OF_HEADER:
         return ROLE_OF_HEADER[name]
     is_score = (_SCORE_HEADER.fullmatch(name) and not _BOUND_HEADER.fullmatch(name)) or _RATIO_ALONE.fullmatch(name)
     return "score" if is_score else CONDITION + header.strip()
+
+
+def _folded(header: str) -> str:
+    """Return a header in small letters, with blanks in place of brackets: ``log10(LR)`` is ``log10 lr``."""
+    return _BRACKETS.sub(" ", header).strip().casefold()
 
 
 def declared_unit(header: str) -> ScoreUnit | None:
@@ -64,10 +73,10 @@ def declared_unit(header: str) -> ScoreUnit | None:
 
     Examples
     --------
-    >>> declared_unit("LR"), declared_unit("log10_lr"), declared_unit("loglr"), declared_unit("score")
+    >>> declared_unit("LR"), declared_unit("log10(LR)"), declared_unit("loglr"), declared_unit("score")
     ('lr', 'log10', 'nats', None)
     """
-    name = header.strip().casefold()
+    name = _folded(header)
     if _LOG10_HEADER.fullmatch(name):
         return "log10"
     if _NATURAL_HEADER.fullmatch(name):

@@ -17,7 +17,7 @@ from deciban.io.contents import ContentKind
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized
 from deciban.io.two_files import read_two_files
-from deciban.io.units import of_probabilities
+from deciban.io.units import NEGATED, of_probabilities
 from deciban.messages import Message, counted, names_apart
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
@@ -251,7 +251,7 @@ class Kind(ABC, Generic[S, K, A]):
     def unit_messages(self, systems: Sequence[S], reading: Reading) -> list[Message]:
         """What was done to the units of scores."""
         if reading.probabilities is None or not systems:
-            return [Message("note", "", trained_units.NEGATED)] if reading.negate else []
+            return [Message("note", "", NEGATED)] if reading.negate else []
         return of_probabilities(systems, self.prior_of_probabilities(reading, self.classes_of(systems[0])), self.noun)
 
     def key_messages(self, key: K, reading: Reading) -> list[Message]:  # noqa: ARG002
