@@ -24,7 +24,7 @@ from deciban.engines import dask as dask_clusters
 from deciban.engines import dask as engine
 from deciban.engines.counting import summarize_shards
 from deciban.engines.sorting import Ascending
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.errors import ClusterError, FormatError, InputError
 from deciban.evaluation.summary import summarize
 from deciban.evaluation.two_class import evaluation_of

@@ -12,8 +12,8 @@ from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.replicates import poisson_weights
 from deciban.engines import units as engine_units
 from deciban.engines.evaluating import evaluate_system
+from deciban.engines.threads import Threads
 from deciban.engines.units import ReplicateTally, UnitsInPieces, UnitTally, trials_of
-from deciban.engines.work import Threads
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.unit_trials import Resampling, UnitTrials
 from deciban.rules import ThresholdWeights

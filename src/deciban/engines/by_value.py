@@ -14,11 +14,12 @@ from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.loops import N_BYTES, compiled
 from deciban.core.ranks.value_counts import ValueCounts, expected_bytes
 from deciban.engines.sorting import Adding, Ascending, Sums
-from deciban.engines.work import Engine, in_threads
+from deciban.engines.threads import in_threads
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.memory import give_back
-from deciban.io.shards.pieces import ShardSource, Wanted
 from deciban.trials.joining.join import require_two_classes
+from deciban.trials.passes import Engine
+from deciban.trials.sources import ShardSource, Wanted
 from deciban.types import CountArray, ScoreArray
 
 FEWEST_ROWS = 1 << 26

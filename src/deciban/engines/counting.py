@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from deciban._files import ScratchFolder
 from deciban.core.ranks.counts import SortedClass, whole_if_possible
 from deciban.engines.sorting import BYTES_PER_GROUPED, Ascending, Ranges, SortedFiles, borders_of
-from deciban.engines.work import Engine
 from deciban.evaluation.summary import Summary, TwoClassFigures
-from deciban.io.atomic import ScratchFolder
 from deciban.io.memory import give_back
-from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes
+from deciban.trials.passes import Engine
+from deciban.trials.sources import Piece, ShardSource, Wanted
 from deciban.types import FloatArray, ScoreArray
 
 _BYTES_PER_HELD = {False: 80, True: 160}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from deciban.engines.counting import summarize_shards
-from deciban.engines.work import Engine
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.summary import TwoClassFigures
 from deciban.evaluation.two_class import evaluation_of
 from deciban.evaluation.unit_trials import Resampling, TrialsByUnit
-from deciban.io.shards.pieces import ShardSource
+from deciban.trials.passes import Engine
+from deciban.trials.sources import ShardSource
 
 
 def evaluate_system(
