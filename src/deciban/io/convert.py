@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban._files import PathLike
 from deciban._validate.classes import Prior
 from deciban._validate.ratios import unit_of
 from deciban.errors import FormatError, KeyMismatchError
@@ -16,7 +17,7 @@ from deciban.io.contents import ContentKind, Contents, Written, field_of
 from deciban.io.formats import Format, formats
 from deciban.io.memory import memory_for_trials, memory_of
 from deciban.io.reader import read_contents, read_input
-from deciban.io.source import PathLike, require_one_stream
+from deciban.io.source import require_one_stream
 from deciban.io.units import (
     as_written,
     in_other_units,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from deciban._files import PathLike, atomic_write, display_name
 from deciban.errors import InputError
-from deciban.io.atomic import atomic_write
 from deciban.io.columns.columnar import table_of, written_of
 from deciban.io.contents import ContentKind, Contents, labels_in_words
 from deciban.io.convert import left_out, only, read_message
@@ -18,7 +18,6 @@ from deciban.io.formats import by_name, for_ending
 from deciban.io.shards.contents import contents_in_pieces, is_readable_in_pieces
 from deciban.io.shards.files import table_files
 from deciban.io.shards.writing import TableWriter
-from deciban.io.source import PathLike, display_name
 from deciban.io.units import as_written, certain, in_other_units
 from deciban.io.writing import target_name
 from deciban.messages import Message, as_message, counted

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from deciban._files import PathLike, display_name
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
-from deciban.io.shards.pieces import ShardSource
-from deciban.io.source import PathLike, display_name, single_files
+from deciban.io.source import single_files
 from deciban.io.two_files import UnpairedError
 from deciban.messages import Message, names_apart
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
+from deciban.trials.sources import ShardSource
 from deciban.types import Progress
 from deciban.workflows.evaluating import OpenedFiles, evaluate_source, kind_of_opened, number_of_worst, opened
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of

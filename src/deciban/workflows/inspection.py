@@ -12,10 +12,10 @@ import numpy as np
 
 from deciban._arrow import compute as pc
 from deciban._arrow import constant
+from deciban._files import PathLike, display_name
 from deciban._validate.probabilities import LIKE_POSTERIORS, LIKE_PROBABILITIES, like_posteriors, like_probabilities
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
-from deciban.io.source import PathLike, display_name
 from deciban.io.summary_files import SummaryHead, is_summary_file, read_head
 from deciban.io.units import DETECTION_LLRS, NEGATED, is_submission, negated
 from deciban.messages import as_message, shortened

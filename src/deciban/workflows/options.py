@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self, TypeAlias
 
+from deciban._files import PathLike
 from deciban._validate.classes import Groups, Prior
 from deciban._validate.ratios import unit_of
 from deciban.core.ranks.operating import PointLike, as_operating_point
@@ -14,7 +15,6 @@ from deciban.errors import InputError
 from deciban.evaluation.preset_table import Preset, preset
 from deciban.io.columns.headers import Columns
 from deciban.io.formats import formats
-from deciban.io.source import PathLike
 from deciban.io.units import refuse_negated_probabilities
 from deciban.trials.joining.matching import Duplicates, Missing
 from deciban.trials.joining.renaming import IdsLike, Renaming

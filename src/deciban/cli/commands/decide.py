@@ -87,7 +87,7 @@ def decide_command(
 
 
 def _say(lines: list[str], *, stderr: bool = False) -> None:
-    from deciban.cli.shared.tables import console, say
+    from deciban.tables.results import console, say
 
     out = console(stderr=stderr)
     for line in lines:

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from deciban import Scores, read_scores
+from deciban._files import ScratchFolder, remove_unfinished
 from deciban.io import atomic_write, write
-from deciban.io.atomic import ScratchFolder, remove_unfinished
 
 
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -201,7 +201,7 @@ def test_who_ends_the_process_removes_scratch_folders():
 def killed_with_a_folder(tmp_path):
     """The folder of a process that was killed just now."""
     before = {*tmp_path.glob("deciban-*")}
-    code = "import os, signal\nfrom deciban.io.atomic import ScratchFolder\nfolder = ScratchFolder()\n"
+    code = "import os, signal\nfrom deciban._files import ScratchFolder\nfolder = ScratchFolder()\n"
     code += "(folder.path / 'half.parquet').write_text('x')\nos.kill(os.getpid(), signal.SIGKILL)"
     subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
     (left,) = {*tmp_path.glob("deciban-*")} - before
@@ -250,7 +250,7 @@ def test_a_folder_that_is_removed_before_it_is_locked_is_made_again(monkeypatch)
             made[0].rmdir()
         return str(made[-1])
 
-    monkeypatch.setattr("deciban.io.atomic.tempfile.mkdtemp", taken)
+    monkeypatch.setattr("deciban._files.tempfile.mkdtemp", taken)
     folder = ScratchFolder()
     assert folder.path == made[1]
     assert folder.path.is_dir()
@@ -260,7 +260,7 @@ def test_a_folder_that_is_removed_before_it_is_locked_is_made_again(monkeypatch)
 
 def test_where_folders_cannot_be_locked_none_is_taken_for_abandoned(temporary, monkeypatch):
     left = killed_with_a_folder(temporary)
-    monkeypatch.setattr("deciban.io.atomic.lock", lambda _handle: False)
+    monkeypatch.setattr("deciban._files.lock", lambda _handle: False)
     one = ScratchFolder()
     assert left.exists()
     assert one.path.name.count("-") == 1
