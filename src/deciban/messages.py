@@ -78,9 +78,9 @@ class Note(str):
         made.topic = topic
         return made
 
-    def __getnewargs__(self) -> tuple[str, Topic]:
+    def __reduce__(self) -> tuple[type[Note], tuple[str, Topic]]:
         """Return what copies are made of."""
-        return str(self), self.topic
+        return type(self), (str(self), self.topic)
 
 
 def topic_of(note: str) -> Topic:
