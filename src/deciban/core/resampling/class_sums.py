@@ -623,6 +623,8 @@ def sums_of_powers(
     """
     n_units, n_problems = shape
     pair = problem.astype(np.int64) * n_units + unit
+    home: IntArray
+    of_unit: FloatArray
     if single:
         of_unit, home = values, problem
     elif n_units * n_problems <= _TABLE:
