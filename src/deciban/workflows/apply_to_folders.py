@@ -208,7 +208,7 @@ def _messages(what: ToApply, tallies: Sequence[Tally], tables: Sequence[Sequence
 def _require_parquet(to: str | None) -> None:
     """Refuse another format than Parquet."""
     if to is not None and by_name(to).name != "parquet":
-        raise InputError(f"to: got {to!r}. What is written in pieces is a folder of Parquet; leave it out.")
+        raise InputError(f"to: got {to!r}. Batches are written to Parquet; leave it out.")
 
 
 def how_to_read(kind: AnyKind, reading: Reading, scale: Scale) -> HowToRead:
