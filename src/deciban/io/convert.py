@@ -10,22 +10,24 @@ from typing import Any
 
 import numpy as np
 
+from deciban._files import PathLike, atomic_write, display_name
 from deciban._validate.classes import Prior
 from deciban._validate.ratios import unit_of
 from deciban.errors import FormatError, InputError, KeyMismatchError
-from deciban.io.atomic import atomic_write
 from deciban.io.columns.headers import Columns, unit_in_words
 from deciban.io.contents import ContentKind, Contents, Written, field_of, labels_in_words
 from deciban.io.formats import Format, by_name, for_ending, formats
 from deciban.io.memory import memory_for_trials, memory_of
 from deciban.io.reader import read_contents, read_input
-from deciban.io.source import PathLike, display_name, require_one_stream
+from deciban.io.source import require_one_stream
 from deciban.io.units import (
+    as_written,
     certain,
     in_other_units,
     is_submission,
     n_infinite,
     notes_on_submissions,
+    refuse_negated_probabilities,
     require_class_units,
 )
 from deciban.io.writing import put, refuse_overwriting, target_name
@@ -47,6 +49,7 @@ def convert(
     labels: Mapping[str, str] | None = None,
     log10: bool = False,
     lr: bool = False,
+    negate: bool = False,
     probabilities: float | Prior | None = None,
     detection_llr: bool = False,
     write_as: str = "loglik",
@@ -68,7 +71,7 @@ def convert(
     key : path, optional
         A key whose labels are written with the scores, and its conditions if there is room. It must have a label for
         every trial of the source, and agree with the labels that are there already.
-    format, columns, labels, log10, lr : optional
+    format, columns, labels, log10, lr, negate : optional
         See `deciban.read_scores`, for the source; the labels for the key, too.
     probabilities : float or prior, optional
         The scores are probabilities by this prior, that of a target or that of the classes: llrs or log-likelihoods in
@@ -105,13 +108,14 @@ def convert(
     """
     require_class_units(write_as)
     unit = unit_of(log10=log10, lr=lr)
+    if negate:
+        refuse_negated_probabilities(probabilities)
     require_one_stream([source, key])
     refuse_overwriting([target], [source, key])
     # A format that has detection llrs makes them itself.
     class_unit = "loglik" if to in formats() and formats()[to].detection_llr else write_as
-    read = _Read(
-        what, {"probabilities": probabilities, "detection_llr": detection_llr, "write_as": class_unit, "lr": lr}
-    )
+    units: Any = {"probabilities": probabilities, "detection_llr": detection_llr, "write_as": class_unit, "lr": lr}
+    read = _Read(what, units, negate)
     given: Any = {"format": format, "columns": columns, "labels": labels, "unit": unit}
     if memory_of([source]) > memory_for_trials(memory):
         reason = _needs_all(source, target, to, what, key, given)
@@ -146,6 +150,7 @@ class _Read:
         As of `convert`.
     units : mapping
         Arguments of `in_other_units`.
+    negate : bool
     first : Contents or None
         Of the first batch.
     n_trials : int
@@ -162,6 +167,7 @@ class _Read:
 
     what: ContentKind | None
     units: Mapping[str, Any]
+    negate: bool
     first: Contents | None = None
     n_trials: int = 0
     labels: list[int] = field(default_factory=lambda: [0, 0])
@@ -173,7 +179,9 @@ class _Read:
     def add(self, contents: Contents) -> Contents:
         """Return what is written of a batch, in the units in which it is written."""
         chosen = contents if self.what is None else only(contents, self.what)
+        chosen, of_sign = as_written(chosen, negate=self.negate)
         made, told = in_other_units(chosen, **self.units)
+        told = [*of_sign, *told]
         self.first = self.first or chosen
         self.n_trials += 0 if chosen.index is None else len(chosen.index)
         if chosen.key is not None:

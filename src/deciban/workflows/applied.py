@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from deciban._files import PathLike
 from deciban._version import __version__
 from deciban.analysis.data import SystemsData
 from deciban.errors import DecibanError, naming_trials
@@ -26,7 +27,6 @@ from deciban.io.reader import Input
 from deciban.io.shards.contents import ReadAs
 from deciban.io.shards.files import RowTable, stamp_of
 from deciban.io.shards.truth import Range
-from deciban.io.source import PathLike
 from deciban.io.units import certain, n_infinite
 from deciban.messages import Message, as_message, counted
 from deciban.models.mapped import naming_scores
