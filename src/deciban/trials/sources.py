@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -292,6 +292,40 @@ class ShardSource:
     def batch(self) -> Chunk | None:
         """All trials, where they are in memory; else None."""
         return self.pieces[0].batch if len(self.pieces) == 1 else None
+
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether all trials are in memory."""
+        return self.batch is not None
+
+    @property
+    def score_paths(self) -> list[Any]:
+        """The score files that a user named."""
+        return list(self.paths)
+
+    def kind_name(self, _options: object = None) -> Literal["two-class", "classes"]:
+        """Return what the scores are about."""
+        return "classes" if self.classes else "two-class"
+
+    def as_source(self, _options: object, _progress: object = None) -> ShardSource:
+        """Return the source itself; see `deciban.workflows.inputs.Opened`."""
+        return self
+
+    def in_order_of(self, _classes: Sequence[str]) -> ShardSource:
+        """Return the source itself, with its own order of the classes."""
+        return self
+
+    def options_for(self, _model: object, options: Any) -> Any:
+        """Return the options: the kind of a source is known."""
+        return options
+
+    def as_recognized(self, reading: Any) -> Any:
+        """Return how the score files are read once more."""
+        return reading
+
+    def alone(self) -> tuple[Any, ...]:
+        """Return nothing: systems of a source are paired."""
+        return ()
 
     def made_of(self, pieces: Sequence[Piece], **changes: Any) -> ShardSource:
         """Return the same source with other pieces; those of trials in memory are read at once."""
