@@ -92,7 +92,7 @@ def ours(folder: Path, memory: int, engine: Any) -> dict[str, Any]:
 
 
 def streamed(folder: Path, memory: int) -> dict[str, Any]:
-    from deciban.engines.work import Threads
+    from deciban.engines.threads import Threads
 
     return ours(folder, memory, Threads(2))
 

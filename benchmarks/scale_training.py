@@ -70,7 +70,7 @@ def class_weights(folder: Path) -> tuple[float, float]:
 
 
 def with_deciban(folder: Path) -> tuple[Any, float, str]:
-    from deciban.engines.work import Threads
+    from deciban.engines.threads import Threads
     from deciban.fusion import LinearFusion
     from deciban.io.shards.opening import open_shards
 

@@ -53,6 +53,25 @@ def _no_window(monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
 
 
+@pytest.fixture
+def run_binary(monkeypatch, capsysbinary):
+    """Runs a command; what it prints comes as bytes."""
+    from support.commands import terminal
+
+    return terminal(monkeypatch, capsysbinary)
+
+
+@pytest.fixture
+def run(run_binary):
+    """Runs a command; what it prints comes as text."""
+
+    def runner(*words, stdin=None):
+        code, out, err = run_binary(*words, stdin=stdin)
+        return code, out.decode(), err
+
+    return runner
+
+
 @pytest.fixture(scope="session")
 def real_data():
     """Folder with real score sets, which are not part of the repository."""

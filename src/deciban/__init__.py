@@ -10,6 +10,7 @@ A deciban, ten times the common logarithm of a likelihood ratio, is the unit of 
 
 from __future__ import annotations
 
+from deciban import _views  # noqa: F401  # registers views of results
 from deciban._lazy import late
 
 # `import deciban` alone costs nothing. ``sklearn`` needs a package that ``from deciban import *`` does without.

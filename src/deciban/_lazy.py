@@ -60,3 +60,16 @@ def late(package: str, beside: Iterable[str] = ()) -> tuple[Callable[[str], Any]
         return found
 
     return get, lambda: list(get("__all__"))
+
+
+_REGISTERED: dict[str, Callable[..., Any]] = {}
+
+
+def register(**functions: Callable[..., Any]) -> None:
+    """Offer functions of higher packages to lower ones, which call them by these names; see `deciban._views`."""
+    _REGISTERED.update(functions)
+
+
+def registered(name: str) -> Callable[..., Any]:
+    """Return the function that `register` was given under a name."""
+    return _REGISTERED[name]

@@ -83,7 +83,7 @@ def test_pairing_makes_intervals_narrower(three):
     assert paired.difference("cllr").standard_error < 0.7 * np.hypot(
         *(one.uncertainty.estimates["cllr"].standard_error for one in (three[0], apart))
     )
-    assert not single.notes  # the same speakers, of other trials
+    assert not [one for one in single.notes if "units" in one]  # the same speakers, of other trials
 
 
 def test_worse_is_beyond_the_margin_and_beyond_doubt(three):
@@ -216,9 +216,8 @@ def test_training_against_test_is_of_other_units():
         )
     )
     found = deciban.compare(one, other)
-    assert found.notes == (
-        "training \N{MINUS SIGN} test: both have no unit in common; the others vary each by itself.",
-    )
+    (note,) = (one for one in found.notes if "unit" in one)
+    assert note == "training \N{MINUS SIGN} test: both have no unit in common; the others vary each by itself."
     assert found.pairs[0].n_shared == 0
 
 
@@ -251,7 +250,8 @@ def test_many_classes_are_compared_by_the_same_names_and_curves():
     by_unit = np.bincount(unit, centred) / 240
     error = found.difference("error_rate")
     assert error.estimate == pytest.approx(differs.mean())
-    assert error.standard_error == pytest.approx(np.sqrt(60 / 59 * np.sum(by_unit**2)))
+    # The jackknife factors of units, which have one or two of the 80 segments of a class, are below 2 %.
+    assert error.standard_error == pytest.approx(np.sqrt(60 / 59 * np.sum(by_unit**2)), rel=0.02)
 
 
 def test_an_infinite_figure_leaves_out_its_pairs_alone():

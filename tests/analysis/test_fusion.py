@@ -8,10 +8,11 @@ import pytest
 from deciban import metrics
 from deciban.analysis import analyse_fusion
 from deciban.calibration import AffineCalibrator
-from deciban.cli.shared.tables import console, print_results
 from deciban.errors import InputError
 from deciban.evaluation import evaluate
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion, posterior_divergence
+from deciban.tables.results import console
+from deciban.tables.text import print_results
 
 
 def systems(n_tar=60, n_non=240, n_systems=3, seed=1):

@@ -40,7 +40,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 62_300, "modules": 503}
+MOST = {"code lines": 62_300, "modules": 497}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 
@@ -300,6 +300,9 @@ FACADES = {
 }
 """Functions that users call with keyword arguments, which they may take many of."""
 
+ESTIMATES = {"deciban.core.resampling.variances.estimate"}
+"""The one function that gives every metric its standard error, with all that an interval depends on."""
+
 OPTIMIZERS = {
     "deciban.core.classes.transforms.train_transform",
     "deciban.core.training.linear_training.train",
@@ -319,4 +322,4 @@ def test_only_facades_take_many_arguments():
                 own = [one.arg for one in node.args.posonlyargs + node.args.args if one.arg not in ("self", "cls")]
                 if len(own) + len(node.args.kwonlyargs) > 7:
                     wide.add(f"{module}.{node.name}")
-    assert wide == FACADES | OPTIMIZERS
+    assert wide == FACADES | ESTIMATES | OPTIMIZERS

@@ -6,10 +6,10 @@ import pytest
 from deciban.calibration import AffineCalibrator, MulticlassCalibrator, cross_validated
 from deciban.calibration.cross import folds_of, held_out
 from deciban.calibration.crossed_sources import SourceParts
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion
-from deciban.io.shards.pieces import Wanted
+from deciban.trials.sources import Wanted
 from support.shards import Apart, source_of
 
 MEMORY = 1 << 28

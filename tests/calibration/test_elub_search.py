@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.calibration import AffineCalibrator, Chain, ElubCalibrator
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.errors import DecibanWarning, InputError
 from support.shards import Apart, source_of
 

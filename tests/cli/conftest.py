@@ -1,26 +1,8 @@
-"""The terminal of the tests of commands."""
+"""Files that tests of commands read."""
 
 import pytest
 
 from support.class_files import write_files
-from support.commands import terminal
-
-
-@pytest.fixture
-def run_binary(monkeypatch, capsysbinary):
-    """Runs a command; what it prints comes as bytes."""
-    return terminal(monkeypatch, capsysbinary)
-
-
-@pytest.fixture
-def run(run_binary):
-    """Runs a command; what it prints comes as text."""
-
-    def runner(*words, stdin=None):
-        code, out, err = run_binary(*words, stdin=stdin)
-        return code, out.decode(), err
-
-    return runner
 
 
 @pytest.fixture

@@ -128,7 +128,7 @@ def test_a_library_at_work_cannot_hold_up_the_end(tmp_path):
 def test_what_is_written_aside_goes(tmp_path, number, code, said):
     program = (
         "import time\nfrom deciban.cli import interrupts\nfrom deciban.io import atomic_write\n"
-        "from deciban.io.atomic import ScratchFolder\nfolder = ScratchFolder()\n"
+        "from deciban._files import ScratchFolder\nfolder = ScratchFolder()\n"
         "with interrupts.listening(), atomic_write('o.txt') as stream:\n    stream.write(b'half')\n    stream.flush()\n"
         "    print('up', flush=True)\n    time.sleep(30)\n"
     )

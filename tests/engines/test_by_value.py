@@ -12,7 +12,7 @@ from deciban.core.ranks import value_counts
 from deciban.engines import by_value
 from deciban.engines.by_value import SurveyByValue, summarize_by_value
 from deciban.engines.counting import Survey, summarize_shards
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.errors import KeyMismatchError
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.two_class import evaluation_of

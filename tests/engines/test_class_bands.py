@@ -21,6 +21,8 @@ def test_groups_of_units_are_those_of_memory(tmp_path, monkeypatch, units):
     asked = {"units": units, "pairs": False}
     whole = evaluate_files(tmp_path / "segments.parquet", **asked).systems[0].uncertainty
     found = evaluate_files(ds.dataset(tmp_path / "segments.parquet"), **asked).systems[0].uncertainty
-    assert len([name for name in whole.curves if name[0] == "detectors"]) == 6
-    for name, expected in whole.curves.items():
-        np.testing.assert_allclose(found.curves[name], expected, rtol=1e-9, atol=1e-13, err_msg=str(name))
+    assert len([name for name in whole.error_rates if name[0] == "detectors"]) == 6
+    for name, (places, expected) in whole.error_rates.items():
+        axis, rates = found.error_rates[name]
+        np.testing.assert_array_equal(axis, places)
+        np.testing.assert_allclose(rates.distances(0.95), expected.distances(0.95), rtol=1e-9, atol=1e-13)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.class_counting import summarize_once
 from deciban.engines.class_units import WhoIsIn
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.evaluation import ClassFigures, class_evaluation_of
 from deciban.evaluation.multiclass.class_bounds import within_class_bounds
 from deciban.evaluation.multiclass.evaluate import evaluate_trials

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from deciban.engines.class_counting import ClassSurvey, summarize_surveyed, survey_classes
 from deciban.engines.class_problems import ProblemTally, problems_of, solved
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.evaluation import ClassFigures, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.models.class_limits import calibration_in_pieces

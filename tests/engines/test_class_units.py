@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.class_counting import confusion_in, grouped, summarize_surveyed, survey_classes, totals_of
 from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
+from deciban.engines.threads import Threads
 from deciban.engines.trial_units import LookAtUnits
-from deciban.engines.work import Threads
 from deciban.errors import InputError
 from deciban.evaluation import ClassFigures, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
@@ -96,6 +96,10 @@ def compare(found, whole):
         for what in dataclasses.fields(expected.nothing_seen) if expected.nothing_seen is not None else ():
             a, b = (getattr(some.nothing_seen, what.name) for some in (one, expected))
             assert a == pytest.approx(b, rel=1e-12), (name, what.name)
+        if expected.rates is not None:
+            limits = one.rates.distances(0.95), expected.rates.distances(0.95)
+            np.testing.assert_allclose(*limits, rtol=1e-7, atol=1e-9, err_msg=str(name))
+        assert one.degrees == pytest.approx(expected.degrees, rel=1e-6), name
     place = {key: at for at, key in enumerate(whole.keys.tolist())}  # in pieces, those with trials that count, in order
     for name, expected in whole.influences.items() if found.influences else ():
         if name not in TRAINED:
@@ -107,15 +111,14 @@ def compare(found, whole):
 
 
 def compare_bands(found, whole):
-    """Bands of detectors."""
+    """Bands of detectors and of average costs."""
     assert found.curves.keys() == whole.curves.keys()
-    assert found.unseen.keys() == whole.unseen.keys()
-    for name, expected in whole.unseen.items():
-        np.testing.assert_allclose(found.curves[name], whole.curves[name], rtol=1e-9, atol=1e-9, err_msg=str(name))
-        assert found.unseen[name].n_units == expected.n_units
-        for what in ("log_odds", "above", "below"):
-            a, b = getattr(found.unseen[name], what), getattr(expected, what)
-            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15, err_msg=str(name))
+    assert found.error_rates.keys() == whole.error_rates.keys()
+    for name, (places, expected) in whole.error_rates.items():
+        axis, rates = found.error_rates[name]
+        np.testing.assert_array_equal(axis, places)
+        limits = rates.distances(0.95), expected.distances(0.95)
+        np.testing.assert_allclose(*limits, rtol=1e-7, atol=1e-9, err_msg=str(name))
 
 
 def compare_replicates(found, whole):

@@ -18,8 +18,8 @@ from deciban.engines.conditions import (
     sorted_by_condition,
     weighted_by_condition,
 )
-from deciban.engines.work import Threads
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
+from deciban.engines.threads import Threads
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 
 ALL = Wanted((0,), truth=True, units=True, weight=True)
 

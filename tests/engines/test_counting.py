@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from deciban.core.ranks.gaps import CutCounts
 from deciban.engines.counting import Around, Survey, summarize_shards
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.errors import InputError
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.two_class import evaluation_of
-from deciban.io.shards.pieces import batches
 from deciban.rules import ThresholdWeights
+from deciban.trials.sources import batches
 from support.shards import source_of
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -9,7 +9,7 @@ from deciban.core.ranks.gaps import GapClass
 from deciban.engines import crossing as module
 from deciban.engines.counting import summarize_shards
 from deciban.engines.crossing import KeepGap
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.errors import FormatError, InputError
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.two_class import evaluation_of

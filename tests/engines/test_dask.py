@@ -23,7 +23,7 @@ from deciban.engines import by_value
 from deciban.engines import dask as dask_clusters
 from deciban.engines import dask as engine
 from deciban.engines.counting import Survey, summarize_shards
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.errors import ClusterError, FormatError, InputError
 from deciban.evaluation.summary import TwoClassFigures, summarize
 from deciban.evaluation.two_class import evaluation_of

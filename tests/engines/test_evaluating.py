@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from deciban.engines import counting, evaluating, pruning
 from deciban.engines.evaluating import evaluate_system, unknown_thresholds
+from deciban.engines.threads import Threads
 from deciban.engines.units import UnitsInPieces
-from deciban.engines.work import Threads
 from deciban.errors import InputError
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.unit_trials import Resampling

@@ -11,7 +11,7 @@ from deciban.core.ranks.pruning import are_open, told_apart
 from deciban.engines import pruning
 from deciban.engines.counting import summarize_shards
 from deciban.engines.pruning import bounded_summary, refined, rows_to_keep, summarize_by_cells, tally_of
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.errors import InputError
 from deciban.evaluation.summary import TwoClassFigures, summarize
 from deciban.evaluation.two_class import evaluation_of

@@ -9,7 +9,7 @@ from deciban.core.resampling.cells import _quantiles, room_for
 from deciban.engines import pruning, score_places
 from deciban.engines.counting import summarize_shards
 from deciban.engines.score_places import CountBelow, KeepWithin, scores_along
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.errors import FormatError
 from deciban.evaluation.summary import summarize
 from support.shards import Apart, source_of

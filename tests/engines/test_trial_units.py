@@ -11,8 +11,8 @@ from deciban.core.resampling import unit_counts
 from deciban.core.resampling.units import TrialUnits, independent
 from deciban.engines import trial_units
 from deciban.engines.evaluating import evaluate_system
+from deciban.engines.threads import Threads
 from deciban.engines.trial_units import SinglesInPieces, TrialSurvey
-from deciban.engines.work import Threads
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.unit_trials import Resampling
 from deciban.rules import ThresholdDensity

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.resampling.units import TrialUnits, are_alike, has_common_unit
+from deciban.engines.threads import Threads
 from deciban.engines.trial_units import ClassFacts, LookAtUnits, UnitFacts
-from deciban.engines.work import Threads
 from support.shards import source_of
 
 

@@ -15,8 +15,8 @@ from deciban.engines import pruning
 from deciban.engines import units as engine_units
 from deciban.engines.counting import summarize_shards
 from deciban.engines.evaluating import evaluate_system
+from deciban.engines.threads import Threads
 from deciban.engines.units import ReplicateTally, UnitsInPieces, UnitTally, trials_of
-from deciban.engines.work import Threads
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.unit_trials import Resampling, UnitTrials
 from deciban.rules import ThresholdWeights

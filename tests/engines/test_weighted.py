@@ -9,8 +9,8 @@ from deciban.core.ranks.pruning import told_apart
 from deciban.engines.counting import summarize_shards
 from deciban.engines.evaluating import evaluate_system, unknown_thresholds
 from deciban.engines.pruning import bounded_summary, refined, tally_of
+from deciban.engines.threads import Threads
 from deciban.engines.weighted import WeightedSurvey
-from deciban.engines.work import Threads
 from deciban.errors import KeyMismatchError
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.two_class import evaluation_of

@@ -61,7 +61,10 @@ def test_intervals_stand_beside_their_figures(place, figure):
 def test_limited_rates_are_told_apart_by_what_is_limited():
     lists = [(name, entry) for name in ("fnmr_at_fmr", "fmr_at_fnmr") for entry in FOUND[name]]
     assert len(lists) == 3
+    assert "intervals" not in lists[1][1]  # FMR 0.02 allows too few errors
     for k, (name, entry) in enumerate(lists):
+        if "intervals" not in entry:
+            continue
         (shown,) = entry["intervals"].items()
         assert shown[0] == name.partition("_")[0]
         same(shown[1], ONE.interval(("rates_at", k)))

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from deciban.core.training import linear_parts
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import QualityFusion
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.models.mapped import mapped
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from support.shards import Apart
 
 MEMORY = 1 << 28

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.errors import InputError
 from deciban.fusion import SubsetFusion
 from support.shards import source_of

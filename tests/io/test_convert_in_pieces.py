@@ -48,6 +48,23 @@ def test_text_is_the_same_as_in_memory(table, tmp_path, what):
     assert pq.ParquetFile(tmp_path / "out.parquet").num_row_groups > 5
 
 
+def test_negated_text(table, tmp_path):
+    told, found = both_ways(table, tmp_path / "out.parquet", labels=LABELS, negate=True)
+    assert found == told
+    score = pq.read_table(table.with_name("whole.parquet"))["score"].to_numpy()
+    given = [float(line.split()[2]) for line in table.read_text().splitlines()[1:]]
+    assert score.tolist() == [0.0 - one for one in given]
+
+
+def test_likelihood_ratios_become_logarithms_with_a_note(tmp_path):
+    (tmp_path / "lr.txt").write_text("".join(f"m s{k} {2.0**k!r}\n" for k in range(90)))
+    told, found = both_ways(tmp_path / "lr.txt", tmp_path / "out.parquet", lr=True)
+    assert found == told
+    assert "note  scores are likelihood ratios, and are written as their natural logarithms" in told
+    score = pq.read_table(tmp_path / "whole.parquet")["score"].to_numpy()
+    assert score == pytest.approx(np.arange(90) * np.log(2))
+
+
 def test_compressed_text(table, tmp_path):
     packed = tmp_path / "a.txt.gz"
     packed.write_bytes(gzip.compress(table.read_bytes()))

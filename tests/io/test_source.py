@@ -17,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban import FormatError, InputError, Scores, read_scores
+from deciban._files import display_name
 from deciban.io import atomic_write
 from deciban.io import write as write_tables
-from deciban.io.source import Source, display_name, read_text
+from deciban.io.source import Source, read_text
 from deciban.io.writing import refuse_overwriting
 
 TEXT = b"ann x 1.5\nbob y -2\n"

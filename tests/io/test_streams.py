@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deciban._files import looked_ahead, stream_of
 from deciban.errors import FormatError
 from deciban.io.source import Source
-from deciban.io.streams import looked_ahead, stream_of
 
 
 @given(st.binary(max_size=60), st.lists(st.integers(0, 70), max_size=4), st.lists(st.integers(-1, 30), max_size=9))

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from deciban._files import ScratchFolder
 from deciban.errors import FormatError, InputError
-from deciban.io.atomic import ScratchFolder
 from deciban.io.count_tables import counted
 from deciban.io.summary_files import (
     ShardRecord,

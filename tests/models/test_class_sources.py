@@ -13,10 +13,11 @@ from deciban.calibration import (
 )
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits
 from deciban.core.training import class_parts
-from deciban.engines.units import UnitNames, UnitsOfPieces
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
+from deciban.engines.units import UnitNames
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import MulticlassFusion
+from deciban.trials.speakers import UnitsOfPieces
 from support.shards import Apart, source_of
 
 MEMORY = 1 << 28

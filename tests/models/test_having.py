@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.fusion.subsets import occurring_subsets
-from deciban.io.shards.pieces import Wanted
 from deciban.models.mapped import having, scored_by
+from deciban.trials.sources import Wanted
 from support.shards import source_of
 
 

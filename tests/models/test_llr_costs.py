@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban.core.rules.expected import mixed
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.fusion import LinearFusion
 from deciban.models.labelled import Labelled
 from deciban.models.two_class import CostsOfMapped

@@ -9,8 +9,8 @@ import pytest
 from deciban.calibration import AffineCalibrator, MulticlassScaleCalibrator
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion
-from deciban.io.shards.pieces import Wanted
 from deciban.models.mapped import mapped, ordered
+from deciban.trials.sources import Wanted
 from support.shards import source_of
 
 

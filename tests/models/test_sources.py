@@ -22,12 +22,12 @@ from deciban.calibration import (
 )
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits, keys_of
 from deciban.core.training import linear_parts
+from deciban.engines.threads import Threads
 from deciban.engines.trial_units import LookAtUnits
-from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Threads
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion
-from deciban.io.shards.pieces import ShardSource
+from deciban.trials.sources import ShardSource
+from deciban.trials.speakers import UnitsOfPieces
 from support.shards import Apart, ArrayPiece, source_of
 
 MEMORY = 1 << 28

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from deciban.errors import FormatError
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource
+from deciban.trials.sources import Chunk, Piece, ShardSource
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.core.resampling.units import TrialUnits
-from deciban.engines.work import Threads
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource
+from deciban.engines.threads import Threads
 from deciban.trials.names.codes import encode
+from deciban.trials.sources import Chunk, Piece, ShardSource
 
 
 class Apart(Threads):

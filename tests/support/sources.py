@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 
-from deciban.io.shards.pieces import Wanted
+from deciban.trials.sources import Wanted
 from deciban.workflows.inputs import read_joined
 from deciban.workflows.options import Options
 

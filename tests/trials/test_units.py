@@ -11,7 +11,8 @@ from scipy.sparse.csgraph import connected_components
 from deciban import InputError
 from deciban.core.resampling.units import keys_of
 from deciban.trials import Trials
-from deciban.trials.units import connected, side_of, speakers_of, units_of_columns, units_of_trials
+from deciban.trials.speakers import connected
+from deciban.trials.units import side_of, speakers_of, units_of_columns, units_of_trials
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "e", "é b", "李"])
 TRIALS = st.lists(st.tuples(NAMES, NAMES, st.booleans(), st.booleans()), min_size=1, max_size=12)

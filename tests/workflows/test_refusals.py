@@ -103,3 +103,16 @@ TWICE = {
 def test_standard_input_is_read_once_in_a_call(case):
     with pytest.raises(InputError, match=r"standard input \(-\) can be read only once, but 2 inputs"):
         TWICE[case]()
+
+
+def test_more_classes_than_rows_are_refused_before_rows_are_parsed(tmp_path, monkeypatch):
+    def parsed(*_arguments, **_options):
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr("deciban.io.reader.parse_table", parsed)
+    n_classes, path = 2000, tmp_path / "wide.csv"
+    header = ",".join([*(f"c{k}" for k in range(n_classes)), "label"])
+    rows = [",".join([*["0.5"] * n_classes, str(k)]) for k in range(30)]
+    path.write_text("\n".join([header, *rows]) + "\n")
+    with pytest.raises(InputError, match="2,000 columns are scores of classes, and there are at most 32 rows"):
+        evaluate_files(path)

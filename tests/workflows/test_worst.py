@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban import InputError, evaluate, evaluate_files, report_files, train_files
-from deciban.io.shards.pieces import Chunk, HeldPiece, ShardSource
+from deciban.trials.sources import Chunk, HeldPiece, ShardSource
 from deciban.workflows.evaluating import number_of_worst, worst_of
 from support.both_kinds import MADE
 

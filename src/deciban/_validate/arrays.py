@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban._validate.mistaken import refuse_labels
+from deciban._validate.labels import refuse_labels
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
 

@@ -114,16 +114,22 @@ def distributions(values: ArrayLike, name: str) -> FloatArray:
     return table
 
 
+_PERCENT = 100.0
+
+
 def _refuse_outside(table: FloatArray, name: str) -> None:
     wrong = np.flatnonzero(~((table >= 0.0) & (table <= 1.0)).all(axis=1))
     if not len(wrong):
         return
     row = table[wrong[0]]
     value = row[~((row >= 0.0) & (row <= 1.0))][0]
+    way = "leave probabilities out (--probabilities) if they are logarithms"
+    if (table >= 0.0).all() and (table <= _PERCENT).all():
+        way = f"divide percentages by 100, or {way}"
     raise TrialError(
         f"{name}: {len(wrong):,} of {len(table):,} trials have scores outside [0, 1], the first ",
         int(wrong[0]),
-        f": {value:.6g}. These are no probabilities: leave probabilities out (--probabilities) if they are logarithms.",
+        f": {value:.6g}. These are no probabilities: {way}.",
     )
 
 

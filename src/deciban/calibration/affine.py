@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.linear_training import LinearFit
 from deciban.errors import warn
-from deciban.models.model import Plain
-from deciban.models.sources import scores_alone, scores_as_they_are
+from deciban.models.labelled import scores_alone, scores_as_they_are
+from deciban.models.model import Uncertainty
 from deciban.models.two_class import Calibrator, TrainedByRule, results_of
-from deciban.models.uncertainty import ParameterCovariance, Uncertainty
+from deciban.models.uncertainty import ParameterCovariance
 from deciban.types import FloatArray
+
+if TYPE_CHECKING:
+    from deciban.core.resampling.units import TrialUnits
+    from deciban.core.training.linear_training import LinearFit
+    from deciban.models.model import Plain
 
 _FINITE = {"type": "number"}
 

@@ -13,11 +13,11 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.linear_training import LinearFit, train_trials
 from deciban.core.training.sums import Ends
 from deciban.errors import InputError, TrialError, warn
-from deciban.io.shards.pieces import Chunk
 from deciban.models.labelled import Labelled
-from deciban.models.model import Plain
+from deciban.models.model import Plain, Uncertainty
 from deciban.models.two_class import Calibrator, TrainedByRule, results_of
-from deciban.models.uncertainty import ParameterCovariance, Uncertainty
+from deciban.models.uncertainty import ParameterCovariance
+from deciban.trials.sources import Chunk
 from deciban.types import FloatArray, ScoreArray
 
 

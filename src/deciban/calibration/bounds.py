@@ -17,14 +17,14 @@ from deciban.core.resampling.linearised import UnitChanges
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError, warn
-from deciban.io.shards.pieces import Chunk
 from deciban.metrics import SortedScores
 from deciban.models.labelled import Labelled
 from deciban.models.loading import model_of
-from deciban.models.model import Plain, content_of
+from deciban.models.model import Plain, Uncertainty, content_of
 from deciban.models.sources import SourceTrials
 from deciban.models.two_class import Calibrator, outcome_of
-from deciban.models.uncertainty import ParameterCovariance, Uncertainty
+from deciban.models.uncertainty import ParameterCovariance
+from deciban.trials.sources import Chunk
 from deciban.types import CountArray, FloatArray
 
 _CUTS = np.arange((1 << 16) + 1) / (1 << 10)

@@ -12,11 +12,11 @@ import numpy as np
 
 from deciban.calibration.cross import require_left, words_of
 from deciban.calibration.folds_of_sources import Deal, FoldedPiece, dealt, dealt_by_group
-from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError, TrialError, naming_trials
-from deciban.io.shards.pieces import Chunk, MappedPiece, Piece, ShardSource, Wanted
 from deciban.models.mapped import ordered
 from deciban.models.score_model import missing_measures_are_known
+from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.sources import Chunk, MappedPiece, Piece, ShardSource, Wanted
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 

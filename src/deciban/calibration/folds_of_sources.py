@@ -14,11 +14,11 @@ from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban.calibration.cross import are_listed, folds_by_content, folds_of, folds_of_shares, shares_of
 from deciban.core.ranks.weighted_gaps import aligned, summed_by_code
-from deciban.engines.work import Engine, Locked, Work, found_in
 from deciban.errors import InputError
-from deciban.io.shards.pieces import Chunk, NumberedPiece, Piece, ShardSource, Wanted, numbered
 from deciban.models.score_model import ARGUMENTS
 from deciban.trials.names.codes import encode
+from deciban.trials.passes import Engine, Locked, Work, found_in
+from deciban.trials.sources import Chunk, NumberedPiece, Piece, ShardSource, Wanted, numbered
 from deciban.types import AnyArray, IntArray
 
 

@@ -16,11 +16,11 @@ from deciban.core.rules.expected import MeanCost
 from deciban.core.training.influences import MomentSums, Spread, effective_of, leaves_out
 from deciban.core.training.sums import Ends
 from deciban.errors import InputError, TrialError, warn
-from deciban.io.shards.pieces import Chunk
 from deciban.models.labelled import Labelled
-from deciban.models.model import Plain
+from deciban.models.model import Plain, Uncertainty
 from deciban.models.two_class import Calibrator, outcome_of
-from deciban.models.uncertainty import ParameterCovariance, Uncertainty
+from deciban.models.uncertainty import ParameterCovariance
+from deciban.trials.sources import Chunk
 from deciban.types import FloatArray
 
 

@@ -4,7 +4,7 @@ So does the signal by which schedulers of jobs end them (SIGTERM), with exit cod
 
 An exception in the middle of anything would not do: modules that are being imported turn it into errors of their own,
 and long work of libraries in C sees it only when it is done. So the process ends where it is. All that it would leave
-behind are files that are being written aside (`deciban.io.atomic`), which are removed, and a cursor that progress hid.
+behind are files that are being written aside (`deciban._files`), which are removed, and a cursor that progress hid.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _end(number: int) -> None:
     _ending.set()
     _, words, code = _SIGNALS[number]
     with contextlib.suppress(Exception):  # whatever state this interrupts, the user wants an end
-        writing = sys.modules.get("deciban.io.atomic")
+        writing = sys.modules.get("deciban._files")
         if writing is not None and hasattr(writing, "remove_unfinished"):
             writing.remove_unfinished()
     for act in BEFORE_THE_END:

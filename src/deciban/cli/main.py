@@ -20,7 +20,7 @@ from typing import Any, TextIO
 
 import click
 
-import deciban
+from deciban._version import __version__
 from deciban.cli import interrupts
 from deciban.errors import DecibanError, DecibanWarning
 from deciban.messages import lines, one_line
@@ -94,7 +94,7 @@ class _LazyGroup(click.Group):
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(deciban.__version__, message="deciban %(version)s")
+@click.version_option(__version__, message="deciban %(version)s")
 def _deciban() -> None:
     """Evaluate the scores of recognizers: from score files to honest numbers.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from deciban.engines.counting import Survey
 from deciban.engines.weighted import WeightedSurvey, weighted_trials
-from deciban.io.shards.pieces import Piece, Wanted
+from deciban.trials.sources import Piece, Wanted
 from deciban.types import AnyArray, ScoreArray
 
 

@@ -21,11 +21,11 @@ from deciban.core.ranks.loops import N_BYTES, Loops, compiled
 from deciban.core.ranks.value_counts import Block, GapList, ValueCounts, expected_bytes
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_counts
 from deciban.engines.counting import Survey, rehearsed
-from deciban.engines.work import Engine
 from deciban.evaluation.summary import Summary
 from deciban.io.memory import give_back
-from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.trials.joining.join import require_two_classes
+from deciban.trials.passes import Engine
+from deciban.trials.sources import Piece, ShardSource, Wanted
 from deciban.types import CountArray, FloatArray, ScoreArray
 
 FEWEST_ROWS = 1 << 26

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from deciban.core.ranks.hull import Pav
 from deciban.core.resampling.class_sums import UnitDesign, entries_of
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.linearised import BestDecisions
@@ -17,7 +18,6 @@ from deciban.core.resampling.replicates import BLOCK, poisson_weights
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.engines.class_problems import TrialBlock, blocks_of
-from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.bootstrap import Bootstrap
 from deciban.evaluation.multiclass.curve_costs import CURVE, AtHand
@@ -26,8 +26,9 @@ from deciban.evaluation.multiclass.portions import ALL, DETECTOR, Portion, Porti
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
-from deciban.io.shards.pieces import Piece, ShardSource
 from deciban.multiclass.tables import Detectors
+from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.sources import Piece, ShardSource
 from deciban.types import BoolArray, FloatArray, IntArray
 
 
@@ -47,8 +48,8 @@ class _Asked:
         Those of which units are counted.
     log_odds : (n_priors,) array
         Ascending.
-    factor : (n_strata,) array
-        See `UnitDesign`.
+    design : UnitDesign
+        Of all trials.
     keys : (n_units,) uint64 array or None
         Of all units, ascending; None where each trial is one.
     """
@@ -58,7 +59,7 @@ class _Asked:
     bests: tuple[BestOfDetector, ...]
     targets: range
     log_odds: FloatArray
-    factor: FloatArray
+    design: UnitDesign
     keys: Keys | None
 
     @cached_property
@@ -100,7 +101,7 @@ class BandTally(Locked, Work):
     def __init__(self, asked: _Asked) -> None:
         super().__init__()
         self.asked = asked
-        n, places, strata = len(asked.targets), len(asked.log_odds) + 1, len(asked.factor)
+        n, places, strata = len(asked.targets), len(asked.log_odds) + 1, len(asked.design.home)
         self.once: FloatArray = np.zeros((n, 2, strata, places))
         """Of each detector, and of actual and least errors."""
         self.squared = np.zeros_like(self.once)
@@ -126,27 +127,31 @@ class BandTally(Locked, Work):
         if not len(rows):
             return
         detectors, stratum, weights = Detectors.of(trials, asked.rivals), block.stratum[rows], trials.weights_of(rows)
-        share = asked.factor[stratum] if weights is None else asked.factor[stratum] * weights
-        units = None if block.units is None else self._units(block.units.take(rows))
+        counts, design = np.ones(len(stratum)) if weights is None else weights.astype(np.float64), asked.design
+        share = design.share[stratum] * counts
+        if block.units is None:
+            factor = design.factor_of_single(stratum, counts) * design.stretch[stratum]
+        else:
+            trial, unit, group = self._units(block.units.take(rows))
+            factor = design.pairs.factor[design.pair_of(stratum[trial], unit)]
         for at, target in enumerate(asked.targets):
             one = OneDetector(detectors, target, asked.log_odds, asked.bests[target])
             own = share * one.share
             for k, place in enumerate(asked.places(at, one)):
                 self._count(self.once[at, k], stratum, place, own)
-                if units is None:
-                    self._count(self.squared[at, k], stratum, place, own * own)
+                if block.units is None:
+                    self._count(self.squared[at, k], stratum, place, np.square(own * factor))
                     continue
-                trial, code = units
                 side = (~one.is_target[trial]).astype(np.int64)
                 both = self.by_unit[at, k].reshape(-1, self.by_unit.shape[-1])
-                self._count(both, side * self.by_unit.shape[3] + code, place[trial], own[trial])
+                self._count(both, side * self.by_unit.shape[3] + group, place[trial], own[trial] * factor)
 
-    def _units(self, units: TrialUnits) -> tuple[IntArray, IntArray]:
-        """Positions of trials and groups of units, an entry for each unit of a trial."""
+    def _units(self, units: TrialUnits) -> tuple[IntArray, IntArray, IntArray]:
+        """Positions of trials, of units, and of their groups, an entry for each unit of a trial."""
         assert self.asked.keys is not None and self.asked.group is not None  # noqa: S101, PT018  # there are units
         trial, code = entries_of(units)
-        place = np.searchsorted(self.asked.keys, units.keys)
-        return (np.arange(len(code)) if trial is None else trial), self.asked.group[place[code]]
+        unit = np.searchsorted(self.asked.keys, units.keys)[code]
+        return (np.arange(len(code)) if trial is None else trial), unit, self.asked.group[unit]
 
     def _count(self, table: FloatArray, row: IntArray, place: IntArray, values: FloatArray) -> None:
         """Add values to a table by row and place."""
@@ -201,32 +206,30 @@ class BandsInPieces:
         are_single = len(units.codes) < 2 and design.n_units == design.weights.n_trials.sum()
         parts = None if are_single else self._parts(units.keys)
         n_units = design.n_units if parts is None else min(design.n_units, parts.shape[1])
-        bands = BandErrors(found, np.maximum(design.clusters.seen, 1), n_units)
+        rivals, bests = summary.figures.rivals(len(design.clusters.seen))[0], self.portions.bests[0]
+        bands = BandErrors(found, design.clusters, rivals, n_units)
         about = self.system, self.source.classes, self.source.has_weights
-        rivals, bests = summary.figures.rivals(len(design.seen))[0], self.portions.bests[0]
         detectors = list(zip(range(len(bests)), summary.problems.detectors(0), strict=False))
         for targets in self._together(len(bests), len(bands.log_odds) + 1, 0 if parts is None else parts.shape[1]):
             keys = None if parts is None else units.keys
-            asked = _Asked(about, rivals, bests, targets, bands.log_odds, design.factor, keys)
+            asked = _Asked(about, rivals, bests, targets, bands.log_odds, design, keys)
             tally = self.engine.run(BandTally(asked), self.source.pieces)
             for at, (target, detector) in enumerate(detectors[targets.start : targets.stop]):
                 counted = detector.error_counts(bands.thresholds)
                 known = range(1 if found.bounds else 2)
-                squares = np.stack([self._squares(tally, at, k, bands.factors, parts) for k in known])
-                bands.add_squares(target, squares, np.stack((counted.p_miss, counted.p_fa)))
+                squares = np.stack([self._squares(tally, at, k, bands.factors, parts) for k in known], axis=1)
+                least = rejected_by(bests[target].pav, asked.positions[at][::-1])
+                rates = np.stack((counted.p_miss, counted.p_fa)), np.stack((least[0], 1.0 - least[1]))
+                bands.add_squares(target, squares, np.stack(rates[: len(known)]))
         return bands
 
     def _parts(self, keys: Keys) -> FloatArray:
-        """What each group of units has of each stratum, (n_strata, n_groups)."""
+        """What each group of units has of each stratum, times the factors of units, (n_strata, n_groups)."""
         design, group = self.design, dealt(keys)
-        assert design.weights.by_unit is not None  # noqa: S101  # there are units
-        found = np.stack([np.bincount(group, own) for own in design.weights.by_unit])
-        return np.asarray(found / self._of_home[:, None])
-
-    @property
-    def _of_home(self) -> FloatArray:
-        """The weight of the class of each stratum."""
-        return np.asarray(np.bincount(self.design.home, self.design.weights.totals)[self.design.home])
+        stratum, pairs = design.stratum_of_pairs, design.pairs
+        found = np.zeros((len(design.home), int(group.max(initial=0)) + 1))
+        np.add.at(found, (stratum, group[pairs.unit]), design.weight_of_pairs * pairs.factor * design.share[stratum])
+        return found
 
     def _together(self, n_targets: int, n_places: int, n_units: int) -> Iterator[range]:
         """Detectors for which there is room in one pass, and one at least."""
@@ -238,7 +241,10 @@ class BandsInPieces:
     def _squares(
         self, tally: BandTally, at: int, curve: int, factors: FloatArray, parts: FloatArray | None
     ) -> FloatArray:
-        """Squares of influences at each prior, (n_priors,), of actual or least errors of a detector."""
+        """Squares of influences at each prior, (3, n_priors), of actual or least errors of a detector.
+
+        Through both classes, targets, and others.
+        """
         strata, once = self.design.home, tally.once[at, curve]
         below, sides = np.cumsum(once, axis=1), (strata == tally.asked.targets[at], strata != tally.asked.targets[at])
         if parts is None:
@@ -248,13 +254,20 @@ class BandsInPieces:
             rest = np.maximum(total[:, -1:] - total, 0.0)
             squares = np.square(1.0 - share) * total + np.square(share) * rest
             apart = [squares[some].sum(axis=0)[:-1][::-1] for some in sides]
-            return np.asarray(sum(np.square(own) * one for own, one in zip(factors, apart, strict=True)))
-        sizes = self.design.weights.totals / self._of_home
-        shares, found = below / sizes[:, None], np.zeros((parts.shape[1], factors.shape[1]))
+            of_sides = [np.square(own) * one for own, one in zip(factors, apart, strict=True)]
+            return np.stack((sum(of_sides), *of_sides))
+        sizes = self.design.weights.totals * self.design.share
+        shares, both = below / sizes[:, None], list[FloatArray]()
         for some, own, by_unit in zip(sides, factors, tally.by_unit[at, curve], strict=True):
             influences = np.cumsum(by_unit, axis=1) - parts[some].T @ shares[some]
-            found += own * influences[:, :-1][:, ::-1]
-        return np.asarray(np.einsum("up,up->p", found, found))
+            both.append(own * influences[:, :-1][:, ::-1])
+        return np.stack([np.einsum("up,up->p", one, one) for one in (sum(both), *both)])
+
+
+def rejected_by(pav: Pav, n_blocks: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the shares of targets and of others in so many of the first PAV blocks."""
+    tar, non = (np.append(0, np.cumsum(own))[n_blocks] / own.sum() for own in (pav.n_tar, pav.n_non))
+    return tar, non
 
 
 _LINEARISED = (CURVE, "subset_c_avg", "subset_mean_by_size")

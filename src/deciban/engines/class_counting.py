@@ -26,18 +26,18 @@ from deciban.engines.class_problems import (
     solved,
 )
 from deciban.engines.class_units import UnitSums, WhoIsIn
-from deciban.engines.work import Engine, Locked, Work, both, found_in
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.problem_sums import Asked, CountedProblems, ProblemSums
 from deciban.evaluation.multiclass.summary import ClassSummary, WholeOnly, c_avg_places, shown_of
 from deciban.evaluation.reliability import PooledOdds
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.multiclass.analysis import subset_costs_of, subset_counts_of
 from deciban.multiclass.decision_errors import confusion_of
 from deciban.multiclass.derived import Grouping
 from deciban.multiclass.recalibration import ClassCalibration
 from deciban.multiclass.tables import ScoredClasses
+from deciban.trials.passes import Engine, Locked, Work, both, found_in
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.types import CountArray, FloatArray, IntArray
 
 

@@ -17,10 +17,10 @@ import numpy as np
 from deciban.core.classes.counts import ordered_by_class
 from deciban.core.ranks.key_cells import ALL_BITS, KeyCells, Refining, Sides, Windows
 from deciban.core.resampling.units import TrialUnits
-from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.multiclass.problem_sums import Asked, rival_shares, trial_odds
-from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses
+from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.sources import Piece, ShardSource, Wanted
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 _NUMBERS = 1 << 18

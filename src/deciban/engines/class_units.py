@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from itertools import groupby
+from typing import Self
 
 import numpy as np
 
 from deciban.core.classes.shown import Shown
+from deciban.core.resampling.class_design import Groups, Spread
 from deciban.core.resampling.class_sums import Block, CostSums, StratumWeights, UnitDesign, centre_of
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.engines.class_bands import BandsInPieces, ReplicatesInPieces
 from deciban.engines.class_problems import TrialBlock, blocks_of
-from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.class_figures import ClassFigure
-from deciban.evaluation.multiclass.curve_costs import CURVE, STEP, AtHand, SureCurve, axis_of
-from deciban.evaluation.multiclass.decided_at import Tallies
-from deciban.evaluation.multiclass.influences import NO_LOSS, lose_nothing
-from deciban.evaluation.multiclass.portions import ALL, PAIRS, Portion, Portions
+from deciban.evaluation.multiclass.curve_costs import CURVE, STEP, AtHand, Place, SureCurve, axis_of
+from deciban.evaluation.multiclass.influences import lose_nothing, no_loss
+from deciban.evaluation.multiclass.portions import ALL, DETECTOR, PAIRS, RATES, Portion, Portions
 from deciban.evaluation.multiclass.problem_sums import CountedProblems
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
-from deciban.io.shards.pieces import Piece, ShardSource
 from deciban.multiclass.tables import ScoredClasses
+from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.sources import Piece, ShardSource
 from deciban.types import FloatArray, IntArray
 
 _SOME = 16
@@ -102,7 +103,7 @@ class _Asked:
     portions: Portions
     begins: Mapping[Portion, int]
     centre: FloatArray
-    factor: FloatArray
+    design: UnitDesign
 
 
 class InfluenceTally(Locked, Work):
@@ -118,9 +119,8 @@ class InfluenceTally(Locked, Work):
     def __init__(self, asked: _Asked) -> None:
         super().__init__()
         self.asked = asked
-        self.sums = CostSums.empty(asked.centre, asked.factor, len(asked.who.units.keys))
-        self.tallies: Tallies | None = None
-        self.n_bytes = _bytes_of(1, asked.who) * len(asked.centre)
+        self.sums = CostSums.empty(asked.centre, asked.design)
+        self.n_bytes = _bytes_of(len(asked.centre), asked.design)
 
     def empty(self) -> Self:
         """See `Work.empty`."""
@@ -141,28 +141,25 @@ class InfluenceTally(Locked, Work):
                 with self.lock:
                     for part in parts:
                         self.sums.add(part, whole)
-                    self.tallies = at_hand.tallies if self.tallies is None else self.tallies + at_hand.tallies
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
         found = self.empty()
         for one in (self, other):
             found.sums.merge(one.sums)
-            if one.tallies is not None:
-                found.tallies = one.tallies if found.tallies is None else found.tallies + one.tallies
         return found
 
 
-def at_hand_of(block: TrialBlock, portions: Portions, who: WhoIsIn, tallies: Tallies | None = None) -> AtHand:
+def at_hand_of(block: TrialBlock, portions: Portions, who: WhoIsIn) -> AtHand:
     """The trials of a block, of which costs are asked."""
     units = who.units_of(block.units, len(block.trials.label))
-    return portions.at_hand(block.trials, units, block.stratum, tallies)
+    return portions.at_hand(block.trials, units, block.stratum)
 
 
-def _bytes_of(n_figures: int, who: WhoIsIn) -> int:
+def _bytes_of(n_figures: int, design: UnitDesign) -> int:
     """What sums of so many figures take."""
-    n_units, n_strata = len(who.units.keys), len(who.home)
-    return n_figures * 8 * (n_units + 2 * n_strata if n_units else 4 * n_strata)
+    n_strata = len(design.home)
+    return n_figures * 8 * (6 * n_strata if design.weights.by_unit is None else design.n_pairs + 3 * n_strata)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,16 +202,16 @@ class InfluencesInPieces:
             return None
         assert isinstance(summary.problems, CountedProblems)  # noqa: S101  # they are read in pieces
         pavs = {pair: one for pair, one in summary.problems.pair_pavs.items() if one is not None}  # after all passes
-        portions = Portions.of(summary, found, np.maximum(design.clusters.seen, 1), pavs)
-        gathered = _Gathered(design, Tallies())
-        for names in self._together(portions):
+        portions = Portions.of(summary, found, design.clusters, pavs)
+        gathered = _Gathered(design)
+        for names in self._together(portions, design):
             self._pass(names, portions, sums, gathered)
         replicates = None
         if self.resampling.bootstrap:
             asked = ReplicatesInPieces(self.source, self.engine, self.memory, self.system, self.resampling, portions)
             replicates = asked.bootstrap(self._sample(sums), design, gathered.estimates, gathered.still)
         values = np.asarray(found.curves.c_avg[::STEP])
-        curve = SureCurve(axis_of(summary), values, *gathered.of_curve(len(values)))
+        curve = SureCurve(axis_of(summary), values, *gathered.of_curve(len(values)), design.clusters)
         units = self.who.units
         bands = BandsInPieces(self.source, self.engine, self.memory, self.system, portions, design).errors(
             summary, units
@@ -226,19 +223,19 @@ class InfluencesInPieces:
             keys=units.keys,
             estimates=gathered.estimates,
             influences=gathered.influences,
-            curves={**curve.errors(summary.places, design.n_units), **bands.curves},
+            curves=curve.errors(summary.places),
             level=self.resampling.level,
             bootstrap=replicates,
-            curve_influences=curve.influences(max(int(design.clusters.seen.min()), 1)),
-            unseen=bands.unseen,
+            curve_influences=curve.influences(),
+            error_rates={**curve.rates(), **bands.rates},
             too_few=design.clusters.too_few(found.classes),
         )
 
-    def _together(self, portions: Portions) -> Iterator[list[Portion]]:
+    def _together(self, portions: Portions, design: UnitDesign) -> Iterator[list[Portion]]:
         """Portions for which there is room in one pass."""
         some, taken, room = list[Portion](), 0, self.memory // 4
         for name in portions.names:
-            size = _bytes_of(portions.size(name), self.who)
+            size = _bytes_of(portions.size(name), design)
             if size > self.memory:
                 raise InputError(
                     f"units: {len(self.who.units.keys):,} of them, and sums of the influences of each take "
@@ -264,13 +261,10 @@ class InfluencesInPieces:
         few = Block(at_hand.costs.stratum, None, None)
         centre = centre_of(list(portions.parts(begins, at_hand)), few, (n_figures, len(self.who.home)))
         about = self.system, self.source.classes, self.source.has_weights
-        asked = _Asked(about, self.who, portions, begins, centre, design.factor)
+        asked = _Asked(about, self.who, portions, begins, centre, design)
         tally = self.engine.run(InfluenceTally(asked), self.source.pieces)
-        if (ALL, 0) in begins and tally.tallies is not None:
-            gathered.tallies = tally.tallies
-        known = at_hand_of(sample, portions, self.who, Tallies(gathered.tallies))
         for name, begin in begins.items():
-            gathered.add(name, portions.figures(name, known), tally.sums, begin)
+            gathered.add(name, portions.figures(name, at_hand), tally.sums, begin)
 
     def _sample(self, sums: UnitSums) -> TrialBlock:
         """A few trials of each stratum."""
@@ -281,40 +275,59 @@ class InfluencesInPieces:
 class _Gathered:
     """Figures with their errors, as passes find them."""
 
-    def __init__(self, design: UnitDesign, tallies: Tallies) -> None:
-        self.design, self.tallies = design, tallies
+    def __init__(self, design: UnitDesign) -> None:
+        self.design = design
         self.estimates: dict[Figure, Estimate] = {}
         self.influences: dict[Figure, FloatArray] = {}
         self.still: set[Figure] = set()
         """Figures that are 0 whatever is drawn."""
-        self.curve: list[tuple[float, Any, FloatArray | None]] = []
+        self.curve: list[tuple[Place, FloatArray | None]] = []
 
     def add(self, name: Portion, figures: Sequence[ClassFigure], sums: CostSums, begin: int) -> None:
         """Add the figures of a portion, which begin at a position of the sums."""
-        n_rows = len(figures) // (2 if name[0] == PAIRS else 1)
-        rows = slice(begin, begin + n_rows)
-        squares, influences = sums.squares(rows, self.design), sums.influences(rows, self.design)
+        each = 2 if name[0] == PAIRS else 1
+        rows = slice(begin, begin + len(figures) // each)
+        influences, most = sums.influences(rows) if name[0] in (ALL, DETECTOR) else None, sums.most[rows]
         if influences is not None and influences.size > _KEPT:
             influences = None
-        errors, most = np.sqrt(squares * self.design.n_units / (self.design.n_units - 1)), sums.most[rows]
         costs = {figure.name: at for at, figure in enumerate(figures)} if name[0] == ALL else {}
-        for at, figure in enumerate(figures):
-            row = at // 2 if name[0] == PAIRS else at
-            own = None if influences is None else influences[row]
-            if isinstance(figure.name, tuple) and figure.name[0] == CURVE:
-                self.curve.append((float(squares[row]), figure.nothing_seen, own))
-            elif np.isfinite(figure.value):
-                one, error = figure, float(errors[row])
+        if name[0] == RATES:
+            n_classes = self.design.n_classes
+            spread = sums.spread(rows, Groups.apart(n_classes))
+            for at, figure in enumerate(figures):
+                self._add(figure, spread[at].only(at % n_classes), None)
+            return
+        for first, some in _alike(figures):
+            of_some = slice(begin + first // each, begin + -(-(first + len(some)) // each))
+            spread = sums.spread(of_some, some[0].groups)
+            for at, figure in enumerate(some, first):
+                row = at // each
+                own, one = None if influences is None else influences[row], figure
                 if figure.name == "calibration_loss" and lose_nothing(most[row], most[costs["cllr"]]):
-                    one, error = NO_LOSS, 0.0
+                    one = no_loss(figure.groups)
                     self.still.add(figure.name)
-                if (estimate := one.estimate(error, self.design.clusters)) is not None:
-                    self.estimates[figure.name] = estimate
-                if own is not None and name[0] in (ALL, "detector"):
-                    self.influences[figure.name] = own
+                self._add(one, spread[row + begin - of_some.start], own)
 
-    def of_curve(self, n_places: int) -> tuple[list[float], list[Any], list[FloatArray]]:
-        """Squares, what was not seen, and influences at the places of the curve, if they are few."""
-        squares, unseen, kept = (list(some) for some in zip(*self.curve, strict=True)) if self.curve else ([], [], [])
-        are_few = all(one is not None and one.size * n_places <= KEPT_CURVES for one in kept)
-        return squares, unseen, kept if are_few else []
+    def _add(self, figure: ClassFigure, spread: Spread, influences: FloatArray | None) -> None:
+        if isinstance(figure.name, tuple) and figure.name[0] == CURVE:
+            self.curve.append((Place.of(figure, spread), influences))
+        elif np.isfinite(figure.value):
+            held_out = 0.0 if figure.name in self.still else None
+            if (estimate := figure.estimate(spread, self.design.clusters, held_out)) is not None:
+                self.estimates[figure.name] = estimate
+            if influences is not None:
+                self.influences[figure.name] = influences
+
+    def of_curve(self, n_places: int) -> tuple[list[Place], list[FloatArray]]:
+        """Places of the curve, and influences there if they are few."""
+        known = [one for _, one in self.curve if one is not None and one.size * n_places <= KEPT_CURVES]
+        return [place for place, _ in self.curve], known if len(known) == len(self.curve) else []
+
+
+def _alike(figures: Sequence[ClassFigure]) -> Iterator[tuple[int, list[ClassFigure]]]:
+    """Figures of the same groups, one run after the other, with the position of the first of each."""
+    first = 0
+    for _, some in groupby(figures, key=lambda one: one.groups.weights.tobytes()):
+        run = list(some)
+        yield first, run
+        first += len(run)

@@ -13,11 +13,11 @@ from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
+from deciban._files import ScratchFolder
 from deciban.core.equalizing import totals_by_condition
-from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
-from deciban.io.atomic import ScratchFolder
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted, changed, numbered
+from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted, changed, numbered
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 Values: TypeAlias = tuple[str | None, ...]

@@ -16,14 +16,14 @@ import numpy as np
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.gaps import CutCounts, GapClass, unknown_class
 from deciban.core.rules.expected import MeanCost, log_cost, log_cost_of_others
-from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.requested import PosteriorCosts, posterior_costs_of
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.memory import give_back
-from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
 from deciban.metrics.scores import ScoredTrials
 from deciban.trials.joining.join import require_two_classes
+from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.sources import Piece, ShardSource, Wanted
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
 FEWEST_ROWS = 1 << 16

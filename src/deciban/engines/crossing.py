@@ -16,11 +16,11 @@ from deciban.core.ranks.counts import SortedClass, splitting
 from deciban.core.ranks.gaps import GapClass
 from deciban.core.ranks.thresholds import crossing
 from deciban.core.ranks.weighted_gaps import spliced
-from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
 from deciban.evaluation.summary import Summary
-from deciban.io.shards.pieces import Piece, ShardSource, Wanted, changed
 from deciban.metrics import SortedScores
+from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.sources import Piece, ShardSource, Wanted, changed
 from deciban.types import CountArray, ScoreArray
 
 _BYTES_PER_SCORE = 32

@@ -19,13 +19,14 @@ from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any, Self
 
-import deciban
-from deciban.engines.work import Engine, W
+from deciban._files import ScratchFolder
+from deciban._version import __version__
+from deciban.engines.threads import CountingEngine
 from deciban.errors import ClusterError, InputError
-from deciban.io.atomic import ScratchFolder
-from deciban.io.shards.pieces import Piece, ShardSource, batches
 from deciban.messages import counted
 from deciban.steps import teller
+from deciban.trials.passes import W
+from deciban.trials.sources import Piece, ShardSource, batches
 
 _PATIENCE = 30
 
@@ -163,9 +164,9 @@ def require_workers(client: Any) -> None:
         ) from error
     told = client.get_versions(packages=["deciban"])["workers"]
     versions = {name: one["packages"].get("deciban") for name, one in told.items() if one is not None}
-    wrong = {name: version for name, version in versions.items() if version != deciban.__version__}
+    wrong = {name: version for name, version in versions.items() if version != __version__}
     if wrong:
-        raise ClusterError(other_version(wrong, deciban.__version__))
+        raise ClusterError(other_version(wrong, __version__))
 
 
 def require_folders(client: Any, kept: object, name: str) -> None:
@@ -279,7 +280,7 @@ _WAY = (
 )
 
 
-class DaskEngine(Engine):
+class DaskEngine(CountingEngine):
     """Runs passes on the workers of a cluster.
 
     Parameters
@@ -380,7 +381,7 @@ class DaskEngine(Engine):
         own = [Share(part, rows) for part in shares(pieces, n_tasks)]
         with _Progress(self.client, pieces) as progress:
             shared = self._sent(work.empty())
-            given = progress.topic, deciban.__version__
+            given = progress.topic, __version__
             sums = [self._submitted(_summed, shared, share, at, *given) for at, share in enumerate(own)]
             futures = [shared, *sums]
             with self._cancelled_on_error(futures, dict(zip((one.key for one in sums), own, strict=True))):
@@ -503,8 +504,8 @@ def _summed(work: W, share: Share, at: int, topic: str, version: str) -> W:
     """Sum up over the pieces of a task: what a worker runs."""
     from distributed import get_worker
 
-    if deciban.__version__ != version:  # a worker that came while others were at work already
-        raise ClusterError(other_version({get_worker().address: deciban.__version__}, version))
+    if __version__ != version:  # a worker that came while others were at work already
+        raise ClusterError(other_version({get_worker().address: __version__}, version))
     found, done = work.empty(), 0
     for batch in batches(share.pieces, share.rows_per_batch):
         _stop_if_cancelled()

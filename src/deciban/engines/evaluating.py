@@ -8,15 +8,15 @@ import numpy as np
 
 from deciban.core.ranks.gaps import GapClass
 from deciban.engines.counting import summarize_shards
-from deciban.engines.speakers import counting
-from deciban.engines.work import Engine, found_in
 from deciban.errors import InputError
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.summary import Summary, TwoClassFigures, summarize
 from deciban.evaluation.two_class import evaluation_of
 from deciban.evaluation.unit_trials import Resampling, TrialsByUnit
-from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
 from deciban.trials.joining.join import require_two_classes
+from deciban.trials.passes import Engine, found_in
+from deciban.trials.sources import Chunk, ShardSource, Wanted
+from deciban.trials.speakers import counting
 from deciban.types import FloatArray
 
 _BYTES_PER_ROW = 150

@@ -36,15 +36,15 @@ from deciban.core.ranks.thresholds import limited_rows
 from deciban.engines.by_class import ascending
 from deciban.engines.counting import FEWEST_ROWS, Survey, rehearsed
 from deciban.engines.weighted import WeightedSurvey
-from deciban.engines.work import Engine, Locked, Work
 from deciban.errors import InputError
 from deciban.evaluation.bounds import Unresolved, require_bounded
 from deciban.evaluation.curves import corners_to_draw
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.io.memory import LIBRARIES, give_back
-from deciban.io.shards.pieces import Piece, ShardSource
 from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes
+from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.sources import Piece, ShardSource
 from deciban.types import BoolArray, FloatArray, ScoreArray
 
 BYTES_PER_CELL = 1600

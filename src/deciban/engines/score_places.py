@@ -17,10 +17,10 @@ from deciban.core.ranks.gaps import GapClass
 from deciban.core.ranks.pruning import CellClass
 from deciban.core.ranks.score_cells import keys_of, scores_of
 from deciban.core.resampling.cells import places_along, room_for
-from deciban.engines.speakers import counting
-from deciban.engines.work import Engine, Locked, Work
-from deciban.io.shards.pieces import Piece, ShardSource, Wanted, changed
 from deciban.metrics import SortedScores
+from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.sources import Piece, ShardSource, Wanted, changed
+from deciban.trials.speakers import counting
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 _BYTES_PER_SCORE = 64

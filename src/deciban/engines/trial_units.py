@@ -14,16 +14,17 @@ import numpy as np
 
 from deciban.core.resampling.cells import Cells, CellTotals
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.rates import ClassSize, ClassSizes, effective_numbers, small_sample_factors
+from deciban.core.resampling.rates import ClassSize, effective_numbers, small_sample_factors
 from deciban.core.resampling.unit_counts import MOST_DEALT, SingleCounts, groups_of_keys
 from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, independent
-from deciban.engines.speakers import SpeakersByName, TargetPairs, counting
+from deciban.core.resampling.variances import ClassSizes
 from deciban.engines.units import UnitsInPieces, trials_of
-from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.unit_trials import N_GROUPS, TrialsInCells
-from deciban.io.shards.pieces import Piece, ShardSource, Wanted
 from deciban.messages import Message
 from deciban.metrics import SortedScores
+from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.sources import Piece, ShardSource, Wanted
+from deciban.trials.speakers import SpeakersByName, TargetPairs, counting
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 
@@ -88,7 +89,7 @@ def _keys(units: TrialUnits) -> Keys:
 
 
 class SingleTally(Locked, Work):
-    """Trials of both classes by group and cell, and the squares of their weights.
+    """Trials of both classes by group and cell, and the second and fourth powers of their weights.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ class SingleTally(Locked, Work):
         self._given = system, cells, keys, classes
         self.system, self.cells, self.keys, self.classes = self._given
         self.totals: tuple[CellTotals, CellTotals] | None = None
-        self.own, self.squares = self._tables(), self._tables()
+        self.own, self.squares, self.fourths = self._tables(), self._tables(), self._tables()
 
     def _tables(self) -> list[CountArray]:
         """Of targets and of non-targets."""
@@ -140,7 +141,9 @@ class SingleTally(Locked, Work):
                 totals.append(CellTotals.of(scores, cell, n_cells, weights))
                 place = self._groups(keys, N_GROUPS) * n_cells + cell
                 self._add(self.own, c, place, weights)
-                self._add(self.squares, c, place, None if weights is None else self._squares(c, weights))
+                squares = None if weights is None else self._squares(c, weights)
+                self._add(self.squares, c, place, squares)
+                self._add(self.fourths, c, place, None if squares is None else np.square(squares))
             with self.lock:
                 mine = self.totals
                 self.totals = (totals[0], totals[1]) if mine is None else (mine[0] + totals[0], mine[1] + totals[1])
@@ -161,7 +164,7 @@ class SingleTally(Locked, Work):
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
         found = self.empty()
-        for name in ("own", "squares"):
+        for name in ("own", "squares", "fourths"):
             setattr(found, name, [a + b for a, b in zip(getattr(self, name), getattr(other, name), strict=True)])
         totals = [one.totals for one in (self, other) if one.totals is not None]
         found.totals = totals[0] if len(totals) == 1 else None
@@ -172,7 +175,7 @@ class SingleTally(Locked, Work):
     def counts(self) -> tuple[SingleCounts, SingleCounts]:
         """What was counted of targets and of non-targets."""
         assert self.totals is not None  # noqa: S101  # there are pieces
-        return SingleCounts.of_classes(self.own, self.squares, [one.counts for one in self.totals])
+        return SingleCounts.of_classes(self.own, self.squares, self.fourths, [one.counts for one in self.totals])
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,21 +19,14 @@ from deciban.core.resampling.replicates import (
     of_both_classes,
     poisson_weights,
 )
-from deciban.core.resampling.unit_counts import (
-    StrataAsCells,
-    StratifiedCounts,
-    UnitCounts,
-    as_array,
-    groups_of_keys,
-    groups_of_units,
-)
-from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct
+from deciban.core.resampling.unit_counts import StrataAsCells, StratifiedCounts, UnitCounts, as_array, groups_of_units
+from deciban.core.resampling.units import Keys, TrialUnits, distinct
 from deciban.engines.score_places import scores_along
-from deciban.engines.speakers import SpeakersByName, counting
-from deciban.engines.work import Engine, Locked, Work
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.metrics import SortedScores
+from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.sources import Piece, ShardSource, Wanted
+from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 _BYTES_PER_SUM = 64
@@ -85,57 +78,6 @@ class UnitNames(Locked, Work):
     def units(self) -> TrialUnits | None:
         """All of them, of no trial; None if there is none."""
         return None if self.about is None else replace(self.about, keys=self.keys)
-
-
-@dataclass(frozen=True, eq=False)
-class UnitsOfPieces:
-    """Which units there are, and which of them trials are of, piece by piece. Can be pickled.
-
-    Attributes
-    ----------
-    units : TrialUnits
-        All units, of no trial.
-    by_name : SpeakersByName, optional
-        The units of names, where pieces do not say those of trials.
-    dealt : (n_units,) uint64 array, optional
-        Where every trial is a unit, the keys of all if they are few, ascending.
-    """
-
-    units: TrialUnits
-    by_name: SpeakersByName | None = None
-    dealt: Keys | None = None
-
-    @property
-    def are_trials(self) -> bool:
-        """Whether every trial is a unit by itself, and none is listed."""
-        return isinstance(self.units, UnlistedUnits)
-
-    def wanted(self, wanted: Wanted, *, with_keys: bool = False) -> Wanted:
-        """The same, and what says the units; ``with_keys`` also those of trials that are units by themselves."""
-        named = self.by_name is not None
-        return replace(wanted, units=not named and (with_keys or not self.are_trials), names=named)
-
-    def groups(self, chunk: Chunk, n_groups: int) -> list[IntArray]:
-        """The groups of the units of trials that count, side by side, as `groups_of_units` makes them in memory."""
-        if not self.are_trials:
-            group, own = groups_of_units(self.units.keys, n_groups), self.of(chunk)
-            return [group[side] for side in own.codes]
-        assert chunk.units is not None  # noqa: S101  # they were asked for
-        keys = chunk.units.keys[chunk.units.codes[0]]
-        if self.dealt is None:
-            return [groups_of_keys(keys, n_groups)]
-        place: IntArray = np.searchsorted(self.dealt, keys)
-        return [place % max(min(n_groups, len(self.dealt)), 1)]
-
-    def of(self, chunk: Chunk) -> TrialUnits:
-        """Those of trials that count, by their positions among all units; each by itself where they are not listed."""
-        if self.are_trials:
-            assert chunk.truth is not None  # noqa: S101  # it was asked for
-            return TrialUnits.each(len(chunk.truth))
-        own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
-        assert own is not None  # noqa: S101  # they were asked for
-        place = np.searchsorted(self.units.keys, own.keys)
-        return replace(own, codes=tuple(place[side] for side in own.codes), keys=self.units.keys)
 
 
 def trials_of(piece: Piece, system: int, by_name: SpeakersByName | None = None) -> UnitTrials:

@@ -18,12 +18,12 @@ from deciban.core.ranks.weighted_gaps import WeightedCutCounts, unknown_weighted
 from deciban.core.rules.expected import log_cost
 from deciban.engines.counting import Survey, finite_range, rehearsed, sum_of_posteriors
 from deciban.engines.crossing import with_crossing
-from deciban.engines.work import Engine, Work
 from deciban.evaluation.requested import posterior_costs_of
 from deciban.evaluation.summary import Summary, TwoClassFigures
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.metrics.scores import ScoredTrials
 from deciban.trials.joining.join import require_two_classes
+from deciban.trials.passes import Engine, Work
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
 
 _LARGEST = 2.0**53

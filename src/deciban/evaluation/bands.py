@@ -10,8 +10,10 @@ from scipy import special
 
 from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.rates import ClassSizes, RatePart, RateSum, Scale, bounds_on_scale, t_quantile, with_unseen
+from deciban.core.resampling.rates import RatePart, RateSum
+from deciban.core.resampling.scales import Scale, bounds_on_scale, t_quantile
 from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
+from deciban.core.resampling.variances import ClassSizes
 from deciban.evaluation.at_priors import rate_bounds, spread_of_rates
 from deciban.evaluation.linear_figures import LARGEST
 from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty
@@ -182,9 +184,9 @@ class Bands:
             found[name] = CurveInfluences(self.log_odds[at], value, kept, self._unseen(name)[:, at], n_seen, ceiling)
         return found
 
-    def error_rates(self) -> dict[str, tuple[FloatArray, RateSum]]:
+    def error_rates(self) -> dict[Figure, tuple[FloatArray, RateSum]]:
         """Return the places of curves of costs, and the error rates there that costs add up, with their variances."""
-        found = dict[str, tuple[FloatArray, RateSum]]()
+        found = dict[Figure, tuple[FloatArray, RateSum]]()
         weights = {"act_error": self.weights, "min_error": self.weights, "hull": (1.0 - self.support, self.support)}
         for name, (misses, rejected, both) in self.sums.items():
             spread = np.sqrt(misses * rejected)
@@ -293,9 +295,9 @@ _RATES = {"tar_above": "p_miss", "non_above": "p_fa"}
 """Error rates of the curves that are shares of trials: the share itself, or what it lacks to 1."""
 
 
-def reach_of(known: Uncertainty, n_units: int | None = None) -> float:
-    """Return the standard errors on both sides: the t quantile at the level, for all units or so many."""
-    return t_quantile(known.level, known.degrees if n_units is None else max(n_units, 2) - 1)
+def reach_of(known: Uncertainty) -> float:
+    """Return the standard errors on both sides: the t quantile at the level."""
+    return t_quantile(known.level, known.degrees)
 
 
 def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
@@ -323,27 +325,27 @@ def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
     True
     """
     known, own = one.uncertainty, cast("Any", one)
-    if known is not None and known.sizes is not None and not all(size.is_enough for size in known.sizes.both):
+    if known is None or (known.sizes is not None and not known.sizes.are_enough):
         return None
-    if known is not None and name in known.error_rates:
-        return _cost_band(known, name, own.curves.prior_log_odds, values)
-    errors = None if known is None else known.curves.get(name)
-    if known is None or errors is None or len(errors) != len(values):
+    if name in known.error_rates:
+        axis = own.curves.prior_log_odds
+        return _cost_band(known, name, axis, values, 1.0 if name == "min_error" else math.inf)
+    errors = known.curves.get(name)
+    if errors is None or len(errors) != len(values) or name == "c_avg":
         return None
     if name in _RATES:
         return rate_bounds(known, _RATES[name], values, np.square(errors))
-    bounds = _bounds(values, reach_of(known) * errors, "identity" if name == "pav" else "log")
-    axis, curve = getattr(own.curves, "prior_log_odds", None), known.curve_influences.get(name)
-    return bounds if curve is None or axis is None else _with_unseen(curve, axis, known.level, values, bounds)
+    return _bounds(values, reach_of(known) * errors, "identity" if name == "pav" else "log")
 
 
-def _cost_band(known: Uncertainty, name: str, axis: FloatArray, values: FloatArray) -> Band | None:
-    """Return the band around a normalized Bayes error rate, from the error rates that it adds up."""
+def _cost_band(
+    known: Uncertainty, name: Figure, axis: FloatArray, values: FloatArray, most: float | FloatArray
+) -> Band | None:
+    """Return the band around a curve of costs, which do not exceed ``most``, from the error rates that they add up."""
     if len(axis) != len(values):
         return None
     places, rates = known.error_rates[name]
     below, above = (np.interp(axis, places, way) for way in rates.distances(known.level))
-    most = 1.0 if name == "min_error" else math.inf
     return np.maximum(values - below, 0.0), np.minimum(values + above, np.maximum(most, values))
 
 
@@ -376,27 +378,14 @@ def detector_bands(one: ClassEvaluation, target: int) -> tuple[Band, Band] | Non
     True
     """
     known, curves, name = one.uncertainty, one.curves, one.classes[one.detection.target[target]]
-    found = []
+    found = list[Band | None]()
     for what, ceiling in (("act_error", math.inf), ("min_error", default_error(curves.detector_log_odds))):
-        unseen = None if known is None else known.unseen.get(("detectors", name, what))
-        if known is None or unseen is None:
+        key = ("detectors", name, what)
+        if known is None or key not in known.error_rates:
             return None
-        values = getattr(curves, what)[target]
-        reach = reach_of(known, unseen.n_units) * known.curves["detectors", name, what]
-        rise, fall = (np.interp(curves.detector_log_odds, unseen.log_odds, way) for way in unseen.reach(known.level))
-        low, high = with_unseen(values, _bounds(values, reach, "log"), (np.maximum(values - fall, 0.0), values + rise))
-        found.append((low, np.minimum(high, np.maximum(ceiling, values))))
-    return found[0], found[1]
-
-
-def _with_unseen(curve: CurveInfluences, axis: FloatArray, level: float, values: FloatArray, bounds: Band) -> Band:
-    """Wider where no unit shows an error that would cost: by the rule of three.
-
-    Not above what the curve cannot exceed, as least errors cannot those without scores.
-    """
-    rise, fall = (np.interp(axis, curve.log_odds, way) for way in curve.reach(level))
-    low, high = with_unseen(values, bounds, (values - fall, values + rise))
-    return np.where(fall > 0.0, np.maximum(low, 0.0), low), np.minimum(high, np.maximum(curve.ceiling, values))
+        found.append(_cost_band(known, key, curves.detector_log_odds, getattr(curves, what)[target], ceiling))
+    low, high = found
+    return None if low is None or high is None else (low, high)
 
 
 def hull_bands(one: Evaluation) -> tuple[Band, Band] | None:
@@ -411,7 +400,7 @@ def hull_bands(one: Evaluation) -> tuple[Band, Band] | None:
         Of every vertex.
     """
     known = one.uncertainty
-    if known is None or known.sizes is None or not all(size.is_enough for size in known.sizes.both):
+    if known is None or known.sizes is None or not known.sizes.are_enough:
         return None
     places, rates = known.error_rates["hull"]
     (tar,), (non,) = rates.parts

@@ -12,8 +12,9 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.intervals import Estimate, NothingSeen
-from deciban.core.resampling.rates import ClassRate, ClassSizes, ClassVariances, small_sample_factors
+from deciban.core.resampling.rates import small_sample_factors
 from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances
 from deciban.decisions import Application
 from deciban.evaluation.as_json import plain, with_intervals
 from deciban.evaluation.bounds import Bounds
@@ -226,19 +227,20 @@ def _uncertainty(
     means = ClassMeans.of(label, label, weights, own)
     if means.n_units < 2:
         return None
-    shares, design = counts / counts.sum(axis=0), means.design(label, counts.shape[1])
-    few = max(int(design.seen.min()), 1)
+    shares, design, groups = counts / counts.sum(axis=0), means.design, means.apart
+    few = int(design.effective.min())
     replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
     collected = Collected(means, replicates)
     for name, costs in figures.items():
-        value, most = float((costs * shares).sum()), float(costs.max(axis=0).sum())
-        if isinstance(name, str):
-            made = ClassFigure(name, value, costs[action, label], "logit", NothingSeen.of_rate(value, few), (0.0, 1.0))
+        value, most = float((costs * shares).sum()), costs.max(axis=0)
+        how: Any = {"limits": (0.0, float(most.sum()))}
+        if isinstance(name, str) or not costs.min(axis=0).any():  # a sum of error rates
+            how |= {"most": most, "are_graded": True}
         else:
-            nothing = NothingSeen(few, above=float(costs.max()), ceiling=most)
-            made = ClassFigure(name, value, costs[action, label], "log", nothing, (0.0, most))
+            how["nothing_seen"] = NothingSeen(few, above=float(costs.max()), ceiling=float(most.sum()))
+        made = ClassFigure(name, value, costs[action, label], groups, **how)
         collected.add([made], keep=False)
-    estimates, too_few = collected.estimates(design), design.too_few(problem.classes)
+    estimates, too_few = collected.found, design.too_few(problem.classes)
     if problem.is_detection:
         is_whole = weights is None or weights.dtype == np.int64
         n_tar, n_non = (counts.sum(axis=0) if is_whole else np.bincount(label)).tolist()
@@ -268,7 +270,7 @@ def _variances(
     totals, influences = list[FloatArray](), list[FloatArray]()
     for kind in (0, 1):
         share = np.where(label == kind, means.share, 0.0)
-        of_units, errors = means.by_unit(np.stack((share, share * (is_error - share @ is_error))))
+        of_units, errors = means.sums_by_unit(np.stack((share, share * (is_error - share @ is_error))))
         totals.append(of_units)
         influences.append(errors * small_sample_factors(of_units))
     sizes = ClassSizes.of((totals[0], totals[1]), n_trials)
@@ -287,12 +289,7 @@ def _sums_of_rates(
     for name, costs in figures.items():
         pairs = zip(_weights(costs), (float(shares[1, 0]), float(shares[0, 1])), strict=True)
         rates = [ClassRate(kind, weight, rate) for kind, (weight, rate) in enumerate(pairs)]
-        if not all(variances.sizes.both[one.kind].is_enough for one in rates if one.weight):
-            continue
-        about = float((costs * shares).sum()), variances.standard_error(name), variances.n_units
-        limits = 0.0, float(costs.max(axis=0).sum())
-        sums, degrees = variances.sum_of_rates(name, rates), variances.degrees(name)
-        estimate = Estimate(*about, limits=limits, rates=sums, degrees=degrees)
-        if estimate.is_known:
-            found[name] = estimate
+        value, limits = float((costs * shares).sum()), (0.0, float(costs.max(axis=0).sum()))
+        if variances.has_clusters(rates) and (one := variances.estimate(name, value, rates, limits=limits)).is_known:
+            found[name] = one
     return found

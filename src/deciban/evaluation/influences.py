@@ -13,14 +13,15 @@ from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.rates import ClassVariances
-from deciban.core.resampling.unit_counts import SpreadInfluences, in_blocks
+from deciban.core.resampling.unit_counts import SingleCounts, SpreadInfluences, in_blocks
+from deciban.core.resampling.variances import ClassVariances
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.bootstrap import with_bootstrap
+from deciban.evaluation.interval_notes import LimitedRate, is_separated, notes_on_intervals
 from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
 from deciban.evaluation.optimism import WithoutGroups
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty, looked_up
-from deciban.evaluation.unit_trials import Resampling
+from deciban.evaluation.unit_trials import Resampling, TrialsInCells
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
@@ -57,14 +58,12 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     figures = list(FiguresOfEvaluation(summary, found, costs, sizes.effective))
     stacked = np.stack([one.costs_by(costs.best) for one in figures], axis=-1)[:, 0]
     minima = _moving_minima(figures, stacked, costs)
-    without = None
-    if minima and resampling.optimism is not False:
-        without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs)
+    is_wanted = minima and resampling.optimism is not False
+    without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs) if is_wanted else None
     rows = counted.rows
-    keep = False if counted.singles is not None and rows is None else resampling.keep  # rows of tables are no units
-    n_kept = about.n_units * (len(figures) if rows is None else 1)
-    is_kept = n_kept <= _KEPT if keep is None else keep
+    keep, is_kept = _are_kept(counted, about.n_units, len(figures), resampling.keep)
     sums = ClassVariances([one.name for one in figures], sizes, n_units, tar.n_units if is_kept else None)
+    n_alike = tar.n_alike if isinstance(tar, SingleCounts) else None
     keep_every = _kept_places(found, about.n_units, keep)
     bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without, sizes=sizes, factors=factors)
     are_many = about.n_units > Bands.MOST_UNITS
@@ -75,17 +74,18 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         influences = through_tar + through_non
         if without is not None:
             influences[:, minima] = without.influence(part, of_tar, of_non, factors)
-        sums.add(part, through_tar, through_non, influences)
+        sums.add(part, through_tar, through_non, influences, None if n_alike is None else n_alike[part])
         (bands.keep if are_many else bands.add)(part, tar, of_tar, non, of_non)
     if are_many:
         bands.add_groups(tar, non)
     shifts = dict(zip(minima, without.shifts.tolist(), strict=True)) if without is not None else {}
+    estimates, limited = _estimates(figures, sums, shifts, has_errors=not is_separated(found.auc))
     known = Uncertainty(
         n_units=n_units,
         noun=about.noun,
         source=about.source,
         keys=about.keys,
-        estimates=_estimates(figures, sums, shifts),
+        estimates=estimates,
         influences=sums.influences if rows is None else SpreadInfluences(sums.influences, rows),
         sizes=sizes,
         too_few=sizes.too_few,
@@ -93,17 +93,38 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         level=resampling.level,
         curve_influences=bands.influences(sizes.effective, rows),
         error_rates=bands.error_rates(),
+        remarks=notes_on_intervals(found.auc, found.eer, _at_eer(found), sizes, about.noun, limited),
     )
     return with_bootstrap(known, summary.units, figures, counted, resampling)
 
 
+def _at_eer(found: Evaluation) -> tuple[float, float]:
+    """Return the rates of misses and false alarms at the threshold of the EER."""
+    return found.eer_p_miss, found.eer_p_fa
+
+
+def _are_kept(counted: TrialsInCells, n_units: int, n_figures: int, keep: bool | None) -> tuple[bool | None, bool]:  # noqa: FBT001
+    """Return whether the influences of units are asked for, and whether they are kept; rows of tables are no units."""
+    if counted.singles is not None and counted.rows is None:
+        return False, False
+    n_kept = n_units * (n_figures if counted.rows is None else 1)
+    return keep, n_kept <= _KEPT if keep is None else keep
+
+
 def _estimates(
-    figures: Sequence[LinearFigure], sums: ClassVariances[Figure], shifts: Mapping[int, float]
-) -> dict[Figure, Estimate]:
-    """Return the metrics that have an interval, with what is to be added to minima for new units."""
-    known = [all(sums.sizes.both[kind].is_enough for kind in one.classes) for one in figures]
-    found = ((one, one.estimate(sums, shifts.get(k))) for k, one in enumerate(figures) if known[k])
-    return {one.name: estimate for one, estimate in found if estimate.is_known}
+    figures: Sequence[LinearFigure], sums: ClassVariances[Figure], shifts: Mapping[int, float], *, has_errors: bool
+) -> tuple[dict[Figure, Estimate], list[LimitedRate]]:
+    """Return the metrics that have an interval, with what is to be added to minima for new units; and limited rates."""
+    found, limited = dict[Figure, Estimate](), list[LimitedRate]()
+    for k, one in enumerate(figures):
+        if not sums.has_clusters(one.sums) or (one.is_mean_cost and not has_errors):
+            continue
+        estimate = one.estimate(sums, shifts.get(k))
+        rate = one.limited_rate(estimate)
+        limited += [rate] if rate is not None else []
+        if estimate.is_known and (rate is None or rate.is_enough):
+            found[one.name] = estimate
+    return found, limited
 
 
 def _kept_places(found: Evaluation, n_units: int, keep: bool | None) -> int:  # noqa: FBT001  # as Resampling has it

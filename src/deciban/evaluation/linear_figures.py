@@ -11,11 +11,20 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from scipy.special import logit
 
+from deciban.core.ranks.hull import Rocch
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
-from deciban.core.resampling.linearised import BestDecisions, LinearCosts, crossing_slopes, dcf_weights
-from deciban.core.resampling.rates import ClassRate, ClassVariances, Scale
+from deciban.core.resampling.linearised import (
+    BestDecisions,
+    LinearCosts,
+    crossing_slopes,
+    crossing_weights,
+    dcf_weights,
+)
+from deciban.core.resampling.scales import Scale
+from deciban.core.resampling.variances import ClassRate, ClassVariances
 from deciban.evaluation.information_at import constant_costs
+from deciban.evaluation.interval_notes import LimitedRate
 from deciban.evaluation.requested import PosteriorScores, RuleFigures, actual_costs, cell_costs
 from deciban.evaluation.uncertainty import Figure
 from deciban.types import FloatArray
@@ -62,6 +71,10 @@ class LinearFigure:
         Its optimism is taken to fall with the number of units n as ``n ** -rate``.
     sums : tuple of ClassRate
         The error rates that add up to the metric; empty if it is no such sum.
+    also : float or None
+        Another reading of the same metric, to which the rates add up.
+    limited : (int, float) or None
+        Of which class an error rate is limited, 0 for targets, and to what: the threshold is found there.
     """
 
     name: Figure
@@ -73,11 +86,13 @@ class LinearFigure:
     limits: tuple[float, float] = (0.0, math.inf)
     rate: float = OF_THRESHOLDS
     sums: tuple[ClassRate, ...] = ()
+    also: float | None = None
+    limited: tuple[int, float] | None = None
 
     @property
-    def classes(self) -> set[int]:
-        """Which classes the metric depends on: 0 for targets, 1 for non-targets."""
-        return {one.kind for one in self.sums if one.weight} if self.sums else {0, 1}
+    def is_mean_cost(self) -> bool:
+        """Whether the metric is a mean of costs of scores: no area, no sum of error rates, and no minimum."""
+        return self.least is None and not self.sums and self.scale in ("log", "complement")
 
     def costs_by(self, best: BestDecisions) -> FloatArray:
         """Costs of cells, (2, n_tables, n_cells), if what is best is decided by the trials of each of some tables."""
@@ -87,10 +102,25 @@ class LinearFigure:
     def estimate(self, variance: ClassVariances[Figure], shift: float | None) -> Estimate:
         """Return the metric with its standard error, and with what to add for new units, if that is known."""
         corrected = None if shift is None else min(max(self.value + shift, self.limits[0]), self.limits[1])
-        error, degrees = variance.standard_error(self.name), variance.degrees(self.name)
-        rates = variance.sum_of_rates(self.name, self.sums) if self.sums else None
-        about = error, variance.n_units, self.scale, corrected, self.nothing_seen, self.limits
-        return Estimate(self.value, *about, rates=rates, degrees=degrees)
+        return variance.estimate(
+            self.name,
+            self.value,
+            self.sums,
+            scale=self.scale,
+            limits=self.limits,
+            nothing_seen=self.nothing_seen,
+            corrected=corrected,
+            also=self.also,
+            is_mean=self.least is None,
+        )
+
+    def limited_rate(self, found: Estimate) -> LimitedRate | None:
+        """Return how many independent errors the limit allows; None if it moves nothing."""
+        if self.limited is None or found.rates is None:
+            return None
+        kind, limit = self.limited
+        numbers = [float(one.size.effective(one.rate, one.variance)) for one in found.rates.parts[kind]]
+        return LimitedRate(("fnmr", "fmr")[kind], limit, limit * numbers[0]) if numbers else None
 
 
 class FiguresOfEvaluation:
@@ -132,13 +162,8 @@ class FiguresOfEvaluation:
         yield LinearFigure("prbep", found.prbep, 0.0, "log", None, least, sums=sums)
 
     def _crossing(self, ratio: float, factor: float = 1.0) -> tuple[Least, tuple[ClassRate, ...]]:
-        """Return ``factor * p_fa`` where ``p_fa = ratio * p_miss``: as a minimum, and as a sum of both error rates."""
-        p_fa, *slopes = crossing_slopes(self.costs.rocch, ratio, self.n_units)
-        of_tar, of_non = (factor * one for one in self.costs.crossing_weights(ratio, self.n_units))
-        sums: tuple[ClassRate, ...] = (ClassRate(0, of_tar, p_fa / ratio), ClassRate(1, of_non, p_fa))
-        if len(self.costs.rocch.p_fa) == 2:  # no threshold is better than chance: the rate is that of a coin
-            sums = ()
-        return lambda best: factor * best.crossing(ratio, (slopes[0], slopes[1])), sums
+        """See `crossing_of`."""
+        return crossing_of(self.costs.rocch, ratio, self.n_units, factor)
 
     def _rules(self) -> Iterator[LinearFigure]:
         found, bits, infinite = self.found, self.costs.log_cost(0.0) / math.log(2), self._none(math.inf)
@@ -199,19 +224,23 @@ class FiguresOfEvaluation:
         least, crossing = self._crossing(1.0)
         for name, value in asked.eer_conventions.items():
             # They differ by less than one trial, so their derivatives are the same.
-            at, sums = ("eer_conventions", name), tuple(replace(one, rate=value) for one in crossing)
+            at = "eer_conventions", name
             yield (
-                LinearFigure(at, value, 0.0, "logit", None, least, (0.0, 0.5), sums=sums)
+                LinearFigure(at, value, 0.0, "logit", None, least, (0.0, 0.5), sums=crossing)
                 if name == "rocch"
-                else LinearFigure(at, value, least(costs.best)[:, 0], "logit", limits=(0.0, 1.0), sums=sums)
+                else LinearFigure(
+                    at, value, least(costs.best)[:, 0], "logit", limits=(0.0, 1.0), sums=crossing, also=self.found.eer
+                )
             )
         for k, limited in enumerate(asked.rates_at):
             threshold, errors = limited.errors.threshold, limited.errors
             find = costs.limited_miss if limited.limited == "fmr" else costs.limited_false_alarm
             weights = find(threshold, self.n_units)
             sums = _rates(weights, errors.p_miss, errors.p_fa)
-            place = costs.rates(threshold, *weights)
-            yield LinearFigure(("rates_at", k), limited.rate, place, "logit", limits=(0.0, 1.0), sums=sums)
+            place, limit = costs.rates(threshold, *weights), (int(limited.limited == "fmr"), limited.limit)
+            yield LinearFigure(
+                ("rates_at", k), limited.rate, place, "logit", limits=(0.0, 1.0), sums=sums, limited=limit
+            )
         for k, at_threshold in enumerate(asked.at_thresholds):
             threshold, errors = at_threshold.errors.threshold, at_threshold.errors
             yield self._rate(("at_thresholds_p_miss", k), errors.p_miss, costs.rates(threshold, 1.0, 0.0), 0)
@@ -255,6 +284,18 @@ class FiguresOfEvaluation:
             yield LinearFigure(
                 (f"{name}_calibration_loss", k), loss, total, "identity", nothing, partial(_minus, least), rate=OF_MAPS
             )
+
+
+def crossing_of(
+    rocch: Rocch, ratio: float, n_units: tuple[int, int], factor: float = 1.0
+) -> tuple[Least, tuple[ClassRate, ...]]:
+    """Return ``factor * p_fa`` where ``p_fa = ratio * p_miss``: as a minimum, and as a sum of both error rates."""
+    p_fa, *slopes = crossing_slopes(rocch, ratio, n_units)
+    of_tar, of_non = (factor * one for one in crossing_weights(rocch, ratio, n_units))
+    sums: tuple[ClassRate, ...] = (ClassRate(0, of_tar, p_fa / ratio), ClassRate(1, of_non, p_fa))
+    if len(rocch.p_fa) == 2:  # no threshold is better than chance: the rate is that of a coin
+        sums = ()
+    return lambda best: factor * best.crossing(ratio, (slopes[0], slopes[1])), sums
 
 
 def _rates(weights: tuple[float, float], p_miss: float, p_fa: float) -> tuple[ClassRate, ...]:

@@ -266,7 +266,7 @@ def text_of(name: str) -> str:
 
 
 def _texts() -> dict[str, str]:
-    folder = resources.files("deciban.evaluation").joinpath("preset_files")
+    folder = resources.files(__package__).joinpath("preset_files")
     files = {one.name.removesuffix(".toml"): one for one in folder.iterdir() if one.name.endswith(".toml")}
     return {name: files[name].read_text("utf-8") for name in sorted(files, key=_by_kind_and_year)}
 
@@ -319,7 +319,7 @@ def _of_text(text: str, name: str, where: str) -> Preset:
 def _validate(row: dict[str, Any], where: str) -> None:
     import jsonschema
 
-    text = resources.files("deciban.evaluation").joinpath("preset_files", "preset.schema.json").read_text("utf-8")
+    text = resources.files(__package__).joinpath("preset_files", "preset.schema.json").read_text("utf-8")
     if row.get("form") != FORM:
         raise FormatError(f"{where}: form: got {row.get('form')!r}; this version of deciban reads form = {FORM}.")
     validator = jsonschema.Draft202012Validator(json.loads(text))

@@ -21,8 +21,9 @@ from deciban.core.resampling.intervals import (
     NothingSeen,
     checked_level,
 )
-from deciban.core.resampling.rates import FEWEST_CLUSTERS, ClassSize, ClassSizes, RateSum
+from deciban.core.resampling.rates import FEWEST_CLUSTERS, ClassSize, RateSum
 from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, Keys
+from deciban.core.resampling.variances import ClassSizes
 from deciban.errors import InputError
 from deciban.messages import counted
 from deciban.types import FloatArray
@@ -79,31 +80,6 @@ class CurveInfluences:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class UnseenErrors:
-    """What a curve over prior log odds could become by errors that no unit shows, and what units there are.
-
-    Attributes
-    ----------
-    log_odds : (n_places,) array
-        In nats.
-    above, below : (n_places,) arrays
-        How far the curve rises, and falls, if the share of units that show something else is 1; see `NothingSeen`.
-    n_units : int
-        Units that could.
-    """
-
-    log_odds: FloatArray
-    above: FloatArray
-    below: FloatArray
-    n_units: int
-
-    def reach(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """How far the curve may rise and fall: the rule of three."""
-        share = NothingSeen(self.n_units).share(level)
-        return self.above * share, self.below * share
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Uncertainty:
     """How sure the figures of one system are, by units.
 
@@ -119,24 +95,25 @@ class Uncertainty:
     estimates : mapping of figure to Estimate
     influences : mapping of figure to (n_units,) array
         Derivatives in the weight of each unit; empty where units are too many to be kept.
-    curves : mapping of str, or of ("detectors", class, str), to array
+    curves : mapping of str to array
         Standard errors of curves at the places of `deciban.evaluation.Curves`, on the scale that is said there; of many
-        classes ``"c_avg"`` and, of each class against the rest, ``"act_error"`` and ``"min_error"``.
+        classes ``"c_avg"``.
     level : float
         Of the intervals that are shown.
     bootstrap : Bootstrap or None
         Replicates, where they were asked for: intervals that are shown are theirs.
     curve_influences : mapping of str to CurveInfluences
         Of curves that comparisons show; empty where units are too many to be kept.
-    unseen : mapping of ("detectors", class, str) to UnseenErrors
-        Of the curves of each class against the rest.
     sizes : ClassSizes or None
         Of targets and non-targets; None of many classes.
-    error_rates : mapping of str to ((n_places,) array, RateSum)
+    error_rates : mapping of str, or of ("detectors", class, str), to ((n_places,) array, RateSum)
         Of the curves ``"act_error"`` and ``"min_error"`` over prior log odds, and of vertices of the hull by number:
-        places, and the error rates there with their variances.
+        places, and the error rates there with their variances. Of many classes those of ``"c_avg"``, and both curves
+        of each class against the rest.
     too_few : mapping of str to float
         Effective units of classes that have fewer than five: what needs these has no interval.
+    remarks : tuple of str
+        Sentences on intervals that are refused for another reason, or may be too narrow.
     """
 
     n_units: int
@@ -149,10 +126,10 @@ class Uncertainty:
     level: float = LEVEL
     bootstrap: Bootstrap | None = None
     curve_influences: Mapping[str, CurveInfluences] = field(default_factory=dict)
-    unseen: Mapping[Figure, UnseenErrors] = field(default_factory=dict)
     sizes: ClassSizes | None = None
-    error_rates: Mapping[str, tuple[FloatArray, RateSum]] = field(default_factory=dict)
+    error_rates: Mapping[Figure, tuple[FloatArray, RateSum]] = field(default_factory=dict)
     too_few: Mapping[str, float] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     def interval(self, figure: Figure, *, level: float | None = None) -> Interval:
         """Return the interval of a figure: by the bootstrap where there is one with the figure, or linearised.
@@ -221,7 +198,7 @@ class Uncertainty:
         if self.n_units < FEW_UNITS and self.estimates:
             units = counted(self.n_units, self.noun)
             found.append(f"Intervals rest on {units}: with fewer than {FEW_UNITS} they are rough.")
-        return (*found, *(() if self.bootstrap is None else self.bootstrap.notes))
+        return (*found, *self.remarks, *(() if self.bootstrap is None else self.bootstrap.notes))
 
 
 def looked_up(known: Mapping[Figure, Known], figure: Figure) -> Known:

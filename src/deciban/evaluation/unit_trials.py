@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.core.resampling.rates import ClassSize, ClassSizes
+from deciban.core.resampling.rates import ClassSize
 from deciban.core.resampling.unit_counts import (
     StrataAsCells,
     StratifiedCounts,
@@ -22,6 +22,7 @@ from deciban.core.resampling.unit_counts import (
     merged_units,
 )
 from deciban.core.resampling.units import Keys, TrialUnits, together
+from deciban.core.resampling.variances import ClassSizes
 from deciban.errors import InputError
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray, Units, Weights
 

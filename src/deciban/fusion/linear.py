@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.blocks import length_bound
-from deciban.core.training.descent import Fit
-from deciban.core.training.linear_objective import Trials
-from deciban.core.training.linear_training import LinearFit
-from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Engine
 from deciban.errors import InputError, TrialError
-from deciban.io.shards.pieces import ShardSource
+from deciban.models.labelled import Form, scores_alone
 from deciban.models.model import Training
 from deciban.models.score_model import LabelledTrials
-from deciban.models.sources import Form, SourceTrials, scores_alone
 from deciban.models.two_class import Fusion, results_of
 from deciban.models.uncertainty import ParameterCovariance, checked_units
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+
+if TYPE_CHECKING:
+    from deciban.core.resampling.units import TrialUnits
+    from deciban.core.training.descent import Fit
+    from deciban.core.training.linear_objective import Trials
+    from deciban.core.training.linear_training import LinearFit
+    from deciban.models.sources import SourceTrials
+    from deciban.trials.passes import Engine
+    from deciban.trials.sources import ShardSource
+    from deciban.trials.speakers import UnitsOfPieces
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +70,9 @@ class LabelledSystems(LabelledTrials):
 
     def linear(self, form: Form) -> Trials:  # noqa: ARG002  # a matrix has one
         """Trials to train weights of systems on."""
-        return Trials.of(self.scores, self.is_target, weights=self.float_weight, reach=self.reach)
+        from deciban.core.training import linear_objective
+
+        return linear_objective.Trials.of(self.scores, self.is_target, weights=self.float_weight, reach=self.reach)
 
     def take(self, rows: BoolArray | IntArray) -> LabelledSystems:
         """Some of the trials."""
@@ -245,6 +250,8 @@ class LinearFusion(Fusion):
         self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
     ) -> Self:
         """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
+        from deciban.models.sources import SourceTrials
+
         data = SourceTrials(source, engine, memory, units)
         fit = self._learn(self._train(data.linear(scores_alone)))
         self.training_ = data.training(results_of(fit))

@@ -14,17 +14,17 @@ from deciban.core.training.linear_objective import Trials
 from deciban.core.training.linear_training import LinearFit
 from deciban.core.training.moments import equal_classes, moments
 from deciban.core.training.sums import Ends, Sums
-from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.fusion.linear import LinearFusion, penalized
 from deciban.fusion.quality_measures import Measures, combined_measures, no_trial_with_all, quality_entries
 from deciban.fusion.quality_terms import QualityTerms
-from deciban.io.shards.pieces import Chunk, ShardSource
 from deciban.models.score_model import tell_lacking
 from deciban.models.sources import SourceTrials, float_weight
 from deciban.models.two_class import Fusion, results_of
 from deciban.models.uncertainty import ParameterCovariance
+from deciban.trials.passes import Engine
+from deciban.trials.sources import Chunk, ShardSource
+from deciban.trials.speakers import UnitsOfPieces
 from deciban.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:

@@ -12,19 +12,19 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import WeightedScores
-from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Engine
 from deciban.errors import InputError, TrialError
 from deciban.fusion import subsets
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
 from deciban.fusion.subsets import MOST, ScoredSource, Subset, name_of, occurring_subsets
-from deciban.io.shards.pieces import ShardSource
 from deciban.models.loading import model_of
 from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, content_of
 from deciban.models.score_model import ParameterRow
 from deciban.models.two_class import Fusion
 from deciban.models.uncertainty import Bounds, checked_units
+from deciban.trials.passes import Engine
+from deciban.trials.sources import ShardSource
+from deciban.trials.speakers import UnitsOfPieces
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 _POLICIES = ("error", "drop", "subset")

@@ -10,14 +10,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Engine
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LinearFusion
-from deciban.io.shards.pieces import Chunk, ShardSource
 from deciban.models.mapped import ScoredBy, having, ordered, scored_by
 from deciban.models.model import Plain, Training
 from deciban.models.sources import SourceTrials
+from deciban.trials.passes import Engine
+from deciban.trials.sources import Chunk, ShardSource
+from deciban.trials.speakers import UnitsOfPieces
 from deciban.types import IntArray, ScoreArray
 
 Subset: TypeAlias = tuple[int, ...]

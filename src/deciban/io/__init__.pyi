@@ -1,4 +1,4 @@
-from deciban.io.atomic import atomic_write as atomic_write
+from deciban._files import atomic_write as atomic_write
 from deciban.io.contents import Contents as Contents
 from deciban.io.cost_files import CostTable as CostTable
 from deciban.io.cost_files import read_costs as read_costs

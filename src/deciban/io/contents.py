@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
+from deciban._validate.labels import Vocabulary
 from deciban.errors import DecibanError, FormatError, InputError
-from deciban.io.columns.headers import CONDITION, Vocabulary, identity_of
+from deciban.io.columns.headers import CONDITION, identity_of
 from deciban.io.source import several_systems
 from deciban.messages import Message
 from deciban.trials import (

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban._files import PathLike
 from deciban._validate.classes import Prior
 from deciban._validate.ratios import unit_of
 from deciban.errors import FormatError, KeyMismatchError
@@ -16,8 +17,15 @@ from deciban.io.contents import ContentKind, Contents, Written, field_of
 from deciban.io.formats import Format, formats
 from deciban.io.memory import memory_for_trials, memory_of
 from deciban.io.reader import read_contents, read_input
-from deciban.io.source import PathLike, require_one_stream
-from deciban.io.units import in_other_units, is_submission, notes_on_submissions, require_class_units
+from deciban.io.source import require_one_stream
+from deciban.io.units import (
+    as_written,
+    in_other_units,
+    is_submission,
+    notes_on_submissions,
+    refuse_negated_probabilities,
+    require_class_units,
+)
 from deciban.io.writing import put, refuse_overwriting, target_name
 from deciban.messages import Message, as_message, counted
 from deciban.trials import Key
@@ -37,6 +45,7 @@ def convert(
     labels: Mapping[str, str] | None = None,
     log10: bool = False,
     lr: bool = False,
+    negate: bool = False,
     probabilities: float | Prior | None = None,
     detection_llr: bool = False,
     write_as: str = "loglik",
@@ -58,7 +67,7 @@ def convert(
     key : path, optional
         A key whose labels are written with the scores, and its conditions if there is room. It must have a label for
         every trial of the source, and agree with the labels that are there already.
-    format, columns, labels, log10, lr : optional
+    format, columns, labels, log10, lr, negate : optional
         See `deciban.read_scores`, for the source; the labels for the key, too.
     probabilities : float or prior, optional
         The scores are probabilities by this prior, that of a target or that of the classes: llrs or log-likelihoods in
@@ -95,12 +104,14 @@ def convert(
     """
     require_class_units(write_as)
     unit = unit_of(log10=log10, lr=lr)
+    if negate:
+        refuse_negated_probabilities(probabilities)
     require_one_stream([source, key])
     refuse_overwriting([target], [source, key])
     if memory_of([source]) > memory_for_trials(memory):
         from deciban.io.convert_in_pieces import Converted, convert_in_pieces  # most files fit
 
-        how = Converted(what, probabilities, detection_llr, write_as)
+        how = Converted(what, probabilities, detection_llr, write_as, negate)
         given: Any = {"to": to, "key": key, "format": format, "columns": columns, "labels": labels}
         given["unit"] = unit
         told = convert_in_pieces(source, target, how, must=memory is not None, **given)
@@ -112,6 +123,8 @@ def convert(
     # A format that has detection llrs makes them itself.
     class_unit = "loglik" if to in formats() and formats()[to].detection_llr else write_as
     asked: Any = {"detection_llr": detection_llr, "write_as": class_unit, "lr": lr}
+    contents, told_of_sign = as_written(contents, negate=negate)
+    messages += told_of_sign
     contents, changed = in_other_units(contents, probabilities, **asked)
     messages += changed
     needed: list[ContentKind] = [] if what is None else [what]

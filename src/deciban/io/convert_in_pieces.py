@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from deciban._files import PathLike, atomic_write, display_name
 from deciban.errors import InputError
-from deciban.io.atomic import atomic_write
 from deciban.io.columns.columnar import table_of, written_of
 from deciban.io.contents import ContentKind, Contents, labels_in_words
 from deciban.io.convert import left_out, only, read_message
@@ -18,8 +18,7 @@ from deciban.io.formats import by_name, for_ending
 from deciban.io.shards.contents import contents_in_pieces, is_readable_in_pieces
 from deciban.io.shards.files import table_files
 from deciban.io.shards.writing import TableWriter
-from deciban.io.source import PathLike, display_name
-from deciban.io.units import certain, in_other_units
+from deciban.io.units import as_written, certain, in_other_units
 from deciban.io.writing import target_name
 from deciban.messages import Message, as_message, counted
 
@@ -34,12 +33,14 @@ class Converted:
     probabilities : float or prior, optional
     detection_llr : bool
     write_as : str
+    negate : bool
     """
 
     what: ContentKind | None = None
     probabilities: Any = None
     detection_llr: bool = False
     write_as: str = "loglik"
+    negate: bool = False
 
     def chosen(self, contents: Contents) -> Contents:
         """What of contents is written."""
@@ -47,7 +48,10 @@ class Converted:
 
     def of(self, chosen: Contents) -> tuple[Contents, list[Message]]:
         """The same in the units in which it is written, and what is to be said about it."""
-        return in_other_units(chosen, self.probabilities, detection_llr=self.detection_llr, write_as=self.write_as)
+        chosen, told = as_written(chosen, negate=self.negate)
+        asked: Any = {"detection_llr": self.detection_llr, "write_as": self.write_as}
+        made, more = in_other_units(chosen, self.probabilities, **asked)
+        return made, told + more
 
 
 @dataclass

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from deciban._files import PathLike, display_name
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import Prior
 from deciban.decisions import Application
 from deciban.errors import FormatError, InputError
-from deciban.io.source import PathLike, display_name
 from deciban.types import FloatArray
 
 _KEYS = {"actions", "classes", "costs", "prior"}

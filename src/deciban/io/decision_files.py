@@ -12,10 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
+from deciban._files import PathLike, display_name
 from deciban.errors import FormatError, InputError
 from deciban.io.formats import nist_lre07
 from deciban.io.packing import unpacked_name
-from deciban.io.source import PathLike, Source, display_name, read_text
+from deciban.io.source import Source, read_text
 from deciban.messages import shortened
 
 COLUMNS = ("action", "decision")

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from deciban._files import display_name
 from deciban.errors import FormatError
-from deciban.io.source import display_name
 
 _SAMPLE = 1 << 13
 """Bytes at the beginning, in the middle and at the end. Only files with equal samples are compared as a whole."""

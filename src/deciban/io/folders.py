@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from deciban._files import UNFINISHED, atomic_write, display_name, lock, sync_folder
 from deciban.errors import InputError
-from deciban.io.atomic import UNFINISHED, atomic_write, lock, sync_folder
-from deciban.io.source import display_name
 
 _MANIFEST = "manifest.json"
 _PART = ".part"

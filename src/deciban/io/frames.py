@@ -7,9 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.columnar import READS, contents_of
-from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, Vocabulary, identity_of
+from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, identity_of
 from deciban.io.contents import ContentKind, Contents, RowError
 from deciban.io.formats import BinaryFormat, Options
 from deciban.io.recognition import Opened, Recognized

@@ -11,12 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from deciban._files import is_open_file, looked_ahead
 from deciban.errors import FormatError, InputError
 from deciban.io.library_errors import only_format_errors
 from deciban.io.packing import codec_of
 from deciban.io.recognition import is_stream
-from deciban.io.source import files_of, is_open_file, single_files
-from deciban.io.streams import looked_ahead
+from deciban.io.source import files_of, single_files
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from deciban._files import Readable
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import KIND_OF, field_of
 from deciban.io.reader import read_contents
-from deciban.io.source import Readable
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Quality, Scores, SegmentQuality
 
 Table = TypeVar("Table", Index, Key, ClassScores, ClassKey, Quality, SegmentQuality, IdMap)

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy
+from deciban._files import PathLike, Readable, display_name
 from deciban._validate.ratios import unit_of
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns
@@ -19,7 +20,7 @@ from deciban.io.contents import ContentKind, Contents
 from deciban.io.doubles import refuse_doubles
 from deciban.io.formats import BinaryFormat, Format, Options, bare_name
 from deciban.io.recognition import Opened, Recognized, recognize
-from deciban.io.source import PathLike, Readable, Source, TwoFiles, display_name, read_text
+from deciban.io.source import Source, TwoFiles, read_text
 from deciban.io.text.plain_lines import parse_plain
 from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
 from deciban.io.text.ways import in_lines

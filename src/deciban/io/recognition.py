@@ -13,23 +13,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from deciban._files import PathLike, Readable, display_name, is_open_file
+from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.headers import Columns, Vocabulary, could_hold, role_of
+from deciban.io.columns.headers import Columns, could_hold, role_of
 from deciban.io.columns.meanings import fits_label
 from deciban.io.contents import ContentKind
 from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary_formats, by_name
 from deciban.io.library_errors import only_format_errors
-from deciban.io.source import (
-    PathLike,
-    Readable,
-    Source,
-    TwoFiles,
-    display_name,
-    files_of,
-    is_open_file,
-    numbered_lines,
-    read_text,
-)
+from deciban.io.source import Source, TwoFiles, files_of, numbered_lines, read_text
 from deciban.io.spreadsheets import Translated, has_semicolons, of_semicolons, of_workbook
 from deciban.io.text.finding import columns_seen, find_layout, names_classes
 from deciban.io.text.reader import Layout
@@ -146,6 +138,14 @@ class Opened:
         with Path(self.source.path).open("rb") as file:
             file.seek(-1, os.SEEK_END)
             return file.read(1) not in (b"\n", b"\r")
+
+    @property
+    def most_rows(self) -> int:
+        """The number of lines of a text file, which is at least the number of its rows."""
+        if not self.is_big:
+            return self.text.count(b"\n") + 1
+        with Path(self.source.path).open("rb") as file:
+            return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")) + 1
 
     @cached_property
     def sample(self) -> Sample:

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+from deciban._files import display_name, require_file_name
 from deciban.errors import InputError
 from deciban.io.read import read_id_map
-from deciban.io.source import display_name, require_file_name
 from deciban.trials.joining.renaming import RULES, Renaming, rules_in
 
 

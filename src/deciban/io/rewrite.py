@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, joined, of_bytes, of_numpy, to_numpy
+from deciban._files import PathLike
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import declared_unit
 from deciban.io.contents import Contents
@@ -21,7 +22,7 @@ from deciban.io.formats import READ_ONLY_ENDINGS, SILENT_ENDINGS, Format, TextFo
 from deciban.io.llr_intervals import Bounds, columns_of_intervals, left_out, with_intervals, without_intervals
 from deciban.io.packing import unpacked_name
 from deciban.io.reader import Input
-from deciban.io.source import PathLike, Source
+from deciban.io.source import Source
 from deciban.io.text.plain_lines import plain_fields, with_fields
 from deciban.io.text.reader import Layout
 from deciban.io.units import notes_on_submissions, written_as

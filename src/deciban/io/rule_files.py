@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from deciban._files import PathLike, display_name
 from deciban.errors import FormatError, InputError
-from deciban.io.source import PathLike, display_name
 from deciban.rules import ThresholdDensity, ThresholdWeights, check_properness
 from deciban.types import FloatArray
 

@@ -11,21 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO
 
+from deciban._files import PathLike, Readable, content_of, display_name, is_open_file, require_file_name, stream_of
 from deciban.errors import FormatError, InputError
 from deciban.io.packing import Codec, codec_of, unpack
-from deciban.io.streams import stream_of
-from deciban.messages import one_line
 from deciban.steps import teller
-
-PathLike: TypeAlias = str | os.PathLike[str]
-
-
-Readable: TypeAlias = PathLike | IO[bytes] | IO[str]
-
-"""A file by its name, or an open one."""
-
 
 _KINDS = {
     "HDF5": re.compile(rb"\x89HDF\r\n\x1a\n"),
@@ -109,65 +100,6 @@ def single_files(inputs: Iterable[PathLike | TwoFiles | None]) -> list[PathLike]
     """
     named = [one for one in inputs if one is not None]
     return [path for one in named for path in ((one.tar, one.non) if isinstance(one, TwoFiles) else (one,))]
-
-
-def is_open_file(path: object) -> bool:
-    """Whether this is an open file, or something else to read from, and no name.
-
-    >>> is_open_file(io.BytesIO()), is_open_file("scores.txt")
-    (True, False)
-    """
-    return hasattr(path, "read") and not isinstance(path, str | os.PathLike)
-
-
-def display_name(path: Readable | TwoFiles) -> str:
-    r"""What messages call a file.
-
-    A file name need not be text: what cannot be encoded is shown as a question mark, and what a terminal would obey
-    instead of showing it, as an escape.
-
-    Examples
-    --------
-    >>> print(display_name("a\x1b[2J\n.txt"))
-    a\x1b[2J\n.txt
-    """
-    if str(path) == "-":
-        return "standard input"
-    if is_open_file(path):
-        own = getattr(path, "name", None)
-        return display_name(own) if isinstance(own, str) and own != "-" else "open file"
-    name = str(path).encode("utf-8", "replace").decode()
-    return one_line(name)
-
-
-def require_file_name(path: Readable) -> None:
-    """Refuse what is no file and names none: an empty name would be the current folder.
-
-    Raises
-    ------
-    InputError
-    """
-    given: object = path
-    if not isinstance(given, str | os.PathLike) and not is_open_file(given):
-        raise InputError(f"path: got {type(given).__name__}. Name a file, or pass an open one.{_way_out(given)}")
-    if not str(path):
-        raise InputError("empty file name. Name a file, or - for standard input; is a variable of the shell not set?")
-    if "\0" in str(path):
-        raise InputError(f"{display_name(path)}: no file name holds NUL.")
-
-
-def _way_out(given: object) -> str:
-    """What to do with something that is no file."""
-    if isinstance(given, bytes | bytearray | memoryview):
-        return " Bytes that were read before are one by io.BytesIO(...)."
-    if isinstance(given, Mapping) or hasattr(given, "columns") or hasattr(given, "__arrow_c_stream__"):
-        return (
-            " deciban.evaluate takes data frames as they are; deciban.trials.scores_from and key_from make tables of "
-            "trials of their columns."
-        )
-    if hasattr(given, "__array__") or isinstance(given, list | tuple):
-        return " deciban.evaluate takes arrays as they are."
-    return ""
 
 
 def require_one_stream(paths: Iterable[object]) -> None:
@@ -255,7 +187,7 @@ class Source:
     @cached_property
     def _streamed(self) -> bytes:
         if self._file is not None:
-            return _content_of(self._file, self.name)
+            return content_of(self._file, self.name)
         with stream_of(self.path) as stream:
             found: bytes = stream.read()
             return found
@@ -321,27 +253,6 @@ class Source:
         """All bytes, decompressed, as a stream."""
         opened = self.seekable()
         return opened.open("rb") if isinstance(opened, Path) else opened
-
-
-def _content_of(file: Any, name: str) -> bytes:
-    """All that is left in an open file, of bytes or of text.
-
-    Raises
-    ------
-    InputError
-        If it is closed, cannot be read, or gives neither.
-    """
-    try:
-        found = file.read()
-    except (ValueError, io.UnsupportedOperation) as error:
-        raise InputError(
-            f"{name}: cannot be read: {str(error).rstrip('.')}. Open it for reading, as open(path, 'rb') does."
-        ) from error
-    if isinstance(found, str):
-        return found.encode("utf-8", "surrogateescape")
-    if not isinstance(found, bytes | bytearray | memoryview):
-        raise InputError(f"{name}: reading gives {type(found).__name__}, expected bytes or text.")
-    return bytes(found)
 
 
 def read_text(path: PathLike | Source) -> bytes:

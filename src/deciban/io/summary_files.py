@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from deciban._files import PathLike, ScratchFolder, atomic_write, display_name
 from deciban.errors import FormatError, InputError
-from deciban.io.atomic import ScratchFolder, atomic_write
 from deciban.io.count_tables import Columns, in_groups, merged
-from deciban.io.source import PathLike, display_name
 from deciban.messages import counted, names_apart, shortened
 from deciban.trials.lists import PAIR
 

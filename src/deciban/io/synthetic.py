@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
-from deciban.io.atomic import atomic_write
+from deciban._files import atomic_write
 from deciban.types import FloatArray
 
 DEMO_FILES = ("sysA.txt", "sysB.txt", "key.txt")

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from deciban._files import PathLike, display_name
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.contents import Contents
 from deciban.io.formats import bare_name
 from deciban.io.reader import Input, joined, read_input
 from deciban.io.recognition import Recognized
-from deciban.io.source import PathLike, TwoFiles, display_name
+from deciban.io.source import TwoFiles
 from deciban.messages import counted
 from deciban.trials import Key
 from deciban.trials.lists import ROW

@@ -36,6 +36,12 @@ PROJECTED = "scores are detection llrs, and were projected to log-likelihoods (e
 LIKELIHOODS = "scores are likelihoods, and their natural logarithms were taken"
 """The note on likelihoods of many classes."""
 
+NEGATED = "signs of all scores changed: lower scores favour target (--negate)"
+"""The note on scores that were negated."""
+
+LOGARITHMS_OF_RATIOS = "scores are likelihood ratios, and are written as their natural logarithms"
+"""The note on likelihood ratios of two classes that are converted."""
+
 _SUBMISSION = "nist-lre"
 
 
@@ -327,6 +333,47 @@ def in_other_units(
         classes, more = written_as(classes, write_as)
         told += more
     return replace(contents, systems=systems, class_scores=classes), told
+
+
+def refuse_negated_probabilities(probabilities: object) -> None:
+    """Refuse to negate scores that are declared probabilities.
+
+    Raises
+    ------
+    InputError
+    """
+    if probabilities is not None:
+        raise InputError(
+            "negate, probabilities: a negated probability is none. Leave negate out (--negate) and, if these are "
+            "probabilities of non-targets, exchange the label words (--labels)."
+        )
+
+
+def negated(contents: Contents) -> Contents:
+    """Return contents in which the scores of all systems have the opposite sign.
+
+    Raises
+    ------
+    InputError
+        If there are no scores of two classes.
+    """
+    if not contents.systems:
+        raise InputError(f"negate: {contents.origin.name} holds no scores of two classes. Leave it out (--negate).")
+    return replace(contents, systems=tuple(one.negated() for one in contents.systems))
+
+
+def as_written(contents: Contents, *, negate: bool) -> tuple[Contents, list[Message]]:
+    """Return contents with the sign in which their scores are written, and notes on sign and logarithms.
+
+    Raises
+    ------
+    InputError
+        As in `negated`.
+    """
+    told = [Message("note", "", NEGATED)] if negate else []
+    if any(one.unit == "lr" for one in contents.systems):
+        told.append(Message("note", "", LOGARITHMS_OF_RATIOS))
+    return (negated(contents) if negate else contents), told
 
 
 @contextmanager

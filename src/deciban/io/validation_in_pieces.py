@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
+from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.errors import FormatError, InputError
-from deciban.io.atomic import ScratchFolder
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats.parquet import row_places
 from deciban.io.memory import memory_for_trials
@@ -23,7 +23,7 @@ from deciban.io.shards.database import Database, database
 from deciban.io.shards.files import is_columnar, table_files
 from deciban.io.shards.text import faults_in_blocks, lines_of_rows
 from deciban.io.shards.writing import TableWriter
-from deciban.io.source import PathLike, Source, display_name
+from deciban.io.source import Source
 from deciban.io.validation import EXTRA, LACKING, SHOWN, fault_in_words, moved_in_words, other_sides, said_of_copies
 from deciban.messages import Message, counted
 from deciban.trials import Trials

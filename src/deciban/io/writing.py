@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+from deciban._files import PathLike, atomic_write, display_name, require_file_name, scratch_file
 from deciban.errors import FormatError, InputError
-from deciban.io.atomic import atomic_write, scratch_file
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written, require
 from deciban.io.formats import SILENT_ENDINGS, BinaryFormat, Format, by_name, for_ending, formats
 from deciban.io.packing import CODECS, codec_for, unpacked_name
-from deciban.io.source import PathLike, display_name, files_of, require_file_name
+from deciban.io.source import files_of
 from deciban.io.text.writer import write_text
 from deciban.trials.lists import ROW
 

@@ -14,11 +14,13 @@ from scipy.special import logit
 
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.resampling.cells import Cells, cells_of
-from deciban.core.resampling.intervals import LEVEL, Estimate, Interval, checked_level
+from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.core.resampling.linearised import LinearCosts, crossing_slopes, dcf_weights
-from deciban.core.resampling.rates import FEWEST_CLUSTERS, ClassRate, ClassSizes, ClassVariances, Scale
+from deciban.core.resampling.rates import FEWEST_CLUSTERS
+from deciban.core.resampling.scales import Scale
 from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
 from deciban.core.resampling.units import TrialUnits, together
+from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances
 from deciban.errors import InputError
 from deciban.metrics.costs import act_dcf, min_dcf
 from deciban.metrics.rules import (
@@ -212,12 +214,10 @@ def interval(
     of_tar, of_non = (one * own.small_sample for one, own in zip(trials.influences(), trials.counts, strict=True))
     variances = ClassVariances([figure], trials.sizes, trials.n_units)
     variances.add(slice(None), of_tar[:, None], of_non[:, None], (of_tar + of_non)[:, None])
-    rates = None
-    if known.weights is not None:
-        rates = variances.sum_of_rates(figure, trials.rates(known.weights(trials, **at)))
-    error, degrees = variances.standard_error(figure), variances.degrees(figure)
-    about = error, trials.n_units, known.scale, None, None, known.limits
-    return Estimate(trials.value, *about, rates=rates, degrees=degrees).interval(level)
+    rates = [] if known.weights is None else trials.rates(known.weights(trials, **at))
+    of_scale: Any = {"scale": known.scale, "limits": known.limits}
+    is_mean = not figure.startswith("min_")
+    return variances.estimate(figure, trials.value, rates, is_mean=is_mean, **of_scale).interval(level)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,15 +17,15 @@ from deciban.core.rules.expected import MeanCost
 from deciban.core.training.multiclass_training import ClassFit
 from deciban.core.training.separation import Escape
 from deciban.core.training.sums import Ends, Sums
-from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.summary import ClassSummary
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.models.class_sources import SourceClasses
 from deciban.multiclass.costs import mixed, surprises
 from deciban.multiclass.infimum import Best, CalibratedTrials, CalibrationLimits, OpenTrials, given_up, no_worse
 from deciban.multiclass.recalibration import ClassCalibration
 from deciban.multiclass.tables import ScoredClasses
+from deciban.trials.passes import Engine
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.types import CountArray, FloatArray
 
 Step: TypeAlias = Callable[[OpenTrials], OpenTrials]

@@ -13,12 +13,12 @@ from deciban._validate import classes as _validate_classes
 from deciban.core.classes.certainty import CountedTrials, which_count
 from deciban.core.training.class_parts import PartsOfClassTrials
 from deciban.core.training.multiclass_training import ClassFit, train_parts
-from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Engine
 from deciban.errors import InputError
-from deciban.io.shards.pieces import Chunk, ShardSource
 from deciban.models.model import Plain, Training, digits_of
 from deciban.models.sources import InPieces, PartsOfPieces, Record, float_weight
+from deciban.trials.passes import Engine
+from deciban.trials.sources import Chunk, ShardSource
+from deciban.trials.speakers import UnitsOfPieces
 from deciban.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.ranks.hull import Pav
-from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.influences import MomentSums
-from deciban.core.training.linear_objective import Trials
-from deciban.core.training.sums import UnitSums
 from deciban.errors import InputError
-from deciban.io.shards.pieces import Chunk
-from deciban.metrics.scores import pav
 from deciban.models.score_model import LabelledTrials
-from deciban.models.sources import Form
 from deciban.models.uncertainty import JackknifeMaps
 from deciban.types import BoolArray, CountArray, ScoreArray
+
+if TYPE_CHECKING:
+    from deciban.core.ranks.hull import Pav
+    from deciban.core.resampling.units import TrialUnits
+    from deciban.core.training.influences import MomentSums
+    from deciban.core.training.linear_objective import Trials
+    from deciban.core.training.sums import UnitSums
+    from deciban.trials.sources import Chunk
+
+
+Form: TypeAlias = Callable[[Sequence[ScoreArray]], tuple[Sequence[ScoreArray], ScoreArray | None]]
+"""What makes columns to train on, and what is added to the llr as it is, out of the scores of systems."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,12 +79,16 @@ class Labelled(LabelledTrials):
 
     def linear(self, form: Form) -> Trials:
         """Trials to train weights of columns on."""
+        from deciban.core.training import linear_objective
+
         columns, base = form([self.score])
-        return Trials.of(columns, self.is_target, weights=self.float_weight, base=base)
+        return linear_objective.Trials.of(columns, self.is_target, weights=self.float_weight, base=base)
 
     @property
     def pav(self) -> Pav:
         """PAV blocks of the scores."""
+        from deciban.metrics.scores import pav
+
         return pav(**self.as_sets(self.score))
 
     def look(self, look: Callable[[Labelled], Any]) -> Any:
@@ -123,3 +131,13 @@ class Labelled(LabelledTrials):
     def non(self) -> ScoreArray:
         """Scores of non-targets."""
         return self.score[~self.is_target]
+
+
+def scores_alone(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:
+    """A column for each system."""
+    return scores, None
+
+
+def scores_as_they_are(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:
+    """No column: the score of the only system is added to the llr as it is."""
+    return (), scores[0]

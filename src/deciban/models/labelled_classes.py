@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from deciban._validate import classes as _validate_classes
-from deciban.io.shards.pieces import Chunk
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 if TYPE_CHECKING:
+    from deciban._validate import classes as _validate_classes
     from deciban.core.classes.certainty import CountedTrials
     from deciban.core.classes.transforms import TransformFit
     from deciban.core.training.multiclass_training import ClassFit
+    from deciban.trials.sources import Chunk
 
 
 @dataclass(frozen=True, slots=True, eq=False)

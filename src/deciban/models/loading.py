@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import math
@@ -11,38 +10,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NoReturn
 
+from deciban._files import content_of, display_name, is_open_file, require_file_name, stream_of
+from deciban._lazy import registered
 from deciban.errors import FormatError, InputError
-from deciban.io.source import Source, display_name, is_open_file, require_file_name
-from deciban.io.streams import stream_of
 from deciban.models.model import SCHEMA, Model, Training
 from deciban.models.uncertainty import SCHEMA as UNCERTAINTY
 from deciban.models.uncertainty import uncertainty_of
-
-_HOMES = {
-    "affine": "deciban.calibration:AffineCalibrator",
-    "beta": "deciban.calibration:BetaCalibrator",
-    "bound": "deciban.calibration:BoundCalibrator",
-    "chain": "deciban.calibration:Chain",
-    "class-matrix": "deciban.calibration:MatrixTransformation",
-    "class-scale": "deciban.calibration:ClassScaleTransformation",
-    "detection-affine": "deciban.calibration:DetectionAffineTransformation",
-    "detection-pav": "deciban.calibration:DetectionPavTransformation",
-    "elub": "deciban.calibration:ElubCalibrator",
-    "gaussian": "deciban.calibration:GaussianCalibrator",
-    "gaussian-backend": "deciban.calibration:GaussianBackend",
-    "linear-fusion": "deciban.fusion:LinearFusion",
-    "multiclass-affine": "deciban.calibration:MulticlassCalibrator",
-    "multiclass-fusion": "deciban.fusion:MulticlassFusion",
-    "multiclass-scale": "deciban.calibration:MulticlassScaleCalibrator",
-    "multiclass-shift": "deciban.calibration:MulticlassShiftCalibrator",
-    "pav": "deciban.calibration:PavCalibrator",
-    "quality-fusion": "deciban.fusion:QualityFusion",
-    "scale": "deciban.calibration:ScaleCalibrator",
-    "shift": "deciban.calibration:ShiftCalibrator",
-    "subset-fusion": "deciban.fusion:SubsetFusion",
-    "union-hull": "deciban.fusion:UnionHull",
-}
-"""Where the class of each kind of model lives. Nothing but these is ever looked up."""
 
 _MOST_BYTES = 1 << 30
 
@@ -84,17 +57,15 @@ def load_model(path: Any) -> Model:
     AffineCalibrator(p_target=0.5, alpha=1.0, beta=1.0, ridge=0.0)
     """
     require_file_name(path)
-    name: str
     data: bytes | None
+    name = display_name(path)
     if is_open_file(path):
-        opened = Source(path)
-        name, data = opened.name, opened.data
-    elif not Source(path).is_file:
-        with stream_of(path) as stream:
-            name, data = display_name(path), stream.read(_MOST_BYTES + 1)
-    else:
-        name, file = display_name(path), Path(path)
+        data = content_of(path, name)
+    elif str(path) != "-" and (file := Path(path)).is_file():
         data = file.read_bytes() if file.stat().st_size <= _MOST_BYTES else None
+    else:
+        with stream_of(path) as stream:
+            data = stream.read(_MOST_BYTES + 1)
     if data is None or len(data) > _MOST_BYTES:
         raise FormatError(f"{name}: larger than 1 GB, so this is no model file.")
     return model_of(parsed(data, name), name)
@@ -168,10 +139,10 @@ def model_of(content: Any, name: str) -> Model:
             f"layout {SCHEMA}. Use the version that wrote it, or train again."
         )
     kind = content.get("kind")
-    if not isinstance(kind, str) or kind not in _HOMES:
-        raise FormatError(f"{name}: a model of kind {kind!r} is not known. There are {', '.join(_HOMES)}.")
-    module, _, class_name = _HOMES[kind].partition(":")
-    model_class: type[Model] = getattr(importlib.import_module(module), class_name)
+    kinds = registered("model_kinds")()
+    if kind not in kinds:
+        raise FormatError(f"{name}: a model of kind {kind!r} is not known. There are {', '.join(kinds)}.")
+    model_class: type[Model] = registered("model_class")(kind)
     _validate(content, model_class, name)
     _require_settings(content["settings"], model_class, name)
     try:
@@ -229,7 +200,7 @@ def _validate(content: Any, model_class: type[Model], name: str) -> None:
     import jsonschema
 
     parameters = model_class.parameter_schema
-    schema = json.loads(resources.files("deciban.models").joinpath("model.schema.json").read_text("utf-8"))
+    schema = json.loads(resources.files(__package__).joinpath("model.schema.json").read_text("utf-8"))
     schema["properties"]["parameters"] |= {"properties": parameters, "required": list(parameters)}
     replicates = {**UNCERTAINTY["properties"]["replicates"], "items": schema["properties"]["parameters"]}
     own = {**UNCERTAINTY, "properties": {**UNCERTAINTY["properties"], "replicates": replicates}}

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deciban.engines.work import Engine, found_in
 from deciban.errors import naming_trials
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.models.score_model import missing_measures_are_known
-from deciban.trials.lists import Trials
+from deciban.trials.passes import Engine, found_in
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.types import AnyArray, BoolArray
+
+if TYPE_CHECKING:
+    from deciban.trials.lists import Trials
 
 
 def _mapped(model: Any, systems: tuple[str, ...], piece: Piece, wanted: Wanted) -> Chunk:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import inspect
 import json
 import math
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban._version import __version__
+from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, number_of_units
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
-
-if TYPE_CHECKING:
-    from deciban.models.uncertainty import Uncertainty
 
 _BLOCK = 1 << 16
 _MIXER = np.uint64(0xBF58476D1CE4E5B9)
@@ -88,6 +86,50 @@ def _bits(values: AnyArray) -> NDArray[np.uint64]:
 
 Plain = float | int | str | bool | None
 """What stands in a model file as it is."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Uncertainty(ABC):
+    """Uncertainty of a trained model by the units of its training trials; base of both methods.
+
+    Attributes
+    ----------
+    n_units : int
+    noun : str
+        What a unit is called, such as ``"speaker"``.
+    source : str
+        How the units were found, in words.
+    """
+
+    n_units: int
+    noun: str = "unit"
+    source: str = "given"
+
+    @property
+    @abstractmethod
+    def method(self) -> str:
+        """How it was found, in words."""
+
+    @property
+    def words(self) -> str:
+        """A sentence on the units and the method."""
+        few = f"; fewer than {FEW_UNITS}, so they are rough themselves" if self.n_units < FEW_UNITS else self._unequal
+        units = number_of_units(self.n_units, self.noun, self.source)
+        units += "" if self.source.endswith(INDEPENDENT) else f" ({self.source})"
+        return f"standard errors: {self.method}, by {units}{few}"
+
+    @property
+    def _unequal(self) -> str:
+        """A warning if few of the units dominate."""
+        return ""
+
+    @abstractmethod
+    def content(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return the entry of a model file, for parameters of these names."""
+
+    @property
+    def _units(self) -> dict[str, Any]:
+        return {"n": self.n_units, "noun": self.noun, "source": self.source}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +253,7 @@ class Model(ABC):
         OSError
             If the file cannot be written; an old one is still there then.
         """
-        from deciban.io.atomic import atomic_write
+        from deciban._files import atomic_write
 
         text = to_text(self)
 

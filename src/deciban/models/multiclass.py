@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.descent import Fit
-from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Engine
 from deciban.errors import InputError, warn
-from deciban.io.shards.pieces import ShardSource
 from deciban.models.labelled_classes import LabelledClasses
-from deciban.models.model import Plain, Training, fingerprint
+from deciban.models.model import Plain, Training, Uncertainty, fingerprint
 from deciban.models.score_model import ScoreModel, error_in_words
 from deciban.models.two_class import results_of
-from deciban.models.uncertainty import ParameterCovariance, Uncertainty, checked_units
+from deciban.models.uncertainty import ParameterCovariance, checked_units
 from deciban.types import AnyArray, FloatArray, ScoreArray
+
+if TYPE_CHECKING:
+    from deciban.core.resampling.units import TrialUnits
+    from deciban.core.training.descent import Fit
+    from deciban.trials.passes import Engine
+    from deciban.trials.sources import ShardSource
+    from deciban.trials.speakers import UnitsOfPieces
 
 NAMES: dict[str, Any] = {"type": ["array", "null"], "items": {"type": "string"}}
 """Names of the classes in a model file."""

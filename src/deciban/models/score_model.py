@@ -7,22 +7,24 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.expected import WeightedScores
-from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Engine
 from deciban.errors import DecibanWarning, InputError, warn
-from deciban.io.shards.pieces import ShardSource
-from deciban.models.model import Model
-from deciban.models.uncertainty import Bounds, JackknifeMaps, ParameterCovariance, Uncertainty
+from deciban.models.model import Model, Uncertainty
+from deciban.models.uncertainty import Bounds, JackknifeMaps, ParameterCovariance
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
+
+if TYPE_CHECKING:
+    from deciban.core.resampling.units import TrialUnits
+    from deciban.core.rules.expected import WeightedScores
+    from deciban.trials.passes import Engine
+    from deciban.trials.sources import ShardSource
+    from deciban.trials.speakers import UnitsOfPieces
 
 
 class LabelledTrials:

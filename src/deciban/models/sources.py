@@ -6,32 +6,30 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from deciban.core.ranks.hull import Pav
-from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.influences import MomentSums
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.linear_parts import PartsOfTrials
 from deciban.core.training.sums import F, Parts, T, UnitSums
-from deciban.engines.counting import summarize_shards
-from deciban.engines.speakers import counting
-from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Engine, both, found_in
 from deciban.errors import InputError
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
 from deciban.models.uncertainty import JackknifeMaps
-from deciban.types import BoolArray, FloatArray, ScoreArray
+from deciban.trials.passes import Engine, both, found_in
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
+from deciban.trials.speakers import UnitsOfPieces, counting
+from deciban.types import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from deciban.core.ranks.hull import Pav
+    from deciban.core.resampling.units import TrialUnits
+    from deciban.core.training.influences import MomentSums
+    from deciban.models.labelled import Form
 
 Made_co = TypeVar("Made_co", covariant=True)
 """What is made of a piece."""
-
-Form: TypeAlias = Callable[[Sequence[ScoreArray]], tuple[Sequence[ScoreArray], ScoreArray | None]]
-"""What makes columns to train on, and what is added to the llr as it is, out of the scores of systems."""
 
 
 class Makes(Protocol[Made_co]):
@@ -228,7 +226,7 @@ class SourceTrials(InPieces):
     def pav(self) -> Pav:
         """PAV blocks of the scores of the first system."""
         self.look(_nothing)
-        return summarize_shards(self.source, self.engine, self.memory).pav
+        return self.engine.pav(self.source, self.memory)
 
     def training(self, results: Mapping[str, Plain]) -> Training:
         """The record of a training on these trials."""
@@ -360,13 +358,3 @@ class _FoundAndNoted:
 
 def _nothing(chunk: Chunk) -> None:
     """A look that finds nothing."""
-
-
-def scores_alone(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:
-    """A column for each system."""
-    return scores, None
-
-
-def scores_as_they_are(scores: Sequence[ScoreArray]) -> tuple[Sequence[ScoreArray], ScoreArray | None]:
-    """No column: the score of the only system is added to the llr as it is."""
-    return (), scores[0]

@@ -6,14 +6,12 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.linearised import UnitChanges
-from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import (
     MeanCost,
     WeightedScores,
@@ -23,21 +21,24 @@ from deciban.core.rules.expected import (
     scoring_rule_cost,
     scoring_rule_costs,
 )
-from deciban.core.training.descent import Fit
-from deciban.core.training.influences import linear_influences
-from deciban.core.training.linear_objective import Trials
-from deciban.core.training.linear_parts import PartsOfTrials
-from deciban.core.training.linear_training import LinearFit, train_trials
-from deciban.engines.units import UnitsOfPieces
-from deciban.engines.work import Engine, found_in
 from deciban.errors import InputError, warn
-from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
 from deciban.models.labelled import Labelled
-from deciban.models.model import Plain, Training
+from deciban.models.model import Plain, Training, Uncertainty
 from deciban.models.score_model import ParameterRow, ScoreModel
-from deciban.models.sources import SourceTrials
-from deciban.models.uncertainty import JackknifeMaps, Uncertainty, bare_copy, checked_units
+from deciban.models.uncertainty import JackknifeMaps, bare_copy, checked_units
+from deciban.trials.sources import Chunk, ShardSource, Wanted
 from deciban.types import AnyArray, FloatArray
+
+if TYPE_CHECKING:
+    from deciban.core.resampling.linearised import UnitChanges
+    from deciban.core.resampling.units import TrialUnits
+    from deciban.core.training.descent import Fit
+    from deciban.core.training.linear_objective import Trials
+    from deciban.core.training.linear_parts import PartsOfTrials
+    from deciban.core.training.linear_training import LinearFit
+    from deciban.models.sources import SourceTrials
+    from deciban.trials.passes import Engine
+    from deciban.trials.speakers import UnitsOfPieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,8 @@ class Calibrator(ScoreModel):
         """Train on the trials of a source of one system; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
         if not self.fits_pieces:
             return super().fit_pieces(source, engine, memory)
+        from deciban.models.sources import SourceTrials
+
         data = SourceTrials(source, engine, memory, units)
         data.require_one_system(type(self).__name__)
         self.learn(data)
@@ -283,6 +286,8 @@ class TrainedByRule(ScoreModel):
 
     def cost_of_pieces(self, llrs: ShardSource, engine: Engine) -> float:
         """The same of the llrs of a source: one pass."""
+        from deciban.trials.passes import found_in
+
         alpha, beta, log_odds, _ = self._rule()
         wanted = Wanted(truth=True, weight=llrs.has_weights)
         costs: CostsOfLlrs = found_in(llrs, engine, wanted, CostsByRule(log_odds, alpha, beta), "adding up costs")
@@ -290,6 +295,8 @@ class TrainedByRule(ScoreModel):
 
     def _train(self, given: Trials | PartsOfTrials, **form: Any) -> LinearFit:
         """Train on trials in memory or in parts, which have no class weights yet."""
+        from deciban.core.training.linear_training import train_trials  # models that are trained need none of it
+
         alpha, beta, log_odds, ridge = self._rule()
         rule: Mapping[str, Any] = {"alpha": alpha, "beta": beta, "log_odds": log_odds, "ridge": ridge}
         fit = train_trials(given, **rule, **form)
@@ -315,6 +322,8 @@ class TrainedByRule(ScoreModel):
         InputError
             As in `linear_influences`.
         """
+        from deciban.core.training.influences import linear_influences
+
         alpha, beta, log_odds, ridge = self._rule()
         return linear_influences(given, units, weights, offset, (alpha, beta, log_odds), ridge=ridge, **form)
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import copy
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from deciban.core.resampling.linearised import UnitChanges, require_several
-from deciban.core.resampling.rates import t_quantile
-from deciban.core.resampling.unit_counts import groups_of_units
-from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, TrialUnits, number_of_units
+from deciban.core.resampling.scales import t_quantile
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import DecibanWarning, InputError
+from deciban.models.model import Model, Uncertainty
 from deciban.types import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
-    from deciban.models.model import Model
+    from deciban.core.resampling.linearised import UnitChanges
 
 _BLOCK = 1 << 16
 """Trials whose derivatives are looked at together."""
@@ -58,50 +56,6 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 """How an uncertainty stands in a model file."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Uncertainty(ABC):
-    """What the units of training tell of how sure a model is; base of the two ways to tell it.
-
-    Attributes
-    ----------
-    n_units : int
-    noun : str
-        What a unit is called, such as ``"speaker"``.
-    source : str
-        How the units were found, in words.
-    """
-
-    n_units: int
-    noun: str = "unit"
-    source: str = "given"
-
-    @property
-    @abstractmethod
-    def method(self) -> str:
-        """How it was found, in words."""
-
-    @property
-    def words(self) -> str:
-        """By which units it was found, and how, in a sentence."""
-        few = f"; fewer than {FEW_UNITS}, so they are rough themselves" if self.n_units < FEW_UNITS else self._unequal
-        units = number_of_units(self.n_units, self.noun, self.source)
-        units += "" if self.source.endswith(INDEPENDENT) else f" ({self.source})"
-        return f"standard errors: {self.method}, by {units}{few}"
-
-    @property
-    def _unequal(self) -> str:
-        """A warning if few of the units dominate."""
-        return ""
-
-    @abstractmethod
-    def content(self, names: tuple[str, ...]) -> dict[str, Any]:
-        """What stands in a model file, the parameters being called like this."""
-
-    @property
-    def _units(self) -> dict[str, Any]:
-        return {"n": self.n_units, "noun": self.noun, "source": self.source}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -239,6 +193,8 @@ class JackknifeMaps(Uncertainty):
         InputError
             As `leaving_out`.
         """
+        from deciban.core.resampling.unit_counts import groups_of_units
+
         groups = groups_of_units(units.keys, min(MOST_GROUPS, units.n_units))
 
         def without(group: int, n_groups: int) -> Model:  # noqa: ARG001
@@ -262,6 +218,8 @@ class JackknifeMaps(Uncertainty):
         InputError
             If there is one unit, or a model cannot be trained without one of the groups.
         """
+        from deciban.core.resampling.linearised import require_several
+
         require_several(units)
         n_groups = min(MOST_GROUPS, units.n_units)
         found = list[Any]()

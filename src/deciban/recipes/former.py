@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from deciban._files import PathLike
 from deciban.calibration import AffineCalibrator, MulticlassCalibrator
 from deciban.errors import InputError
-from deciban.io.source import PathLike
 from deciban.models.score_model import ScoreModel
 from deciban.workflows import Options, Reading, Trained, apply_files, train_files
 from deciban.workflows.inputs import Paths, ScoreFiles

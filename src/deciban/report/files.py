@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deciban._files import PathLike, display_name
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
-from deciban.io.source import PathLike, display_name, require_one_stream, single_files
+from deciban.io.source import require_one_stream, single_files
 from deciban.io.writing import plainly_opened, refuse_overwriting
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel

@@ -156,7 +156,7 @@ def _macros() -> Any:
 def _environment() -> Environment:
     """Templates; each is compiled once, which takes longer than to fill it."""
     environment = Environment(
-        loader=PackageLoader("deciban.report"),
+        loader=PackageLoader(__package__),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -82,7 +82,7 @@ def scripts() -> tuple[Script, ...]:
     >>> [one.name for one in scripts()][0]
     'uPlot.iife.min.js'
     """
-    folder = resources.files("deciban.report")
+    folder = resources.files(__package__)
     charts = folder.joinpath(*_CHARTS, "uPlot.iife.min.js")
     files = [("uPlot.iife.min.js", charts), *((name, folder.joinpath("live_scripts", name)) for name in _OWN)]
     return tuple(Script(name, one.read_text("utf-8").strip()) for name, one in files)
@@ -91,7 +91,7 @@ def scripts() -> tuple[Script, ...]:
 @cache
 def chart_style() -> str:
     """The style sheet of the charts."""
-    return resources.files("deciban.report").joinpath(*_CHARTS, "uPlot.min.css").read_text("utf-8").strip()
+    return resources.files(__package__).joinpath(*_CHARTS, "uPlot.min.css").read_text("utf-8").strip()
 
 
 def scripts_of_tables() -> tuple[Script, ...]:

@@ -17,6 +17,7 @@ import numpy as np
 import scipy
 from markupsafe import Markup, escape
 
+from deciban._files import PathLike
 from deciban._version import __version__
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.resampling.units import number_and_source
@@ -26,7 +27,7 @@ from deciban.evaluation.linear_figures import with_interval
 from deciban.evaluation.results import Results
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import caption_of, optimism_in_words
-from deciban.io.source import PathLike, TwoFiles, described
+from deciban.io.source import TwoFiles, described
 
 MINUS = "\u2212"
 

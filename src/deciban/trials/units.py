@@ -17,17 +17,11 @@ from deciban.errors import InputError
 from deciban.messages import counted
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, Trials
 from deciban.trials.names.codes import encode
+from deciban.trials.speakers import FOUND, connected
 from deciban.types import AnyArray, BoolArray, IntArray
 
 UnitColumn: TypeAlias = tuple[IntArray, pa.Array]
 """A unit for every trial: positions in a list of names, and this list."""
-
-_FEW = 1 << 12
-"""Links and names up to which the components of a graph are found before scipy.sparse is imported."""
-
-
-FOUND = "found from target trials"
-"""How speakers were found that nobody named."""
 
 
 def require_two_sides(sides: Sequence[str], name: str, *, named: str) -> None:
@@ -282,39 +276,6 @@ class TargetGraph:
         enroll, test = self.units.codes
         same = (enroll == test) & ~self.is_target
         return int(np.count_nonzero(same if self.counting is None else same & self.counting))
-
-
-def connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
-    """The component of every node of a graph, by its links.
-
-    Examples
-    --------
-    >>> connected(np.array([0, 2]), np.array([1, 1]), 5)
-    array([0, 0, 0, 1, 2])
-    """
-    if max(len(one), n_nodes) <= _FEW:
-        return _few_connected(one, other, n_nodes)
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    links = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(n_nodes, n_nodes))
-    part: AnyArray = connected_components(links, directed=False)[1]
-    return part
-
-
-def _few_connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
-    """The same by joining trees, in less time than the import of scipy.sparse takes."""
-    above = list(range(n_nodes))
-
-    def root(node: int) -> int:
-        while above[node] != node:
-            above[node] = node = above[above[node]]
-        return node
-
-    for left, right in zip(one.tolist(), other.tolist(), strict=True):
-        above[root(left)] = root(right)
-    roots = np.array([root(node) for node in range(n_nodes)], np.int64)
-    return np.unique(roots, return_inverse=True)[1]
 
 
 def speakers_of(trials: Trials, is_target: BoolArray, counting: BoolArray | None = None) -> TargetGraph:

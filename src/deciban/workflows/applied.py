@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
+from deciban._files import PathLike
 from deciban._version import __version__
 from deciban.analysis.data import SystemsData
 from deciban.errors import DecibanError, KeyMismatchError
@@ -30,7 +31,6 @@ from deciban.io.reader import Input
 from deciban.io.shards.contents import ReadAs
 from deciban.io.shards.files import RowTable, stamp_of
 from deciban.io.shards.truth import Range
-from deciban.io.source import PathLike
 from deciban.messages import Message, as_message, counted
 from deciban.models.mapped import naming_scores
 from deciban.models.model import to_text

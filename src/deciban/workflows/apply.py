@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from deciban._files import PathLike, display_name
 from deciban.analysis.data import SystemsData
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import InputError
 from deciban.io.formats import by_name
 from deciban.io.memory import memory_of
 from deciban.io.reader import Input
-from deciban.io.source import PathLike, TwoFiles, display_name, single_files
+from deciban.io.source import TwoFiles, single_files
 from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import Message, as_message, counted

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from deciban._files import PathLike, display_name
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.folders import Unfinished, require_free, whole_folder
 from deciban.io.formats import by_name, for_ending
@@ -23,7 +24,7 @@ from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr
 from deciban.io.shards.truth import Range, cut
 from deciban.io.shards.writing import TableWriter, in_order, threads_for
-from deciban.io.source import PathLike, TwoFiles, display_name
+from deciban.io.source import TwoFiles
 from deciban.io.writing import target_name
 from deciban.messages import Message, counted
 from deciban.steps import teller

@@ -20,7 +20,6 @@ from deciban.engines.class_counting import (
     totals_of,
 )
 from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
-from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.class_bounds import within_class_bounds
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of
@@ -29,8 +28,9 @@ from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import ScoreChecks
 from deciban.evaluation.unit_trials import Resampling
-from deciban.io.shards.pieces import ShardSource
 from deciban.models.class_limits import calibration_in_pieces
+from deciban.trials.passes import Engine
+from deciban.trials.sources import ShardSource
 from deciban.types import AnyArray
 from deciban.workflows.options import Options
 

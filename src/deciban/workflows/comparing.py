@@ -15,7 +15,7 @@ from deciban.evaluation.results import Results
 from deciban.messages import WARNING, Message, names_apart
 
 if TYPE_CHECKING:
-    from deciban.io.source import PathLike
+    from deciban._files import PathLike
     from deciban.models import Model
     from deciban.models.score_model import ScoreModel
     from deciban.types import Progress

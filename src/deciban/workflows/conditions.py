@@ -19,10 +19,10 @@ from deciban.engines.conditions import (
     sum_of,
 )
 from deciban.engines.trial_units import LookAtUnits, TrialSurvey
-from deciban.engines.work import Engine
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
-from deciban.io.shards.pieces import Chunk, HeldPiece, ShardSource, Wanted
 from deciban.messages import WARNING, Message, counted
+from deciban.trials.passes import Engine
+from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
 from deciban.types import CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Options

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from deciban._files import PathLike, display_name
 from deciban.analysis.data import SystemsData
 from deciban.decisions import Application, DecisionTally
 from deciban.decisions.deciding import Decisions, decided
@@ -24,7 +25,7 @@ from deciban.io.memory import memory_of
 from deciban.io.reader import Input
 from deciban.io.recognition import is_stream
 from deciban.io.shards.writing import in_order, threads_for
-from deciban.io.source import PathLike, TwoFiles, display_name, single_files
+from deciban.io.source import TwoFiles, single_files
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import WARNING, Message, as_message, counted
 from deciban.models.score_model import ScoreModel

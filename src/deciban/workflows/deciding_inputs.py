@@ -11,8 +11,8 @@ from typing import IO, Any, Self
 
 import pyarrow as pa
 
+from deciban._files import PathLike, ScratchFolder, atomic_write, display_name
 from deciban.errors import InputError
-from deciban.io.atomic import ScratchFolder, atomic_write
 from deciban.io.columns.headers import unit_in_words
 from deciban.io.cost_files import CostTable
 from deciban.io.formats import by_name
@@ -25,7 +25,7 @@ from deciban.io.shards.matrices import Matrix
 from deciban.io.shards.matrix_files import MatrixRows, as_table
 from deciban.io.shards.truth import Range
 from deciban.io.shards.writing import TableWriter
-from deciban.io.source import PathLike, TwoFiles, display_name
+from deciban.io.source import TwoFiles
 from deciban.io.writing import target_name
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel

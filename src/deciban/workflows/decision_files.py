@@ -11,16 +11,16 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.core.ranks.operating import OperatingPoint, as_operating_point
 from deciban.decisions import Application, error_costs
 from deciban.errors import InputError, KeyMismatchError, MissingScoresError
 from deciban.evaluation.decided import DecisionEvaluation, DecisionProblem, detection, evaluate_decisions
 from deciban.evaluation.summary import DEFAULT_POINTS
-from deciban.io.atomic import ScratchFolder
 from deciban.io.cost_files import CostTable, read_costs
 from deciban.io.decision_files import LINES, DecisionFile, read_decision_lines, read_decisions
 from deciban.io.memory import memory_of
-from deciban.io.source import PathLike, TwoFiles, display_name
+from deciban.io.source import TwoFiles
 from deciban.messages import Message, counted
 from deciban.trials import JoinReport
 from deciban.types import BoolArray, Progress

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from deciban._files import PathLike, display_name
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
-from deciban.io.shards.pieces import ShardSource
-from deciban.io.source import PathLike, single_files
+from deciban.io.source import single_files
 from deciban.io.two_files import UnpairedError
 from deciban.messages import Message, names_apart
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel
+from deciban.trials.sources import ShardSource
 from deciban.types import Progress
 from deciban.workflows.evaluating import OpenedFiles, evaluate_source, kind_of_opened, number_of_worst, opened
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
@@ -259,6 +260,7 @@ def _besides(found: Results[Any]) -> dict[str, Any]:
 
 def _as_they_are(files: OpenedFiles, options: Options, progress: Progress | None) -> ModelEvaluation:
     """Evaluate systems without a model, wherever their trials are."""
+    _refuse_classes_without_segments(files, options)
     try:
         source = loaded(files, options, progress)
     except UnpairedError:
@@ -267,6 +269,31 @@ def _as_they_are(files: OpenedFiles, options: Options, progress: Progress | None
         return ModelEvaluation(_each_alone(files, options, progress))
     found = evaluate_source(source, options, progress)
     return ModelEvaluation(with_primary_numbers(found, options.plan, _IN_PIECES), renamed=source.renamed)
+
+
+_MANY_CLASSES = 1000
+"""From this number of classes on, rows are counted before they are parsed."""
+
+
+def _refuse_classes_without_segments(files: OpenedFiles, options: Options) -> None:
+    """Refuse a text table with more columns of classes than rows before it is parsed, which takes long.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(files, ScoreFiles) or options.reading.classes is not None:
+        return
+    first = files.scores[0]
+    if len(first.files) != 1 or not first.files[0].is_text or kind_of_opened(files, options) != "classes":
+        return
+    n_classes = first.files[0].layout("class-scores").roles.count("score")
+    if n_classes > _MANY_CLASSES and (most := first.files[0].most_rows) < n_classes:
+        raise InputError(
+            f"{display_name(first.path)}: {n_classes:,} columns are scores of classes, and there are at most {most:,} "
+            "rows, so that some classes have no segment. Every class is averaged by itself. Name those that have some "
+            "(classes=, --classes), or say which columns are which (columns=, --columns)."
+        )
 
 
 def _each_alone(files: ScoreFiles, options: Options, progress: Progress | None) -> Results[Any]:

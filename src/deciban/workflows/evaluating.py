@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from deciban._files import PathLike
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.evaluation.worst_trials import WorstTrials, worst_trials
 from deciban.io.memory import is_longer, memory_of
 from deciban.io.shards.matrix_files import is_mask
-from deciban.io.shards.pieces import ShardSource
-from deciban.io.source import PathLike, TwoFiles
+from deciban.io.source import TwoFiles
 from deciban.messages import Message, counted
 from deciban.trials import JoinReport
+from deciban.trials.sources import ShardSource
 from deciban.types import Progress
 from deciban.workflows.inputs import ScoreFiles, paths_of, ties_in_words
 from deciban.workflows.kinds import AnyKind, kind_called, kind_of
@@ -25,7 +26,7 @@ from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import are_summaries, opened_summaries
 
 if TYPE_CHECKING:
-    from deciban.engines.work import Engine
+    from deciban.trials.passes import Engine
     from deciban.workflows.conditions import Conditions
     from deciban.workflows.plans import Planned
     from deciban.workflows.units_of_sources import UnitsOfSource

@@ -12,13 +12,13 @@ from deciban.analysis.data import LabelledData, copied
 from deciban.analysis.selection import LEAST_GAIN, Criterion, Search, Selection, chosen_by, select_systems
 from deciban.calibration.cross import folds_of, held_out
 from deciban.calibration.crossed_sources import SourceParts
-from deciban.engines.work import Engine
 from deciban.errors import InputError
-from deciban.io.shards.pieces import HeldPiece, ShardSource
 from deciban.models.mapped import having, mapped, naming_rows, ordered
 from deciban.models.score_model import ScoreModel, missing_measures_are_known, reasons_are_shown
 from deciban.trials import Trials
 from deciban.trials.lists import PAIR
+from deciban.trials.passes import Engine
+from deciban.trials.sources import HeldPiece, ShardSource
 from deciban.types import FloatArray, Progress
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.key_columns import HoldOut, groups_of, pairs_of

@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from deciban._files import PathLike
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation.unit_trials import Resampling
-from deciban.io.source import PathLike
 from deciban.trials import IdMap
 
 UnitsLike: TypeAlias = str | PathLike | Mapping[str, str] | IdMap

@@ -12,12 +12,12 @@ import numpy as np
 
 from deciban._arrow import compute as pc
 from deciban._arrow import constant
+from deciban._files import PathLike, display_name
 from deciban._validate.probabilities import LIKE_POSTERIORS, LIKE_PROBABILITIES, like_posteriors, like_probabilities
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
-from deciban.io.source import PathLike, display_name
 from deciban.io.summary_files import SummaryHead, is_summary_file, read_head
-from deciban.io.units import DETECTION_LLRS, is_submission
+from deciban.io.units import DETECTION_LLRS, NEGATED, is_submission, negated
 from deciban.messages import as_message, shortened
 from deciban.metrics import SortedScores
 from deciban.models import load_model
@@ -131,13 +131,14 @@ def inspect_file(
     labels: Mapping[str, str] | None = None,
     log10: bool = False,
     lr: bool = False,
+    negate: bool = False,
 ) -> Inspection:
     """Describe a file of any known format, a model or a summary of shards, and say what in it looks wrong.
 
     Parameters
     ----------
     path : path
-    format, columns, labels, log10, lr : optional
+    format, columns, labels, log10, lr, negate : optional
         As in `deciban.read_scores`.
 
     Returns
@@ -155,6 +156,9 @@ def inspect_file(
         return _inspected_summary(path)
     contents = read_contents(path, format=format, columns=columns, labels=labels, log10=log10, lr=lr)
     properties: Properties = [("read as", contents.origin.reading), ("holds", ", ".join(contents.kinds))]
+    if negate:
+        contents = negated(contents)
+        properties.append(("sign", NEGATED))
     remarks = [as_message(note, "").text for note in contents.notes]
     index = contents.index or contents.class_scores or contents.class_key
     if index is not None:
@@ -279,7 +283,10 @@ def _truth_remarks(scores: Scores, key: Key) -> list[str]:
     sorted_scores = SortedScores(tar, non)
     ordered = sorted_scores.table.auc()
     if ordered < 0.5:
-        remarks.append(f"Only {ordered:.1%} of target/non-target pairs have the target on top: is the sign flipped?")
+        remarks.append(
+            f"Only {ordered:.1%} of target/non-target pairs have the target on top: is the sign flipped? "
+            "Add --negate, or leave it out if it is given."
+        )
     elif scores.unit == "nats" and min(len(tar), len(non)) >= _ENOUGH:
         loss = sorted_scores.trials.cllr()
         as_log10 = SortedScores(tar * math.log(10), non * math.log(10)).trials.cllr()

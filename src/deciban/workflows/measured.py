@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from deciban.core.training.sums import Sums
-from deciban.engines.work import found_in
 from deciban.errors import InputError
 from deciban.fusion.quality_measures import QUALITY_SIDES
 from deciban.io.shards.layout import QualityOf, TrialRows
-from deciban.io.shards.pieces import Chunk, HeldPiece, Piece, ShardSource, Wanted
 from deciban.messages import Message, counted
+from deciban.trials.passes import found_in
+from deciban.trials.sources import Chunk, HeldPiece, Piece, ShardSource, Wanted
 from deciban.workflows.quality import Measured, measures_of
 from deciban.workflows.scale import Scale
 

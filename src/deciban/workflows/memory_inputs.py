@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deciban._validate import arrays as _validate
-from deciban._validate.mistaken import several
+from deciban._validate.labels import several
 from deciban._validate.ratios import unit_of
 from deciban.errors import InputError
 from deciban.io.contents import Contents

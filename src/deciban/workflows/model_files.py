@@ -9,16 +9,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from deciban.engines.work import Engine, found_in
+from deciban._files import PathLike, display_name
 from deciban.errors import InputError, naming_trials
 from deciban.io.recognition import Recognized, readable_as
-from deciban.io.shards.pieces import Chunk, ShardSource, Wanted
-from deciban.io.source import PathLike, display_name, several_systems
+from deciban.io.source import several_systems
 from deciban.messages import Message, counted
 from deciban.models import Model, load_model
 from deciban.models.model import digits_of, in_digits
 from deciban.models.score_model import ARGUMENTS, ScoreModel
 from deciban.trials import Trials
+from deciban.trials.passes import Engine, found_in
+from deciban.trials.sources import Chunk, ShardSource, Wanted
 from deciban.types import AnyArray
 from deciban.workflows.kinds import kind_called, kind_of
 from deciban.workflows.options import KindName, Options

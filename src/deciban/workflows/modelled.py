@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from deciban.errors import InputError
-from deciban.io.shards.pieces import ShardSource
 from deciban.messages import WARNING, Message, counted
 from deciban.models.mapped import ScoredBy, counting, having, mapped, ordered, scored_by
 from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassScores, Origin, Scores
+from deciban.trials.sources import ShardSource
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.model_files import order_of_training, require_one_system, ways_message
 from deciban.workflows.options import Options

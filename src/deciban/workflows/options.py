@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self, TypeAlias
 
+from deciban._files import PathLike
 from deciban._validate.classes import Groups, Prior
 from deciban._validate.ratios import unit_of
 from deciban.core.ranks.operating import PointLike, as_operating_point
@@ -14,7 +15,7 @@ from deciban.errors import InputError
 from deciban.evaluation.preset_table import Preset, preset
 from deciban.io.columns.headers import Columns
 from deciban.io.formats import formats
-from deciban.io.source import PathLike
+from deciban.io.units import refuse_negated_probabilities
 from deciban.trials.joining.matching import Duplicates, Missing
 from deciban.trials.joining.renaming import IdsLike, Renaming
 from deciban.types import Axis, ScoreUnit
@@ -369,11 +370,8 @@ def _refuse_two_units(reading: Reading) -> None:
     InputError
     """
     given = [name for name in _UNITS if reading.says(name)]
-    if reading.negate and reading.probabilities is not None:
-        raise InputError(
-            "negate, probabilities: a negated probability is none. Leave negate out (--negate) and, if these are "
-            "probabilities of non-targets, exchange the label words (--labels)."
-        )
+    if reading.negate:
+        refuse_negated_probabilities(reading.probabilities)
     if len(given) > 1 and given not in (["posterior_prior", "log10"], ["detection_llr", "log10"]):
         what = " or ".join(_UNITS[name] for name in given)
         raise InputError(f"{', '.join(given)}: scores are {what}, not both. Leave one out.")

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from deciban._files import PathLike
 from deciban.errors import InputError
-from deciban.io.shards.pieces import ShardSource
-from deciban.io.source import PathLike, single_files
+from deciban.io.source import single_files
 from deciban.messages import WARNING, Message
 from deciban.models.score_model import ScoreModel
+from deciban.trials.sources import ShardSource
 from deciban.types import Progress
 from deciban.workflows.evaluating import opened, score_paths
 from deciban.workflows.inputs import ScoreFiles, paths_of

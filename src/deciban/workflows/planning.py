@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban._files import PathLike
 from deciban.analysis.designs import Goal, TrialsPerSegment
 from deciban.analysis.pilots import Pilot, pilot_of_evaluations, pilot_of_trials
 from deciban.analysis.planning import plan_of_pilot
@@ -16,7 +17,6 @@ from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation.uncertainty import Figure
-from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.trials import Trials
 from deciban.trials.lists import PAIR, ROW

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deciban.core.equalizing import sharing_factors
-from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.evaluation.preset_table import Preset, presets
 from deciban.evaluation.primary import PlanFigure, Primary, primary_of
 from deciban.evaluation.results import Results
-from deciban.io.shards.pieces import ShardSource
 from deciban.messages import WARNING, Message, shortened
 from deciban.metrics import act_dcf, min_dcf
 from deciban.multiclass import pairwise_llr
+from deciban.trials.passes import Engine
+from deciban.trials.sources import ShardSource
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, KindName, Options

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from deciban._files import PathLike, display_name
 from deciban.errors import FormatError, InputError
 from deciban.fusion import QualityFusion
 from deciban.fusion.quality_measures import (
@@ -20,7 +21,7 @@ from deciban.fusion.quality_measures import (
     weighted_sum,
 )
 from deciban.io import read_contents
-from deciban.io.source import PathLike, Source, display_name, numbered_lines, read_text
+from deciban.io.source import Source, numbered_lines, read_text
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import SegmentQuality, Trials

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from deciban.engines.work import Engine
+from deciban._files import PathLike
 from deciban.errors import InputError
 from deciban.io.memory import allowed_memory, give_back_at_once, memory_for_trials
-from deciban.io.source import PathLike
+from deciban.trials.passes import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ class Scale:
         """
         give_back_at_once(self.n_bytes)
         if self.dask is None:
-            from deciban.engines.work import Threads
+            from deciban.engines.threads import Threads
 
             return Threads()
         from deciban.engines.dask import DaskEngine

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deciban._arrow import compute as pc
+from deciban._files import is_open_file
 from deciban.errors import InputError
 from deciban.io.memory import give_back_at_once
-from deciban.io.shards.pieces import Chunk, HeldPiece, ShardSource
-from deciban.io.source import TwoFiles, is_open_file
-from deciban.io.units import became_logarithms, logarithms_of_probabilities
+from deciban.io.source import TwoFiles
+from deciban.io.units import NEGATED, became_logarithms, logarithms_of_probabilities
 from deciban.messages import Message
 from deciban.trials import Trials
+from deciban.trials.sources import Chunk, HeldPiece, ShardSource
 from deciban.types import AnyArray, Progress
 from deciban.workflows.how_sure import TRIALS, HowSure
 from deciban.workflows.inputs import JoinedScores, ScoreFiles, read_joined, refuse_options_of_keys
 from deciban.workflows.kinds import AnyKind, Kind, kind_called
 from deciban.workflows.kinds.class_units import in_nats, prior_of_classes
-from deciban.workflows.kinds.trained_units import NEGATED
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.partitions import sides_with_names
 from deciban.workflows.plans import plan_columns

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TypeAlias
 
+from deciban._files import PathLike
 from deciban.errors import InputError
-from deciban.io.source import PathLike
 from deciban.io.text.one_line import is_number
 
 Columns: TypeAlias = str | Sequence[str]

@@ -10,10 +10,10 @@ import numpy as np
 from deciban._arrow import of_numpy
 from deciban.engines.conditions import ConditionFacts, ConditionWeights, SortedSource, Values, weighted_by_condition
 from deciban.errors import InputError
-from deciban.io.shards.pieces import Chunk, ShardSource
 from deciban.messages import counted
 from deciban.trials.frozen import as_text
 from deciban.trials.names.codes import IdMap
+from deciban.trials.sources import Chunk, ShardSource
 from deciban.types import CountArray, FloatArray, IntArray
 from deciban.workflows.partitions import (
     MOST,

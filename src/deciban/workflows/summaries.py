@@ -11,14 +11,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.engines.work import Locked, Work
+from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.errors import InputError
-from deciban.io.atomic import ScratchFolder
 from deciban.io.count_tables import Columns, counted
 from deciban.io.memory import allowed_memory
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.io.shards.summaries import summary_source
-from deciban.io.source import PathLike, display_name, files_of
+from deciban.io.source import files_of
 from deciban.io.summary_files import (
     WEIGHT,
     ShardRecord,
@@ -34,6 +32,8 @@ from deciban.io.summary_files import (
 from deciban.messages import Message, shortened
 from deciban.messages import counted as so_many
 from deciban.trials.lists import PAIR
+from deciban.trials.passes import Locked, Work
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.types import AnyArray, Progress
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import KindName, Options, Reading

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from deciban._files import PathLike
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
-from deciban.io.source import PathLike
 from deciban.messages import Message
 from deciban.types import Progress
 from deciban.workflows.evaluating import evaluate_source, opened

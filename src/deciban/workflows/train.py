@@ -8,15 +8,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from deciban._files import PathLike
 from deciban.analysis import FigureRow
 from deciban.errors import InputError, MissingScoresError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
 from deciban.fusion.quality_measures import QUALITY_SIDES
-from deciban.io.shards.pieces import ShardSource
-from deciban.io.source import PathLike, require_one_stream, single_files
+from deciban.io.source import require_one_stream, single_files
 from deciban.messages import Message, counted, names_apart
 from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassScores, JoinReport, Scores
+from deciban.trials.sources import ShardSource
 from deciban.types import Progress
 from deciban.workflows.evaluating import OpenedFiles, kind_of_opened, opened, score_paths
 from deciban.workflows.fitting import crossed, fit_source, require_groups, selected, sides_of

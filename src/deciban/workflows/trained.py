@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from deciban._files import PathLike
 from deciban.analysis import FigureRow, FusionAnalysis, Selection
-from deciban.evaluation._tables import Tabular
 from deciban.evaluation.as_json import SCHEMA, Jsonable
 from deciban.evaluation.results import Results
-from deciban.io.source import PathLike, TwoFiles
+from deciban.evaluation.views import Tabular
+from deciban.io.source import TwoFiles
 from deciban.messages import Message, counted, shortened
 from deciban.models.model import content_of
 from deciban.models.score_model import ScoreModel

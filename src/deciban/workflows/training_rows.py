@@ -14,10 +14,10 @@ from deciban.analysis.fusion import FusionTask, analysed
 from deciban.core.ranks.counts import n_tied
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
-from deciban.io.shards.pieces import ShardSource
 from deciban.messages import Message, names_apart
 from deciban.models.mapped import counting, mapped, ordered
 from deciban.models.score_model import ScoreModel
+from deciban.trials.sources import ShardSource
 from deciban.types import Progress
 from deciban.workflows.evaluating import evaluate_source, messages_of_batch
 from deciban.workflows.fitting import data_of, fit_source

@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, overload
 
+from deciban._files import PathLike, display_name
 from deciban.errors import InputError
-from deciban.io.source import PathLike, TwoFiles, display_name
+from deciban.io.source import TwoFiles
 from deciban.messages import counted
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy
+from deciban._files import PathLike, display_name
 from deciban.core.resampling.units import TrialUnits, are_alike, dominated_in_words, units_in_words
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.read import read_id_map
-from deciban.io.source import PathLike, display_name
 from deciban.messages import WARNING, Message, counted
 from deciban.trials import IdMap, Trials
 from deciban.trials.frozen import as_text

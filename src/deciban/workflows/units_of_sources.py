@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, units_in_words
-from deciban.engines.speakers import SpeakersByName, counting
 from deciban.engines.trial_units import LookAtUnits, SinglesInPieces, TrialSurvey, UnitFacts, UnitsFound
-from deciban.engines.units import StratifiedUnitsInPieces, UnitsInPieces, UnitsOfPieces
-from deciban.engines.work import Engine, found_in
-from deciban.io.shards.pieces import Chunk, HeldPiece, ShardSource, Wanted
+from deciban.engines.units import StratifiedUnitsInPieces, UnitsInPieces
 from deciban.messages import WARNING, Message
+from deciban.trials.passes import Engine, found_in
+from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
+from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting
 from deciban.types import IntArray
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.kinds import AnyKind

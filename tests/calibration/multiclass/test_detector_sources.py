@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban.calibration import DetectionAffineTransformation, DetectionPavTransformation
-from deciban.engines.work import Threads
+from deciban.engines.threads import Threads
 from deciban.errors import InputError
 from support.shards import Apart, source_of
 

@@ -13,7 +13,7 @@ import pytest
 
 from deciban import calibration, read_scores
 from deciban.calibration import AffineCalibrator
-from deciban.cli.commands.train import METHODS
+from deciban.cli.shared.parsing import METHODS
 from deciban.models import load_model
 from support.commands import printed_table
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import deciban
-from deciban.cli.commands.decided import _actions
 from deciban.evaluation.decided import DecisionEvaluation
+from deciban.tables.requested import _actions
 from support.commands import terminal
 
 

@@ -42,13 +42,35 @@ def test_a_label_and_one_column_of_numbers(evaluated, ending, header):
     assert any("All scores lie in [0, 1]" in note for note in found["notes"])
 
 
+@pytest.mark.parametrize("ending", WRITERS)
+@pytest.mark.parametrize("header", ["gt", "ground_truth", "is_match", "is_fraud"])
+def test_other_headers_of_labels(evaluated, ending, header):
+    found, err = evaluated({header: LABEL, "prob": PROB}, ending=ending)
+    assert found["n_tar"] == LABEL.sum()
+    assert f"label='{header}'" in err
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [([f"{100 * one:.2f}%" for one in PROB], "is not a number as it is read"), (100 * PROB, "outside [0, 1]")],
+    ids=["signs", "numbers"],
+)
+def test_percentages_are_named(run, tmp_path, monkeypatch, values, words):
+    monkeypatch.chdir(tmp_path)
+    pyarrow.csv.write_csv(pa.table({"label": LABEL, "prob": values}), "x.csv")
+    code, _, err = run("eval", "x.csv", "--probabilities", "0.5")
+    assert code == 2
+    assert words in err
+    assert "ivide percentages by 100" in err
+
+
 @pytest.mark.parametrize("columns", ["label,prob", "prob"])
 def test_columns_may_be_listed_by_their_names(evaluated, columns):
     found, _ = evaluated({"label": LABEL, "prob": PROB, "logit": np.log(PROB)}, "--columns", columns)
     assert found["n_tar"] == LABEL.sum()
 
 
-@pytest.mark.parametrize("words", [("yes", "no"), ("Hp", "Hd"), ("KM", "KNM"), ("genuine", "forged"), ("real", "fake")])
+@pytest.mark.parametrize("words", [("yes", "no"), ("Hp", "Hd"), ("KM", "KNM"), ("genuine", "forged"), ("live", "fake")])
 def test_words_of_other_fields(evaluated, words):
     found, _ = evaluated({"label": np.where(LABEL == 1, *words), "pred": PROB})
     assert found["n_tar"] == LABEL.sum()

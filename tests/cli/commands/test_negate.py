@@ -1,6 +1,7 @@
 """Distances: lower scores favour target, where a user says so."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -75,3 +76,32 @@ def test_what_means_nothing_together_is_refused(run, folder):
     assert run("eval", "c.csv", "--negate")[0] == 2
     with pytest.raises(InputError, match="negate"):
         deciban.evaluate_files("c.csv", negate=True)
+
+
+def test_conversion_and_inspection_negate(run):
+    Path("plain.txt").write_text("m s0 0.5 nontarget\nm s1 -1.0 target\nm s2 0.0 target\n")
+    code, _, err = run("convert", "plain.txt", "out.parquet", "--negate")
+    assert code == 0, err
+    assert "signs of all scores changed" in err
+    assert deciban.read_scores("out.parquet").score.tolist() == [-0.5, 1.0, 0.0]
+    _, out, _ = run("inspect", "plain.txt")
+    assert "is the sign flipped? Add --negate" in " ".join(out.split())
+    _, out, _ = run("inspect", "plain.txt", "--lower-is-better")
+    assert "signs of all scores changed" in " ".join(out.split())
+    assert "from -0.5 to 1, median 0" in out
+    assert "flipped" not in out
+    assert run("validate", "plain.txt", "--trials", "plain.txt", "--negate")[0] == 0
+
+
+@pytest.mark.parametrize("command", ["convert p.txt out.parquet", "inspect p.txt"])
+def test_files_without_scores_of_two_classes_are_not_negated(command, run):
+    Path("p.txt").write_text("a x target\nb y nontarget\n")
+    code, _, err = run(*command.split(), "--negate")
+    assert code == 2
+    assert "--negate: p.txt holds no scores of two classes" in err
+
+
+def test_converted_probabilities_are_not_negated(run):
+    code, _, err = run("convert", "d.csv", "out.parquet", "--negate", "--probabilities", "0.5")
+    assert code == 2
+    assert "a negated probability is none" in err

@@ -5,11 +5,10 @@ import importlib
 import click
 import pytest
 
-from deciban.cli.commands.train import METHODS
 from deciban.cli.main import COMMANDS
 from deciban.cli.shared import options as module
 from deciban.cli.shared.options import Option, in_options
-from deciban.cli.shared.parsing import PARSERS
+from deciban.cli.shared.parsing import METHODS, PARSERS
 
 DECLARED = module._sections()
 BUILT = {name: getattr(importlib.import_module(place), f"{name}_command") for name, (place, _) in COMMANDS.items()}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.class_sums import ClassMeans, sums_of_squares
+from deciban.core.resampling.class_sums import ClassMeans, sums_of_powers
 from deciban.core.resampling.units import TrialUnits
 
 
@@ -30,14 +30,23 @@ def test_influences_are_derivatives_of_weighted_means(n_sides, weighted):
     own = np.ones(len(label)) if weights is None else weights
     mass = np.bincount(stratum, own) / np.bincount(label, own)[[0, 1, 2, 2]]
 
-    def figure(unit, weight):
+    def figure(unit, of, weight):
         moved = own * np.array([weight if unit in some else 1.0 for some in units_of(units)])
+        moved = np.where(stratum == of, moved, own)
         return [mass @ (np.bincount(stratum, moved * row) / np.bincount(stratum, moved)) for row in costs]
 
-    step = 1e-6
-    for unit, found in enumerate(means.by_unit(means.centred(costs) / means.stretch).T):
-        slope = (np.array(figure(unit, 1 + step)) - figure(unit, 1 - step)) / (2 * step)
-        np.testing.assert_allclose(found, slope, atol=1e-8)
+    step, n_units = 1e-6, means.n_units
+    of_units = np.array(
+        [[own[[k in some for some in units_of(units)] & (stratum == c)].sum() for k in range(9)] for c in range(4)]
+    )
+    expected = np.zeros((3, 9))
+    for c in range(4):
+        seen, share = np.count_nonzero(of_units[c]), of_units[c] / np.bincount(stratum, own)[c]
+        stretch = np.sqrt(seen * (n_units - 1) / (n_units * (seen - 1)))
+        for unit in range(9):
+            slope = (np.array(figure(unit, c, 1 + step)) - figure(unit, c, 1 - step)) / (2 * step)
+            expected[:, unit] += stretch * (1 - 1 / seen) / (1 - share[unit]) * slope  # as if the unit were left out
+    np.testing.assert_allclose(means.by_unit(means.centred(costs)), expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("n_sides", [1, 2])
@@ -45,16 +54,16 @@ def test_squares_are_those_of_influences(n_sides):
     label, stratum, _, units, costs = drawn(n_sides)
     means = ClassMeans.of(label, stratum, None, units)
     centred = means.centred(costs)
-    found = np.zeros((3, units.n_units))
-    for at, some in enumerate(units_of(units)):
-        found[:, sorted(some)] += centred[:, at, None]
-    np.testing.assert_allclose(means.squares(centred), (found**2).sum(axis=1))
-    apart = np.zeros((units.n_units, 3))
-    for at, some in enumerate(units_of(units)):
-        apart[sorted(some), label[at]] += centred[0, at]
-    np.testing.assert_allclose(means.squares_apart(centred[0], label, 3), (apart**2).sum(axis=0))
+    of_pairs, pairs = means.by_pair(centred), means.pairs
+    found = np.zeros((3, 3, units.n_units))
+    for k, (home, unit) in enumerate(zip(pairs.home, pairs.unit, strict=True)):
+        found[:, home, unit] += of_pairs[:, k]
+    np.testing.assert_allclose(means.squares(centred), (found.sum(axis=1) ** 2).sum(axis=1))
+    spread = means.spread(costs, means.apart)
+    np.testing.assert_allclose(spread.by_group, (found**2).sum(axis=2))
+    np.testing.assert_allclose(means.powers_apart(centred[0], label, 3, np.arange(len(label)))[0], spread.by_group[0])
     seen = [len(set().union(*(s for s, k in zip(units_of(units), label, strict=True) if k == c))) for c in range(3)]
-    assert means.units_in(label, 3).tolist() == seen
+    assert means.design.seen.tolist() == seen
     assert means.n_units == len(set().union(*units_of(units)))
 
 
@@ -67,7 +76,7 @@ def test_a_class_with_fewer_units_has_the_variance_of_their_mean():
     of_units = costs.reshape(10, 4).mean(axis=1)
     assert found == pytest.approx(of_units[:3].var(ddof=1) / 3 + of_units[3:].var(ddof=1) / 7)
     crossed = ClassMeans.of(label, label, None, TrialUnits.of(np.arange(40) % 4))
-    np.testing.assert_array_equal(crossed.stretch, 1.0)
+    np.testing.assert_allclose(crossed.pairs.factor, 1.0)
 
 
 def test_every_trial_by_itself_needs_no_sums():
@@ -89,5 +98,5 @@ def test_few_and_many_units_add_up_alike(n_units):
     values, unit, problem = rng.normal(size=200), rng.integers(0, 7, 200), rng.integers(0, 3, 200)
     table = np.zeros((3, 7))
     np.add.at(table, (problem, unit), values)
-    found = sums_of_squares(values, unit, problem, (n_units, 3), single=False)
-    np.testing.assert_allclose(found, (table**2).sum(axis=1))
+    found = sums_of_powers(values, unit, problem, (n_units, 3), single=False)
+    np.testing.assert_allclose(found, [(table**2).sum(axis=1), (table**4).sum(axis=1)])

@@ -50,9 +50,10 @@ def test_tables_give_what_costs_of_trials_give(seed, n_sides, single):
         np.testing.assert_allclose(found.influences(of, N_PLACES, weight, some), expected[-1], atol=1e-14)
     rows = np.array([[0, 1, 2, 3, 4], [4, 4, 2, 1, 0]])
     squares = found.squares(of, N_PLACES, weight, sides, factors, rows)
-    for row, own in zip(rows, squares, strict=True):
-        both = sum(factor[:, None] * one[row] for factor, one in zip(factors, expected, strict=True))
-        np.testing.assert_allclose(own, np.square(both).sum(axis=1), rtol=1e-9, atol=1e-20)
+    for at, row in enumerate(rows):
+        parts = [factor[:, None] * one[row] for factor, one in zip(factors, expected, strict=True)]
+        for own, one in zip(squares[:, at], (sum(parts), *parts), strict=True):
+            np.testing.assert_allclose(own, np.square(one).sum(axis=1), rtol=1e-9, atol=1e-20)
 
 
 @pytest.mark.parametrize("n_sides", [1, 2])

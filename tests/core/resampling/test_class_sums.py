@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deciban.core.resampling.class_design import Groups
 from deciban.core.resampling.class_sums import Block, ClassMeans, CostSums, Part, StratumWeights, UnitDesign, centre_of
 from deciban.core.resampling.units import TrialUnits
 
@@ -36,19 +37,25 @@ def test_sums_over_blocks_are_those_of_all_trials(seed, n_sides):
     ]
     design = UnitDesign(home, 3, parts[0] + parts[1])
     assert design.n_units == means.n_units
-    np.testing.assert_array_equal(design.seen, means.units_in(home[stratum], 3))
+    known, expected = design.clusters, means.design
+    np.testing.assert_array_equal(known.seen, expected.seen)
+    np.testing.assert_allclose(known.overlap, expected.overlap, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(known.n_trials, expected.n_trials)
     every = Part(np.arange(2), slice(0, n), costs)
     first = np.unique(stratum, return_index=True)[1]
     centre = centre_of([Part(np.arange(2), slice(0, 4), costs[:, first])], Block(stratum[first], None, None), (2, 4))
-    sums = [CostSums.empty(centre, design.factor, 0 if units is None else units.n_units) for _ in halves]
+    sums = [CostSums.empty(centre, design) for _ in halves]
     for own, one in zip(halves, sums, strict=True):
         block = Block(stratum[own], None if weights is None else weights[own], units and units.take(own))
         one.add(Part(every.figures, slice(0, len(own)), costs[:, own]), block)
     sums[0].merge(sums[1])
     centred = means.centred(costs)
-    np.testing.assert_allclose(sums[0].squares(slice(0, 2), design), means.squares(centred), rtol=1e-9, atol=1e-22)
+    for groups in (means.apart, Groups(np.array([[0.0, 1.0, 0.0], [0.3, 0.0, 0.7]])), Groups.of([2], 3)):
+        one, other = sums[0].spread(slice(0, 2), groups), means.spread(costs, groups)
+        for name in ("total", "by_group", "means", "alone"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9, atol=1e-20, err_msg=name)
     np.testing.assert_array_equal(sums[0].most, np.abs(costs).max(axis=1))
-    found = sums[0].influences(slice(0, 2), design)
+    found = sums[0].influences(slice(0, 2))
     assert (found is None) == (units is None)
     if units is not None:
         np.testing.assert_allclose(found, means.by_unit(centred), rtol=1e-9, atol=1e-11)
@@ -60,14 +67,15 @@ def test_costs_that_are_alike_in_every_class_give_nothing_to_the_last_digit():
     for some in (units, None):
         design = UnitDesign(home, 3, StratumWeights.of(stratum, 4, weights, some))
         block, part = Block(stratum, weights, some), Part(np.arange(1), slice(0, n), costs)
-        sums = CostSums.empty(centre_of([part], block, (1, 4)), design.factor, 0 if some is None else some.n_units)
+        sums = CostSums.empty(centre_of([part], block, (1, 4)), design)
         sums.add(part, block)
-        assert sums.squares(slice(0, 1), design) == 0.0
+        assert [one.tolist() for one in sums.powers(slice(0, 1), Groups.apart(3))] == [[0.0], [0.0], [[0.0] * 3]]
 
 
 def test_a_class_of_one_unit_is_not_stretched():
     home, stratum = np.array([0, 1]), np.array([0, 0, 0, 1, 1])
     units = TrialUnits.of(np.array([0, 1, 2, 3, 3]))
     design = UnitDesign(home, 2, StratumWeights.of(stratum, 2, None, units))
-    assert (design.n_units, design.seen.tolist()) == (4, [3, 1])
-    np.testing.assert_allclose(design.factor, [np.sqrt(3 * 3 / (4 * 2)) / 3, 1 / 2], rtol=1e-15)
+    assert (design.n_units, design.clusters.seen.tolist()) == (4, [3, 1])
+    np.testing.assert_allclose(design.pairs.factor, [*[np.sqrt(3 * 3 / (4 * 2))] * 3, 0.0], rtol=1e-15)
+    np.testing.assert_allclose(design.share, [1 / 3, 1 / 2], rtol=1e-15)

@@ -10,7 +10,6 @@ from scipy import stats
 
 from deciban.core.resampling.rates import (
     ClassSize,
-    ClusterDesign,
     RatePart,
     RateSum,
     combined,
@@ -73,13 +72,6 @@ def test_a_negative_weight_exchanges_the_ways():
     below, above = RatePart(1.0, 0.02, 0.0196 / 50, size).distances(0.95)
     assert RatePart(-1.0, 0.02, 0.0196 / 50, size).distances(0.95).tolist() == [above, below]
     assert above > below
-
-
-def test_means_over_classes_need_enough_clusters_of_each():
-    design = ClusterDesign.of(30, np.array([10.0, 4.999999999999, 20.0]), 25.0)
-    assert design.seen.tolist() == [10, 5, 20]
-    assert (design.is_enough(None), design.is_enough(4), design.degrees) == (True, False, 24.0)
-    assert ClusterDesign.of(30, np.array([10.0, 4.9]), 25.0).too_few(["a", "b"]) == {"b": 4.0}
 
 
 def test_minimum_costs_without_a_false_alarm_hold_the_population():

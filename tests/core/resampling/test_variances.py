@@ -4,8 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from deciban.core.resampling.rates import ClassRate, ClassSize, ClassSizes, ClassVariances
+from deciban.core.resampling.rates import ClassSize
+from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances, degrees_by_kurtosis
 
 
 def sizes(n=20):
@@ -64,3 +66,30 @@ def test_rates_of_several_metrics_are_as_correlated_as_their_sum_says():
     parts = [ClassRate(0, 1.0, 0.1, of=name, own_weight=1.0) for name in ("one", "other")]
     expected = float(own[:, 0] @ own[:, 1] / np.linalg.norm(own[:, 0]) / np.linalg.norm(own[:, 1]))
     assert found.sum_of_rates("sum", parts).within[0] == pytest.approx(expected)
+
+
+def test_degrees_of_a_mean_fall_where_few_units_make_its_variance():
+    values = np.ones((20, 2))
+    values[:, 1] = 0.0
+    values[0, 1] = 1.0
+    found = ClassVariances(["even", "one"], sizes(), 20)
+    found.add(slice(None), values, 0.0 * values, values)
+    assert found.degrees_of_mean("even") == found.degrees("even")
+    assert found.degrees_of_mean("one") == pytest.approx(found.degrees("one") * 26 / 99)  # 2.1 by its kurtosis alone
+
+
+def test_many_units_lose_few_degrees():
+    """Quantiles of t grow by 5 % at most, whatever the influences are."""
+    for most in (99.0, 1000.0, 1e9):
+        least = degrees_by_kurtosis(most, 1.0, 1.0, 10**6)
+        assert stats.t(least).ppf(0.975) <= 1.05 * stats.t(most).ppf(0.975)
+
+
+def test_rows_that_stand_for_several_units_have_the_degrees_of_these():
+    units = np.repeat([[1.0], [5.0]], [12, 4], axis=0)
+    rows = np.sqrt([12.0, 4.0])[:, None] * np.array([[1.0], [5.0]])
+    whole, packed = (ClassVariances(["x"], sizes(), 16) for _ in range(2))
+    whole.add(slice(None), units, 0.0 * units, units)
+    packed.add(slice(None), rows, 0.0 * rows, rows, np.array([12.0, 4.0]))
+    assert packed.degrees_of_mean("x") == pytest.approx(whole.degrees_of_mean("x"))
+    assert whole.degrees_of_mean("x") < whole.degrees("x")

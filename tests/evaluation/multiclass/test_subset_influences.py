@@ -13,8 +13,8 @@ from deciban.evaluation import evaluate_classes
 STEP, CLASSES = 1e-6, ("a", "b", "c", "d")
 
 
-def drawn(n=160, n_units=14, n_classes=4, seed=3):
-    """Each unit has trials of each class; some scores are infinite."""
+def drawn(n=168, n_units=14, n_classes=4, seed=3):
+    """Each unit has as many trials of each class; some scores are infinite."""
     rng = np.random.default_rng(seed)
     label, units = np.arange(n) % n_classes, np.arange(n) // n_classes % n_units
     effects = rng.normal(size=(n_units, n_classes))[units]
@@ -62,10 +62,9 @@ def test_standard_errors_are_of_derivatives_in_the_weights_of_units(p_target):
         members, one = tuple(map(CLASSES.index, told[word]["classes"])), found.interval(("subset_c_avg", word))
         assert one.estimate == told[word]["c_avg"] == pytest.approx(costs[members])
         assert one.standard_error == error(slopes[members])
-        sizes = [np.bincount(units[label == k], minlength=14) for k in members]
-        few = math.floor(min(own.sum() ** 2 / (own @ own) for own in sizes) + 1e-9)  # effective units
-        reach = stats.t(few - 1).ppf(1 - 0.025 / 11) * one.standard_error / one.estimate
-        assert (one.low, one.high) == pytest.approx((one.estimate * math.exp(-reach), one.estimate * math.exp(reach)))
+        below, above = found.uncertainty.estimates["subset_c_avg", word].rates.distances(1 - 0.05 / 11)  # of 11 subsets
+        assert (one.low, one.high) == pytest.approx((one.estimate - below, one.estimate + above))
+        assert one.high - one.low > 2 * stats.t(13).ppf(1 - 0.025 / 11) * one.standard_error * 0.9
 
 
 def test_the_mean_of_the_whole_is_c_avg():
@@ -75,14 +74,16 @@ def test_the_mean_of_the_whole_is_c_avg():
     assert (same.low, same.high) == pytest.approx((one.low, one.high))
 
 
-def test_an_easiest_subset_without_errors_has_the_rule_of_three_for_all_subsets():
+def test_an_easiest_subset_without_errors_has_wilson_limits_for_all_subsets():
     label = np.repeat(np.arange(3), 20)
     loglik = 9.0 * np.eye(3)[label]
     loglik[5, 1] = loglik[7, 2] = 20.0
     found = evaluate_classes(loglik, label, units=np.arange(60))
     easiest = found.interval(("subset_c_avg", "easiest"))
     assert easiest.estimate == 0.0
-    assert easiest.high == pytest.approx((1 - (0.05 / 4) ** (1 / 20)) / 4)  # of two classes a kind of errors has 1/4
+    # Each of two classes may have errors that cost 1/2: limits of 20 units each, whose distances add in squares.
+    square = stats.t(19).ppf(1 - 0.05 / 4 / 2) ** 2
+    assert easiest.high == pytest.approx(math.sqrt(2) * 0.5 * square / (20 + square))
 
 
 def test_they_stand_beside_the_figures_and_have_no_replicates():
@@ -96,7 +97,7 @@ def test_they_stand_beside_the_figures_and_have_no_replicates():
 
 def test_there_are_none_without_subsets():
     loglik, label, units = drawn()
-    for asked in ({"subsets": False}, {"p_out_of_set": 0.2}, {"sample_weight": np.arange(1, 161)}):
+    for asked in ({"subsets": False}, {"p_out_of_set": 0.2}, {"sample_weight": np.arange(1, 169)}):
         names = evaluate_classes(loglik, label, units=units, **asked).uncertainty.estimates
         assert not any(str(name[0]).startswith("subset") for name in names if isinstance(name, tuple))
 

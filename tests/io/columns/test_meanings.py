@@ -2,7 +2,8 @@
 
 import pytest
 
-from deciban.io.columns.headers import Vocabulary, roles_of
+from deciban._validate.labels import Vocabulary
+from deciban.io.columns.headers import roles_of
 from deciban.io.columns.meanings import (
     counts_columns,
     fits_label,

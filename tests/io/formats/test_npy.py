@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError
-from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import Contents
 from deciban.io.formats import Options, by_name
 from deciban.io.source import Source

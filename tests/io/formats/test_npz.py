@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import Contents
 from deciban.trials import ClassKey, ClassScores, Index, Key, Scores, Trials
 from support.tables import (

@@ -89,7 +89,7 @@ def test_threads_are_as_many_as_memory_allows(tmp_path, monkeypatch):
 
 PROGRAM = """
 from deciban.cli import interrupts
-from deciban.io.atomic import ScratchFolder
+from deciban._files import ScratchFolder
 from deciban.io.shards.database import database
 import contextlib
 

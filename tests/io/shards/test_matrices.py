@@ -9,8 +9,8 @@ from deciban.core.resampling.units import mixed_bits
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.shards import matrices as cells
 from deciban.io.shards.opening import open_shards
-from deciban.io.shards.pieces import Wanted
 from deciban.trials import Trials
+from deciban.trials.sources import Wanted
 from deciban.trials.units import units_of_trials
 from support.sources import gathered, in_memory, write
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from deciban import evaluate_files
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.shards.opening import open_shards
-from deciban.io.shards.pieces import Wanted
+from deciban.trials.sources import Wanted
 from support.sources import gathered, in_memory, trials, write
 
 SAID = [

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from deciban.io.count_tables import counted
-from deciban.io.shards.pieces import Wanted
 from deciban.io.shards.summaries import summary_source
 from deciban.io.summary_files import ShardRecord, SummaryHead, write_summary
+from deciban.trials.sources import Wanted
 
 SCORES, LABELS = np.array([2.0, -1.0, 2.0, 2.0, 0.5]), np.array([True, False, True, False, False])
 ALL = Wanted((0,), truth=True, units=True, weight=True, names=True)

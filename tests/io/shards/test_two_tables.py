@@ -7,8 +7,8 @@ import pytest
 
 from deciban.io.shards import writing as two_tables
 from deciban.io.shards.opening import open_shards
-from deciban.io.shards.pieces import Wanted
 from deciban.io.source import TwoFiles
+from deciban.trials.sources import Wanted
 
 
 @pytest.fixture

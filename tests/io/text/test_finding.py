@@ -316,6 +316,7 @@ def test_numbers_with_decimal_commas_are_no_names_and_scores(tmp_path):
         ("0x1p3", "'0x1p3' is not a number as it is read, in the line 'm0 s0 0x1p3'"),
         ("1_000.5", "'1_000.5' is not a number as it is read"),
         ("\u0661\u066b\u0665", "ARABIC-INDIC DIGIT ONE"),
+        ("93.5%", "'93.5%' is not a number as it is read, .* Divide percentages by 100"),
         ("\u22120.5", r"MINUS SIGN \(U\+2212, character 1\)"),
     ],
 )

@@ -11,13 +11,13 @@ import numpy as np
 
 from deciban.calibration.multiclass.feature_looks import ClassCosts
 from deciban.core.training.sums import Sums
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.models.class_sources import SourceClasses
 from deciban.models.labelled_classes import LabelledClasses
 from deciban.models.two_class import Calibrator
 from deciban.multiclass import detection_llrs
 from deciban.multiclass.costs import surprises
 from deciban.multiclass.tables import ScoredClasses
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.types import FloatArray, ScoreArray
 
 

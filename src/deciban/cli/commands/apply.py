@@ -17,7 +17,7 @@ from deciban.cli.shared.progress import working
 @click.argument("model", metavar="MODEL.json", shell_complete=files)
 @click.argument("scores", nargs=-1, required=True, metavar="SCORES...", shell_complete=files)
 @options("apply", "by-order", "missing-of-files", "duplicates", "kind-of-scores", "classes", "reading")
-@options("negate", "probabilities", "memory", "quiet", "interval", "llrs", "json")
+@options("probabilities", "memory", "quiet", "interval", "llrs", "json")
 def apply_command(
     model: str, scores: tuple[str, ...], *, output: str, quiet: bool, as_json: bool, **given: Any
 ) -> None:

@@ -58,8 +58,8 @@ def compare_command(
         read: dict[str, Any] = {"scores": [one.path for one in opened.scores], "key": [key], "model": [model]}
         print_json({**found.to_dict(), "worse": worse}, files={**read, "units": about.how_sure.files})
     else:
-        from deciban.cli.shared.comparison_tables import print_comparison
-        from deciban.cli.shared.tables import console
+        from deciban.tables.results import console
+        from deciban.tables.text import print_comparison
 
         print_comparison(found, console(shown.table_style))
     if worse:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("decide", cls=SectionedCommand)
 @click.argument("scores", nargs=-1, metavar="[SCORES]...", shell_complete=files)
-@options("decide", "kind-of-scores", "classes", "reading", "negate", "probabilities", "memory", "quiet", "json")
+@options("decide", "kind-of-scores", "classes", "reading", "probabilities", "memory", "quiet", "json")
 def decide_command(
     scores: tuple[str, ...],
     *,
@@ -87,7 +87,7 @@ def decide_command(
 
 
 def _say(lines: list[str], *, stderr: bool = False) -> None:
-    from deciban.cli.shared.tables import console, say
+    from deciban.tables.results import console, say
 
     out = console(stderr=stderr)
     for line in lines:

@@ -15,11 +15,12 @@ from deciban.cli.shared.options import SectionedCommand, options, tell
 @options("demo", "quiet", "tables", "json")
 def demo_command(folder: Path, *, force: bool, quiet: bool, shown: Shown) -> None:
     """Write synthetic scores of two systems and a key into DIR, and evaluate them into DIR/report.html."""
-    from deciban.cli.shared.tables import console, print_results
+    from deciban._files import display_name
     from deciban.io import write_demo
-    from deciban.io.source import display_name
     from deciban.io.synthetic import DEMO_FILES
     from deciban.report import report_files
+    from deciban.tables.results import console
+    from deciban.tables.text import print_results
 
     page = folder / "report.html"
     there = [name for name in (*DEMO_FILES, page.name) if (folder / name).exists()]

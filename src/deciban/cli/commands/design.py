@@ -97,7 +97,7 @@ def _repeated(*given: tuple[float, ...]) -> list[tuple[float, ...]]:
 
 
 def _show(rules: list[Rule], weightings: list[RuleWeighting], style: str) -> None:
-    from deciban.cli.shared.tables import console, say, table
+    from deciban.tables.results import console, say, table
 
     out = console(style)
     for i, (rule, weighting) in enumerate(zip(rules, weightings, strict=True)):

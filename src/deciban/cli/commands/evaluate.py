@@ -73,18 +73,19 @@ def eval_command(
         places["units"] = tuple(about.how_sure.files)
         print_json(results.to_dict(), files={"scores": score_paths(files), "key": [key], **places})
         return
-    from deciban.cli.shared.tables import console, print_results
     from deciban.evaluation.information_at import sentence
+    from deciban.tables.results import console
+    from deciban.tables.text import print_results
 
     out = console(shown.table_style)
     sentences = [sentence(one) for one in results.systems]
     print_results(results, out, all_classes=shown.all_classes, corrected=shown.corrected, sentences=sentences)
     if results.kind == "two-class" and (any(tables.values()) or any(map(_has_requests, results.systems))):
-        from deciban.cli.shared.requested_tables import print_requested
+        from deciban.tables.requested import print_requested
 
         print_requested(results, out, **tables)
     if results.worst:
-        from deciban.cli.shared.worst_tables import print_worst
+        from deciban.tables.requested import print_worst
 
         print_worst(results, out)
 

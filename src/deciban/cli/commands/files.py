@@ -31,8 +31,8 @@ def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **g
     deciban convert scores.h5 scores.txt.gz --to kaldi
     deciban convert trials.tsv trials.txt --what index --columns enroll=modelid,test=segmentid
     """
+    from deciban._files import display_name
     from deciban.io.convert import convert
-    from deciban.io.source import display_name
 
     require_own_stream(target, as_json=as_json)
     with working(f"converting {display_name(source)}"):
@@ -56,6 +56,7 @@ def validate_command(
     as_json: bool,
     log10: bool,  # noqa: ARG001  # of no matter here
     lr: bool,  # noqa: ARG001
+    negate: bool,  # noqa: ARG001
     **reading: Any,
 ) -> None:
     """See whether SUBMISSION scores the trials of LIST: each once, no others, in the same order, all of them numbers.
@@ -65,7 +66,7 @@ def validate_command(
     \b
     deciban validate submission.tsv --trials trials.tsv
     """
-    from deciban.io.source import display_name
+    from deciban._files import display_name
     from deciban.io.validation import validate
 
     with working(f"validating {display_name(submission)}"):
@@ -96,7 +97,7 @@ def formats_command(*, shown: Shown) -> None:
         ]
         print_json({"formats": found}, files={})
         return
-    from deciban.cli.shared.tables import console, table
+    from deciban.tables.results import console, table
 
     rows = [
         (name, " ".join(one.reads), " ".join(one.writes) or "-", one.summary.replace("`", "") + _doubt(one))
@@ -122,7 +123,7 @@ def inspect_command(files: tuple[str, ...], *, shown: Shown, **reading: Any) -> 
         found = [inspect_file(path, **reading).to_dict() for path in files]
         print_json({"inspections": found}, files={"input": files})
         return
-    from deciban.cli.shared.tables import console
+    from deciban.tables.results import console
 
     out = console(shown.table_style)
     for path in files:
@@ -131,8 +132,8 @@ def inspect_command(files: tuple[str, ...], *, shown: Shown, **reading: Any) -> 
 
 def _print_inspection(found: Inspection, out: Console) -> None:
     """Print what a file holds, and what in it looks wrong."""
-    from deciban.cli.shared.table_writers import Table
-    from deciban.cli.shared.tables import say
+    from deciban.tables.results import say
+    from deciban.tables.writers import Table
 
     say(out, found.name, "bold underline")
     properties = tuple((one_line(what), one_line(value)) for what, value in found.properties)

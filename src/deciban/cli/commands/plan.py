@@ -63,7 +63,7 @@ def plan_command(
         written = {**read, "units": about.how_sure.files, "output": [picture.path]}
         print_json({"kind": about.kind, **found.to_dict()}, files=written, messages=found.messages)
     else:
-        from deciban.cli.shared.tables import console, say, table
+        from deciban.tables.results import console, say, table
 
         out = console(shown.table_style)
         for line in found.lines:

@@ -40,8 +40,8 @@ def presets_command(name: str | None, *, as_toml: bool, shown: Shown) -> None:
     if shown.as_json:
         print_json({"presets": [_plain(one) for one in known]}, files={})
         return
-    from deciban.cli.shared.plan_tables import print_plan, print_plans
-    from deciban.cli.shared.tables import console
+    from deciban.tables.presets import print_plan, print_plans
+    from deciban.tables.results import console
 
     out = console(shown.table_style)
     if name is None:

@@ -43,9 +43,10 @@ def report_command(
     deciban report eval.txt --key eval.key --train dev.txt --train-key dev.key --model model.json -o report.html
     """
     from deciban.cli.commands.evaluate import eval_command
-    from deciban.cli.shared.tables import console, print_results
     from deciban.io.writing import target_name
     from deciban.report.files import ReportRequest, write_report
+    from deciban.tables.results import console
+    from deciban.tables.text import print_results
 
     if (given["train_key"] or given["train_quality"] or given["select"]) and not train:
         raise click.UsageError(

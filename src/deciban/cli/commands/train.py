@@ -10,6 +10,7 @@ import click
 
 from deciban.cli.shared.completion import files
 from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options
+from deciban.cli.shared.parsing import METHODS
 
 if TYPE_CHECKING:
     from deciban.calibration import Calibrator
@@ -144,18 +145,6 @@ def _fusion(options: Options, subsets: str | None, given: Mapping[str, Any], *, 
         raise click.BadParameter(f"{subsets!r}: N in subset=N is a number.", param_hint="--missing")
     return fusion.SubsetFusion(missing="subset", max_missing=int(number or 0), **own)
 
-
-METHODS = {
-    "affine": "AffineCalibrator",
-    "pav": "PavCalibrator",
-    "gaussian": "GaussianCalibrator",
-    "beta": "BetaCalibrator",
-    "shift": "ShiftCalibrator",
-    "scale": "ScaleCalibrator",
-    "bound": "BoundCalibrator",
-    "elub": "ElubCalibrator",
-}
-"""The class of each method; the options are called as the arguments of its constructor, but for those below."""
 
 _ARGUMENTS = {"scores_are": "scores"}
 _WORDS = dict.fromkeys(("shared_variance", "covariance"), "--separate-variances") | {"scores": "--scores-are"}

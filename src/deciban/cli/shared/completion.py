@@ -48,9 +48,9 @@ def _presets() -> list[str]:
 
 
 def _methods() -> list[str]:
-    from deciban.cli.commands import train
+    from deciban.cli.shared.parsing import METHODS
 
-    return list(train.METHODS)
+    return list(METHODS)
 
 
 def _figures() -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-import deciban
+from deciban._version import __version__
 
 GIVEN = "deciban.cli.given"
 """Where a context keeps the values of all parameters, as they were before any of them was taken out."""
@@ -64,7 +64,7 @@ def print_json(
     head: dict[str, Any] = {
         "schema": SCHEMA,
         "command": context.info_name,
-        "deciban_version": deciban.__version__,
+        "deciban_version": __version__,
         "kind": None,
         "options": options,
         "preset": options.get("preset"),

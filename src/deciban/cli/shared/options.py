@@ -205,7 +205,8 @@ class Asked:
         """
         if scores and not self.two:
             return list(scores)
-        from deciban.io.source import PathLike, TwoFiles
+        from deciban._files import PathLike
+        from deciban.io.source import TwoFiles
         from deciban.workflows.two_files import named_scores
 
         return named_scores(list[PathLike | TwoFiles](scores), key, self.two)[0]

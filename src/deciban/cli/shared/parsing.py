@@ -11,6 +11,18 @@ from typing import Any
 
 import click
 
+METHODS = {
+    "affine": "AffineCalibrator",
+    "pav": "PavCalibrator",
+    "gaussian": "GaussianCalibrator",
+    "beta": "BetaCalibrator",
+    "shift": "ShiftCalibrator",
+    "scale": "ScaleCalibrator",
+    "bound": "BoundCalibrator",
+    "elub": "ElubCalibrator",
+}
+"""The class of each method; the options are called as the arguments of its constructor."""
+
 
 def parse_points(dcf: Sequence[str]) -> list[tuple[float, ...]]:
     """Turn ``P[:CMISS:CFA]`` into operating points."""

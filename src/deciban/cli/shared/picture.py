@@ -65,6 +65,6 @@ class Picture:
     @property
     def written(self) -> str:
         """What is said when it is there."""
-        from deciban.io.source import display_name
+        from deciban._files import display_name
 
         return f"wrote {display_name(self.path)}" if self.path is not None else ""

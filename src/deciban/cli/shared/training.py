@@ -8,20 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
-from deciban.analysis import FigureRow, Selection
 from deciban.cli.shared.envelope import Shown, print_json
 from deciban.cli.shared.options import Asked, tell
 from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.progress import working
-from deciban.cli.shared.tables import console, number, print_results, say, table
-from deciban.evaluation import Results
-from deciban.messages import as_objects, shortened
+from deciban.messages import as_objects
+from deciban.tables.results import console
+from deciban.tables.text import print_trained
 
 if TYPE_CHECKING:
-    from deciban.io.source import PathLike, TwoFiles
-    from deciban.models.score_model import ParameterRow, ScoreModel
+    from deciban._files import PathLike
+    from deciban.io.source import TwoFiles
+    from deciban.models.score_model import ScoreModel
     from deciban.workflows import Trained
     from deciban.workflows.options import Options
 
@@ -161,9 +160,9 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     model_of : function
         What to train, once it is known what the scores are about.
     """
-    from deciban.io.shards.pieces import ShardSource
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.model import to_text
+    from deciban.trials.sources import ShardSource
     from deciban.workflows import train_files
     from deciban.workflows.apply_in_pieces import require_writable
     from deciban.workflows.inputs import ScoreFiles
@@ -226,70 +225,3 @@ def _write_llrs(request: TrainingRequest, done: Trained, options: Options, tell_
     if request.interval:
         how |= {"interval": True, "level": options.how_sure.level}
     return list(apply_files(done.model, source, str(request.llrs), progress=tell_step, **how, **read))
-
-
-def print_trained(done: Trained, out: Console) -> None:
-    """Print what a model is worth beside the scores as they are, its parameters, and how training went."""
-    if done.selection is not None:
-        _print_selection(done.selection, out)
-        out.print()
-    noun = "Segments" if done.kind == "classes" else "Trials"
-    parameters = done.model.parameter_rows()
-    with_headings = bool(parameters) or done.test is not None
-    sets = ((f"{noun} of training", done.dev, "dev"), (f"Other {noun.lower()}", done.test, "eval"))
-    for heading, results, part in sets:
-        if results is not None:
-            if with_headings:
-                say(out, heading, "bold")
-            _print_rows(results, done.rows, part, out)
-            if with_headings:
-                out.print()
-    if parameters:
-        say(out, "Weights", "bold")
-        out.print(table(*columns_of_weights(parameters)))
-    for line in done.summary:
-        say(out, shortened(line))
-    analysis = done.analysis
-    if analysis is not None and analysis.divergence is not None and len(analysis.names) > 1:
-        out.print()
-        say(out, "Divergence of the systems' posteriors in bits: 0 for systems that agree in every trial", "bold")
-        rows = zip(analysis.names, analysis.divergence.tolist(), strict=True)
-        out.print(table(["", *analysis.names], [(name, *map(number, row)) for name, row in rows]))
-
-
-def columns_of_weights(rows: Sequence[ParameterRow]) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Titles and cells of a table of parameters; with standard errors, where they are known."""
-    if all(row.standard_error is None for row in rows):
-        return ["", "weight", "on standardized scores"], [(row.name, *row.texts) for row in rows]
-    cells: list[tuple[str, ...]] = [(row.name, row.texts[0], row.error_text, row.texts[1]) for row in rows]
-    return ["", "weight", "standard error", "on standardized scores"], cells
-
-
-def _print_rows(results: Results[Any], rows: Sequence[FigureRow], part: str, out: Console) -> None:
-    """Figures of one set of trials. Notes on systems beside a fusion say the same as those on the fusion.
-
-    What is to be said of a row is said once, but for why it has no figures.
-    """
-    compared = ("single", "left out", "leave-one-out", "without quality")
-    silent = {row.name for row in rows if row.role in compared}
-    systems = tuple(replace(one, notes=()) if one.name in silent else one for one in results.systems)
-    shown = [row.name for row in rows if getattr(row, part) is not None or row.note]
-    sizes = {one.n_tar + one.n_non for one in systems} if results.kind == "two-class" else set()
-    how: Any = {"order": shown, "with_trials": len(sizes) > 1, "all_classes": None}
-    print_results(replace(results, systems=systems), out, **how)
-    for row in rows:
-        if row.note and (part == "dev" or getattr(row, part) is None):
-            say(out, f"{row.name}: {row.note}", "yellow")
-
-
-def _print_selection(selection: Selection, out: Console) -> None:
-    what = f"cross-validated {selection.criterion}, on {selection.n_trials:,} trials"
-    say(out, f"Selection by {what}; held out: {selection.held_out}", "bold")
-    rows = [
-        (step.name, *(number(value, 4) for value in (step.cost, step.gain, step.same_data_cost)), word)
-        for word, steps in (("taken", selection.steps), ("left out", selection.left_out))
-        for step in steps
-    ]
-    out.print(table(["system", "cost", "gain", "cost on training trials", ""], rows))
-    for one in selection.untrained:
-        say(out, f"{one.name}: left out, {one.reason}", "yellow")

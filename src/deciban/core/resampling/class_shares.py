@@ -60,7 +60,7 @@ class SharesBelow:
         factors: FloatArray,
         rows: IntArray,
     ) -> FloatArray:
-        """Sums of squares of the influences of all units on sums of shares below thresholds.
+        """Sums of squares of the influences of all units on sums of shares below thresholds: of the sum, and each side.
 
         Parameters
         ----------
@@ -75,18 +75,18 @@ class SharesBelow:
 
         Returns
         -------
-        (..., m) array
+        (1 + n_sides, ..., m) array
         """
         if self.means.are_single:  # no unit is in two classes: squares of both sides add up
             apart = [self._squares_of_single(places, n_places, weight, some) for some in sides]
-            return np.asarray(sum(np.square(own) * one[rows] for own, one in zip(factors, apart, strict=True)))
+            squares = np.array([np.square(own) * one[rows] for own, one in zip(factors, apart, strict=True)])
+            return np.concatenate((squares.sum(axis=0)[None], squares))
         of_sides = [self.influences(places, n_places, weight, some) for some in sides]
-        found = np.empty(rows.shape)
+        found = np.empty((1 + len(sides), *rows.shape))
         for at, row in zip(np.ndindex(rows.shape[:-1]), rows.reshape(-1, rows.shape[-1]), strict=True):
-            total = np.zeros((len(row), self.n_units))
-            for own, one in zip(factors, of_sides, strict=True):
-                total += own[:, None] * one[row]
-            found[at] = np.einsum("pu,pu->p", total, total)
+            parts = [own[:, None] * one[row] for own, one in zip(factors, of_sides, strict=True)]
+            for k, one in enumerate((sum(parts), *parts)):
+                found[(k, *at)] = np.einsum("pu,pu->p", one, one)
         return found
 
     def influences(self, places: Places, n_places: int, weight: FloatArray, some: Sequence[slice]) -> FloatArray:
@@ -116,8 +116,8 @@ class SharesBelow:
         by_unit, by_stratum = self._tally(self.n_units, n_places), self._tally(strata.stop - strata.start, n_places)
         for part, place, own in self._trials(places, weight, some):
             by_stratum.add([self.means.stratum[part] - strata.start], place, own)
-            for unit, once in self._of_units(part, own):
-                by_unit.add([unit], place, once)
+            for unit, factor in self._of_units(part):
+                by_unit.add([unit], place, own * factor)
         shares = np.cumsum(by_stratum.array(), axis=1)[:, :-1] / self._sizes[strata, None]
         derivatives = cumulated(np.ascontiguousarray(by_unit.array().T))[1:-1]
         derivatives -= self._means_of_units(strata, shares)
@@ -137,7 +137,7 @@ class SharesBelow:
         for part, place, own in self._trials(places, weight, some):
             stratum = self.means.stratum[part] - strata.start
             once.add([stratum], place, own)
-            squared.add([stratum], place, np.square(own))
+            squared.add([stratum], place, np.square(own * self._factors[0][part]))
         below, squares = (np.cumsum(one.array(), axis=1) for one in (once, squared))
         size = below[:, -1:]
         share = np.divide(below, size, out=np.zeros(below.shape), where=size > 0.0)[:, :-1]
@@ -155,19 +155,21 @@ class SharesBelow:
         """Some trials after others, with their places and what each adds to the sum of shares."""
         for part in _slabs(some):
             found = places(part)
-            own = self.means.share[part] * self.means.stretch[part] * weight[part] / len(found)
+            own = self.means.share[part] * weight[part] / len(found)
             for place in found:
                 yield part, place, own
 
     def _tally(self, n_rows: int, n_places: int) -> Tally:
         return Tally(n_rows, n_places + 1, np.float64)
 
-    def _of_units(self, part: slice, weight: FloatArray) -> Iterator[tuple[IntArray, FloatArray]]:
-        """Some trials with their units, side by side; one that is on both sides counts once."""
-        yield self._codes[0][part], weight
-        one, *more = self.means.units.codes
-        for side, other in zip(self._codes[1:], more, strict=True):
-            yield side[part], np.where(one[part] == other[part], 0.0, weight)
+    def _of_units(self, part: slice) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Units of some trials, side by side, with the factors of their influences; one on both sides counts once."""
+        for side, factor in zip(self._codes, self._factors, strict=True):
+            yield side[part], factor[part]
+
+    @cached_property
+    def _factors(self) -> list[FloatArray]:
+        return [self.means.factors(side) for side in range(len(self._codes))]
 
     @cached_property
     def _sizes(self) -> FloatArray:
@@ -176,12 +178,12 @@ class SharesBelow:
 
     @cached_property
     def _parts(self) -> Table:
-        """What each unit has of each class, (n_classes, n_units): an array, or a sparse matrix where that is less."""
+        """What each unit has of each class, times its factor, (n_classes, n_units); a sparse matrix if that is less."""
         tally = Tally(len(self.means.begins), self.n_units, np.float64)
         for part in _slabs([slice(0, len(self.means.share))]):
             stratum = self.means.stratum[part]
-            for unit, once in self._of_units(part, self.means.share[part]):
-                tally.add([stratum], unit, once)
+            for unit, factor in self._of_units(part):
+                tally.add([stratum], unit, self.means.share[part] * factor)
         table = tally.table()
         is_full = isinstance(table, np.ndarray) and np.count_nonzero(table) >= _FILLED * table.size
         if is_full or (isinstance(table, np.ndarray) and table.size <= _SMALL):

@@ -1,12 +1,13 @@
 """Influences of units on sums of class means, summed up over parts of the trials: what `ClassMeans` is of all of them.
 
-The influence of a unit is the sum over its trials of ``share * stretch * (cost - mean cost of the class)``. Means are
+The influence of a unit is the sum over its trials of ``share * factor * (cost - mean cost of the class)``. Means are
 known when all trials were there; until then costs are taken about a centre, which is the same for all parts. Costs
 that are alike throughout a class are alike to the centre, and give 0 to the last digit.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +15,8 @@ from functools import cached_property
 import numpy as np
 
 from deciban.core.classes.counts import tally
-from deciban.core.resampling.rates import ClusterDesign, effective_numbers
+from deciban.core.resampling.class_design import ClusterDesign, Groups, Spread, UnitPairs, influence_factors, stretches
+from deciban.core.resampling.rates import small_sample_factors
 from deciban.core.resampling.units import TrialUnits
 from deciban.types import CountArray, FloatArray, IntArray
 
@@ -31,12 +33,15 @@ class StratumWeights:
         Sums of their weights, and of squares of weights.
     by_unit : (n_strata, n_units) array or None
         Sums of the weights of the trials of each unit; None where every trial is a unit by itself.
+    are_whole : bool
+        Whether weights are whole numbers, so that a trial may count as several.
     """
 
     n_trials: IntArray
     totals: FloatArray
     squares: FloatArray
     by_unit: FloatArray | None
+    are_whole: bool = True
 
     @classmethod
     def of(
@@ -51,13 +56,15 @@ class StratumWeights:
             some = slice(None) if at is None else at
             np.add.at(by_unit, (stratum[some], codes), own[some])
         totals, squares = (np.bincount(stratum, w, minlength=n_strata).astype(np.float64) for w in (own, own * own))
-        return cls(np.bincount(stratum, minlength=n_strata), totals, squares, by_unit)
+        is_whole = weights is None or weights.dtype == np.int64
+        return cls(np.bincount(stratum, minlength=n_strata), totals, squares, by_unit, is_whole)
 
     def __add__(self, other: StratumWeights) -> StratumWeights:
         """Those of the trials of both."""
         by_unit = None if self.by_unit is None or other.by_unit is None else self.by_unit + other.by_unit
         names = ("n_trials", "totals", "squares")
-        return replace(self, by_unit=by_unit, **{name: getattr(self, name) + getattr(other, name) for name in names})
+        added = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return replace(self, by_unit=by_unit, are_whole=self.are_whole and other.are_whole, **added)
 
 
 def entries_of(units: TrialUnits) -> tuple[IntArray | None, IntArray]:
@@ -94,34 +101,74 @@ class UnitDesign:
         return int(self.weights.n_trials.sum() if by_unit is None else np.count_nonzero(by_unit.any(axis=0)))
 
     @cached_property
-    def seen(self) -> IntArray:
-        """Units that have trials of each class, (n_classes,)."""
+    def _filled(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Strata and units of which there are trials, and the weight of these."""
         by_unit = self.weights.by_unit
-        if by_unit is None:
-            return np.asarray(tally(self.home, self.n_classes, self.weights.n_trials))
-        own = [by_unit[self.home == k].any(axis=0) for k in range(self.n_classes)]
-        return np.array([np.count_nonzero(one) for one in own])
+        assert by_unit is not None  # noqa: S101  # who asks looked
+        stratum, unit = np.nonzero(by_unit)
+        return stratum, unit, np.asarray(by_unit[stratum, unit])
 
     @cached_property
     def clusters(self) -> ClusterDesign:
-        """Effective numbers of units of each class, and of all."""
-        by_unit = self.weights.by_unit
-        if by_unit is None:
-            return ClusterDesign.of(self.n_units, self.seen.astype(np.float64), float(self.n_units))
-        of_class = np.stack([by_unit[self.home == k].sum(axis=0) for k in range(self.n_classes)])
-        shares = of_class / np.maximum(of_class.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
-        own = shares.sum(axis=0)
-        overall = float(effective_numbers(own.sum(), own @ own))
-        numbers = effective_numbers(shares.sum(axis=1), np.einsum("cu,cu->c", shares, shares))
-        return ClusterDesign.of(self.n_units, numbers, overall)
+        """Sizes of the classes, and how far they have the same units."""
+        own, n = self.weights, self.n_classes
+        n_trials = self.of_home if own.are_whole else tally(self.home, n, own.n_trials).astype(np.float64)
+        if own.by_unit is not None:
+            stratum, unit, weight = self._filled
+            return ClusterDesign.of(self.home[stratum], unit, weight, (n, own.by_unit.shape[1]), n_trials)
+        squares = np.bincount(self.home, own.squares, minlength=n) / np.square(np.maximum(self.of_home, 1e-300))
+        return ClusterDesign(self.n_units, n_trials, tally(self.home, n, own.n_trials), np.diag(squares))
 
     @cached_property
-    def factor(self) -> FloatArray:
-        """Share and stretch of a trial of weight 1, by stratum: see `ClassMeans`."""
-        by_unit, n = self.weights.by_unit, self.n_units
-        own = (self.weights.n_trials if by_unit is None else (by_unit > 0).sum(axis=1)).astype(np.float64)
-        stretch = np.sqrt(np.divide(own * (n - 1), n * (own - 1), out=np.ones(len(own)), where=own > 1))
-        return np.asarray(stretch / np.bincount(self.home, self.weights.totals)[self.home])
+    def of_home(self) -> FloatArray:
+        """The weight of each class, (n_classes,)."""
+        return np.asarray(np.bincount(self.home, self.weights.totals, minlength=self.n_classes), np.float64)
+
+    @cached_property
+    def share(self) -> FloatArray:
+        """What a trial of weight 1 contributes to the mean of its class, by stratum."""
+        return np.asarray(1.0 / self.of_home[self.home])
+
+    @cached_property
+    def pairs(self) -> UnitPairs:
+        """Pairs of strata and units of which there are trials, with the factors of influences."""
+        stratum, unit, weight = self._filled
+        own = self.weights
+        assert own.by_unit is not None  # noqa: S101  # who asks looked
+        seen = np.bincount(stratum, minlength=len(self.home)).astype(np.float64)
+        factor = influence_factors(stratum, weight / own.totals[stratum], seen, self.n_units)
+        return UnitPairs(self.home[stratum], unit, factor, own.by_unit.shape[1])
+
+    @property
+    def n_pairs(self) -> int:
+        """How many strata and units have trials together."""
+        return len(self._filled[1])
+
+    @property
+    def stratum_of_pairs(self) -> IntArray:
+        """The stratum of each pair."""
+        return self._filled[0]
+
+    def pair_of(self, stratum: IntArray, unit: IntArray) -> IntArray:
+        """Return the positions of pairs of which there are trials."""
+        n_units = np.int64(self.pairs.n_units)
+        known = self.stratum_of_pairs * n_units + self.pairs.unit
+        return np.asarray(np.searchsorted(known, stratum * n_units + unit))
+
+    def factor_of_single(self, stratum: IntArray, weights: FloatArray) -> FloatArray:
+        """Return the factors of jackknife influences where every trial is a unit, beside `stretch`."""
+        own = self.weights
+        return small_sample_factors(weights / own.totals[stratum], own.n_trials[stratum].astype(np.float64))
+
+    @property
+    def weight_of_pairs(self) -> FloatArray:
+        """The weight of the trials of each pair."""
+        return self._filled[2]
+
+    @cached_property
+    def stretch(self) -> FloatArray:
+        """Of each stratum where every trial is a unit; see `stretches`."""
+        return stretches(self.weights.n_trials.astype(np.float64), self.n_units)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,128 +231,169 @@ class CostSums(ABC):
     ----------
     centre : (n_figures, n_strata) array
         About which costs are summed up.
-    factor : (n_strata,) array
-        See `UnitDesign`.
-    n_units : int
-        Of all; 0 where every trial is a unit.
+    design : UnitDesign
+        Of all trials.
 
     Attributes
     ----------
     most : (n_figures,) array
         The largest cost of a trial.
+    sums, squared : (n_figures, n_strata) arrays
+        Of costs about the centre, and of their squares, times the weights of trials.
     """
 
-    def __init__(self, centre: FloatArray, factor: FloatArray, n_units: int) -> None:
-        self.given = centre, factor, n_units
-        self.centre, self.factor = centre, factor
+    def __init__(self, centre: FloatArray, design: UnitDesign) -> None:
+        self.centre, self.design = centre, design
         self.most = np.zeros(len(centre))
+        self.sums, self.squared = np.zeros((2, *centre.shape))
 
     @staticmethod
-    def empty(centre: FloatArray, factor: FloatArray, n_units: int) -> CostSums:
+    def empty(centre: FloatArray, design: UnitDesign) -> CostSums:
         """Without a trial."""
-        return (BySegment if n_units == 0 else ByUnit)(centre, factor, n_units)
+        return (BySegment if design.weights.by_unit is None else ByUnit)(centre, design)
 
-    @abstractmethod
     def add(self, part: Part, block: Block) -> None:
         """Add what trials of a block cost."""
+        np.maximum.at(self.most, part.figures, np.abs(part.costs).max(axis=1, initial=0.0))
+        begins, strata = block.runs(part.trials)
+        if not len(begins):
+            return
+        costs = np.asarray(part.costs - self.centre[part.figures[:, None], block.stratum[part.trials]])
+        at = part.figures[:, None], strata
+        own = np.ones(costs.shape[1]) if block.weights is None else block.weights[part.trials].astype(np.float64)
+        weighted = costs * own
+        self.sums[at] += np.add.reduceat(weighted, begins, axis=1)
+        self.squared[at] += np.add.reduceat(weighted * costs, begins, axis=1)
+        self._add(part, block, costs, own)
+
+    @abstractmethod
+    def _add(self, part: Part, block: Block, costs: FloatArray, weights: FloatArray) -> None:
+        """Add costs about the centre by unit."""
 
     @abstractmethod
     def _sums(self) -> tuple[FloatArray, ...]:
-        """What adds up."""
+        """What adds up, beside sums by stratum."""
 
     def merge(self, other: CostSums) -> None:
         """Add what the trials of another one cost, about the same centre."""
-        for mine, theirs in zip(self._sums(), other._sums(), strict=True):
+        for mine, theirs in zip(
+            (self.sums, self.squared, *self._sums()), (other.sums, other.squared, *other._sums()), strict=True
+        ):
             np.add(mine, theirs, out=mine)
         np.maximum(self.most, other.most, out=self.most)
 
-    def _about_centre(self, part: Part, block: Block) -> FloatArray:
-        np.maximum.at(self.most, part.figures, np.abs(part.costs).max(axis=1, initial=0.0))
-        return np.asarray(part.costs - self.centre[part.figures[:, None], block.stratum[part.trials]])
-
     @abstractmethod
-    def influences(self, rows: slice, design: UnitDesign) -> FloatArray | None:
+    def influences(self, rows: slice) -> FloatArray | None:
         """Of all units on some figures, (n_figures, n_units), once all trials are there; None of single trials."""
 
     @abstractmethod
-    def squares(self, rows: slice, design: UnitDesign) -> FloatArray:
-        """Sums of squares of the influences of all units on some figures, (n_figures,)."""
+    def powers(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return sums of powers over units of influences on some figures; see `UnitPairs.powers`."""
+
+    def spread(self, rows: slice, groups: Groups) -> Spread:
+        """Return how some figures vary, once all trials are there; see `ClassMeans.spread`."""
+        design = self.design
+        totals, of_home = design.weights.totals, design.of_home[design.home]
+        means = (self.sums[rows] + self.centre[rows] * totals) / of_home
+        left = np.maximum(self.squared[rows] - np.square(self.sums[rows]) / np.where(totals > 0.0, totals, 1.0), 0.0)
+        alone = left / of_home / design.clusters.n_trials[design.home]
+        group = groups.of_class[design.home]
+        members = (group[:, None] == np.arange(len(groups))).astype(np.float64)
+        return Spread(*self.powers(rows, groups), means @ members, alone @ members)
 
 
 class ByUnit(CostSums):
-    """Sums by unit."""
+    """Sums by unit and stratum, of which there are trials."""
 
-    def __init__(self, centre: FloatArray, factor: FloatArray, n_units: int) -> None:
-        super().__init__(centre, factor, n_units)
-        self.by_unit, self.sums = np.zeros((len(centre), n_units)), np.zeros(centre.shape)
+    def __init__(self, centre: FloatArray, design: UnitDesign) -> None:
+        super().__init__(centre, design)
+        self.by_pair = np.zeros((len(centre), len(design.pairs.unit)))
 
     def _sums(self) -> tuple[FloatArray, ...]:
-        return self.by_unit, self.sums
+        return (self.by_pair,)
 
-    def add(self, part: Part, block: Block) -> None:
-        """See `CostSums.add`."""
+    def _add(self, part: Part, block: Block, costs: FloatArray, weights: FloatArray) -> None:
         from scipy.sparse import csr_matrix  # few need it
 
         assert block.units is not None  # noqa: S101  # else trials are units
-        costs = self._about_centre(part, block)
-        if block.weights is not None:
-            costs *= block.weights[part.trials]
-        begins, strata = block.runs(part.trials)
-        if not len(begins):
-            return
-        self.sums[part.figures[:, None], strata] += np.add.reduceat(costs, begins, axis=1)
-        costs *= self.factor[block.stratum[part.trials]]
         at, codes = entries_of(block.units.take(part.trials))
-        own, place = np.unique(codes, return_inverse=True)
         trial = np.arange(costs.shape[1]) if at is None else at
-        members = csr_matrix((np.ones(len(place)), (place, trial)), shape=(len(own), costs.shape[1]))
-        self.by_unit[part.figures[:, None], own] += np.asarray(members @ costs.T).T
+        pair = self.design.pair_of(block.stratum[part.trials][trial], codes)
+        own, place = np.unique(pair, return_inverse=True)
+        members = csr_matrix((weights[trial], (place, trial)), shape=(len(own), costs.shape[1]))
+        self.by_pair[part.figures[:, None], own] += np.asarray(members @ costs.T).T
 
-    def influences(self, rows: slice, design: UnitDesign) -> FloatArray:
+    def _influences(self, rows: slice) -> FloatArray:
+        """Influences of units through strata, (n_figures, n_pairs)."""
+        design, pairs = self.design, self.design.pairs
+        means, stratum = self.sums[rows] / design.weights.totals, design.stratum_of_pairs
+        found = self.by_pair[rows] - means[:, stratum] * design.weight_of_pairs
+        return np.asarray(found * (design.share[stratum] * pairs.factor))
+
+    def influences(self, rows: slice) -> FloatArray:
         """See `CostSums.influences`."""
-        weights = design.weights
-        assert weights.by_unit is not None  # noqa: S101  # there are units
-        means = self.sums[rows] / weights.totals
-        return np.asarray(self.by_unit[rows] - means @ (weights.by_unit * self.factor[:, None]))
+        return self.design.pairs.by_unit(self._influences(rows))
 
-    def squares(self, rows: slice, design: UnitDesign) -> FloatArray:
-        """See `CostSums.squares`."""
-        found = self.influences(rows, design)
-        return np.asarray(np.einsum("fu,fu->f", found, found))
+    def powers(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """See `CostSums.powers`."""
+        return self.design.pairs.powers(self._influences(rows), groups)
 
 
 class BySegment(CostSums):
-    """Sums of squares, where every trial is a unit by itself."""
+    """Sums of powers, where every trial is a unit by itself.
 
-    def __init__(self, centre: FloatArray, factor: FloatArray, n_units: int) -> None:
-        super().__init__(centre, factor, n_units)
-        self.sums, self.weighted, self.squared = np.zeros((3, *centre.shape))
+    Attributes
+    ----------
+    of_squares : (3, n_figures, n_strata) array
+        Sums over trials of the square of what they count, times their costs about the centre to the powers 0 to 2.
+    of_fourths : (5, n_figures, n_strata) array
+        The same of the fourth power, times costs to the powers 0 to 4.
+    """
+
+    def __init__(self, centre: FloatArray, design: UnitDesign) -> None:
+        super().__init__(centre, design)
+        self.of_squares, self.of_fourths = np.zeros((3, *centre.shape)), np.zeros((5, *centre.shape))
 
     def _sums(self) -> tuple[FloatArray, ...]:
-        return self.sums, self.weighted, self.squared
+        return self.of_squares, self.of_fourths
 
-    def add(self, part: Part, block: Block) -> None:
-        """See `CostSums.add`."""
-        costs = self._about_centre(part, block)
+    def _add(self, part: Part, block: Block, costs: FloatArray, weights: FloatArray) -> None:
         begins, strata = block.runs(part.trials)
-        if not len(begins):
-            return
-        own = np.ones(costs.shape[1]) if block.weights is None else block.weights[part.trials].astype(np.float64)
-        at = part.figures[:, None], strata
-        costs *= own
-        self.sums[at] += np.add.reduceat(costs, begins, axis=1)
-        self.squared[at] += np.add.reduceat(costs * costs, begins, axis=1)
-        self.weighted[at] += np.add.reduceat(costs * own, begins, axis=1)
+        at, own = (part.figures[:, None], strata), block.stratum[part.trials]
+        counts = np.square(weights * self.design.factor_of_single(own, weights))
+        for sums, count in ((self.of_squares, counts), (self.of_fourths, counts * counts)):
+            term = np.broadcast_to(count, costs.shape)
+            for one in sums:
+                one[at] += np.add.reduceat(term, begins, axis=1)
+                term = term * costs
 
-    def influences(self, rows: slice, design: UnitDesign) -> None:  # noqa: ARG002  # there are as many as trials
+    def influences(self, rows: slice) -> None:  # noqa: ARG002  # there are as many as trials
         """See `CostSums.influences`."""
         return
 
-    def squares(self, rows: slice, design: UnitDesign) -> FloatArray:
-        """See `CostSums.squares`."""
-        means = self.sums[rows] / design.weights.totals
-        left = self.squared[rows] - 2.0 * means * self.weighted[rows] + means * means * design.weights.squares
-        return np.asarray(np.maximum(left, 0.0) @ (self.factor * self.factor))
+    def powers(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """See `CostSums.powers`."""
+        design = self.design
+        shift = -self.sums[rows] / design.weights.totals
+        second, fourth = (about(sums[:, rows], shift) for sums in (self.of_squares, self.of_fourths))
+        scale = np.square(design.share * design.stretch)
+        members = (groups.of_class[design.home][:, None] == np.arange(len(groups))).astype(np.float64)
+        by_group = (second * scale) @ members
+        return by_group.sum(axis=1), (fourth * scale * scale) @ members.sum(axis=1), by_group
+
+
+def about(sums: FloatArray, shift: FloatArray) -> FloatArray:
+    """Return sums of ``(x + shift)^n`` from those of the powers 0 to n of x, which are even in number: none is below 0.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 2.0, 4.0])
+    >>> float(about(np.array([np.sum(x**k) for k in range(5)]), np.array(-2.0)))
+    17.0
+    """
+    n = len(sums) - 1
+    terms = (math.comb(n, k) * shift ** (n - k) * one for k, one in enumerate(sums))
+    return np.maximum(sum(terms, np.zeros(np.shape(shift))), 0.0)
 
 
 _TABLE = 1 << 20
@@ -319,10 +407,7 @@ class ClassMeans:
 
     The derivative of a sum of class means in the weight of a unit, which counts in all of its trials, is the sum over
     these of ``share * (cost - mean cost of the class)``: classes have as much weight as before, whatever a unit weighs.
-
-    Sums of squares of such derivatives are too small by 1/m of what m units of a class add, as its mean is their own.
-    For n units in all classes, ``n / (n - 1)`` makes up for that. Where a class has fewer, its costs are stretched, so
-    that the same factor does.
+    Influences are these derivatives with the factors of `deciban.core.resampling.class_design.influence_factors`.
 
     Attributes
     ----------
@@ -332,11 +417,17 @@ class ClassMeans:
         Where each class begins; none is empty. A group of classes is as many as have a mean of their own.
     units : TrialUnits
         Of the trials, one on each or two.
+    label : (n_trials,) int array
+        The class of each.
+    n_trials : (n_classes,) array
+        How many there are; whole weights count several.
     """
 
     share: FloatArray
     begins: IntArray
     units: TrialUnits
+    label: IntArray
+    n_trials: FloatArray
 
     @classmethod
     def of(cls, label: IntArray, stratum: IntArray, weights: CountArray | None, units: TrialUnits) -> ClassMeans:
@@ -358,8 +449,10 @@ class ClassMeans:
         array([[ 0.375, -0.375]])
         """
         own = np.ones(len(label)) if weights is None else weights.astype(np.float64)
-        share = own / np.bincount(label, own)[label]
-        return cls(share, np.flatnonzero(np.diff(stratum, prepend=-1)), units)
+        totals = np.bincount(label, own)
+        is_whole = weights is not None and weights.dtype == np.int64
+        n_trials = np.asarray(totals if is_whole else np.bincount(label), np.float64)
+        return cls(own / totals[label], np.flatnonzero(np.diff(stratum, prepend=-1)), units, label, n_trials)
 
     @cached_property
     def lengths(self) -> IntArray:
@@ -393,35 +486,89 @@ class ClassMeans:
         return np.repeat(np.arange(len(self.begins)), self.lengths)
 
     @cached_property
-    def stretch(self) -> FloatArray:
-        """By how much each trial counts more as its class has fewer units than there are: 1 where it has all."""
-        n, own = self.n_units, self.units_in(self.stratum, len(self.begins)).astype(np.float64)
-        factors = np.sqrt(np.divide(own * (n - 1), n * (own - 1), out=np.ones(len(own)), where=own > 1))
-        return np.asarray(factors[self.stratum])
+    def pairs(self) -> UnitPairs:
+        """Pairs of strata and units of which there are trials; where each trial is a unit by itself, the trials."""
+        return self._pairs[0]
+
+    @cached_property
+    def _pairs(self) -> tuple[UnitPairs, IntArray | None]:
+        """The pairs, and that of each entry; None where entries are pairs."""
+        at, codes = self._entries
+        stratum, label = (own if at is None else own[at] for own in (self.stratum, self.label))
+        share = self.share if at is None else self.share[at]
+        place = None
+        if not self.are_single:
+            key = stratum.astype(np.int64) * self.units.n_units + codes
+            known, first, place = np.unique(key, return_index=True, return_inverse=True)
+            share = np.asarray(np.bincount(place, share), np.float64)
+            stratum = stratum[first]
+            label, codes = label[first], known % self.units.n_units
+        whole = np.add.reduceat(self.share, self.begins)
+        seen = np.bincount(stratum, minlength=len(self.begins)).astype(np.float64)
+        factor = influence_factors(stratum, share / whole[stratum], seen, self.n_units)
+        return UnitPairs(label, codes, factor, self.units.n_units), place
+
+    def factors(self, side: int) -> FloatArray:
+        """Return the factors of the influences of the units on a side of the trials, (n_trials,)."""
+        pairs, place = self._pairs
+        if place is None:
+            return pairs.factor
+        n, found = len(self.share), np.zeros(len(self.share))
+        if side == 0:
+            return np.asarray(pairs.factor[place[:n]])
+        more = np.flatnonzero(self.units.codes[0] != self.units.codes[1])
+        found[more] = pairs.factor[place[n:]]
+        return found
 
     def centred(self, costs: FloatArray) -> FloatArray:
-        """Costs (..., n_trials), less the mean of the class, times share and stretch: derivatives in weights of trials.
+        """Costs (..., n_trials), less the mean of the class, times share: derivatives in weights of trials.
 
         Costs that are alike throughout a class give 0 to the last digit.
         """
-        return centred(costs, self.share, self.begins) * self.stretch
+        return centred(costs, self.share, self.begins)
+
+    def sums_by_unit(self, values: FloatArray) -> FloatArray:
+        """Sums over the trials of each unit, (n_rows, n_units), of values (n_rows, n_trials); without factors."""
+        at, codes = self._entries
+        rows = values if at is None else values[:, at]
+        return np.array([np.bincount(codes, row, minlength=self.units.n_units) for row in rows])
+
+    def by_pair(self, centred: FloatArray) -> FloatArray:
+        """Influences of units through strata, (n_figures, n_pairs), from `centred` costs (n_figures, n_trials)."""
+        pairs, place = self._pairs
+        at = self._entries[0]
+        if place is None:
+            return centred * pairs.factor
+        rows = centred if at is None else centred[:, at]
+        n = len(pairs.unit)
+        return np.array([np.bincount(place, row, minlength=n) for row in rows]) * pairs.factor
 
     def by_unit(self, centred: FloatArray) -> FloatArray:
         """Influences of all units, (n_figures, n_units), from `centred` costs (n_figures, n_trials)."""
-        at, codes = self._entries
-        rows = centred if at is None else centred[:, at]
-        return np.array([np.bincount(codes, row, minlength=self.units.n_units) for row in rows])
+        return self.pairs.by_unit(self.by_pair(centred))
 
     def squares(self, centred: FloatArray) -> FloatArray:
         """Sums of squares of the influences of all units, (n_figures,)."""
-        if not self.are_single:
-            return np.array([found @ found for row in centred for found in self.by_unit(row[None])])
-        return np.asarray(np.einsum("fn,fn->f", centred, centred))
+        return self.pairs.powers(self.by_pair(centred), self.apart)[0]
 
-    def squares_apart(
-        self, centred: FloatArray, problem: IntArray, n_problems: int, at: IntArray | None = None
-    ) -> FloatArray:
-        """The same of one figure for each of many problems, (n_problems,).
+    @property
+    def apart(self) -> Groups:
+        """Each class by itself."""
+        return Groups.apart(len(self.n_trials))
+
+    def spread(self, costs: FloatArray, groups: Groups) -> Spread:
+        """Return how sums of means of costs (n_figures, n_trials) vary, group by group of classes."""
+        own, n_groups = self.centred(costs), len(groups)
+        powers = self.pairs.powers(self.by_pair(own), groups)
+        group = groups.of_class[self.label]
+        some = np.flatnonzero(group >= 0)
+        at, share, n = group[some], self.share[some], self.n_trials[self.label[some]]
+        means = [np.bincount(at, share * row[some], minlength=n_groups) for row in costs]
+        alone = [np.bincount(at, row[some] ** 2 / (share * n), minlength=n_groups) for row in own]
+        return Spread(*powers, np.array(means), np.array(alone))
+
+    def powers_apart(self, centred: FloatArray, problem: IntArray, n_problems: int, at: IntArray) -> FloatArray:
+        """Return second and fourth powers of influences, summed over units, for many problems: (2, n_problems).
 
         Parameters
         ----------
@@ -429,37 +576,24 @@ class ClassMeans:
         problem : (n,) int array
             Which problem each number is of.
         n_problems : int
-        at : (n,) int array, optional
-            Which trial each number is of; left out, all trials are in one problem each.
+        at : (n,) int array
+            Which trial each number is of.
         """
-        own = np.arange(len(centred)) if at is None else at
-        unit = self.units.codes[0][own]
+        unit, values = self.units.codes[0][at], centred * self.factors(0)[at]
         if len(self.units.codes) > 1:
-            other = self.units.codes[1][own]
+            other = self.units.codes[1][at]
             more = np.flatnonzero(unit != other)
-            centred, problem = np.concatenate((centred, centred[more])), np.concatenate((problem, problem[more]))
-            unit = np.concatenate((unit, other[more]))
-        return sums_of_squares(centred, unit, problem, (self.units.n_units, n_problems), single=self.are_single)
+            values = np.concatenate((values, centred[more] * self.factors(1)[at[more]]))
+            problem, unit = np.concatenate((problem, problem[more])), np.concatenate((unit, other[more]))
+        return sums_of_powers(values, unit, problem, (self.units.n_units, n_problems), single=self.are_single)
 
-    def units_in(self, problem: IntArray, n_problems: int) -> IntArray:
-        """How many units have trials in each of the problems that trials are in, (n_problems,)."""
+    @cached_property
+    def design(self) -> ClusterDesign:
+        """Sizes of the classes, and how far they have the same units."""
         at, codes = self._entries
-        pairs = np.unique((problem if at is None else problem[at]).astype(np.int64) * self.units.n_units + codes)
-        return np.bincount(pairs // max(self.units.n_units, 1), minlength=n_problems)
-
-    def design(self, problem: IntArray, n_problems: int) -> ClusterDesign:
-        """Return effective numbers of units of each class, (n_problems,), and of all."""
-        at, codes = self._entries
-        if self.are_single:
-            counts = self.units_in(problem, n_problems)
-            return ClusterDesign.of(self.n_units, counts.astype(np.float64), float(self.n_units))
-        own, share = (problem, self.share) if at is None else (problem[at], self.share[at])
-        pairs, place = np.unique(own.astype(np.int64) * self.units.n_units + codes, return_inverse=True)
-        sums, of_class = np.bincount(place, share), pairs // self.units.n_units
-        by_class, squares = (np.bincount(of_class, one, minlength=n_problems) for one in (sums, sums * sums))
-        by_unit = np.bincount(codes, share)
-        overall = float(effective_numbers(by_unit.sum(), by_unit @ by_unit))
-        return ClusterDesign.of(self.n_units, effective_numbers(by_class, squares), overall)
+        label, share = (self.label, self.share) if at is None else (self.label[at], self.share[at])
+        shape = len(self.n_trials), self.units.n_units
+        return ClusterDesign.of(label, codes, share, shape, self.n_trials)
 
 
 def centred(costs: FloatArray, share: FloatArray, begins: IntArray) -> FloatArray:
@@ -473,10 +607,10 @@ def centred(costs: FloatArray, share: FloatArray, begins: IntArray) -> FloatArra
     return np.asarray(found)
 
 
-def sums_of_squares(
+def sums_of_powers(
     values: FloatArray, unit: IntArray, problem: IntArray, shape: tuple[int, int], *, single: bool
 ) -> FloatArray:
-    """Of each problem, the squares of the sums of the values of each unit, added up.
+    """Return the second and fourth powers of the sums of the values of each unit, added up by problem: (2, n_problems).
 
     Parameters
     ----------
@@ -488,13 +622,17 @@ def sums_of_squares(
         Whether no unit has two values in a problem.
     """
     n_units, n_problems = shape
-    if single:
-        return np.bincount(problem, values * values, minlength=n_problems).astype(np.float64, copy=False)
     pair = problem.astype(np.int64) * n_units + unit
-    if n_units * n_problems <= _TABLE:
-        sums = np.bincount(pair, values, minlength=n_units * n_problems).reshape(n_problems, n_units)
-        return np.asarray(np.einsum("pu,pu->p", sums, sums))
-    order = np.argsort(pair, kind="stable")
-    begins = np.flatnonzero(np.diff(pair[order], prepend=-1))
-    sums = np.add.reduceat(values[order], begins)
-    return np.bincount(problem[order][begins], sums * sums, minlength=n_problems).astype(np.float64, copy=False)
+    home: IntArray
+    of_unit: FloatArray
+    if single:
+        of_unit, home = values, problem
+    elif n_units * n_problems <= _TABLE:
+        of_unit = np.bincount(pair, values, minlength=n_units * n_problems)
+        home = np.repeat(np.arange(n_problems), n_units)
+    else:
+        order = np.argsort(pair, kind="stable")
+        begins = np.flatnonzero(np.diff(pair[order], prepend=-1))
+        of_unit, home = np.add.reduceat(values[order], begins), problem[order][begins]
+    squares = of_unit * of_unit
+    return np.stack([np.bincount(home, powers, minlength=n_problems) for powers in (squares, squares * squares)])

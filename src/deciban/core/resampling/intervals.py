@@ -10,7 +10,8 @@ import numpy as np
 from scipy import special
 
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.rates import RateSum, Scale, bounds_on_scale, t_quantile, with_unseen
+from deciban.core.resampling.rates import RateSum
+from deciban.core.resampling.scales import Scale, bounds_on_scale, t_quantile, with_unseen
 from deciban.types import FloatArray
 
 ROUNDING = 1e-13
@@ -180,6 +181,8 @@ class Estimate:
         what was picked: bounds are so wide that those of all candidates would hold at once (Bonferroni).
     rates : RateSum or None
         The error rates that add up to the metric, if it is such a sum.
+    also : float or None
+        Another reading of the same metric, to which the rates add up: bounds lie around both.
     degrees : float or None
         Degrees of freedom of the standard error; ``n_units - 1`` if None.
     """
@@ -193,6 +196,7 @@ class Estimate:
     limits: tuple[float, float] = (-math.inf, math.inf)
     n_candidates: int = 1
     rates: RateSum | None = None
+    also: float | None = None
     degrees: float | None = None
 
     def __post_init__(self) -> None:
@@ -221,8 +225,8 @@ class Estimate:
         of_each = 1.0 - (1.0 - level) / self.n_candidates if self.n_candidates > 1 else level
         if self.rates is not None:
             below, above = map(float, self.rates.distances(of_each))
-            middle = self.value if self.corrected is None else self.corrected
-            bounds = min(self.value, middle) - below, max(self.value, middle) + above
+            middles = [one for one in (self.value, self.corrected, self.also) if one is not None]
+            bounds = min(middles) - below, max(middles) + above
             method = RATES if method == LINEARISED else method
         elif self.nothing_seen is not None and self.standard_error == 0.0:
             bounds, method = self.nothing_seen.bounds(self.value, of_each), RULE_OF_THREE
@@ -244,10 +248,11 @@ class Estimate:
     @property
     def is_known(self) -> bool:
         """Whether there is an interval: finite, and not a point."""
-        if self.rates is None and (self.standard_error > 0.0 or self.nothing_seen is None):
-            return self.standard_error > 0.0
+        if self.rates is None and self.standard_error == 0.0 and self.nothing_seen is None:
+            return False
         found = self.interval()
-        return math.isfinite(found.high - found.low) and found.low < found.high
+        can_be_infinite = self.rates is None and self.standard_error > 0.0
+        return found.low < found.high and (can_be_infinite or math.isfinite(found.high - found.low))
 
     def _bounds(self, half_width: float) -> tuple[float, float]:
         middle = self.value if self.corrected is None else self.corrected

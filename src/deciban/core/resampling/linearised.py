@@ -276,10 +276,8 @@ class LinearCosts:
         return np.stack((below / self.n_non.sum(), above / self.n_tar.sum()))
 
     def crossing_weights(self, ratio: float, n_units: tuple[int, int]) -> tuple[float, float]:
-        """Return what both error rates add to ``p_fa`` where ``p_fa = ratio * p_miss``; see `crossing_slopes`."""
-        _, down, up = crossing_slopes(self.rocch, ratio, n_units)
-        scale = ratio / (down + ratio * up)
-        return scale * down, scale * up
+        """See `crossing_weights`."""
+        return crossing_weights(self.rocch, ratio, n_units)
 
     def limited_miss(self, threshold: float, n_units: tuple[int, int]) -> tuple[float, float]:
         """Return what both error rates at a threshold add to the miss rate where the false-alarm rate is limited.
@@ -332,31 +330,48 @@ class LinearCosts:
         return np.where(self.best.seen[:, 0], costs, 0.0)
 
 
+def crossing_weights(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tuple[float, float]:
+    """Return what both error rates add to ``p_fa`` where ``p_fa = ratio * p_miss``; see `crossing_slopes`."""
+    _, down, up = crossing_slopes(rocch, ratio, n_units)
+    scale = ratio / (down + ratio * up)
+    return scale * down, scale * up
+
+
 def crossing_slopes(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tuple[float, float, float]:
     """Return ``p_fa = ratio * p_miss`` on the hull, and how much ``p_fa`` falls and ``p_miss`` rises around it.
 
-    Slopes are those of a chord, as between two neighbours on the hull they are mostly chance.
+    Slopes are those of a chord, as between two neighbours on the hull they are mostly chance. Where both rates are to
+    be equal, it reaches a standard error of their difference to each side, and goes beyond what few errors show. Else
+    the rarer errors would decide alone how far: then it reaches a standard error of the ratio of both rates.
 
     Parameters
     ----------
     rocch : Rocch
     ratio : float
     n_units : (int, int)
-        Units with trials of each class: the chord reaches a standard error of the ratio of both rates to each side.
+        Units with trials of each class.
     """
 
-    def at(factor: float) -> tuple[float, float]:
-        gap = rocch.p_fa - factor * rocch.p_miss
-        p_fa = float(np.interp(0.0, gap[::-1], rocch.p_fa[::-1]))
-        return p_fa, p_fa / factor
+    def at(gap: FloatArray, ends: FloatArray) -> tuple[FloatArray, FloatArray]:
+        p_fa, p_miss = (np.interp(ends, gap[::-1], rate[::-1]) for rate in (rocch.p_fa, rocch.p_miss))
+        return p_fa, p_miss
 
-    p_fa, p_miss = at(ratio)
+    def off(factor: float) -> FloatArray:
+        return np.asarray(rocch.p_fa - factor * rocch.p_miss)
+
+    nowhere = np.zeros(1)
+    p_fa = float(at(off(ratio), nowhere)[0][0])
+    p_miss = p_fa / ratio
+    spreads = [_spread(p, n) for p, n in zip((p_miss, p_fa), n_units, strict=True)]
+    if ratio == 1.0:
+        gap, reach = off(1.0), math.hypot(*spreads)
+        fall, rise = at(gap, np.clip([reach, -reach], gap[-1], gap[0]))
+        return p_fa, float(fall[0] - fall[1]), float(rise[1] - rise[0])
     if p_fa == 0.0:  # no errors: both rates count alike
         return 0.0, 1.0, 1.0
-    relative = math.hypot(*(_spread(p, n) / p for p, n in zip((p_miss, p_fa), n_units, strict=True)))
-    reach = math.exp(min(relative, 1.0))
-    (most_fa, least_miss), (least_fa, most_miss) = at(ratio * reach), at(ratio / reach)
-    return p_fa, most_fa - least_fa, most_miss - least_miss
+    factor = math.exp(min(math.hypot(spreads[0] / p_miss, spreads[1] / p_fa), 1.0))
+    (most_fa, least_miss), (least_fa, most_miss) = (at(off(one), nowhere) for one in (ratio * factor, ratio / factor))
+    return p_fa, float(most_fa[0] - least_fa[0]), float(most_miss[0] - least_miss[0])
 
 
 def _spread(rate: float, n: int) -> float:

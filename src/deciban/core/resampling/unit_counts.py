@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban.core.resampling.cells import Cells
-from deciban.core.resampling.rates import small_sample_factors
+from deciban.core.resampling.rates import effective_numbers, small_sample_factors
 from deciban.core.resampling.units import Keys, TrialUnits, mixed_bits
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
 
@@ -353,10 +353,13 @@ class SingleCounts(UnitCounts):
         Trials of each group that is left out.
     by_cell : (2 n_cells, n_cells) array
         Rows that stand for all trials of a class in a cell: those of targets first.
+    n_alike : (n_rows,) array
+        For how many trials of equal weight each row of the table stands, of either class.
     """
 
     own: CountArray = field(default_factory=lambda: np.zeros((0, 0)))
     by_cell: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    n_alike: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def by_group(self) -> CountArray:
         """See `UnitCounts.by_group`."""
@@ -369,14 +372,18 @@ class SingleCounts(UnitCounts):
 
     @classmethod
     def of_classes(
-        cls, own: Sequence[CountArray], squares: Sequence[CountArray], in_cells: Sequence[CountArray]
+        cls,
+        own: Sequence[CountArray],
+        squares: Sequence[CountArray],
+        fourths: Sequence[CountArray],
+        in_cells: Sequence[CountArray],
     ) -> tuple[SingleCounts, SingleCounts]:
         """Return the counts of targets and of non-targets.
 
         Parameters
         ----------
-        own, squares : pair of (n_groups, n_cells) arrays
-            Trials by group and cell, and sums of their squared weights.
+        own, squares, fourths : pair of (n_groups, n_cells) arrays
+            Trials by group and cell, and sums of the second and fourth powers of their weights.
         in_cells : pair of (n_cells,) arrays
         """
         from scipy.sparse import csr_matrix
@@ -384,6 +391,8 @@ class SingleCounts(UnitCounts):
         filled = [np.nonzero(one) for one in squares]
         n, group = [len(rows) for rows, _ in filled], np.concatenate([rows for rows, _ in filled])
         nobody, found, begin = np.zeros(sum(n), np.uint64), list[SingleCounts](), 0
+        pairs = zip(squares, fourths, filled, strict=True)
+        n_alike = np.concatenate([effective_numbers(two[at], four[at]) for two, four, at in pairs])
         for c, (rows, columns) in enumerate(filled):
             n_cells = squares[c].shape[1]
             by_cell = np.zeros((2 * n_cells, n_cells))
@@ -392,7 +401,7 @@ class SingleCounts(UnitCounts):
             places: AnyArray = np.arange(begin, begin + n[c])
             table = csr_matrix((roots, (places, columns)), shape=(sum(n), n_cells))
             begin += n[c]
-            found.append(cls(table, nobody, in_cells[c], group, np.zeros_like(own[c]), own[c], by_cell))
+            found.append(cls(table, nobody, in_cells[c], group, np.zeros_like(own[c]), own[c], by_cell, n_alike))
         return found[0], found[1]
 
 
@@ -478,7 +487,8 @@ def count_singles(
     """
     n_cells, keys = len(in_cells[0]), units[0].keys
     group, places = groups_of_units(keys, n_groups), list[IntArray]()
-    owned, squares, masses = list[CountArray](), list[CountArray](), list[FloatArray | float]()
+    owned, squares, fourths = list[CountArray](), list[CountArray](), list[CountArray]()
+    masses = list[FloatArray | float]()
     for cell, own, weight in zip(cells, units, weights, strict=True):
         place = group[own.codes[0]] * n_cells + cell
         places.append(place)
@@ -488,8 +498,9 @@ def count_singles(
             own_mass = np.asarray(weight, np.float64)
             mass = own_mass * small_sample_factors(own_mass / own_mass.sum())
         masses.append(mass)
-        squares.append(owned[-1] if weight is None else _sums(place, np.square(mass), n_groups, n_cells))
-    counts = SingleCounts.of_classes(owned, squares, in_cells)
+        for power, sums in ((2, squares), (4, fourths)):
+            sums.append(owned[-1] if weight is None else _sums(place, np.power(mass, power), n_groups, n_cells))
+    counts = SingleCounts.of_classes(owned, squares, fourths, in_cells)
     n_rows = counts[0].n_units
     row: IntArray = np.full(len(keys), n_rows, np.int32)
     begin = 0

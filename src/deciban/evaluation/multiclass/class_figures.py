@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deciban.core.resampling.class_design import ClusterDesign, Groups, Spread
 from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.intervals import Estimate, NothingSeen
-from deciban.core.resampling.rates import ClassSize, ClusterDesign, RatePart, RateSum, Scale
+from deciban.core.resampling.scales import Scale
 from deciban.evaluation.uncertainty import Figure
 from deciban.types import FloatArray
 
@@ -35,44 +36,69 @@ class ClassFigure:
     value : float
     costs : (n_trials,) array
         What each trial adds to the mean of its class.
-    scale : {"log", "logit", "identity"}
+    groups : Groups
+        Of classes, on which the figure depends.
+    scale : {"log", "logit", "identity", "complement"}
     nothing_seen : NothingSeen or None
         What is known if no unit moves the figure.
     limits : (float, float)
         What the figure cannot leave.
     shift : float or None
         What to add for new units, if it was found as a minimum and that is known.
-    n_units : int or None
-        Units of the class, or of the class of a detector or a pair that has fewest, if not all count.
     n_candidates : int
         So many were there, of which this one was picked.
-    n_trials : float or None
-        Of an error rate of a class: its trials.
+    most : (n_groups,) array or None
+        Of a sum of error rates: what each group adds if all of its trials are wrong.
+    are_graded : bool
+        Whether trials may be wrong in part.
+    fixed : (n_trials,) array or None
+        Of minima, where costs are by decisions that were made without the unit: costs by the best decisions.
+    is_minimum : bool
+        Whether the best decisions, or the best map, for these trials are part of the figure.
     """
 
     name: Figure
     value: float
     costs: FloatArray
+    groups: Groups
     scale: Scale = "log"
     nothing_seen: NothingSeen | None = None
     limits: tuple[float, float] = (0.0, math.inf)
     shift: float | None = None
-    n_units: int | None = None
     n_candidates: int = 1
-    n_trials: float | None = None
+    most: FloatArray | None = None
+    are_graded: bool = False
+    fixed: FloatArray | None = None
+    is_minimum: bool = False
 
-    def estimate(self, error: float, design: ClusterDesign) -> Estimate | None:
-        """Return the metric with its standard error; None if there is no interval."""
-        if not design.is_enough(self.n_units):
+    def estimate(self, spread: Spread, design: ClusterDesign, held_out: float | None = None) -> Estimate | None:
+        """Return the metric with its standard error; None if there is no interval.
+
+        Parameters
+        ----------
+        spread : Spread
+            Of this metric, by the best decisions.
+        design : ClusterDesign
+        held_out : float, optional
+            Sum of squares of the influences by decisions that were made without units.
+        """
+        if not design.has_enough(self.groups):
             return None
         corrected = None if self.shift is None else min(max(self.value + self.shift, self.limits[0]), self.limits[1])
-        n_units, degrees, rates = design.n_units, design.degrees, None
-        if self.n_units is not None:
-            n_units, degrees = self.n_units, self.n_units - 1.0
-        if self.n_trials is not None:
-            size = ClassSize(self.n_trials, degrees + 1.0, n_units)
-            rates = RateSum(((RatePart(1.0, self.value, error * error, size),), ()))
-        about = error, n_units, self.scale, corrected, self.nothing_seen, self.limits, self.n_candidates
+        error = design.standard_error(float(spread.total) if held_out is None else held_out)
+        about = (
+            error,
+            design.n_units_of(self.groups),
+            self.scale,
+            corrected,
+            self.nothing_seen,
+            self.limits,
+            self.n_candidates,
+        )
+        rates = None
+        if self.most is not None:
+            rates = design.rates(spread, self.groups, self.most, are_graded=self.are_graded)
+        degrees = design.degrees(spread, self.groups, is_mean=rates is None and not self.is_minimum)
         found = Estimate(self.value, *about, rates=rates, degrees=degrees)
         return found if found.is_known else None
 
@@ -89,45 +115,46 @@ class Collected:
 
     def __init__(self, means: ClassMeans, replicates: ClassReplicates | None = None) -> None:
         self.means, self.replicates = means, replicates
-        self.figures: list[ClassFigure] = []
-        self.squares: list[float] = []
+        self.found: dict[Figure, Estimate] = {}
         self.influences: dict[Figure, FloatArray] = {}
 
     def add(self, figures: Iterable[ClassFigure], *, keep: bool) -> None:
         """Add those that are finite, and keep their influences or not; their costs are gone then."""
         some = [one for one in figures if math.isfinite(one.value)]
-        if not some:
-            return
-        if self.replicates is not None:
+        if some and self.replicates is not None:
             self.replicates.add(some)
-        at_once = max(_AT_ONCE // len(self.means.share), 1)
-        for first in range(0, len(some), at_once):
-            self._add(some[first : first + at_once], keep=keep)
+        self.add_fixed(some, keep=keep)
+
+    def add_fixed(self, figures: Iterable[ClassFigure], *, keep: bool = False) -> None:
+        """Add those that have no replicates."""
+        at_once, waiting = max(_AT_ONCE // len(self.means.share), 1), list[ClassFigure]()
+        for one in figures:
+            if not math.isfinite(one.value):
+                continue
+            if waiting and (waiting[0].groups is not one.groups or len(waiting) >= at_once):
+                self._add(waiting, keep=keep)
+                waiting = []
+            waiting.append(one)
+        if waiting:
+            self._add(waiting, keep=keep)
 
     def _add(self, some: Sequence[ClassFigure], *, keep: bool) -> None:
-        centred = self.means.centred(np.stack([one.costs for one in some]))
-        if keep:
-            found = self.means.by_unit(centred)
-            self.influences.update(zip((one.name for one in some), found, strict=True))
-            squares = np.einsum("fu,fu->f", found, found)
-        else:
-            squares = self.means.squares(centred)
-        self.add_squares(some, squares.tolist())
+        costs = np.stack([one.costs if one.fixed is None else one.fixed for one in some])
+        spread = self.means.spread(costs, some[0].groups)
+        for k, one in enumerate(some):
+            influences, held_out = None, None
+            if keep or one.fixed is not None:
+                influences = self.means.by_unit(self.means.centred(one.costs[None]))[0]
+            if one.fixed is not None and influences is not None:
+                held_out = float(influences @ influences)
+            if keep and influences is not None:
+                self.influences[one.name] = influences
+            self.add_known(one, spread[k], held_out)
 
-    def add_fixed(self, figures: Iterable[ClassFigure]) -> None:
-        """Add those that have no replicates, one after the other; their influences are not kept."""
-        for one in figures:
-            self.add_squares([one], self.means.squares(self.means.centred(one.costs[None])).tolist())
-
-    def add_squares(self, figures: Iterable[ClassFigure], squares: Sequence[float]) -> None:
-        """Add figures whose squares were found elsewhere."""
-        for one, square in zip(figures, squares, strict=True):
-            if math.isfinite(one.value):
-                self.figures.append(replace(one, costs=NO_COSTS))
-                self.squares.append(square)
-
-    def estimates(self, design: ClusterDesign) -> dict[Figure, Estimate]:
-        """Return all metrics that have an interval: ``n / (n - 1)`` times the sum of squares is the variance."""
-        errors = np.sqrt(np.array(self.squares) * design.n_units / (design.n_units - 1)).tolist()
-        found = ((one.name, one.estimate(error, design)) for one, error in zip(self.figures, errors, strict=True))
-        return {name: one for name, one in found if one is not None}
+    def add_known(self, one: ClassFigure, spread: Spread, held_out: float | None = None) -> None:
+        """Add a figure whose spread is known."""
+        if not math.isfinite(one.value):
+            return
+        estimate = one.estimate(spread, self.means.design, held_out)
+        if estimate is not None:
+            self.found[one.name] = estimate

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy.special import expit
 
+from deciban.core.resampling.class_design import ClusterDesign, Groups, Spread
 from deciban.core.resampling.class_sums import ClassMeans
-from deciban.core.resampling.intervals import NothingSeen
+from deciban.core.resampling.intervals import ROUNDING
+from deciban.core.resampling.rates import RateSum
 from deciban.evaluation.multiclass.class_figures import ClassFigure
-from deciban.evaluation.multiclass.decided_at import Tallies, TargetErrors, critical_priors_of
+from deciban.evaluation.multiclass.decided_at import TargetErrors, critical_priors_of
 from deciban.evaluation.multiclass.summands import InTurn
 from deciban.evaluation.multiclass.unit_trials import ClassUnitTrials
 from deciban.evaluation.uncertainty import CurveInfluences, Figure
 from deciban.multiclass.tables import ByClass, Detectors, ScoredClasses
-from deciban.types import FloatArray, IntArray
+from deciban.types import FloatArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.multiclass.summary import ClassSummary
@@ -34,14 +36,11 @@ class AtHand:
         Each class against the rest, by the position of a prior of the rivals: log-likelihood ratios of these trials.
     scored : ScoredClasses or None
         The scores themselves; merged parts do not have them.
-    tallies : Tallies
-        Errors of all trials, where these are some of them; else they are filled by what is at hand.
     """
 
     costs: ClassUnitTrials
     detectors: Callable[[int], Detectors]
     scored: ScoredClasses | None
-    tallies: Tallies = field(default_factory=Tallies)
 
     @classmethod
     def of_summary(cls, summary: ClassSummary) -> AtHand:
@@ -81,7 +80,7 @@ def axis_of(summary: ClassSummary) -> FloatArray:
 
 
 def curve_figures(
-    llrs: ByClass, axis: FloatArray, values: FloatArray, trials: AtHand, seen: IntArray, p_out_of_set: float | None
+    llrs: ByClass, axis: FloatArray, values: FloatArray, trials: AtHand, p_out_of_set: float | None
 ) -> Iterator[ClassFigure]:
     """What each trial costs at each place; nothing where a class is out of set and scores are gone in merged parts.
 
@@ -93,10 +92,9 @@ def curve_figures(
     values : array
         The curve, of which every seventh place is asked.
     trials : AtHand
-    seen : (n_classes,) int array
     p_out_of_set : float or None
     """
-    thresholds = -axis
+    thresholds, groups = -axis, Groups.apart(len(llrs.lengths))
     if p_out_of_set is not None:
         if trials.scored is None:
             return
@@ -106,8 +104,7 @@ def curve_figures(
     places = zip(expit(axis).tolist(), thresholds.tolist(), values[::STEP].tolist(), strict=True)
     for k, (p_target, threshold, value) in enumerate(places):
         errors = TargetErrors.of(llrs, p_target, threshold, p_out_of_set)
-        nothing = trials.tallies.nothing_seen((CURVE, k), errors, seen)
-        yield ClassFigure((CURVE, k), value, errors.costs, nothing_seen=nothing)
+        yield ClassFigure((CURVE, k), value, errors.costs, groups, most=errors.most, are_graded=True)
 
 
 class CurveSquares:
@@ -122,21 +119,36 @@ class CurveSquares:
 
     def __init__(self, means: ClassMeans, *, keeps: bool) -> None:
         self.means, self.keeps = means, keeps
-        self.squares: list[float] = []
+        self.places: list[Place] = []
         self.kept: list[FloatArray] = []
-        self.unseen: list[NothingSeen | None] = []
 
     def __call__(self, figures: Iterator[ClassFigure]) -> None:
         """Take all places."""
         for one in figures:
-            centred = self.means.centred(one.costs[None])
-            self.unseen.append(one.nothing_seen)
+            self.places.append(Place.of(one, self.means.spread(one.costs[None], one.groups)[0]))
             if self.keeps:
-                (own,) = self.means.by_unit(centred)
-                self.kept.append(own)
-                self.squares.append(float(own @ own))
-            else:
-                self.squares.append(float(self.means.squares(centred)[0]))
+                self.kept.append(self.means.by_unit(self.means.centred(one.costs[None]))[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """How sure the curve is at one place.
+
+    Attributes
+    ----------
+    spread : Spread
+    most : (n_classes,) array
+        What each class adds if all of its trials are wrong.
+    """
+
+    spread: Spread
+    most: FloatArray
+
+    @classmethod
+    def of(cls, figure: ClassFigure, spread: Spread) -> Place:
+        """Return the place that a figure is."""
+        assert figure.most is not None  # noqa: S101  # places are sums of error rates
+        return cls(spread, figure.most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,31 +159,45 @@ class SureCurve:
     ----------
     axis : (n_places,) array
     values : (n_places,) array
-    squares : sequence of float
-        Of influences; none where the places are not known.
-    unseen : sequence of NothingSeen
+    places : sequence of Place
+        None where they are not known.
     kept : sequence of (n_units,) arrays
         Influences, if they were to be kept.
+    design : ClusterDesign
     """
 
     axis: FloatArray
     values: FloatArray
-    squares: Sequence[float]
-    unseen: Sequence[NothingSeen | None]
+    places: Sequence[Place]
     kept: Sequence[FloatArray]
+    design: ClusterDesign
 
-    def errors(self, places: FloatArray, n_units: int) -> dict[Figure, FloatArray]:
+    def errors(self, places: FloatArray) -> dict[Figure, FloatArray]:
         """Standard errors of C_avg at the priors of its curve; none of an open set in merged parts."""
-        if not len(self.squares):
+        if not len(self.places):
             return {}
-        return {"c_avg": np.interp(places, self.axis, np.sqrt(np.array(self.squares) * n_units / (n_units - 1)))}
+        own = [self.design.standard_error(float(one.spread.total)) for one in self.places]
+        return {"c_avg": np.interp(places, self.axis, own)}
 
-    def influences(self, few: int) -> dict[str, CurveInfluences]:
+    def rates(self) -> dict[Figure, tuple[FloatArray, RateSum]]:
+        """Places of the curve with the error rates that C_avg adds up; nothing where a class has too few units."""
+        n_classes = len(self.design.n_trials)
+        groups = Groups.apart(n_classes)
+        if not len(self.places) or not self.design.has_enough(groups):
+            return {}
+        names = ("total", "fourth", "by_group", "means", "alone")
+        spread = Spread(*(np.stack([getattr(one.spread, name) for one in self.places], axis=-1) for name in names))
+        most = np.stack([one.most for one in self.places], axis=-1)
+        return {"c_avg": (self.axis, self.design.rates(spread, groups, most, are_graded=True))}
+
+    def influences(self) -> dict[str, CurveInfluences]:
         """C_avg at places of its curve with the influences of units, if they were to be kept."""
         if not len(self.kept):
             return {}
-        unseen = np.zeros((2, len(self.axis), 2))
-        for k, one in enumerate(self.unseen):
-            if one is not None:
-                unseen[:, k, 0] = one.above, one.below
+        seen = self.design.effective
+        unseen, few = np.zeros((2, len(self.axis), 2)), int(seen.min())
+        for k, one in enumerate(self.places):  # the class with which the curve would move most
+            heavy, rate = one.most * few / seen, one.spread.means / np.where(one.most > 0.0, one.most, 1.0)
+            at_ends = rate <= ROUNDING, rate >= 1.0 - ROUNDING
+            unseen[:, k, 0] = [np.max(np.where(end, heavy, 0.0)) for end in at_ends]
         return {"c_avg": CurveInfluences(self.axis, self.values, np.stack(self.kept), unseen, (few, few))}

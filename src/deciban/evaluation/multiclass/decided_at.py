@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +13,6 @@ from deciban.core.by_value import ByValue
 from deciban.core.classes import loglik as kernels
 from deciban.core.classes.counts import non_target_priors, tally
 from deciban.core.classes.loglik import critical_priors, relative, row_blocks
-from deciban.core.resampling.intervals import NothingSeen
 from deciban.multiclass.tables import ByClass, ScoredClasses
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
@@ -265,70 +263,11 @@ class TargetErrors:
         return np.asarray((misses + false_alarms * self.n_accepted) / self.n_targets)
 
     @property
-    def tally(self) -> ErrorTally:
-        """How many of them there are."""
+    def most(self) -> FloatArray:
+        """What each class adds to C_avg if all of its trials are missed and accepted as all others, (n_classes,)."""
         is_target = np.arange(len(self.rivals)) < self.n_targets
-        n_others = self.n_targets - is_target
-        return ErrorTally(
-            self.p_target,
-            self.rivals,
-            self.n_targets,
-            np.array([np.count_nonzero(self.missed), np.count_nonzero(is_target[self.label])]),
-            np.array([int(self.n_accepted.sum()), int(n_others[self.label].sum())]),
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ErrorTally:
-    """How many trials are missed or accepted as another class; ``a + b`` are those of both.
-
-    Attributes
-    ----------
-    p_target, rivals, n_targets
-        As of `TargetErrors`.
-    misses : (2,) int array
-        Trials that are missed, and trials that could be.
-    alarms : (2,) int array
-        By how many other targets trials are accepted in all, and by how many they could be.
-    """
-
-    p_target: float
-    rivals: FloatArray
-    n_targets: int
-    misses: IntArray
-    alarms: IntArray
-
-    def __add__(self, other: ErrorTally) -> ErrorTally:
-        """Those of the trials of both."""
-        return replace(self, misses=self.misses + other.misses, alarms=self.alarms + other.alarms)
-
-    def nothing_seen(self, seen: IntArray) -> NothingSeen:
-        """What is known where there is no miss or no false alarm; ``seen`` are units with trials of each class."""
-        is_target = np.arange(len(seen)) < self.n_targets
-        n_others = self.n_targets - is_target
-        rates = [float(n / max(of, 1)) for n, of in (self.misses, self.alarms)]
-        misses = np.full(self.n_targets, self.p_target / self.n_targets)
-        false_alarms = (1.0 - self.p_target) * self.rivals * n_others / self.n_targets
-        return NothingSeen.of_sum(
-            np.repeat(rates, [self.n_targets, len(seen)]).tolist(),
-            np.append(misses, false_alarms).tolist(),
-            np.append(seen[is_target], seen).tolist(),
-        )
-
-
-class Tallies(dict[Hashable, ErrorTally]):
-    """Errors by what they are of: of all trials, or of those that are at hand until there are others."""
-
-    def nothing_seen(self, of: Hashable, errors: TargetErrors, seen: IntArray) -> NothingSeen:
-        """What is known by the tally that is there, or by these errors, which are kept; see `ErrorTally`."""
-        if of not in self:
-            self[of] = errors.tally
-        return self[of].nothing_seen(seen)
-
-    def __add__(self, other: Tallies) -> Tallies:
-        """Those of the trials of both; what only one has is of all its trials."""
-        both = {name: self[name] + other[name] for name in self.keys() & other.keys()}
-        return Tallies({**self, **other, **both})
+        false_alarms = (1.0 - self.p_target) * self.rivals * (self.n_targets - is_target)
+        return np.asarray((self.p_target * is_target + false_alarms) / self.n_targets)
 
 
 def critical_priors_of(trials: ScoredClasses, p_out_of_set: float) -> FloatArray:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from scipy.special import expit, logit
@@ -14,19 +14,22 @@ from scipy.special import expit, logit
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.cells import cells_of
+from deciban.core.resampling.class_design import ClusterDesign, Groups
 from deciban.core.resampling.class_shares import SharesBelow
 from deciban.core.resampling.class_sums import ClassMeans
-from deciban.core.resampling.intervals import ROUNDING, NothingSeen, unseen_of_sum
-from deciban.core.resampling.linearised import BestDecisions, LinearCosts
+from deciban.core.resampling.intervals import ROUNDING, NothingSeen
+from deciban.core.resampling.linearised import BestDecisions, LinearCosts, crossing_slopes
+from deciban.core.resampling.rates import RatePart, RateSum
 from deciban.core.resampling.replicates import LeftOut
+from deciban.core.resampling.variances import ClassRate, correlation_of_sums
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure
+from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure, crossing_of
 from deciban.evaluation.multiclass.class_figures import ClassFigure
 from deciban.evaluation.multiclass.curve_costs import AtHand, CurveTaker, axis_of, curve_figures
 from deciban.evaluation.multiclass.decided_at import TargetErrors
 from deciban.evaluation.optimism import chosen_without
-from deciban.evaluation.uncertainty import Figure, UnseenErrors
+from deciban.evaluation.uncertainty import Figure
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Detectors
 from deciban.types import AnyArray, FloatArray, IntArray
@@ -54,26 +57,30 @@ class BestOfDetector:
     pav : Pav
     costs : tuple of (2, n_blocks) arrays
         Of the equal error rate, of the least Cllr, and of the least cost at each prior.
-    rates : (float, float)
-        Misses and false alarms at the Bayes threshold of the first of these priors.
+    crossing : tuple of ClassRate
+        Both error rates, as they add up to the equal error rate; empty if they do not.
+    slopes : (float, float)
+        How much false alarms fall and misses rise around it.
     """
 
     pav: Pav
     costs: tuple[FloatArray, ...]
-    rates: tuple[float, float]
+    crossing: tuple[ClassRate, ...]
+    slopes: tuple[float, float]
 
     @classmethod
-    def of(cls, scores: SortedScores, log_odds: FloatArray) -> BestOfDetector:
-        """From the scores of a detector, at prior log odds of a target."""
+    def of(cls, scores: SortedScores, log_odds: FloatArray, n_units: tuple[int, int]) -> BestOfDetector:
+        """From the scores of a detector, at prior log odds of a target; ``n_units`` are those of both classes."""
         best, pav = BestDecisions.of(scores.pav.n_tar, scores.pav.n_non), scores.pav
-        errors = scores.error_counts(-log_odds[:1])
-        rates = float(errors.p_miss[0]), float(errors.p_fa[0])
-        return cls(pav, tuple(one.costs_by(best)[:, 0] for one in minima_of(log_odds)), rates)
+        _, *slopes = crossing_slopes(scores.rocch, 1.0, n_units)
+        _, crossing = crossing_of(scores.rocch, 1.0, n_units)
+        own = slopes[0], slopes[1]
+        return cls(pav, tuple(one.costs_by(best)[:, 0] for one in minima_of(log_odds, own)), crossing, own)
 
 
-def minima_of(log_odds: FloatArray) -> list[LinearFigure]:
-    """EER, least Cllr, and least costs at each prior."""
-    figures = [LinearFigure("eer", 0.0, 0.0, least=lambda best: best.crossing(1.0))]
+def minima_of(log_odds: FloatArray, slopes: tuple[float, float]) -> list[LinearFigure]:
+    """EER, around which rates have these slopes, least Cllr, and least costs at each prior."""
+    figures = [LinearFigure("eer", 0.0, 0.0, least=lambda best: best.crossing(1.0, slopes))]
     figures.append(
         LinearFigure("min_cllr", 0.0, 0.0, least=lambda best: best.log_cost(0.0) / math.log(2), rate=OF_MAPS)
     )
@@ -100,7 +107,7 @@ class OneDetector:
     """
 
     def __init__(self, detectors: Detectors, target: int, log_odds: FloatArray, best: BestOfDetector) -> None:
-        self.target, self.log_odds, self.best = target, log_odds, best
+        self.target, self.log_odds, self.best, self.prior = target, log_odds, best, detectors.prior
         self.llr, self.own = detectors.llrs.values[target], detectors.llrs.slices[target]
         rivals = detectors.prior.copy()
         rivals[target] = 0.0
@@ -150,7 +157,7 @@ class DetectorInCells:
     """
 
     def __init__(self, one: OneDetector, scores: SortedScores, thresholds: FloatArray, n_units: int) -> None:
-        self.scores, self.log_odds = scores, one.log_odds
+        self.scores, self.log_odds, self.slopes = scores, one.log_odds, one.best.slopes
         self.target, self.own, self.share, self.is_target = one.target, one.own, one.share, one.is_target
         self.cells = cells_of(scores.table, scores.pav, np.concatenate((-one.log_odds, thresholds)), n_units)
         self.linear = LinearCosts(scores.tar, scores.non, scores.pav, scores.rocch, self.cells)
@@ -161,7 +168,7 @@ class DetectorInCells:
 
         Trials that take part in the choice of a threshold or map cost less than others.
         """
-        figures, whole = minima_of(self.log_odds), (self.linear.n_tar, self.linear.n_non)
+        figures, whole = minima_of(self.log_odds, self.slopes), (self.linear.n_tar, self.linear.n_non)
         shifts, costs = chosen_without(figures, self.linear, whole, self.left(left_out))
         found = [left_out.held_out(of_class, self.cell) for of_class in costs]
         per_trial = np.where(self.is_target[:, None], found[0], found[1] * self.share[:, None])
@@ -177,33 +184,45 @@ class DetectorInCells:
         return found[:, 1], found[:, 0]
 
 
+def detector_groups(prior: FloatArray, target: int) -> Groups:
+    """Return a target, and its rivals as this prior weighs them."""
+    rivals = prior.copy()
+    rivals[target] = 0.0
+    return Groups(np.stack((np.eye(len(prior))[target], rivals / rivals.sum())))
+
+
+def effective_of(design: ClusterDesign, groups: Groups) -> tuple[int, int]:
+    """Return the effective numbers of units of both groups, rounded down."""
+    tar, non = (max(math.floor(design.size(own).n_clusters + 1e-9), 1) for own in groups.weights)
+    return tar, non
+
+
 class BandErrors:
-    """Standard errors of actual and least error rates of detectors, from squares of influences at some priors.
+    """Error rates of detectors with their variances at some priors, from squares of influences.
 
     Parameters
     ----------
     found : ClassEvaluation
-    seen : (n_classes,) int array
-        Units that have trials of each class.
+    design : ClusterDesign
+    rivals : (n_classes,) array
+        Prior of the classes as rivals.
     n_units : int
         Units, or groups of them, whose influences are squared.
 
     Attributes
     ----------
-    curves : dict of ("detectors", class, curve) to array
-        At all priors of the curves; between those that were computed on a straight line.
-    unseen : dict of the same to UnseenErrors
+    rates : dict of ("detectors", class, curve) to (places, RateSum)
+        Of detectors whose target and rivals have enough units.
     """
 
-    def __init__(self, found: ClassEvaluation, seen: IntArray, n_units: int) -> None:
-        self.found, self.seen = found, seen
+    def __init__(self, found: ClassEvaluation, design: ClusterDesign, rivals: FloatArray, n_units: int) -> None:
+        self.found, self.design, self.rivals = found, design, rivals
         self._axis = found.curves.detector_log_odds[:: Bands.STEP]
         p_target = expit(self._axis)
         self.weights = np.stack((p_target, 1.0 - p_target))
         self.log_odds = np.asarray(logit(p_target))  # as the curves have them, to the last digit
         self._factor = n_units / (n_units - 1)
-        self.curves: dict[Figure, FloatArray] = {}
-        self.unseen: dict[Figure, UnseenErrors] = {}
+        self.rates: dict[Figure, tuple[FloatArray, RateSum]] = {}
 
     @property
     def thresholds(self) -> FloatArray:
@@ -221,23 +240,23 @@ class BandErrors:
         Parameters
         ----------
         target : int
-        squares : (2, n_priors) array
-            Of actual and of least errors; without the second where these are not known.
-        rates : (2, n_priors) array
+        squares : (3, n_curves, n_priors) array
+            Through both classes, targets, and others; of actual and least errors, or without these if not known.
+        rates : (n_curves, 2, n_priors) array
             Misses and false alarms at the thresholds.
         """
-        n_seen = np.array([self.seen[target], np.delete(self.seen, target).sum()], np.float64)
-        errors = np.sqrt(self._factor * squares)
-        for name, error in zip(("act_error", "min_error"), errors, strict=False):
-            own = np.where(error <= ROUNDING * self.weights.max(axis=0), 0.0, error)  # of sums of weighted shares
-            if name == "act_error":
-                above, below = unseen_of_sum(rates, self.weights, n_seen)
-            else:  # thresholds give way to errors, and where no unit moves them there is none
-                above, below = unseen_of_sum(np.zeros_like(self.weights), self.weights, n_seen)
-                above = np.where(own == 0.0, above, 0.0)
+        groups = detector_groups(self.rivals, target)
+        if not self.design.has_enough(groups):
+            return
+        sizes = [self.design.size(own) for own in groups.weights]
+        for k, name in zip(range(len(rates)), ("act_error", "min_error"), strict=False):
+            total, by_side = squares[0, k], squares[1:, k]
+            parts = tuple(
+                (RatePart(weight, rate, self._factor * own / np.square(weight), size),)
+                for weight, rate, own, size in zip(self.weights, rates[k], by_side, sizes, strict=True)
+            )
             key = ("detectors", self.found.classes[target], name)
-            self.curves[key] = np.interp(self.found.curves.detector_log_odds, self._axis, own)
-            self.unseen[key] = UnseenErrors(self._axis, above, below, int(n_seen.min()))
+            self.rates[key] = self._axis, RateSum(parts, between=correlation_of_sums(by_side, total))
 
 
 class DetectorBands(BandErrors):
@@ -247,55 +266,31 @@ class DetectorBands(BandErrors):
     ----------
     found : ClassEvaluation
     means : ClassMeans
-    seen : (n_classes,) int array
-        Units that have trials of each class.
+    rivals : (n_classes,) array
+        Prior of the classes as rivals.
     """
 
-    def __init__(self, found: ClassEvaluation, means: ClassMeans, seen: IntArray) -> None:
+    def __init__(self, found: ClassEvaluation, means: ClassMeans, rivals: FloatArray) -> None:
         self.shares = SharesBelow(means, Bands.MOST_UNITS)
         n_units = means.n_units if means.are_single else min(means.n_units, self.shares.n_units)
-        super().__init__(found, seen, n_units)
+        super().__init__(found, means.design, rivals, n_units)
 
-    def add(self, one: DetectorInCells, left_out: LeftOut | None) -> None:
-        """Add a detector; with groups of units, its least errors are by thresholds that were chosen without them."""
-        act, least = one.cells.positions(self.thresholds), one.linear.best.positions(self.log_odds)
-        if left_out is None:
-            squares = self._squares(one, np.concatenate((act[None], least)), None)
-        else:
-            without = BestDecisions.of(*one.left(left_out)).bounded(*one.linear.one_trial).positions(self.log_odds)
-            squares = np.concatenate((self._squares(one, act[None], None), self._squares(one, without, left_out)))
-        tar, non = (np.append(0, np.cumsum(n))[act] / n.sum() for n in (one.linear.n_tar, one.linear.n_non))
-        self.add_squares(one.target, squares, np.stack((tar, 1.0 - non)))
+    def add(self, one: DetectorInCells) -> None:
+        """Add a detector."""
+        act, (least,) = one.cells.positions(self.thresholds), one.linear.best.positions(self.log_odds)
+        at = np.stack((act, least))
+        below = [np.append(0, np.cumsum(n))[at] / n.sum() for n in (one.linear.n_tar, one.linear.n_non)]
+        self.add_squares(one.target, self._squares(one, at), np.stack((below[0], 1.0 - below[1]), axis=1))
 
-    def _squares(self, one: DetectorInCells, at: IntArray, left_out: LeftOut | None) -> FloatArray:
-        """Squares of influences at each prior, (n_curves, n_priors).
-
-        Parameters
-        ----------
-        one : DetectorInCells
-        at : (n_curves, n_priors) or (n_groups, n_priors) array
-            How many cells are rejected.
-        left_out : LeftOut or None
-            Units are decided on by the row of their group, and there is one curve.
-        """
-        cells = np.arange(one.cells.n_cells)
-        if left_out is None:
-            known, rows = np.unique(at, return_inverse=True)
-            rows, n_places = rows.reshape(at.shape), len(known)
-            table = np.searchsorted(known, cells, side="right")
-
-            def places(some: slice) -> Sequence[IntArray]:
-                return [table[one.cell[some]]]
-        else:  # the higher the prior, the fewer are rejected: the last is the first of the ascending thresholds
-            rows, n_places = np.arange(at.shape[1])[None, ::-1], at.shape[1]
-            table = np.concatenate([np.searchsorted(own[::-1], cells, side="right") for own in at])
-
-            def places(some: slice) -> Sequence[IntArray]:
-                return [table[side[some] * len(cells) + one.cell[some]] for side in left_out.sides]
-
+    def _squares(self, one: DetectorInCells, at: IntArray) -> FloatArray:
+        """Squares of influences at each prior, (3, n_curves, n_priors), where so many cells are rejected."""
+        known, rows = np.unique(at, return_inverse=True)
+        table = np.searchsorted(known, np.arange(one.cells.n_cells), side="right")
         own, last = one.own, len(one.cell)
         sides = [[own], [slice(0, own.start), slice(own.stop, last)]]
-        return self.shares.squares(places, n_places, one.share, sides, self.factors, rows)
+        return self.shares.squares(
+            lambda some: [table[one.cell[some]]], len(known), one.share, sides, self.factors, rows.reshape(at.shape)
+        )
 
 
 POINT_FIGURES = ("c_avg", "normalized", "min_c_avg", "normalized_min")
@@ -317,8 +312,8 @@ class DetectorInfluences:
         Of this summary.
     trials : AtHand
         All trials, or some of them.
-    seen : (n_classes,) int array
-        Units that have trials of each class.
+    design : ClusterDesign
+        Of all trials.
     left_out : LeftOut, optional
         Possible groups of units, where minima are corrected.
     bests : sequence of sequences of BestOfDetector, optional
@@ -334,21 +329,21 @@ class DetectorInfluences:
         summary: ClassSummary,
         found: ClassEvaluation,
         trials: AtHand,
-        seen: IntArray,
+        design: ClusterDesign,
         *,
         left_out: LeftOut | None = None,
         bests: Sequence[Sequence[BestOfDetector]] | None = None,
         take_curve: CurveTaker | None = None,
         bands: DetectorBands | None = None,
     ) -> None:
-        self.summary, self.found, self.trials, self.seen = summary, found, trials, seen
+        self.summary, self.found, self.trials, self.design = summary, found, trials, design
         self.left_out, self.bests, self.take_curve, self.bands = left_out, bests, take_curve, bands
         self.p_out_of_set = summary.figures.p_out_of_set
         self.is_open = self.p_out_of_set is not None
         self.p_target = np.array(summary.figures.p_target)
         self.n_targets = found.n_classes - self.is_open
-        self.actual, self.least = np.zeros((2, len(self.p_target), trials.n_trials))
-        self.unseen: dict[int, NothingSeen] = {}
+        self.actual, self.least, self.held_out = np.zeros((3, len(self.p_target), trials.n_trials))
+        self.most: dict[int, FloatArray] = {}
         self.least_shift = np.zeros(len(self.p_target))
         self._values = found.detectors
 
@@ -375,12 +370,14 @@ class DetectorInfluences:
             self._actual(detectors, places)
             for target, (best, scores) in enumerate(self._bests(first, detectors, log_odds)):
                 one = OneDetector(detectors, target, log_odds, best)
-                least = one.minima() if scores is None else self._in_cells(one, scores, is_first=first == 0)
-                for k, (costs, shift) in zip(places, least[2:], strict=True):
-                    self.least[k] += costs / self.n_targets
+                fixed = one.minima()
+                least = fixed if scores is None else self._in_cells(one, scores, fixed, is_first=first == 0)
+                for k, (costs, shift), (best_costs, _) in zip(places, least[2:], fixed[2:], strict=True):
+                    self.least[k] += best_costs / self.n_targets
+                    self.held_out[k] += costs / self.n_targets
                     self.least_shift[k] += (shift or 0.0) / self.n_targets
                 if first == 0:
-                    yield self._figures(one, least)
+                    yield self._figures(one, least, fixed)
             del detectors
 
     def _bests(
@@ -390,81 +387,85 @@ class DetectorInfluences:
         if self.bests is not None:
             yield from ((best, None) for best in self.bests[first])
             return
-        for _, scores in zip(range(self.n_targets), detectors, strict=False):
-            yield BestOfDetector.of(scores, log_odds), scores
+        for target, scores in zip(range(self.n_targets), detectors, strict=False):
+            n_units = effective_of(self.design, detector_groups(detectors.prior, target))
+            yield BestOfDetector.of(scores, log_odds, n_units), scores
 
-    def _in_cells(self, one: OneDetector, scores: SortedScores, *, is_first: bool) -> list[Minimal]:
+    def _in_cells(
+        self, one: OneDetector, scores: SortedScores, fixed: list[Minimal], *, is_first: bool
+    ) -> list[Minimal]:
         """Minima of all trials, by what is best without the group of the unit if there are groups; curves are told."""
         bands = self.bands if is_first else None
         if bands is None and self.left_out is None:
-            return one.minima()
+            return fixed
         thresholds = np.zeros(0) if bands is None else bands.thresholds
         counted = DetectorInCells(one, scores, thresholds, self.trials.costs.units.n_units)
         if bands is not None:
-            bands.add(counted, self.left_out)
-        return one.minima() if self.left_out is None else counted.minima(self.left_out)
+            bands.add(counted)
+        return fixed if self.left_out is None else counted.minima(self.left_out)
 
     def _actual(self, detectors: Detectors, places: Sequence[int]) -> None:
         """Costs at Bayes thresholds: at these points and, of the first detectors, at places of the curve."""
         for k in places:
             p_target = float(self.p_target[k])
             errors = TargetErrors.of(detectors.llrs, p_target, -float(logit(p_target)), self.p_out_of_set)
-            nothing = self.trials.tallies.nothing_seen(("point", k), errors, self.seen)
-            self.actual[k], self.unseen[k] = errors.costs, nothing
+            self.actual[k], self.most[k] = errors.costs, errors.most
         if places[0] == 0 and self.take_curve is not None:
             value = np.asarray(self.found.curves.c_avg)
-            self.take_curve(
-                curve_figures(detectors.llrs, axis_of(self.summary), value, self.trials, self.seen, self.p_out_of_set)
-            )
+            self.take_curve(curve_figures(detectors.llrs, axis_of(self.summary), value, self.trials, self.p_out_of_set))
 
-    def _figures(self, one: OneDetector, least: Sequence[Minimal]) -> list[ClassFigure]:
+    def _figures(self, one: OneDetector, least: Sequence[Minimal], fixed: Sequence[Minimal]) -> list[ClassFigure]:
         target = one.target
         name, values = self.found.classes[target], self._values[self.found.classes[target]]
-        n_tar, n_non = int(self.seen[target]), int(np.delete(self.seen, target).sum())
-        few, p_target = min(n_tar, n_non), float(self.p_target[0])
-        unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
-        weights, default = (p_target, 1.0 - p_target), min(p_target, 1.0 - p_target)
-        errors = NothingSeen.of_sum(one.best.rates, weights, (n_tar, n_non))
-        none = replace(NothingSeen.of_sum((0.0, 0.0), weights, (n_tar, n_non)), ceiling=default, is_part=False)
+        groups = detector_groups(one.prior, target)
+        few, p_target = min(effective_of(self.design, groups)), float(self.p_target[0])
+        unbounded = NothingSeen(few, math.inf)
+        entropy = NothingSeen(few, is_entropy=True, ceiling=1.0) if values["min_cllr"] <= ROUNDING else None
+        of_map: Any = {"nothing_seen": entropy, "limits": (0.0, 1.0), "is_minimum": True}
+        weights, default = np.array([p_target, 1.0 - p_target]), min(p_target, 1.0 - p_target)
+        crossing = np.array([rate.weight for rate in one.best.crossing]) if one.best.crossing else None
         act, (eer, min_cllr, cost) = one.cllr(), least[:3]
+        best: list[FloatArray | None] = [None if self.left_out is None else one for one, _ in fixed]
+        make = partial(ClassFigure, "", 0.0, groups=groups)
         found = {
-            "eer": ClassFigure("", 0.0, eer[0], "logit", NothingSeen(few, 1.0), (0.0, 0.5), eer[1]),
-            "cost": ClassFigure("", 0.0, one.cost(0), "log", errors, (0.0, 1.0)),
-            "min_cost": ClassFigure("", 0.0, cost[0], "log", none, (0.0, default), cost[1]),
-            "cllr": ClassFigure("", 0.0, act, "log", unbounded),
-            "min_cllr": ClassFigure("", 0.0, min_cllr[0], "log", entropy, (0.0, 1.0), min_cllr[1]),
+            "eer": make(eer[0], scale="logit", limits=(0.0, 0.5), shift=eer[1], most=crossing, fixed=best[0]),
+            "cost": make(one.cost(0), limits=(0.0, 1.0), most=weights),
+            "min_cost": make(cost[0], limits=(0.0, default), shift=cost[1], most=weights, fixed=best[2]),
+            "cllr": make(act, nothing_seen=unbounded),
+            "min_cllr": make(min_cllr[0], shift=min_cllr[1], fixed=best[1], **of_map),
         }
         if math.isfinite(values["cllr"]):
-            back = None if min_cllr[1] is None else -min_cllr[1]
-            found["calibration_loss"] = ClassFigure("", 0.0, act - min_cllr[0], "identity", unbounded, shift=back)
-        return [
-            replace(figure, name=("detectors", name, what), value=values[what], n_units=few)
-            for what, figure in found.items()
-        ]
+            back, lost = None if min_cllr[1] is None else -min_cllr[1], None if best[1] is None else act - best[1]
+            found["calibration_loss"] = make(
+                act - min_cllr[0], scale="identity", nothing_seen=unbounded, shift=back, fixed=lost, is_minimum=True
+            )
+        return [replace(figure, name=("detectors", name, what), value=values[what]) for what, figure in found.items()]
 
     def points(self) -> Iterator[ClassFigure]:
         """Average costs at each prior of a target and their means, once all detectors were there."""
         kept: dict[str, list[ClassFigure]] = {name: [] for name in POINT_FIGURES}
-        few = int(self.seen.min())
-        heaviest = float(np.max(few / self.seen)) / self.n_targets  # a class of which all trials are wrong
+        groups, is_corrected = Groups.apart(self.found.n_classes), self.left_out is not None
         for k, point in enumerate(self.found.points):
             for name, value in point.costs.items():
                 is_least, factor = "min" in name, 1.0 / point.default_cost if name.startswith("normalized") else 1.0
-                shift = factor * float(self.least_shift[k]) if is_least and self.left_out is not None else None
+                shift = factor * float(self.least_shift[k]) if is_least and is_corrected else None
+                costs = factor * (self.held_out if is_least else self.actual)[k]
+                fixed = factor * self.least[k] if is_least and is_corrected else None
                 limits = (0.0, factor * (point.default_cost if is_least else 1.0))
-                costs = factor * (self.least if is_least else self.actual)[k]
-                nothing = NothingSeen(few, factor * heaviest) if is_least else self.unseen[k].times(factor)
-                kept[name].append(ClassFigure((name, k), value, costs, "log", nothing, limits, shift))
+                how: Any = {"limits": limits, "shift": shift, "fixed": fixed, "most": factor * self.most[k]}
+                kept[name].append(ClassFigure((name, k), value, costs, groups, are_graded=True, **how))
         for name, value in self.found.mean_costs.items():
             some = kept[name]
             yield from some
             shifts = [one.shift for one in some if one.shift is not None]
+            fixed_costs = [one.fixed for one in some if one.fixed is not None]
             yield replace(
                 some[0],
                 name=f"mean_{name}",
                 value=value,
                 costs=np.mean([one.costs for one in some], axis=0),
-                nothing_seen=NothingSeen.mean([one.nothing_seen for one in some if one.nothing_seen is not None]),
                 limits=(0.0, float(np.mean([one.limits[1] for one in some]))),
                 shift=float(np.mean(shifts)) if shifts else None,
+                most=np.mean([one.most for one in some if one.most is not None], axis=0),
+                fixed=np.mean(fixed_costs, axis=0) if fixed_costs else None,
             )

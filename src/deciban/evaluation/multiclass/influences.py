@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import helmert
 
 from deciban.core.resampling.cell_sums import CellSums, cell_sums
+from deciban.core.resampling.class_design import ClusterDesign, Groups
 from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
 from deciban.core.resampling.replicates import LeftOut, Multipliers, replicates_of
@@ -165,9 +166,9 @@ _MANY = 100
 """Classes up to which every rate of the confusions has an interval."""
 
 
-NO_LOSS = ClassFigure("calibration_loss", 0.0, NO_COSTS, "identity")
-
-"""Calibration loses nothing, whatever is drawn."""
+def no_loss(groups: Groups, costs: FloatArray = NO_COSTS) -> ClassFigure:
+    """Return the calibration loss where calibration loses nothing, whatever is drawn."""
+    return ClassFigure("calibration_loss", 0.0, costs, groups, "identity")
 
 
 def lose_nothing(most_lost: float, most: float) -> bool:
@@ -184,8 +185,8 @@ class ClassFigureCosts:
         Of all trials.
     trials : ClassUnitTrials
         All of them, or some.
-    seen : (n_classes,) int array
-        Units that have trials of each class.
+    design : ClusterDesign
+        Of all trials.
     without : CalibratedWithout, optional
         The best maps without each group of units, if minima are corrected.
     is_whole : bool
@@ -196,13 +197,14 @@ class ClassFigureCosts:
         self,
         found: ClassEvaluation,
         trials: ClassUnitTrials,
-        seen: IntArray,
+        design: ClusterDesign,
         without: CalibratedWithout | None = None,
         *,
         is_whole: bool = True,
     ) -> None:
         self.without, self.is_whole = without, is_whole
-        self.found, self.trials, self.seen = found, trials, seen
+        self.found, self.trials, self.seen = found, trials, design.effective
+        self.groups = Groups.apart(found.n_classes)
         self.label, self.values = trials.costs.label, trials.costs.values
         self.prior = found.prior[self.label]
 
@@ -213,45 +215,46 @@ class ClassFigureCosts:
 
     def rules(self) -> Iterator[ClassFigure]:
         """Means of soft decisions."""
-        found, n, few = self.found, self.found.n_classes, int(self.seen.min())
+        found, n, few, groups = self.found, self.found.n_classes, int(self.seen.min()), self.groups
         unbounded, top = NothingSeen(few, math.inf), found.reference
         bits = self.values[0] / (n * math.log(2))
-        yield ClassFigure("cllr", found.cllr, bits, "log", unbounded)
+        yield ClassFigure("cllr", found.cllr, bits, groups, "log", unbounded)
         for name in ("information", ("information", 0)):
-            yield ClassFigure(name, found.information, -bits, "complement", None, (-math.inf, top))
+            yield ClassFigure(name, found.information, -bits, groups, "complement", None, (-math.inf, top))
         if self.trials.least is not None:
-            least, shift = self.trials.least, None
+            best, shift = self.trials.least / (n * math.log(2)), None
+            least, fixed = best, None
             if self.without is not None:
-                least, shift = self.without.costs, self.without.shift
-            least = least / (n * math.log(2))
-            entropy = NothingSeen(few, is_entropy=True, ceiling=top)
-            yield ClassFigure("min_cllr", found.min_cllr, least, "log", entropy, (0.0, top), shift)
-            back = None if shift is None else -shift
-            told = found.information_at[0].available or 0.0
-            yield ClassFigure(("available", 0), told, -least, "complement", None, (0.0, top), back)
+                least, shift, fixed = self.without.costs / (n * math.log(2)), self.without.shift, best
+            entropy = NothingSeen(few, is_entropy=True, ceiling=top) if found.min_cllr <= ROUNDING else None
+            how: Any = {"shift": shift, "fixed": fixed, "is_minimum": True}
+            yield ClassFigure("min_cllr", found.min_cllr, least, groups, "log", entropy, (0.0, top), **how)
+            back, told = None if shift is None else -shift, found.information_at[0].available or 0.0
+            how |= {"shift": back, "fixed": None if fixed is None else -fixed}
+            yield ClassFigure(("available", 0), told, -least, groups, "complement", None, (0.0, top), **how)
             if math.isfinite(found.cllr):
-                yield self._loss(bits, least, back, unbounded)
+                loss = self._loss(bits, least, back, unbounded)
+                yield loss if fixed is None else replace(loss, fixed=bits - fixed)
         bits = self.prior * self.values[1] / math.log(2)
-        yield ClassFigure("cross_entropy", found.cross_entropy, bits, "log", unbounded)
+        yield ClassFigure("cross_entropy", found.cross_entropy, bits, groups, "log", unbounded)
         for k, one in enumerate(found.information_at[1:], 1):
             limits = (-math.inf, one.entropy)
-            yield ClassFigure(("information", k), one.delivered, -bits, "complement", None, limits)
+            yield ClassFigure(("information", k), one.delivered, -bits, groups, "complement", None, limits)
         quadratic = self.nothing(2.0 * found.prior, 2.0)
-        yield ClassFigure("brier", found.brier, self.prior * self.values[2], "log", quadratic, (0.0, 2.0))
+        yield ClassFigure("brier", found.brier, self.prior * self.values[2], groups, "log", quadratic, (0.0, 2.0))
 
     def _loss(self, bits: FloatArray, least: FloatArray, shift: float | None, unbounded: NothingSeen) -> ClassFigure:
         """What calibration loses; nothing, whatever is drawn, where the scores are those of the best map."""
         lost, value = bits - least, self.found.calibration_loss
         if self.is_whole and shift is None and lose_nothing(float(np.abs(lost).max()), float(np.abs(bits).max())):
-            return replace(NO_LOSS, costs=np.zeros_like(lost))
-        return ClassFigure("calibration_loss", value, lost, "identity", unbounded, shift=shift)
+            return no_loss(self.groups, np.zeros_like(lost))
+        how: Any = {"shift": shift, "is_minimum": True}
+        return ClassFigure("calibration_loss", value, lost, self.groups, "identity", unbounded, **how)
 
     def decisions(self) -> Iterator[ClassFigure]:
         """The rate of wrong decisions."""
         rate, wrong = self.found.error_rate, self.prior * (self.values[3] != self.label)
-        nothing = NothingSeen.of_rate(rate, int(self.seen.min()))
-        nothing = replace(nothing, above=nothing.above * self.nothing(self.found.prior).above)
-        yield ClassFigure("error_rate", rate, wrong, "logit", nothing, (0.0, 1.0))
+        yield ClassFigure("error_rate", rate, wrong, self.groups, limits=(0.0, 1.0), most=self.found.prior)
 
     def rate_rows(self) -> Iterator[FloatArray]:
         """Which trials are wrong and, where there are not many classes, which were taken for each of these: 0 or 1."""
@@ -271,8 +274,8 @@ class ClassFigureCosts:
             yield [self._rate(name, k, float(confused[k, j])) for k, name in enumerate(names)]
 
     def _rate(self, name: Figure, k: int, value: float) -> ClassFigure:
-        of_class: Any = {"n_units": int(self.seen[k]), "n_trials": float(self.found.confusion[k].sum())}
-        return ClassFigure(name, value, NO_COSTS, "logit", limits=(0.0, 1.0), **of_class)
+        groups = Groups.of([k], self.found.n_classes)
+        return ClassFigure(name, value, NO_COSTS, groups, limits=(0.0, 1.0), most=np.ones(1))
 
 
 def rows_of_rates(n_classes: int) -> int:
@@ -295,48 +298,48 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     if trials is None:
         return None
     means = trials.means()
-    design = means.design(trials.costs.label, found.n_classes)
-    n_units, seen = design.n_units, np.maximum(design.seen, 1)
-    if n_units < 2:
+    design = means.design
+    if design.n_units < 2:
         return None
     replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
     left_out = LeftOut(means, N_GROUPS) if resampling.optimism else None  # unasked not: it takes longer than the rest
     left_out = left_out if left_out is not None and left_out.is_possible else None
     without = None if left_out is None else CalibratedWithout.of(summary, found, left_out)
-    collected, costs = Collected(means, replicates), ClassFigureCosts(found, trials, seen, without)
+    collected, costs = Collected(means, replicates), ClassFigureCosts(found, trials, design, without)
     at_hand, axis = AtHand.of_summary(summary), axis_of(summary)
     room = _KEPT if resampling.keep else KEPT_CURVES
     curve = CurveSquares(means, keeps=resampling.keep is not False and len(axis) * trials.units.n_units <= room)
-    bands = DetectorBands(found, means, seen)
-    detectors = DetectorInfluences(summary, found, at_hand, seen, left_out=left_out, take_curve=curve, bands=bands)
+    bands = DetectorBands(found, means, summary.figures.rivals(found.n_classes)[0])
+    detectors = DetectorInfluences(summary, found, at_hand, design, left_out=left_out, take_curve=curve, bands=bands)
     of_all, of_classes = (
         n * trials.units.n_units <= _KEPT if resampling.keep is None else resampling.keep
         for n in (detectors.n_points, detectors.n_points + detectors.n_figures)
     )
     collected.add([*costs.rules(), *costs.decisions()], keep=of_all)
     for row, figures in zip(costs.rate_rows(), costs.rate_figures(), strict=True):
-        squares = means.squares_apart(means.centred(row), trials.costs.label, found.n_classes)
-        collected.add_squares(figures, squares.tolist())
+        spread = means.spread(row[None], costs.groups)[0]
+        for k, one in enumerate(figures):
+            collected.add_known(one, spread.only(k))
     for some in detectors:
         collected.add(some, keep=of_classes)
     collected.add(detectors.points(), keep=of_all)
-    collected.add_fixed(subset_figures(found.subsets, summary.figures.p_target[0], at_hand, seen))
+    collected.add_fixed(subset_figures(found.subsets, summary.figures.p_target[0], at_hand))
     if found.pairwise is not None:
-        for names, of_names in pair_squares(summary, found.pairwise, means, seen, left_out):
-            collected.add_squares(names, of_names)
-    known = SureCurve(axis, np.asarray(found.curves.c_avg[::STEP]), curve.squares, curve.unseen, curve.kept)
-    estimates = collected.estimates(design)
+        for one, squares in pair_squares(summary, found.pairwise, means, design.effective, left_out):
+            collected.add_known(one, squares)
+    known = SureCurve(axis, np.asarray(found.curves.c_avg[::STEP]), curve.places, curve.kept, design)
+    estimates = collected.found
     return Uncertainty(
-        n_units=n_units,
+        n_units=design.n_units,
         noun=trials.units.noun,
         source=trials.units.source,
         keys=trials.units.keys,
         estimates=estimates,
         influences=collected.influences,
-        curves={**known.errors(summary.places, n_units), **bands.curves},
+        curves=known.errors(summary.places),
         level=resampling.level,
         bootstrap=None if replicates is None else replicates.bootstrap(estimates),
-        curve_influences=known.influences(int(seen.min())),
-        unseen=bands.unseen,
+        curve_influences=known.influences(),
+        error_rates={**known.rates(), **bands.rates},
         too_few=design.too_few(found.classes),
     )

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deciban.core.classes.counts import Problems, min_cllr_costs, min_cllrs
 from deciban.core.ranks.counts import SortedClass
+from deciban.core.resampling.class_design import Groups, Spread
 from deciban.core.resampling.class_sums import ClassMeans, centred
-from deciban.core.resampling.intervals import NothingSeen
-from deciban.core.resampling.rates import Scale
+from deciban.core.resampling.intervals import ROUNDING, NothingSeen
 from deciban.core.resampling.replicates import LeftOut
+from deciban.core.resampling.scales import Scale
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.linear_figures import OF_MAPS
 from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure
@@ -36,8 +37,8 @@ _HELD = 1 << 16
 
 def pair_squares(
     summary: ClassSummary, found: PairwiseAnalysis, means: ClassMeans, seen: IntArray, left_out: LeftOut | None
-) -> Iterator[tuple[list[ClassFigure], list[float]]]:
-    """Figures of pairs, some at once, and the squares of the influences of all units.
+) -> Iterator[tuple[ClassFigure, Spread]]:
+    """Figures of pairs with the squares of the influences of all units.
 
     Parameters
     ----------
@@ -54,10 +55,13 @@ def pair_squares(
     pairs = summary.problems.pairs()
     assert isinstance(pairs, Pairs)  # noqa: S101  # they were analysed, and units are known of trials in memory only
     for i, others in pairs.portions():
-        squares = _squares(pairs, means, i, others)
+        powers = _powers(pairs, means, i, others)
         shifts = None if left_out is None else _shifts(pairs, left_out, found.min_cllr[i, others], i, others)
-        figures = list(pair_figures(summary.classes, found, seen, i, others, shifts))
-        yield figures, np.repeat(squares.T, 2, axis=1).ravel().tolist()
+        spreads = np.repeat(powers.reshape(4, -1).T, 2, axis=0)
+        for one, (both, fourth, own, theirs) in zip(
+            pair_figures(summary.classes, found, seen, i, others, shifts), spreads, strict=True
+        ):
+            yield one, Spread(both, fourth, np.array([own, theirs]), np.zeros(2), np.zeros(2))
 
 
 def pair_figures(
@@ -71,18 +75,21 @@ def pair_figures(
     """Figures of a class and each of some others, pair by pair, each of them twice: the classes in either order."""
     values = {what: getattr(found, what) for what in PAIR_FIGURES}
     for at, j in enumerate(others.tolist()):
+        groups = Groups.of([i, j], len(classes))
         few = int(min(seen[i], seen[j]))
         unbounded, entropy = NothingSeen(few, math.inf), NothingSeen(few, is_entropy=True, ceiling=1.0)
         for what in PAIR_FIGURES:
-            value, nothing = float(values[what][i, j]), entropy if what == "min_cllr" else unbounded
+            value = float(values[what][i, j])
+            nothing = (entropy if value <= ROUNDING else None) if what == "min_cllr" else unbounded
             scale: Scale = "identity" if what == "calibration_loss" else "log"
             limits = (0.0, 1.0 if what == "min_cllr" else math.inf)
             shift = None if shifts is None or what == "cllr" else float(shifts[at])
             if shift is not None and what == "calibration_loss":
                 shift = -shift
+            how: Any = {"shift": shift, "is_minimum": what != "cllr"}
             for pair in ((classes[j], classes[i]), (classes[i], classes[j])):
                 name: Figure = (f"pairwise_{what}", *pair)
-                yield ClassFigure(name, value, NO_COSTS, scale, nothing, limits, shift, few)
+                yield ClassFigure(name, value, NO_COSTS, groups, scale, nothing, limits, **how)
 
 
 def _shifts(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: IntArray) -> FloatArray:
@@ -129,8 +136,11 @@ def _rows(pairs: Pairs, left_out: LeftOut, number: int, classes: Sequence[int]) 
     return [np.flatnonzero(one) + place.start for one, place in zip(stays, places, strict=True)]
 
 
-def _squares(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> FloatArray:
-    """Sums of squares for the figures of a class and each of some others, (n_figures, n_others)."""
+def _powers(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> FloatArray:
+    """Return sums of powers for the figures of a class and each of some others, (4, n_others, n_figures).
+
+    Squares and fourth powers through both classes, squares through the class, and squares through the other one.
+    """
     leads, places, n = pairs.leads, pairs.leads.slices, len(others)
     own = np.arange(places[i].start, places[i].stop)
     theirs = np.concatenate([np.arange(places[k].start, places[k].stop) for k in others.tolist()])
@@ -146,10 +156,19 @@ def _squares(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> Float
         begins = np.flatnonzero((np.diff(problem, prepend=-1) != 0) | (np.diff(means.stratum[at], prepend=-1) != 0))
         with np.errstate(invalid="ignore"):
             costs = 0.5 * np.stack((act, least, act - least))
-        own_part = centred(np.where(np.isfinite(costs), costs, 0.0), means.share[at], begins)
-        found.append(own_part * means.stretch[at])
-    trials, problem = np.concatenate((np.tile(own, n), theirs)), np.concatenate((tar.places, non.places))
-    return np.array([means.squares_apart(row, problem, n, trials) for row in np.concatenate(found, axis=1)])
+        found.append(centred(np.where(np.isfinite(costs), costs, 0.0), means.share[at], begins))
+    trials, problem, first = (
+        np.concatenate((np.tile(own, n), theirs)),
+        np.concatenate((tar.places, non.places)),
+        n * len(own),
+    )
+    values = np.concatenate(found, axis=1)
+    parts = (slice(None), slice(0, first), slice(first, None))
+    both, own, other = (
+        np.stack([means.powers_apart(row[some], problem[some], n, trials[some]) for row in values], axis=-1)
+        for some in parts
+    )
+    return np.stack((*both, own[0], other[0]))
 
 
 def _best_alone(pairs: Pairs, tar: Problems, non: Problems, i: int, j: int) -> tuple[FloatArray, FloatArray]:

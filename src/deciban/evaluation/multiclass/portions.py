@@ -15,13 +15,20 @@ import numpy as np
 from scipy.special import logit
 
 from deciban.core.ranks.hull import Pav
+from deciban.core.resampling.class_design import ClusterDesign
 from deciban.core.resampling.class_sums import Part
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.multiclass.class_figures import ClassFigure
 from deciban.evaluation.multiclass.curve_costs import AtHand
-from deciban.evaluation.multiclass.decided_at import Tallies
-from deciban.evaluation.multiclass.detector_costs import DETECTOR_FIGURES, BestOfDetector, DetectorInfluences, block_of
+from deciban.evaluation.multiclass.detector_costs import (
+    DETECTOR_FIGURES,
+    BestOfDetector,
+    DetectorInfluences,
+    block_of,
+    detector_groups,
+    effective_of,
+)
 from deciban.evaluation.multiclass.influences import ClassFigureCosts, rows_of_rates
 from deciban.evaluation.multiclass.pair_influences import PAIR_FIGURES, pair_figures
 from deciban.evaluation.multiclass.result import ClassEvaluation
@@ -47,8 +54,8 @@ class Portions:
     summary : ClassSummary
         What was asked for; see `of`.
     found : ClassEvaluation
-    seen : (n_classes,) int array
-        Units that have trials of each class.
+    design : ClusterDesign
+        Of all trials.
     bests : tuple of tuples of BestOfDetector
         Of each target, for each prior of the rivals.
     pavs : mapping of (int, int) to Pav
@@ -57,46 +64,52 @@ class Portions:
 
     summary: ClassSummary
     found: ClassEvaluation
-    seen: IntArray
+    design: ClusterDesign
     bests: tuple[tuple[BestOfDetector, ...], ...]
     pavs: Mapping[tuple[int, int], Pav]
 
     @classmethod
-    def of(cls, summary: ClassSummary, found: ClassEvaluation, seen: IntArray, pavs: Mapping[Any, Pav]) -> Portions:
+    def of(
+        cls, summary: ClassSummary, found: ClassEvaluation, design: ClusterDesign, pavs: Mapping[Any, Pav]
+    ) -> Portions:
         """From a summary of which detectors were counted, and its evaluation."""
         figures, log_odds = summary.figures, np.asarray(logit(np.array(summary.figures.p_target)))
         places = [log_odds] if figures.p_out_of_set is None else [log_odds[k : k + 1] for k in range(len(log_odds))]
         n_targets = len(summary.classes) - (figures.p_out_of_set is not None)
         bests = tuple(
-            tuple(BestOfDetector.of(one, own) for _, one in zip(range(n_targets), detectors, strict=False))
-            for own, detectors in ((own, summary.problems.detectors(at)) for at, own in enumerate(places))
+            tuple(
+                BestOfDetector.of(one, own, effective_of(design, detector_groups(rivals, target)))
+                for target, one in zip(range(n_targets), detectors, strict=False)
+            )
+            for own, rivals, detectors in (
+                (own, rivals, summary.problems.detectors(at))
+                for at, (own, rivals) in enumerate(zip(places, figures.rivals(len(summary.classes)), strict=True))
+            )
         )
         bare = replace(summary, problems=Kept((), None), posterior_odds=(), accepted=None, whole=None)
-        return cls(bare, found, seen, bests, pavs if found.pairwise is not None else {})
+        return cls(bare, found, design, bests, pavs if found.pairwise is not None else {})
 
     @property
     def names(self) -> list[Portion]:
         """All of them."""
-        n = len(self.seen)
+        n = len(self.design.seen)
         pairs = [(PAIRS, i) for i in range(1, n)] if self.found.pairwise is not None else []
         return [(ALL, 0), (RATES, 0), *((DETECTOR, k) for k in range(len(self.bests[0]))), *pairs]
 
     def size(self, name: Portion) -> int:
         """About how many figures a portion has."""
         what, at = name
-        n = len(self.seen)
+        n = len(self.design.seen)
         n_of_all = 2 * n + 60 + 5 * len(self.summary.figures.p_target)
         sizes = {ALL: n_of_all, RATES: n * rows_of_rates(n), DETECTOR: len(DETECTOR_FIGURES), PAIRS: 3 * at}
         return sizes[what]
 
-    def at_hand(
-        self, trials: ScoredClasses, units: TrialUnits, stratum: IntArray | None, tallies: Tallies | None = None
-    ) -> AtHand:
+    def at_hand(self, trials: ScoredClasses, units: TrialUnits, stratum: IntArray | None) -> AtHand:
         """Trials of which costs are asked, with the position of what has a mean of its own; the class if left out."""
         calibration = self.found.calibration if math.isfinite(self.found.calibration.scale) else None
         how: Any = {"stratum": stratum, "calibration": calibration}
         costs = ClassUnitTrials.of(trials, self.summary.prior, units, **how)
-        rivals = self.summary.figures.rivals(len(self.seen))
+        rivals = self.summary.figures.rivals(len(self.design.seen))
         kept: dict[int, Detectors] = {}
 
         def detectors(at: int) -> Detectors:
@@ -104,16 +117,20 @@ class Portions:
                 kept[at] = Detectors.of(trials, rivals[at])
             return kept[at]
 
-        return AtHand(costs, detectors, trials, Tallies() if tallies is None else tallies)
+        return AtHand(costs, detectors, trials)
 
     def figures(self, name: Portion, at_hand: AtHand) -> list[ClassFigure]:
         """The figures of a portion in the order of their positions; of pairs each of them twice."""
         what, at = name
         if what == RATES:
-            return [one for row in ClassFigureCosts(self.found, at_hand.costs, self.seen).rate_figures() for one in row]
+            return [
+                one for row in ClassFigureCosts(self.found, at_hand.costs, self.design).rate_figures() for one in row
+            ]
         if what == PAIRS:
             assert self.found.pairwise is not None  # noqa: S101  # it is a portion
-            return list(pair_figures(self.summary.classes, self.found.pairwise, self.seen, at, np.arange(at)))
+            return list(
+                pair_figures(self.summary.classes, self.found.pairwise, self.design.effective, at, np.arange(at))
+            )
         return self._with_costs([name], at_hand)[name]
 
     def parts(self, begins: Mapping[Portion, int], at_hand: AtHand) -> Iterator[Part]:
@@ -137,20 +154,20 @@ class Portions:
         curve = list[ClassFigure]()
         of_all = (ALL, 0) in names
         how: Any = {"bests": self.bests, "take_curve": curve.extend if of_all else None}
-        detectors = DetectorInfluences(self.summary, self.found, at_hand, self.seen, **how)
+        detectors = DetectorInfluences(self.summary, self.found, at_hand, self.design, **how)
         for target, figures in enumerate(detectors):
             if (DETECTOR, target) in names:
                 found[DETECTOR, target] = _finite(figures)
         if of_all:
-            costs = ClassFigureCosts(self.found, at_hand.costs, self.seen, is_whole=False)
-            subsets = subset_figures(self.found.subsets, self.summary.figures.p_target[0], at_hand, self.seen)
+            costs = ClassFigureCosts(self.found, at_hand.costs, self.design, is_whole=False)
+            subsets = subset_figures(self.found.subsets, self.summary.figures.p_target[0], at_hand)
             some = [*costs.rules(), *costs.decisions(), *detectors.points(), *subsets]
             found[ALL, 0] = [*_finite(some), *curve]
         return found
 
     def _rates(self, begin: int, at_hand: AtHand) -> Iterator[Part]:
-        n, by_class = len(self.seen), at_hand.costs.costs
-        rows = np.stack(list(ClassFigureCosts(self.found, at_hand.costs, self.seen).rate_rows()))
+        n, by_class = len(self.design.seen), at_hand.costs.costs
+        rows = np.stack(list(ClassFigureCosts(self.found, at_hand.costs, self.design).rate_rows()))
         for k, own in enumerate(by_class.slices):
             if own.stop > own.start:
                 yield Part(begin + np.arange(len(rows)) * n + k, own, rows[:, own])

@@ -9,18 +9,15 @@ import numpy as np
 from scipy.special import logit
 
 from deciban.core.classes.subsets import least_llr, mean_costs_of_trials
-from deciban.core.resampling.intervals import NothingSeen
+from deciban.core.resampling.class_design import Groups
 from deciban.evaluation.multiclass.class_figures import ClassFigure
 from deciban.evaluation.multiclass.curve_costs import AtHand
 from deciban.evaluation.multiclass.decided_at import TargetErrors
 from deciban.multiclass import SubsetCosts
 from deciban.multiclass.tables import Detectors, ScoredClasses
-from deciban.types import IntArray
 
 
-def subset_figures(
-    found: SubsetCosts | None, p_target: float, at_hand: AtHand, seen: IntArray
-) -> Iterator[ClassFigure]:
+def subset_figures(found: SubsetCosts | None, p_target: float, at_hand: AtHand) -> Iterator[ClassFigure]:
     """What each trial costs in subsets of the classes, as far as tables and JSON show them.
 
     The hardest and the easiest are picked for what they got. Their intervals are about these classes, whichever would
@@ -33,8 +30,6 @@ def subset_figures(
     p_target : float
     at_hand : AtHand
         The trials.
-    seen : (n_classes,) int array
-        Units that have trials of each class.
     """
     trials = at_hand.scored
     if found is None or len(found) == 1 or trials is None:
@@ -43,17 +38,16 @@ def subset_figures(
         members = list(found.members(at))
         errors = _errors_in(trials, members, p_target)
         label = np.repeat(np.arange(trials.n_classes), [len(trials.rows(k)) for k in range(trials.n_classes)])
-        own, part = seen[members], np.zeros(len(label))
+        part, groups = np.zeros(len(label)), Groups.of(members, trials.n_classes)
         part[np.isin(label, members)] = errors.costs
-        unseen = at_hand.tallies.nothing_seen(("subset", word), errors, own)
-        how: Any = {"n_units": int(own.min()), "n_candidates": len(found), "limits": (0.0, 1.0)}
-        yield ClassFigure(("subset_c_avg", word), float(found.value[at]), part, "log", unseen, **how)
+        how: Any = {"n_candidates": len(found), "limits": (0.0, 1.0), "most": errors.most, "are_graded": True}
+        yield ClassFigure(("subset_c_avg", word), float(found.value[at]), part, groups, **how)
     rows = [trials.rows(k) for k in range(trials.n_classes)]
-    few = int(seen.min())
-    nothing = NothingSeen(few, float(np.max(few / seen)) / trials.n_classes)  # a class of which all trials are wrong
+    groups, most = Groups.apart(trials.n_classes), np.full(trials.n_classes, 1.0 / trials.n_classes)
     costs = mean_costs_of_trials(trials.loglik, rows, float(np.exp(logit(p_target))))
     for (size, mean), of_size in zip(found.mean_by_size.items(), costs, strict=True):
-        yield ClassFigure(("subset_mean_by_size", str(size)), mean, of_size, "log", nothing, (0.0, 1.0))
+        how = {"limits": (0.0, 1.0), "most": most, "are_graded": True}
+        yield ClassFigure(("subset_mean_by_size", str(size)), mean, of_size, groups, **how)
 
 
 def _errors_in(trials: ScoredClasses, members: list[int], p_target: float) -> TargetErrors:

@@ -14,8 +14,8 @@ import pyarrow as pa
 from numpy.lib import format as npy_format
 
 from deciban._arrow import compute as pc
+from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError
-from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import truth_of
 from deciban.io.source import Source
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray

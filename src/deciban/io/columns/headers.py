@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from deciban.errors import FormatError, InputError
@@ -34,30 +34,38 @@ _HEADERS = {
     "side": "side",
     "trial": "trial id trial_id trialid utt utt_id utterance filename file file_id recording",
     "score": "score scores llr y_score y_prob y_proba",
-    "label": "label labels hypothesis y_true targettype target_type is_target truth key cm-label sasv_label sasv-label",
+    "label": "label labels hypothesis y_true targettype target_type is_target truth ground_truth groundtruth gt "
+    "is_same is_match is_mated is_genuine is_fraud is_spam key cm-label sasv_label sasv-label",
     "class": "class language true_class language_code",
 }
 ROLE_OF_HEADER = {header: role for role, headers in _HEADERS.items() for header in headers.split()}
 _SCORE_HEADER = re.compile(r"(.+[-_. ])?(score|llr)([-_. ].+)?")
 _BOUND_HEADER = re.compile(r"(.+[-_. ])?llr[-_. ](interval[-_. ])?(low|high)")
+_BRACKETS = re.compile(r" *[()\[\]] *")
 _RATIO = "(lrs?|likelihood[-_. ]?ratios?)"
 _RATIO_HEADER = re.compile(rf"(.+[-_. ])?{_RATIO}")
 _NATURAL_HEADER = re.compile(rf"(.+[-_. ])?(ln|log)[-_. ]?{_RATIO}")
-_LOG10_HEADER = re.compile(rf"(.*[-_. ])?log10([-_. ].*|llr.*|{_RATIO}.*)?")
-_RATIO_ALONE = re.compile(rf"((ln|log|log10)[-_. ]?)?{_RATIO}([-_. ]log10)?")
+_LOG10_HEADER = re.compile(rf"(.*[-_. ]|{_RATIO})?log10([-_. ].*|llr.*|{_RATIO}.*)?")
+_RATIO_ALONE = re.compile(rf"((ln|log|log10)[-_. ]?)?{_RATIO}([-_. ]?log10)?")
 
 
+@functools.lru_cache(maxsize=1 << 17)
 def role_of(header: str) -> str:
     """The role that the name of a column suggests; a condition of that name if none.
 
     >>> role_of("sysA_llr"), role_of("llr_low")   # the bound of an interval is the score of no system
     ('score', '=llr_low')
     """
-    name = header.strip().casefold()
+    name = _folded(header)
     if name in ROLE_OF_HEADER:
         return ROLE_OF_HEADER[name]
     is_score = (_SCORE_HEADER.fullmatch(name) and not _BOUND_HEADER.fullmatch(name)) or _RATIO_ALONE.fullmatch(name)
     return "score" if is_score else CONDITION + header.strip()
+
+
+def _folded(header: str) -> str:
+    """Return a header in small letters, with blanks in place of brackets: ``log10(LR)`` is ``log10 lr``."""
+    return _BRACKETS.sub(" ", header).strip().casefold()
 
 
 def declared_unit(header: str) -> ScoreUnit | None:
@@ -65,10 +73,10 @@ def declared_unit(header: str) -> ScoreUnit | None:
 
     Examples
     --------
-    >>> declared_unit("LR"), declared_unit("log10_lr"), declared_unit("loglr"), declared_unit("score")
+    >>> declared_unit("LR"), declared_unit("log10(LR)"), declared_unit("loglr"), declared_unit("score")
     ('lr', 'log10', 'nats', None)
     """
-    name = header.strip().casefold()
+    name = _folded(header)
     if _LOG10_HEADER.fullmatch(name):
         return "log10"
     if _NATURAL_HEADER.fullmatch(name):
@@ -284,107 +292,3 @@ def could_hold(roles: Sequence[str], kind: str) -> bool:
     if kind == "class-scores":
         return len(identity_of(roles)) < 2 and roles.count("score") > 1
     return NEEDED_ROLE[kind] in roles
-
-
-_TARGET = (
-    *("target", "tgt", "tar", "genuine", "client", "mated", "match", "bonafide", "bona-fide", "same"),
-    *("same-source", "same_source", "same source", "real", "positive", "pos", "true", "h1", "1"),
-)
-_NONTARGET = (
-    *("nontarget", "non-target", "non_target", "nontgt", "non", "impostor", "imposter", "imp", "nonmated", "non-mated"),
-    *("nonmatch", "non-match", "spoof", "attack", "fake", "forged", "forgery", "different", "diff"),
-    *("different-source", "different_source", "different source", "negative", "neg", "false", "h2", "0"),
-)
-_PAIRS = (
-    *(("1", "-1"), ("1.0", "0.0"), ("1.0", "-1.0"), ("t", "f"), ("ss", "ds"), ("yes", "no"), ("hp", "hd")),
-    ("km", "knm"),
-)
-"""Words that mean target and non-target where both of a pair occur and no other word; alone they may mean anything."""
-
-_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
-"""What users call booleans."""
-
-
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """Which words mean target and which non-target.
-
-    The well-known words count in any case; words given by the user count exactly as they are, and alone.
-    """
-
-    words: Mapping[str, bool]
-    folded: bool
-
-    @classmethod
-    def of(cls, labels: Mapping[str, str] | None) -> Vocabulary:
-        """Make a vocabulary from ``{"target": "tgt", "nontarget": "imp"}``; ``|`` separates several words.
-
-        Raises
-        ------
-        InputError
-            If ``labels`` names anything but target and nontarget, or one word for both.
-        """
-        if labels is None:
-            return cls({**dict.fromkeys(_TARGET, True), **dict.fromkeys(_NONTARGET, False)}, folded=True)
-        words: Any = labels
-        if not isinstance(words, Mapping) or not all(isinstance(one, str) for one in words.values()):
-            raise InputError(
-                f"labels: got {words!r}. Write a mapping of words: {{'target': 'tgt', 'nontarget': 'imp'}}."
-            )
-        if set(labels) != {"target", "nontarget"}:
-            raise InputError(
-                f"labels: expected words for target and nontarget, got {', '.join(map(str, labels)) or 'none'}. "
-                "Write for example target=tgt,nontarget=imp; | separates several words."
-            )
-        target, nontarget = (dict.fromkeys(labels[side].split("|")) for side in ("target", "nontarget"))
-        both = [word for word in target if word in nontarget]
-        if both:
-            raise InputError(f"labels: {both[0]!r} cannot mean target and nontarget at once.")
-        return cls({**dict.fromkeys(target, True), **dict.fromkeys(nontarget, False)}, folded=False)
-
-    def meaning(self, word: str) -> bool | None:
-        """True for target, False for non-target, None for a word that is not known."""
-        return self.words.get(word.casefold() if self.folded else word)
-
-    @property
-    def true_is_target(self) -> bool:
-        """Whether a boolean that is true means target: unless the words of the user (True, 1, ...) say otherwise.
-
-        Raises
-        ------
-        InputError
-            If they say that true and false mean the same.
-
-        Examples
-        --------
-        >>> Vocabulary.of({"target": "False", "nontarget": "True"}).true_is_target
-        False
-        """
-        if self.folded:
-            return True
-        said = {word.casefold(): means for word, means in self.words.items()}
-        found = {said[word] is value for word, value in _BOOLEANS.items() if word in said}
-        if len(found) > 1:
-            raise InputError(
-                "labels: true and false would mean the same. Say target=False,nontarget=True, or the reverse."
-            )
-        return found != {False}
-
-    def within(self, words: Iterable[str]) -> Vocabulary:
-        """The same vocabulary for a column of these words: a pair of words that says little alone may be all of it.
-
-        Examples
-        --------
-        >>> Vocabulary.of(None).within(["T", "F"]).meaning("F"), Vocabulary.of(None).within(["F"]).meaning("F")
-        (False, None)
-        """
-        occurring = {word.casefold() for word in words} if self.folded else set()
-        pair = next((pair for pair in _PAIRS if occurring == {*pair}), None)
-        return self if pair is None else Vocabulary({**self.words, pair[0]: True, pair[1]: False}, folded=True)
-
-    def __str__(self) -> str:
-        target, nontarget = (
-            "|".join(word for word, means in self.words.items() if means is one) for one in (True, False)
-        )
-        pairs = f" ({', '.join(map('|'.join, _PAIRS))} where both occur)" if self.folded else ""
-        return f"target = {target}, nontarget = {nontarget}{pairs}"

@@ -7,7 +7,8 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from deciban.io.columns.headers import CONDITION, Vocabulary, identity_of
+from deciban._validate.labels import Vocabulary
+from deciban.io.columns.headers import CONDITION, identity_of
 
 _MEASURE = re.compile(
     r"(.*[-_. ])?(dur|duration|snr|db|age|weights?|length|len|seconds?|secs?|time|frames?|year|month|day|fold|split|"

@@ -25,8 +25,8 @@ import pyarrow.csv
 
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
+from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import Options
 from deciban.io.source import BLANKS, Source, read_text, without_comments

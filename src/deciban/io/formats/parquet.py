@@ -29,6 +29,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
+from deciban._files import display_name
 from deciban.errors import FormatError
 from deciban.io.columns.columnar import (
     SAMPLED,
@@ -44,7 +45,7 @@ from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.doubles import refuse_doubles
 from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
-from deciban.io.source import Source, display_name
+from deciban.io.source import Source
 from deciban.trials import Origin
 from deciban.trials.frames.columns import METADATA, description, is_text_or_bytes
 

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban.io.atomic import ScratchFolder
+from deciban._files import PathLike, ScratchFolder, display_name
+from deciban._validate.labels import Vocabulary
 from deciban.io.columns.columnar import contents_of
-from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import BinaryFormat, Options, bare_name
 from deciban.io.library_errors import only_format_errors
@@ -22,7 +22,7 @@ from deciban.io.shards.files import FileRows, RowTable, TableFile, is_columnar, 
 from deciban.io.shards.meaning import Roles, as_told
 from deciban.io.shards.text import as_file, contents_in_blocks
 from deciban.io.shards.truth import LabelColumn, Range, plain
-from deciban.io.source import PathLike, Source, display_name
+from deciban.io.source import Source
 from deciban.steps import teller
 from deciban.trials import ClassKey, Origin
 from deciban.trials.frames.columns import METADATA, description, is_text_or_bytes

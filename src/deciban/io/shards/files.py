@@ -14,15 +14,16 @@ from typing import Any
 
 import pyarrow as pa
 
+from deciban._files import PathLike, display_name
 from deciban.errors import FormatError
 from deciban.io.doubles import refuse_doubles
 from deciban.io.formats import Options, bare_name
 from deciban.io.formats.parquet import folder_files, group_name, opened_file, partition_of, table_schema
 from deciban.io.library_errors import only_format_errors
-from deciban.io.shards.pieces import Stamp, changed
-from deciban.io.source import PathLike, Source, display_name, files_of
+from deciban.io.source import Source, files_of
 from deciban.messages import counted
 from deciban.trials.frames.columns import is_text_or_bytes
+from deciban.trials.sources import Stamp, changed
 
 _MOST_OPEN = 8
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Self
 
+from deciban._validate.labels import Vocabulary
 from deciban.errors import InputError
-from deciban.io.columns.headers import Columns, Vocabulary
+from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options
 from deciban.io.shards.layout import Converted

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from deciban.io.atomic import ScratchFolder
+from deciban._files import ScratchFolder, display_name, is_open_file
 from deciban.io.doubles import refuse_doubles
 from deciban.io.formats import Options, bare_name
 from deciban.io.recognition import is_stream
@@ -19,7 +19,7 @@ from deciban.io.shards.matrix_files import as_table, is_matrix_file, is_zarr, op
 from deciban.io.shards.objects import files_of_dataset, matrix_of, write_object
 from deciban.io.shards.text import write_table_of
 from deciban.io.shards.writing import cut_anew, of_both
-from deciban.io.source import TwoFiles, display_name, is_open_file
+from deciban.io.source import TwoFiles
 
 Opened: TypeAlias = RowTable | Matrix
 

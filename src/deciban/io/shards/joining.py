@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy, to_numpy
+from deciban._files import ScratchFolder
 from deciban.errors import InputError, KeyMismatchError, MissingScoresError
-from deciban.io.atomic import ScratchFolder
 from deciban.io.shards.database import Database, database
 from deciban.io.shards.files import Rows, TableFile, open_files
 from deciban.io.shards.meaning import Roles

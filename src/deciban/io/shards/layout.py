@@ -19,13 +19,13 @@ from deciban.errors import DecibanError, FormatError, InputError, TrialError
 from deciban.io.contents import RowError, scores_of
 from deciban.io.shards.files import Rows
 from deciban.io.shards.names import keys_of_sides
-from deciban.io.shards.pieces import Chunk, Piece, Wanted
 from deciban.io.shards.truth import SpeakersAgree, Truth, plain
 from deciban.io.shards.units import EachTrial, UnitsOf
 from deciban.trials import SegmentQuality, Trials
 from deciban.trials.criteria import texts_alike
 from deciban.trials.frozen import as_text
 from deciban.trials.names.codes import encode
+from deciban.trials.sources import Chunk, Piece, Wanted
 from deciban.trials.tables import LOG_10
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 

@@ -19,10 +19,10 @@ from deciban.io.formats import bare_name
 from deciban.io.matrices.named_matrix import refuse_nan
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.names import keys_of_names
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted
 from deciban.io.shards.speakers import WhoIsWho
 from deciban.messages import Message
 from deciban.trials.lists import PAIR
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.tables import LOG_10
 from deciban.trials.units import keys_of_trials
 from deciban.types import AnyArray, BoolArray, ScoreUnit

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy
+from deciban._files import PathLike, display_name
 from deciban.errors import FormatError, InputError
 from deciban.io.arrays.checked import read_header
 from deciban.io.library_errors import only_format_errors
@@ -21,8 +22,8 @@ from deciban.io.matrices.hdf5_arrays import matrix_of_numbers, read_names, rows_
 from deciban.io.matrices.named_matrix import refuse_nan
 from deciban.io.shards.files import Rows, RowTable, full_path, kept_open, stamp_of
 from deciban.io.shards.matrices import Cells, Matrix, blocks_of, mask_of, only
-from deciban.io.shards.pieces import Stamp
-from deciban.io.source import PathLike, Source, display_name
+from deciban.io.source import Source
+from deciban.trials.sources import Stamp
 from deciban.types import AnyArray
 
 _ZARR = "zarr.json"

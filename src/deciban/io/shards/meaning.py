@@ -8,18 +8,10 @@ from typing import Literal
 
 import pyarrow as pa
 
+from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.columnar import compared_columns, declared_by_metadata, kinds_of, rows_of, schema_roles
-from deciban.io.columns.headers import (
-    CONDITION,
-    IDENTITY,
-    IGNORED,
-    MOST_SHOWN,
-    Vocabulary,
-    identity_of,
-    some_of,
-    unit_in_words,
-)
+from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, MOST_SHOWN, identity_of, some_of, unit_in_words
 from deciban.io.columns.meanings import words_of_columns
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
-from deciban.io.columns.headers import Vocabulary
+from deciban._validate.labels import Vocabulary
 from deciban.io.contents import RowError
 from deciban.io.shards.files import Rows
 from deciban.io.shards.how import HowToRead

@@ -18,7 +18,6 @@ from deciban.io.shards.matrices import Matrix, matrix_source
 from deciban.io.shards.matrix_files import as_table
 from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, splitting, systems_in
 from deciban.io.shards.named_rows import Question
-from deciban.io.shards.pieces import ShardSource
 from deciban.io.shards.speakers import WhoIsWho
 from deciban.io.shards.truth import beside
 from deciban.io.shards.units import EachTrial
@@ -27,6 +26,7 @@ from deciban.io.two_files import require_as_many
 from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport, refuse_names_by_order
 from deciban.trials.lists import PAIR
+from deciban.trials.sources import ShardSource
 
 _COPIES = (
     "names of trials were not compared with each other: one that is there twice counts twice. Where there are copies, "

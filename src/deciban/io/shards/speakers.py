@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from deciban._files import display_name
 from deciban.core.resampling.units import Keys, TrialUnits, keys_of
 from deciban.errors import InputError
 from deciban.io.read import read_id_map
-from deciban.io.source import display_name
 from deciban.trials import IdMap
 from deciban.trials.names.codes import encode, positions
 from deciban.types import AnyArray, IntArray

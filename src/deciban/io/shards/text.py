@@ -13,9 +13,10 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+from deciban._files import is_open_file, stream_of
+from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.columns.columnar import table_of
-from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import BinaryFormat, Options
 from deciban.io.library_errors import only_format_errors
@@ -25,8 +26,7 @@ from deciban.io.recognition import Opened, Recognized, recognize
 from deciban.io.shards.files import is_columnar
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.writing import write_batches
-from deciban.io.source import Source, is_open_file
-from deciban.io.streams import stream_of
+from deciban.io.source import Source
 from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
 from deciban.io.units import of_detection_llrs
 from deciban.trials import Origin

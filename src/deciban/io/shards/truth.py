@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
+from deciban._validate.labels import Vocabulary
 from deciban.errors import KeyMismatchError
 from deciban.io.columns.equality import same_names
-from deciban.io.columns.headers import Vocabulary
 from deciban.io.contents import RowError, truth_of
 from deciban.io.shards.files import Rows, RowTable
 from deciban.io.shards.speakers import WhoIsWho

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Self
 
+from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.equality import compared
 from deciban.io.columns.headers import (
@@ -18,7 +19,6 @@ from deciban.io.columns.headers import (
     NEEDED_ROLE,
     ROLES,
     Columns,
-    Vocabulary,
     by_number,
     identity_of,
     named_roles,

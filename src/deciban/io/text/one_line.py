@@ -76,16 +76,17 @@ def odd_character(text: str) -> str:
 
 
 def is_odd_number(text: str) -> bool:
-    """Return True for a number in a form that is not read: hexadecimal, with underscores, or with odd characters.
+    """Return True for a number in a form that is not read: hexadecimal, with underscores, percent or odd characters.
 
     Examples
     --------
-    >>> [is_odd_number(text) for text in ("0x1p3", "1_000.5", "\u22121.5", "1.5", "m1")]
-    [True, True, True, False, False]
+    >>> [is_odd_number(text) for text in ("0x1p3", "1_000.5", "\u22121.5", "93.5%", "1.5", "m1")]
+    [True, True, True, True, False, False]
     """
     if is_number(text) or not any(sign.isdigit() for sign in text):
         return False
-    plain = "".join(_PLAIN.get(sign, str(unicodedata.decimal(sign, sign))) for sign in text).strip()
+    plain = "".join(_PLAIN.get(sign, str(unicodedata.decimal(sign, sign))) for sign in text)
+    plain = plain.strip().removesuffix("%").strip()
     return is_number(plain) or is_number(plain.replace("_", "")) or _HEXADECIMAL.fullmatch(plain) is not None
 
 

@@ -14,6 +14,7 @@ import pyarrow.csv
 
 from deciban._arrow import compute as pc
 from deciban._arrow import lengths, to_numpy
+from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.equality import same_names
 from deciban.io.columns.headers import (
@@ -21,7 +22,6 @@ from deciban.io.columns.headers import (
     IDENTITY,
     IGNORED,
     MOST_SHOWN,
-    Vocabulary,
     declared_unit,
     identity_of,
     some_of,

@@ -72,7 +72,7 @@ def refuse_odd_numbers(rows: Sequence[Sequence[str]], sample: Sequence[str], nam
             continue
         field, line = column[odd[0]], regular[odd[0]][1]
         what = odd_character(field)
-        why = f" It has {what}." if what else ""
+        why = f" It has {what}." if what else " Divide percentages by 100." if field.strip().endswith("%") else ""
         raise FormatError(
             f"{name}: {field!r} is not a number as it is read, in the line {shortened(line)!r}.{why} Write digits 0 to "
             "9, a point, and - for minus, as in -0.5 or 2.5e-3."

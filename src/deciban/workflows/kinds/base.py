@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
+from deciban._files import PathLike, display_name
 from deciban.core.resampling.units import TrialUnits
-from deciban.engines.work import Engine
 from deciban.errors import InputError
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
@@ -16,22 +16,22 @@ from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized
-from deciban.io.shards.pieces import ShardSource, stacked
-from deciban.io.source import PathLike, display_name
 from deciban.io.two_files import read_two_files
-from deciban.io.units import of_probabilities
+from deciban.io.units import NEGATED, of_probabilities
 from deciban.messages import Message, counted, names_apart
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
 from deciban.trials.joining.lookup import Wanted
+from deciban.trials.passes import Engine
+from deciban.trials.sources import ShardSource, stacked
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
 from deciban.workflows.kinds import trained_units
 from deciban.workflows.options import Figures, KindName, Options, Reading
 
 if TYPE_CHECKING:
     from deciban.engines.trial_units import UnitsFound
-    from deciban.engines.work import Engine
+    from deciban.trials.passes import Engine
     from deciban.workflows.units_of_sources import UnitsOfSource
 
 AnyScores: TypeAlias = Scores | ClassScores
@@ -251,7 +251,7 @@ class Kind(ABC, Generic[S, K, A]):
     def unit_messages(self, systems: Sequence[S], reading: Reading) -> list[Message]:
         """What was done to the units of scores."""
         if reading.probabilities is None or not systems:
-            return [Message("note", "", trained_units.NEGATED)] if reading.negate else []
+            return [Message("note", "", NEGATED)] if reading.negate else []
         return of_probabilities(systems, self.prior_of_probabilities(reading, self.classes_of(systems[0])), self.noun)
 
     def key_messages(self, key: K, reading: Reading) -> list[Message]:  # noqa: ARG002
@@ -355,7 +355,7 @@ class Kind(ABC, Generic[S, K, A]):
         return getattr(scores, "classes", ())
 
     def stacked(self, scores: Sequence[S]) -> AnyArray:
-        """Put scores of systems, in nats, into one array; see `deciban.io.shards.pieces.stacked`."""
+        """Put scores of systems, in nats, into one array; see `deciban.trials.sources.stacked`."""
         return stacked([one.nats if isinstance(one, Scores) else one.score for one in scores])
 
     def with_values(self, scores: S, values: FloatArray, name: str) -> S:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from deciban._files import PathLike, display_name
 from deciban.errors import InputError
 from deciban.io.contents import ContentKind
 from deciban.io.recognition import Recognized, is_stream, readable_as, recognize
-from deciban.io.source import PathLike, display_name
 from deciban.io.text.ways import in_lines
 from deciban.workflows.kinds.base import AnyKind
 from deciban.workflows.options import KindName, Options

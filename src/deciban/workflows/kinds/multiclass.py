@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deciban._files import PathLike
 from deciban.core.resampling.units import TrialUnits
-from deciban.engines.work import Engine
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.evaluation import ClassEvaluation, ClassFigures
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
@@ -20,8 +20,6 @@ from deciban.io import Contents
 from deciban.io.contents import ContentKind
 from deciban.io.reader import Input
 from deciban.io.recognition import Recognized
-from deciban.io.shards.pieces import ShardSource
-from deciban.io.source import PathLike
 from deciban.io.units import logliks_of_likelihoods, logliks_of_probabilities
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
@@ -29,6 +27,8 @@ from deciban.models.uncertainty import Bounds
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials import AlignedClasses, ClassKey, ClassScores, Trials
 from deciban.trials.classes import align_class_systems
+from deciban.trials.passes import Engine
+from deciban.trials.sources import ShardSource
 from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import Kind, Scored, Units, of_trials
@@ -55,7 +55,7 @@ from deciban.workflows.options import Figures, Options, Reading
 
 if TYPE_CHECKING:
     from deciban.engines.trial_units import UnitsFound
-    from deciban.engines.work import Engine
+    from deciban.trials.passes import Engine
     from deciban.workflows.units_of_sources import UnitsOfSource
 
 

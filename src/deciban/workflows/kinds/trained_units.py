@@ -20,9 +20,6 @@ PROBABILITIES = "probabilities"
 NEGATE = "negate"
 """Where the record of training has that scores were negated; absent if they were not."""
 
-NEGATED = "signs of all scores changed: lower scores favour target (--negate)"
-"""Message about scores that were negated."""
-
 UNIT = "unit"
 """The key of the unit of the training scores in the record of training."""
 

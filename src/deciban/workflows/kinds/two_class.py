@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deciban._arrow import compute as pc
+from deciban._files import PathLike
 from deciban._validate.probabilities import target_prior
 from deciban.core.resampling.units import TrialUnits
-from deciban.engines.work import Engine
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.information_at import priors_told
@@ -23,8 +23,6 @@ from deciban.io.contents import ContentKind
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
 from deciban.io.recognition import Recognized
-from deciban.io.shards.pieces import ShardSource
-from deciban.io.source import PathLike
 from deciban.io.units import llrs_of_probabilities
 from deciban.messages import WARNING, Message, counted
 from deciban.metrics.evidence import FACTORS
@@ -33,6 +31,8 @@ from deciban.models.uncertainty import Bounds
 from deciban.trials import Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
 from deciban.trials.lists import PAIR
+from deciban.trials.passes import Engine
+from deciban.trials.sources import ShardSource
 from deciban.trials.units import notes_on_speakers, speakers_of, units_of_trials
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
 from deciban.workflows.kinds.base import Kind, Scored, of_trials
@@ -42,7 +42,7 @@ from deciban.workflows.options import Figures, Options, Reading
 
 if TYPE_CHECKING:
     from deciban.engines.trial_units import UnitsFound
-    from deciban.engines.work import Engine
+    from deciban.trials.passes import Engine
     from deciban.workflows.units_of_sources import UnitsOfSource
 
 _DELIMITED = {",": "table", "\t": "tsv"}

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deciban._files import display_name
 from deciban._validate.probabilities import like_posteriors, target_prior
 from deciban.errors import InputError
 from deciban.io.contents import Contents
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized, readable_as
-from deciban.io.source import display_name
 from deciban.io.text.ways import in_lines, words_in_options
 from deciban.io.units import logliks_of_likelihoods, logliks_of_probabilities
 from deciban.messages import WARNING, Message
@@ -21,7 +21,7 @@ from deciban.trials import ClassKey, ClassScores, Key, Scores
 from deciban.types import FloatArray, ScoreUnit
 
 if TYPE_CHECKING:
-    from deciban.io.columns.headers import Vocabulary
+    from deciban._validate.labels import Vocabulary
 
 
 def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object = None) -> Input | None:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from deciban.errors import InputError
-from deciban.evaluation._tables import Tabular
+from deciban.evaluation.views import Tabular
 from deciban.trials.frames.columns import require_library
 
 _INFINITE = {"inf": float("inf"), "-inf": float("-inf")}

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban import evaluate_files
-from deciban.engines.speakers import SpeakersByName, TargetPairs, joining_links
+from deciban.engines.threads import Threads
 from deciban.engines.trial_units import speakers_in_pieces
-from deciban.engines.work import Threads
 from deciban.io.shards.opening import open_shards
-from deciban.io.shards.pieces import Wanted
 from deciban.trials import Key
-from deciban.trials.units import connected, speakers_of
+from deciban.trials.sources import Wanted
+from deciban.trials.speakers import SpeakersByName, TargetPairs, connected, joining_links
+from deciban.trials.units import speakers_of
 from support.sources import write
 
 

@@ -1,4 +1,4 @@
-"""Tables of figures of two classes that are shown when one asks for them."""
+"""Tables of metrics that are shown on request: thresholds, rates, rules, the most misleading trials, decisions."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from deciban.cli.shared.tables import captioned, console, number, percent, table
 from deciban.evaluation.linear_figures import with_interval
+from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.messages import amount
+from deciban.tables.results import captioned, console, number, percent, say, table
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from deciban.core.ranks.thresholds import ErrorsAt
     from deciban.evaluation import Evaluation, Results
+    from deciban.evaluation.decided import DecisionEvaluation
 
 _RARE = 5e-4
 """A rate below this is written with more digits than two decimals of percent."""
@@ -233,3 +235,71 @@ def _misleading(systems: Sequence[Evaluation]) -> Any:
     words = "likelihood ratio against the truth by more than a factor: targets below 1 / factor, non-targets above it"
     caption = captioned(words, systems)
     return table(headings, rows, n_left=2, caption=caption)
+
+
+def print_worst(results: Any, out: Console) -> None:
+    """Print the most misleading trials of every system.
+
+    Parameters
+    ----------
+    results : Results
+        With such trials.
+    out : Console
+    """
+    for one in results.worst:
+        out.print("")
+        say(out, f"most misleading trials of {one.system}", "bold")
+        headings = headings_of(one, results.classes)
+        rows = rows_of(one, results.classes, number)
+        out.print(table(headings, rows, prose=tuple(range(len(headings) - 2)), caption="llr in nats, cost in bits"))
+
+
+_DECISION_RATES = {"p_miss": "misses", "p_fa": "false alarms", "error_rate": "error rate", "c_avg": "C_avg"}
+
+
+def print_decisions(systems: Sequence[DecisionEvaluation], out: Console) -> None:
+    """Print the error rates, costs and counts of decisions that were read from files."""
+    for made in (_decision_rates(systems), _decision_costs(systems), *map(_actions, systems)):
+        if made is not None:
+            out.print(made)
+
+
+def _decision_rates(systems: Sequence[Any]) -> Any:
+    names = list(systems[0].rates)
+    if not names:
+        return None
+    rows = [(one.name, *(with_interval(percent(one.rates[name]), one, name) for name in names)) for one in systems]
+    return table(
+        ["system", *(_DECISION_RATES[name] for name in names)], rows, caption=captioned("decisions as made", systems)
+    )
+
+
+def _decision_costs(systems: Sequence[Any]) -> Any:
+    rows = [
+        (
+            one.name,
+            cost.name,
+            with_interval(number(cost.cost, 4), one, ("cost", k)),
+            number(cost.by_prior, 4),
+            number(cost.normalized),
+        )
+        for one in systems
+        for k, cost in enumerate(one.costs)
+    ]
+    headings = ["system", "costs", "mean cost", "by the prior alone", "normalized"]
+    words = "classes weighted by the prior; normalized: divided by what the best action costs that is always taken"
+    return table(headings, rows, n_left=2, caption=captioned(words, systems)) if rows else None
+
+
+def _actions(one: DecisionEvaluation) -> Any:
+    """How often each action was taken in trials of each class."""
+    rows = [
+        (action, *(f"{_count(n)} ({percent(share)})" for n, share in zip(own, shares, strict=True)))
+        for action, own, shares in zip(one.actions, one.counts.tolist(), one.shares.tolist(), strict=True)
+    ]
+    return table([f"{one.name}: action", *one.classes], rows, caption="trials of each true class, and shares of it")
+
+
+def _count(n: float) -> str:
+    """How many trials, to the last; of weighted ones a sum."""
+    return f"{n:,}" if isinstance(n, int) else f"{n:,.6g}"

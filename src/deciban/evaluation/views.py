@@ -1,11 +1,15 @@
-"""Results as text, as Arrow tables, as data frames and in notebooks; what does that stands above, imported by name."""
+"""Views of results: tables, data frames, plots and pages.
+
+The packages that make them stand above this one. `deciban._views` registers them, and each is imported when it is used.
+"""
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
+
+from deciban._lazy import registered
 
 By: TypeAlias = Literal["system", "point", "class"]
 
@@ -45,9 +49,7 @@ class Tabular(ABC):
         >>> print(deciban.evaluate([1.0, 2.0, 3.0], [-3.0, -2.0, 1.5], operating_points=[0.5]).table().splitlines()[0])
         system  EER (ROCCH)  minDCF  actDCF   Cllr  min Cllr  calibration loss     AUC
         """
-        written: str = importlib.import_module("deciban.cli.shared.results_as_text").as_text(
-            self, style, width=width, all_classes=all_classes
-        )
+        written: str = registered("table")(self, style, width=width, all_classes=all_classes)
         return written
 
     def to_arrow(self, by: By = "system") -> Any:
@@ -76,7 +78,7 @@ class Tabular(ABC):
         >>> result.to_arrow("point").select(["name", "p_target", "min_dcf"]).to_pylist()[0]
         {'name': 'system', 'p_target': 0.5, 'min_dcf': 0.3333333333333333}
         """
-        return importlib.import_module("deciban.workflows.result_frames").arrow_of(self, by)
+        return registered("arrow")(self, by)
 
     def to_frame(self, by: By = "system") -> Any:
         """Return the figures as a pandas data frame; see `to_arrow`.
@@ -100,7 +102,7 @@ class Tabular(ABC):
         >>> deciban.evaluate([1.0, 2.0, 3.0], [-3.0, -2.0, 1.5]).to_frame()["auc"].round(3).tolist()
         [0.889]
         """
-        return importlib.import_module("deciban.workflows.result_frames").frame_of(self, by)
+        return registered("frame")(self, by)
 
     def explore(self, *, title: str | None = None, height: int = 720) -> Any:
         """Show the page that ``deciban report`` writes inside a notebook.
@@ -123,13 +125,44 @@ class Tabular(ABC):
         >>> deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]).explore()
         Exploration(height=720)
         """
-        return importlib.import_module("deciban.report.notebook").explore(self, title=title, height=height)
+        return registered("page")(self, title=title, height=height)
 
     def _repr_html_(self) -> str:
         """What notebooks show: the table, and small pictures."""
-        written: str = importlib.import_module("deciban.report.notebook").shown(self)
+        written: str = registered("html")(self)
         return written
 
     def _repr_markdown_(self) -> str:
         """What is shown where there is no HTML."""
         return self.table("markdown")
+
+
+PLOTS = {"two-class": "KINDS", "classes": "CLASS_KINDS", "comparison": "COMPARISON_KINDS"}
+"""Under which name `deciban.plots` lists the plots of each kind of results."""
+
+
+class Plotter:
+    """The functions of `deciban.plots` for one kind of results, with their first argument filled in.
+
+    Parameters
+    ----------
+    result : Evaluation, ClassEvaluation, Results or Comparison
+    kind : {"two-class", "classes", "comparison"}
+    """
+
+    def __init__(self, result: Any, kind: str) -> None:
+        self._result, self._kind = result, kind
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what copy and pickle look for
+            raise AttributeError(name)
+        if name not in dir(self):
+            raise AttributeError(f"no plot {name!r} of {self._kind} results; there are {', '.join(dir(self))}")
+
+        def draw(*arguments: Any, **options: Any) -> Any:
+            return getattr(registered("plots")(), name)(self._result, *arguments, **options)
+
+        return draw
+
+    def __dir__(self) -> list[str]:
+        return list(getattr(registered("plots")(), PLOTS[self._kind]))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, Self, TypeVar
 
-from deciban.errors import InputError, naming_trials
-from deciban.io.memory import LIBRARIES
-from deciban.io.shards.pieces import Chunk, Piece, ShardSource, Wanted, batches
-from deciban.steps import teller
+from deciban.core.ranks.hull import Pav
+from deciban.errors import naming_trials
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 
 W = TypeVar("W", bound="Work")
 
@@ -117,6 +113,17 @@ class Engine(ABC):
             If it does not hold a single one.
         """
 
+    @abstractmethod
+    def pav(self, source: ShardSource, memory: int) -> Pav:
+        """PAV blocks of the scores of the first system of a source of two classes.
+
+        Parameters
+        ----------
+        source : ShardSource
+        memory : int
+            Bytes that may be taken.
+        """
+
     def close(self) -> None:  # noqa: B027  # most have nothing to end
         """End what was begun for it: processes, connections."""
 
@@ -141,66 +148,6 @@ class Engine(ABC):
         Work
             The sum.
         """
-
-
-_BYTES_PER_THREAD = 12 * 10**6
-
-"""What every thread but the first takes besides rows: buffers, blocks that it works on, what its allocator keeps."""
-
-
-class Threads(Engine):
-    """Runs passes in this process.
-
-    Parameters
-    ----------
-    n_threads : int, optional
-        As many as there are processors, if left out.
-    """
-
-    shares_memory = True
-
-    def __init__(self, n_threads: int | None = None) -> None:
-        self.n_threads = self.n_at_once = n_threads or len(os.sched_getaffinity(0))
-
-    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1, beside: int = 0) -> None:
-        """See `Engine.make_room`: half of the memory is for rows, the other half for what is counted."""
-        if not source.pieces or source.batch is not None:
-            return
-        largest = max(source.pieces, key=lambda one: one.n_rows)
-        needed = largest.n_rows * source.bytes_per_row(n_systems)
-        for_rows = (memory - beside) // 2
-        if needed > for_rows:
-            enough = math.ceil((2 * needed + beside + LIBRARIES) / 1e6)
-            raise InputError(
-                f"memory: {largest.name} has {largest.n_rows:,} rows, which are read at once. With what is counted of "
-                f"them, and Python and its libraries, they take {enough:,} MB: allow that (memory=, --memory), or "
-                "write smaller row groups."
-            )
-        self.n_at_once = min(self.n_threads, 1 + (for_rows - needed) // (needed + _BYTES_PER_THREAD))
-
-    def run(self, work: W, pieces: Sequence[Piece]) -> W:
-        """See `Engine.run`."""
-        self.n_passes += 1
-        tell = teller(sum(one.n_rows for one in pieces), "rows")
-        done, lock = 0, threading.Lock()
-
-        def take(batch: Sequence[Piece]) -> None:
-            nonlocal done
-            work.take(batch)
-            with lock:
-                done += sum(one.n_rows for one in batch)
-                tell(done)
-
-        with ThreadPoolExecutor(self.n_at_once) as pool:
-            futures = [pool.submit(take, batch) for batch in batches(pieces, work.rows_per_batch)]
-            try:
-                finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
-                for one in finished:
-                    one.result()
-            except BaseException:
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
-        return work
 
 
 class Looks(Locked, Work):

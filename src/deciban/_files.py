@@ -1,4 +1,4 @@
-"""Whole files or none: write aside, then rename."""
+"""Names of files, streams that are read only once, and files that are written as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -6,20 +6,185 @@ import contextlib
 import errno
 import hashlib
 import importlib
+import io
 import os
 import platform
 import secrets
 import shutil
 import stat
+import sys
 import tempfile
 import time
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, BinaryIO, TypeAlias
 
-from deciban.io.source import require_file_name
+from deciban.errors import FormatError, InputError
+from deciban.messages import one_line
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+
+Readable: TypeAlias = PathLike | IO[bytes] | IO[str]
+
+"""A file by its name, or an open one."""
+
+
+def is_open_file(path: object) -> bool:
+    """Whether this is an open file, or something else to read from, and no name.
+
+    >>> is_open_file(io.BytesIO()), is_open_file("scores.txt")
+    (True, False)
+    """
+    return hasattr(path, "read") and not isinstance(path, str | os.PathLike)
+
+
+def display_name(path: object) -> str:
+    r"""What messages call a file.
+
+    A file name need not be text: what cannot be encoded is shown as a question mark, and what a terminal would obey
+    instead of showing it, as an escape.
+
+    Examples
+    --------
+    >>> print(display_name("a\x1b[2J\n.txt"))
+    a\x1b[2J\n.txt
+    """
+    if str(path) == "-":
+        return "standard input"
+    if is_open_file(path):
+        own = getattr(path, "name", None)
+        return display_name(own) if isinstance(own, str) and own != "-" else "open file"
+    name = str(path).encode("utf-8", "replace").decode()
+    return one_line(name)
+
+
+def require_file_name(path: Readable) -> None:
+    """Refuse what is no file and names none: an empty name would be the current folder.
+
+    Raises
+    ------
+    InputError
+    """
+    given: object = path
+    if not isinstance(given, str | os.PathLike) and not is_open_file(given):
+        raise InputError(f"path: got {type(given).__name__}. Name a file, or pass an open one.{_way_out(given)}")
+    if not str(path):
+        raise InputError("empty file name. Name a file, or - for standard input; is a variable of the shell not set?")
+    if "\0" in str(path):
+        raise InputError(f"{display_name(path)}: no file name holds NUL.")
+
+
+def _way_out(given: object) -> str:
+    """What to do with something that is no file."""
+    if isinstance(given, bytes | bytearray | memoryview):
+        return " Bytes that were read before are one by io.BytesIO(...)."
+    if isinstance(given, Mapping) or hasattr(given, "columns") or hasattr(given, "__arrow_c_stream__"):
+        return (
+            " deciban.evaluate takes data frames as they are; deciban.trials.scores_from and key_from make tables of "
+            "trials of their columns."
+        )
+    if hasattr(given, "__array__") or isinstance(given, list | tuple):
+        return " deciban.evaluate takes arrays as they are."
+    return ""
+
+
+def content_of(file: Any, name: str) -> bytes:
+    """All that is left in an open file, of bytes or of text.
+
+    Raises
+    ------
+    InputError
+        If it is closed, cannot be read, or gives neither.
+    """
+    try:
+        found = file.read()
+    except (ValueError, io.UnsupportedOperation) as error:
+        raise InputError(
+            f"{name}: cannot be read: {str(error).rstrip('.')}. Open it for reading, as open(path, 'rb') does."
+        ) from error
+    if isinstance(found, str):
+        return found.encode("utf-8", "surrogateescape")
+    if not isinstance(found, bytes | bytearray | memoryview):
+        raise InputError(f"{name}: reading gives {type(found).__name__}, expected bytes or text.")
+    return bytes(found)
+
+
+class _Ahead:
+    """A stream of which some bytes were read ahead."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream, self._head = stream, io.BytesIO()
+
+    def look(self, n: int) -> bytes:
+        """The first ``n`` bytes, fewer if there are no more; they are read again."""
+        have = self._head.getvalue()
+        have += self.stream.read(max(n - len(have), 0))
+        self._head = io.BytesIO(have)
+        return have
+
+    def read(self, n: int = -1) -> bytes:
+        """As any stream."""
+        found = self._head.read(n)
+        return found + self.stream.read(n if n < 0 else n - len(found)) if n < 0 or len(found) < n else found
+
+
+_HEAD = 4096
+"""Bytes by which a device is judged."""
+
+_AHEAD: dict[str, _Ahead] = {}
+"""Streams that were looked at, and are still to be read."""
+
+
+def _begun(path: str | os.PathLike[str]) -> _Ahead:
+    known = _AHEAD.get(str(path))
+    if known is not None and (str(path) != "-" or known.stream is sys.stdin.buffer):
+        return known
+    if str(path) == "-":
+        return _with_end(_Ahead(sys.stdin.buffer), "standard input")
+    with ExitStack() as opened:
+        begun = _with_end(_Ahead(opened.enter_context(Path(path).open("rb"))), one_line(str(path)))
+        opened.pop_all()
+        return begun
+
+
+def _with_end(stream: _Ahead, name: str) -> _Ahead:
+    """Return the stream; refuse a device that delivers NUL bytes, such as ``/dev/zero``: it never ends."""
+    try:
+        number = stream.stream.fileno()
+    except OSError:  # no file of the operating system
+        return stream
+    if stat.S_ISCHR(os.fstat(number).st_mode) and not os.isatty(number) and b"\0" in stream.look(_HEAD):
+        raise FormatError(f"{name}: this device delivers NUL bytes, so it contains no table. Name a file or a pipe.")
+    return stream
+
+
+def looked_ahead(path: str | os.PathLike[str], n: int) -> bytes:
+    """The first bytes of standard input or of a pipe, which is still to be read as a whole.
+
+    Parameters
+    ----------
+    path : path
+    n : int
+        So many, or fewer if there are no more.
+    """
+    _AHEAD[str(path)] = stream = _begun(path)
+    return stream.look(n)
+
+
+@contextmanager
+def stream_of(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """Standard input or a pipe, from its beginning even if somebody looked at it; it can be read once."""
+    stream = _begun(path)
+    _AHEAD.pop(str(path), None)
+    try:
+        yield stream
+    finally:
+        if str(path) != "-":
+            stream.stream.close()
+
 
 UNFINISHED: set[Path] = set()
 """Files and folders of this process that are to go, for whoever ends it without waiting."""
@@ -150,14 +315,26 @@ def _claims() -> str:
     return f"deciban-{hashlib.sha256(os.fsencode(platform.node())).hexdigest()[:8]}-"
 
 
+_TRIES = 5
+
+
 def _claimed_folder() -> tuple[Path, int | None]:
-    """Make a temporary folder and lock it for as long as this process lives; None if folders cannot be locked here."""
-    path = Path(tempfile.mkdtemp(prefix=_claims()))
-    handle = _locked(path)
-    if handle is None:
-        path.rmdir()
-        path = Path(tempfile.mkdtemp(prefix="deciban-"))  # no other process takes it for abandoned
-    return path, handle
+    """Make a temporary folder and lock it for as long as this process lives; None if folders cannot be locked here.
+
+    Another process may take the folder for abandoned before it is locked, and remove it; then there is a new one.
+    """
+    for _ in range(_TRIES):
+        path = Path(tempfile.mkdtemp(prefix=_claims()))
+        handle = _locked(path)
+        if handle is not None and path.is_dir():
+            return path, handle
+        if handle is not None:
+            os.close(handle)
+        elif path.is_dir():  # folders cannot be locked here
+            with contextlib.suppress(OSError):
+                path.rmdir()
+            break
+    return Path(tempfile.mkdtemp(prefix="deciban-")), None  # no other process takes it for abandoned
 
 
 def _locked(folder: Path) -> int | None:
@@ -173,12 +350,12 @@ def _locked(folder: Path) -> int | None:
 
 
 def _remove_abandoned_folders() -> None:
-    """Remove what killed processes of this user left behind: folders that nobody has locked, and are not just made."""
+    """Remove what killed processes of this user left behind: folders that nobody has locked."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_claims()}*"):
         with contextlib.suppress(OSError):
             about = folder.lstat()
             is_own = stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid()
-            if not is_own or time.time() - about.st_mtime < _ABANDONED:
+            if not is_own:
                 continue
             handle = _locked(folder)
             if handle is not None:

@@ -7,10 +7,10 @@ from typing import Any
 
 from rich.console import Console
 
-from deciban.cli.shared.table_writers import Table
-from deciban.cli.shared.tables import number, percent, say, table
 from deciban.evaluation.preset_table import PRIMARY, Preset
 from deciban.evaluation.primary import Primary
+from deciban.tables.results import number, percent, say, table
+from deciban.tables.writers import Table
 
 
 def print_primaries(results: Any, out: Console) -> None:

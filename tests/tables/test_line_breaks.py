@@ -3,8 +3,8 @@
 import io
 import re
 
-from deciban.cli.shared.table_writers import wrapped
-from deciban.cli.shared.tables import TableConsole, table
+from deciban.tables.results import TableConsole, table
+from deciban.tables.writers import wrapped
 
 
 def test_long_headings_and_names_break_after_separators():

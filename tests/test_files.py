@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from deciban import Scores, read_scores
+from deciban._files import ScratchFolder, remove_unfinished
 from deciban.io import atomic_write, write
-from deciban.io.atomic import ScratchFolder, remove_unfinished
 
 
 def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -199,12 +199,12 @@ def test_who_ends_the_process_removes_scratch_folders():
 
 
 def killed_with_a_folder(tmp_path):
-    """The folder of a process that was killed, two minutes ago."""
-    code = "import os, signal\nfrom deciban.io.atomic import ScratchFolder\nfolder = ScratchFolder()\n"
+    """The folder of a process that was killed just now."""
+    before = {*tmp_path.glob("deciban-*")}
+    code = "import os, signal\nfrom deciban._files import ScratchFolder\nfolder = ScratchFolder()\n"
     code += "(folder.path / 'half.parquet').write_text('x')\nos.kill(os.getpid(), signal.SIGKILL)"
     subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
-    (left,) = tmp_path.glob("deciban-*")
-    os.utime(left, (time.time() - 120,) * 2)
+    (left,) = {*tmp_path.glob("deciban-*")} - before
     return left
 
 
@@ -221,11 +221,9 @@ def test_the_folder_of_a_killed_process_goes_with_the_next_one(temporary):
 
 
 def test_folders_of_processes_that_live_or_of_nobody_known_stay(temporary, monkeypatch):
-    """Nobody can say whether a folder with another name, of another machine or just made is abandoned."""
-    left = killed_with_a_folder(temporary)
-    os.utime(left)
+    """Nobody can say whether a folder with another name or of another machine is abandoned."""
     here = ScratchFolder()
-    os.utime(left, (time.time() - 120,) * 2)
+    left = killed_with_a_folder(temporary)
     os.utime(here.path, (time.time() - 120,) * 2)
     others = [temporary / "deciban-abc", temporary / "deciban-00000000-abc"]
     for one in others:
@@ -235,16 +233,34 @@ def test_folders_of_processes_that_live_or_of_nobody_known_stay(temporary, monke
         patch.setattr("os.getuid", lambda: temporary.stat().st_uid + 1)
         ScratchFolder().remove()
         assert left.exists()
-    os.utime(left)
     ScratchFolder().remove()
-    assert all(one.exists() for one in (here.path, left, *others))
+    assert all(one.exists() for one in (here.path, *others))
+    assert not left.exists()
     here.remove()
     assert not here.path.exists()
 
 
+@pytest.mark.usefixtures("temporary")
+def test_a_folder_that_is_removed_before_it_is_locked_is_made_again(monkeypatch):
+    made, make = [], tempfile.mkdtemp
+
+    def taken(**options):
+        made.append(Path(make(**options)))
+        if len(made) == 1:
+            made[0].rmdir()
+        return str(made[-1])
+
+    monkeypatch.setattr("deciban._files.tempfile.mkdtemp", taken)
+    folder = ScratchFolder()
+    assert folder.path == made[1]
+    assert folder.path.is_dir()
+    assert folder.path.name.count("-") == 2  # claimed: the next process removes it if this one is killed
+    folder.remove()
+
+
 def test_where_folders_cannot_be_locked_none_is_taken_for_abandoned(temporary, monkeypatch):
     left = killed_with_a_folder(temporary)
-    monkeypatch.setattr("deciban.io.atomic.lock", lambda _handle: False)
+    monkeypatch.setattr("deciban._files.lock", lambda _handle: False)
     one = ScratchFolder()
     assert left.exists()
     assert one.path.name.count("-") == 1

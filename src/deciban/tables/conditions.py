@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from deciban.analysis.condition_differences import beyond_doubt
-from deciban.cli.shared.requested_tables import rule_table
-from deciban.cli.shared.tables import captioned, class_columns, number, say, table, two_class_columns
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
 from deciban.evaluation.linear_figures import with_interval
 from deciban.messages import amount
+from deciban.tables.requested import rule_table
+from deciban.tables.results import captioned, class_columns, number, say, table, two_class_columns
 
 if TYPE_CHECKING:
-    from deciban.cli.shared.table_writers import Table
+    from deciban.tables.writers import Table
 
 _MOST_COUNTS = 3
 """Classes that have a column for how many trials of them a condition has; of more, all trials together have one."""

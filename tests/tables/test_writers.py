@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from deciban.cli.shared.table_writers import WRITERS, Table
-from deciban.cli.shared.tables import TableConsole, say, table
+from deciban.tables.results import TableConsole, say, table
+from deciban.tables.writers import WRITERS, Table
 
 WORDS = st.text(st.characters(whitelist_categories=("L", "N"), whitelist_characters="_-.&%$#{}|~^\\<>*`"), min_size=1)
 NUMBERS = st.floats(-1e5, 1e5).map(lambda x: f"{x:.3f}")

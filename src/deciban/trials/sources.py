@@ -10,16 +10,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError
 from deciban.messages import Message
-from deciban.trials.joining.matching import JoinReport
-from deciban.trials.lists import Trials
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit
+
+if TYPE_CHECKING:  # which need Arrow, and are made above
+    from deciban.trials.joining.matching import JoinReport
+    from deciban.trials.lists import Trials
 
 _BYTES_BESIDE = 4
 """What labels of a row take, as they are read and as they are told apart."""

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import deciban
-from deciban.cli.shared.table_writers import aligned, apart, with_corrected
 from deciban.evaluation.linear_figures import WithInterval
 from deciban.report import render
+from deciban.tables.writers import aligned, apart, with_corrected
 from support.commands import printed_table
 
 RNG = np.random.default_rng(4)
@@ -99,7 +99,7 @@ def test_other_styles_have_both_in_one_cell():
 
 
 def test_negative_bounds_have_a_minus_in_latex():
-    from deciban.cli.shared.table_writers import Table, as_latex
+    from deciban.tables.writers import Table, as_latex
 
     text = as_latex(Table(("system", "x"), (("a", WithInterval("0.1", "-0.2", "0.4")),)))
     assert "0.1 [$-$0.2, 0.4]" in text

@@ -1,4 +1,4 @@
-"""Who is who in trials in pieces, where nobody says it: both sides of a target trial are the same speaker.
+"""Units of trials that are read in batches. Unnamed speakers are found: both sides of a target trial are the same one.
 
 One pass collects the names and the pairs of names of target trials, as numbers; of these pairs only so many are kept as
 join the same names, fewer than there are names. Then the speaker of every trial follows from its names alone.
@@ -7,16 +7,22 @@ join the same names, fewer than there are names. Then the speaker of every trial
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.resampling.units import Keys, TrialUnits, distinct, mixed_bits
-from deciban.engines.work import Locked, Work
-from deciban.io.shards.pieces import Chunk, Piece, Wanted
-from deciban.trials.units import FOUND, connected
+from deciban.core.resampling.unit_counts import groups_of_keys, groups_of_units
+from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, mixed_bits
+from deciban.trials.passes import Locked, Work
+from deciban.trials.sources import Chunk, Piece, Wanted
 from deciban.types import AnyArray, IntArray
+
+FOUND = "found from target trials"
+"""How speakers were found that nobody named."""
+
+_FEW = 1 << 12
+"""Links and names up to which the components of a graph are found before scipy.sparse is imported."""
 
 _MOST_WAITING = 1 << 20
 """Names and pairs of names that wait until those are left out that are known, or join nothing new."""
@@ -168,3 +174,87 @@ def counting(chunk: Chunk) -> Chunk:
     if chunk.weight is None or np.all(chunk.weight > 0):
         return chunk
     return chunk.take(chunk.weight > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitsOfPieces:
+    """Which units there are, and which of them trials are of, piece by piece. Can be pickled.
+
+    Attributes
+    ----------
+    units : TrialUnits
+        All units, of no trial.
+    by_name : SpeakersByName, optional
+        The units of names, where pieces do not say those of trials.
+    dealt : (n_units,) uint64 array, optional
+        Where every trial is a unit, the keys of all if they are few, ascending.
+    """
+
+    units: TrialUnits
+    by_name: SpeakersByName | None = None
+    dealt: Keys | None = None
+
+    @property
+    def are_trials(self) -> bool:
+        """Whether every trial is a unit by itself, and none is listed."""
+        return isinstance(self.units, UnlistedUnits)
+
+    def wanted(self, wanted: Wanted, *, with_keys: bool = False) -> Wanted:
+        """The same, and what says the units; ``with_keys`` also those of trials that are units by themselves."""
+        named = self.by_name is not None
+        return replace(wanted, units=not named and (with_keys or not self.are_trials), names=named)
+
+    def groups(self, chunk: Chunk, n_groups: int) -> list[IntArray]:
+        """The groups of the units of trials that count, side by side, as `groups_of_units` makes them in memory."""
+        if not self.are_trials:
+            group, own = groups_of_units(self.units.keys, n_groups), self.of(chunk)
+            return [group[side] for side in own.codes]
+        assert chunk.units is not None  # noqa: S101  # they were asked for
+        keys = chunk.units.keys[chunk.units.codes[0]]
+        if self.dealt is None:
+            return [groups_of_keys(keys, n_groups)]
+        place: IntArray = np.searchsorted(self.dealt, keys)
+        return [place % max(min(n_groups, len(self.dealt)), 1)]
+
+    def of(self, chunk: Chunk) -> TrialUnits:
+        """Those of trials that count, by their positions among all units; each by itself where they are not listed."""
+        if self.are_trials:
+            assert chunk.truth is not None  # noqa: S101  # it was asked for
+            return TrialUnits.each(len(chunk.truth))
+        own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
+        assert own is not None  # noqa: S101  # they were asked for
+        place = np.searchsorted(self.units.keys, own.keys)
+        return replace(own, codes=tuple(place[side] for side in own.codes), keys=self.units.keys)
+
+
+def connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
+    """The component of every node of a graph, by its links.
+
+    Examples
+    --------
+    >>> connected(np.array([0, 2]), np.array([1, 1]), 5)
+    array([0, 0, 0, 1, 2])
+    """
+    if max(len(one), n_nodes) <= _FEW:
+        return _few_connected(one, other, n_nodes)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    links = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(n_nodes, n_nodes))
+    part: AnyArray = connected_components(links, directed=False)[1]
+    return part
+
+
+def _few_connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:
+    """The same by joining trees, in less time than the import of scipy.sparse takes."""
+    above = list(range(n_nodes))
+
+    def root(node: int) -> int:
+        while above[node] != node:
+            above[node] = node = above[above[node]]
+        return node
+
+    for left, right in zip(one.tolist(), other.tolist(), strict=True):
+        above[root(left)] = root(right)
+    roots = np.array([root(node) for node in range(n_nodes)], np.int64)
+    return np.unique(roots, return_inverse=True)[1]

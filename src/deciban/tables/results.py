@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from deciban.cli.shared.table_writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, with_corrected
 from deciban.evaluation.linear_figures import WithInterval, with_interval, written
 from deciban.messages import amount, one_line
+from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, with_corrected
 
 if TYPE_CHECKING:  # tables of formats need no numbers
     from deciban.evaluation import ClassEvaluation, Evaluation
@@ -71,54 +71,22 @@ def console(style: str = "plain", *, stderr: bool = False) -> TableConsole:
     return TableConsole(style, stderr=stderr)
 
 
-def print_results(
+def print_systems(
     results: Any,
-    out: Console | None = None,
+    to: Console,
     *,
     order: Sequence[str] = (),
     with_trials: bool = False,
     all_classes: bool | None = False,
     corrected: bool = False,
-    sentences: Sequence[str] = (),
 ) -> None:
-    """Print the table of all systems, and the notes that belong to it, on standard output or another console.
-
-    Parameters
-    ----------
-    results : Results
-        Of two classes or of many.
-    out : Console, optional
-    order : sequence of str
-        Names of all rows, if there are some without figures.
-    with_trials : bool
-        Two classes: whether each row says how many trials it is of, or of what weight.
-    all_classes : bool or None
-        Many classes: whether tables of classes have every class where there are more than 30, and not the ten of
-        greatest error rate alone. None for no such tables.
-    corrected : bool
-        Whether minima have their corrected values beside them.
-    sentences : sequence of str
-        What else is said of all trials, before tables by condition.
-    """
-    to = out or console()
+    """Print the tables of all systems, of two classes or of many; see `deciban.tables.text.print_results`."""
     if results.kind == "classes":
         _print_multiclass(results.systems, to, order, corrected=corrected)
         if all_classes is not None:
             _print_classes(results.systems, to, None if all_classes else _SHOWN_CLASSES)
     else:
         _print_two_class(results.systems, to, order, with_trials=with_trials, corrected=corrected)
-    if results.primaries:
-        from deciban.cli.shared.plan_tables import print_primaries
-
-        print_primaries(results, to)
-    for line in results.note_lines:
-        say(to, line, "yellow")
-    for line in sentences:
-        say(to, line)
-    if results.conditions:
-        from deciban.cli.shared.condition_tables import print_conditions
-
-        print_conditions(results, to)
 
 
 def say(out: Console, line: str, style: str = "") -> None:

@@ -1,0 +1,303 @@
+"""Units and classes of many: how sums of class means vary with units, class by class or group by group of classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from deciban.core.resampling.rates import ClassSize, RatePart, RateSum, is_enough, small_sample_factors
+from deciban.core.resampling.variances import correlation_of_sums, degrees_by_kurtosis, degrees_of
+from deciban.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups of classes whose means add up to a metric, such as a target and its rivals.
+
+    Attributes
+    ----------
+    weights : (n_groups, n_classes) array
+        Of the means of classes in that of each group, which sum to 1; no class is in two groups.
+    """
+
+    weights: FloatArray
+
+    @classmethod
+    def apart(cls, n_classes: int) -> Groups:
+        """Return each class by itself."""
+        return cls(np.eye(n_classes))
+
+    @classmethod
+    def of(cls, members: Sequence[int], n_classes: int) -> Groups:
+        """Return some classes, each by itself.
+
+        Examples
+        --------
+        >>> Groups.of([2, 0], 3).of_class.tolist()
+        [1, -1, 0]
+        """
+        return cls(np.eye(n_classes)[list(members)])
+
+    @cached_property
+    def of_class(self) -> IntArray:
+        """The group of each class; -1 where it is in none."""
+        return np.where(self.weights.any(axis=0), np.argmax(self.weights > 0.0, axis=0), -1)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """How sums of class means vary with units: sums of squares of influences of some metrics.
+
+    Attributes
+    ----------
+    total : (n_metrics,) array
+        Of influences through all groups.
+    fourth : (n_metrics,) array
+        Sums of their fourth powers.
+    by_group : (n_metrics, n_groups) array
+        Of influences through each group.
+    means : (n_metrics, n_groups) array
+        What each group adds to the metrics.
+    alone : (n_metrics, n_groups) array
+        Variances of these, if trials were independent.
+    """
+
+    total: FloatArray
+    fourth: FloatArray
+    by_group: FloatArray
+    means: FloatArray
+    alone: FloatArray
+
+    def __getitem__(self, at: int) -> Spread:
+        """Those of one metric."""
+        return Spread(*(getattr(self, name)[at] for name in ("total", "fourth", "by_group", "means", "alone")))
+
+    def only(self, group: int) -> Spread:
+        """Return what one group alone does to one metric, which is an error rate: fourth powers have no use there."""
+        own = slice(group, group + 1)
+        return Spread(self.by_group[group], np.zeros(()), self.by_group[own], self.means[own], self.alone[own])
+
+
+@dataclass(frozen=True, eq=False)
+class UnitPairs:
+    """Pairs of a stratum, which has a mean of its own, and a unit, of which there are trials.
+
+    Attributes
+    ----------
+    home : (n_pairs,) int array
+        The class of the stratum.
+    unit : (n_pairs,) int array
+    factor : (n_pairs,) array
+        By which influences are multiplied; see `influence_factors`.
+    n_units : int
+        All units, also those without a trial.
+    """
+
+    home: IntArray
+    unit: IntArray
+    factor: FloatArray
+    n_units: int
+    _codes: dict[bytes, tuple[IntArray, IntArray, IntArray, IntArray]] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def are_single(self) -> bool:
+        """Whether no unit is in two pairs."""
+        return len(np.unique(self.unit)) == len(self.unit)
+
+    def by_unit(self, values: FloatArray) -> FloatArray:
+        """Return sums over the pairs of each unit, (n_metrics, n_units), of (n_metrics, n_pairs)."""
+        return np.array([np.bincount(self.unit, row, minlength=self.n_units) for row in values])
+
+    def powers(self, values: FloatArray, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return sums of powers over units of the influences on some metrics.
+
+        Parameters
+        ----------
+        values : (n_metrics, n_pairs) array
+        groups : Groups
+
+        Returns
+        -------
+        total, fourth : (n_metrics,) arrays
+            Sums of second and of fourth powers, through all groups.
+        by_group : (n_metrics, n_groups) array
+            Sums of second powers, through each group.
+        """
+        n_groups = len(groups)
+        if self.are_single:
+            group = groups.of_class[self.home]
+            some = np.flatnonzero(group >= 0)
+            squares = np.square(values[:, some])
+            by_group = np.array([np.bincount(group[some], row, minlength=n_groups) for row in squares])
+            return by_group.sum(axis=1), np.einsum("mp,mp->m", squares, squares), by_group
+        some, place, group, unit = self._grouped(groups)
+        total, fourth, by_group = np.zeros(len(values)), np.zeros(len(values)), np.zeros((len(values), n_groups))
+        for k, row in enumerate(values):
+            sums = np.bincount(place, row[some], minlength=len(group))
+            by_group[k] = np.bincount(group, sums * sums, minlength=n_groups)
+            squares = np.square(np.bincount(unit, sums))
+            total[k], fourth[k] = squares.sum(), squares @ squares
+        return total, fourth, by_group
+
+    def _grouped(self, groups: Groups) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return the pairs of any group, the pair of group and unit of each, and group and unit of these."""
+        key = groups.of_class.tobytes()
+        if key not in self._codes:
+            group = groups.of_class[self.home]
+            some = np.flatnonzero(group >= 0)
+            known, place = np.unique(group[some] * np.int64(self.n_units) + self.unit[some], return_inverse=True)
+            self._codes.clear()
+            self._codes[key] = some, place, known // self.n_units, known % self.n_units
+        return self._codes[key]
+
+
+def stretches(seen: FloatArray, n_units: int) -> FloatArray:
+    """Return by how much means of strata with fewer units count more than those with all units.
+
+    Sums of squares are too small by 1/m of what m units of a stratum add, as its mean is their own. For n units in all,
+    ``n / (n - 1)`` makes up for that, and with these factors also where a stratum has fewer.
+
+    Examples
+    --------
+    >>> stretches(np.array([4.0, 2.0]), 4).round(4).tolist()
+    [1.0, 1.2247]
+    """
+    ratio = np.divide(seen * (n_units - 1), n_units * (seen - 1), out=np.ones(len(seen)), where=seen > 1)
+    return np.asarray(np.sqrt(ratio))
+
+
+def influence_factors(stratum: IntArray, share: FloatArray, seen: FloatArray, n_units: int) -> FloatArray:
+    """Return factors of the influences of units through strata: those of a jackknife, and `stretches`.
+
+    Parameters
+    ----------
+    stratum : (n_pairs,) int array
+    share : (n_pairs,) array
+        What a unit has of the stratum, as a share.
+    seen : (n_strata,) array
+        Units of each stratum.
+    n_units : int
+        Units with any trial.
+    """
+    return small_sample_factors(share, seen[stratum]) * stretches(seen, n_units)[stratum]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterDesign:
+    """Sizes of many classes, and how far they have the same units.
+
+    Attributes
+    ----------
+    n_units : int
+        Units with trials of any class.
+    n_trials : (n_classes,) array
+    seen : (n_classes,) int array
+        Units with trials of each class.
+    overlap : (n_classes, n_classes) array
+        Sums over units of the products of their shares of two classes.
+    """
+
+    n_units: int
+    n_trials: FloatArray
+    seen: IntArray
+    overlap: FloatArray
+
+    @classmethod
+    def of(
+        cls, home: IntArray, unit: IntArray, weight: FloatArray, shape: tuple[int, int], n_trials: FloatArray
+    ) -> ClusterDesign:
+        """Return the design from the trials, or their weight, of pairs of a class and a unit.
+
+        Parameters
+        ----------
+        home, unit : (n_pairs,) int arrays
+            A pair may come several times.
+        weight : (n_pairs,) array
+        shape : (int, int)
+            Numbers of classes and of units.
+        n_trials : (n_classes,) array
+        """
+        from scipy.sparse import csr_matrix  # few need it
+
+        table = csr_matrix((weight, (home, unit)), shape=shape)
+        sums = np.asarray(table.sum(axis=1)).ravel()
+        scale = 1.0 / np.where(sums > 0.0, sums, 1.0)
+        overlap = np.asarray((table @ table.T).toarray()) * scale * scale[:, None]
+        return cls(len(np.unique(unit)), n_trials, np.diff(table.indptr), overlap)
+
+    @property
+    def n_clusters(self) -> FloatArray:
+        """Effective numbers of units of each class; 0 where there is none."""
+        own = np.diag(self.overlap)
+        return np.divide(1.0, own, out=np.zeros(len(own)), where=own > 0.0)
+
+    @property
+    def effective(self) -> IntArray:
+        """The same rounded down, and at least 1."""
+        return np.maximum(np.floor(self.n_clusters * (1.0 + 1e-9)).astype(np.int64), 1)
+
+    def size(self, weights: FloatArray) -> ClassSize:
+        """Return the size of a group of classes whose means have these weights."""
+        own = weights > 0.0
+        n_trials = float(weights.sum() ** 2 / np.sum(weights[own] ** 2 / self.n_trials[own]))
+        overlap = float(weights @ self.overlap @ weights)
+        n_clusters = float(weights.sum()) ** 2 / overlap if overlap > 0.0 else 0.0
+        return ClassSize(n_trials, n_clusters, min(int(self.seen[own].sum()), self.n_units))
+
+    def too_few(self, names: Sequence[str]) -> dict[str, float]:
+        """Return the effective numbers of units of classes that have too few for intervals."""
+        pairs = zip(names, self.n_clusters.tolist(), strict=True)
+        return {name: n for name, n in pairs if not is_enough(n)}
+
+    def has_enough(self, groups: Groups) -> bool:
+        """Return whether each group has enough effective units for intervals."""
+        return all(self.size(own).is_enough for own in groups.weights)
+
+    def n_units_of(self, groups: Groups) -> int:
+        """Return how many units have trials of these classes; of several classes at most so many."""
+        return min(int(self.seen[groups.of_class >= 0].sum()), self.n_units)
+
+    def standard_error(self, square: float) -> float:
+        """Return the standard error of a metric from the sum of squares of its influences."""
+        return float(np.sqrt(square * self.n_units / (self.n_units - 1)))
+
+    def degrees(self, spread: Spread, groups: Groups, *, is_mean: bool = False) -> float:
+        """Return degrees of freedom of the standard error of a metric.
+
+        See `deciban.core.resampling.variances.degrees_of`, and `degrees_by_kurtosis` there for a mean of costs.
+        """
+        most = degrees_of(spread.by_group, groups.weights @ self.overlap @ groups.weights.T)
+        if not is_mean:
+            return most
+        return degrees_by_kurtosis(most, float(spread.total), float(spread.fourth), self.n_units)
+
+    def rates(self, spread: Spread, groups: Groups, most: FloatArray, *, are_graded: bool) -> RateSum:
+        """Return a metric as a sum of means of groups, each of which is a rate times the most that it can be.
+
+        Parameters
+        ----------
+        spread : Spread
+            Of one metric, or of a curve with places in the last axis.
+        groups : Groups
+        most : (n_groups, ...) array
+        are_graded : bool
+            Whether trials may cost a part of the most: then as many yes or no decisions stand for them as give means
+            that vary alike.
+        """
+        factor, parts = self.n_units / (self.n_units - 1), list[tuple[RatePart, ...]]()
+        for k, own in enumerate(groups.weights):
+            top, size = most[k], self.size(own)
+            rate = np.clip(np.divide(spread.means[k], top, out=np.zeros(np.shape(top)), where=top > 0.0), 0.0, 1.0)
+            squared = np.divide(1.0, top * top, out=np.zeros(np.shape(top)), where=top > 0.0)
+            alone, n_trials = spread.alone[k] * squared, np.full(np.shape(top), size.n_trials)
+            if are_graded:
+                np.divide(rate * (1.0 - rate), alone, out=n_trials, where=(alone > 0.0) & (rate > 0.0) & (rate < 1.0))
+            some = ClassSize(np.maximum(n_trials, size.n_trials), size.n_clusters, size.n_units)
+            parts.append((RatePart(top, rate, spread.by_group[k] * factor * squared, some),))
+        return RateSum(tuple(parts), (1.0,) * len(parts), correlation_of_sums(spread.by_group, spread.total))

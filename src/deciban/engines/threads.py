@@ -1,0 +1,88 @@
+"""Passes in this process, by several threads."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from deciban.core.ranks.hull import Pav
+from deciban.errors import InputError
+from deciban.io.memory import LIBRARIES
+from deciban.steps import teller
+from deciban.trials.passes import Engine, Work
+from deciban.trials.sources import Piece, ShardSource, batches
+
+W = TypeVar("W", bound=Work)
+
+_BYTES_PER_THREAD = 12 * 10**6
+
+"""What every thread but the first takes besides rows: buffers, blocks that it works on, what its allocator keeps."""
+
+
+class CountingEngine(Engine):
+    """An engine that finds ranks by counting."""
+
+    def pav(self, source: ShardSource, memory: int) -> Pav:
+        """See `Engine.pav`."""
+        from deciban.engines.counting import summarize_shards  # most passes need no ranks
+
+        return summarize_shards(source, self, memory).pav
+
+
+class Threads(CountingEngine):
+    """Runs passes in this process.
+
+    Parameters
+    ----------
+    n_threads : int, optional
+        As many as there are processors, if left out.
+    """
+
+    shares_memory = True
+
+    def __init__(self, n_threads: int | None = None) -> None:
+        self.n_threads = self.n_at_once = n_threads or len(os.sched_getaffinity(0))
+
+    def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1, beside: int = 0) -> None:
+        """See `Engine.make_room`: half of the memory is for rows, the other half for what is counted."""
+        if not source.pieces or source.batch is not None:
+            return
+        largest = max(source.pieces, key=lambda one: one.n_rows)
+        needed = largest.n_rows * source.bytes_per_row(n_systems)
+        for_rows = (memory - beside) // 2
+        if needed > for_rows:
+            enough = math.ceil((2 * needed + beside + LIBRARIES) / 1e6)
+            raise InputError(
+                f"memory: {largest.name} has {largest.n_rows:,} rows, which are read at once. With what is counted of "
+                f"them, and Python and its libraries, they take {enough:,} MB: allow that (memory=, --memory), or "
+                "write smaller row groups."
+            )
+        self.n_at_once = min(self.n_threads, 1 + (for_rows - needed) // (needed + _BYTES_PER_THREAD))
+
+    def run(self, work: W, pieces: Sequence[Piece]) -> W:
+        """See `Engine.run`."""
+        self.n_passes += 1
+        tell = teller(sum(one.n_rows for one in pieces), "rows")
+        done, lock = 0, threading.Lock()
+
+        def take(batch: Sequence[Piece]) -> None:
+            nonlocal done
+            work.take(batch)
+            with lock:
+                done += sum(one.n_rows for one in batch)
+                tell(done)
+
+        with ThreadPoolExecutor(self.n_at_once) as pool:
+            futures = [pool.submit(take, batch) for batch in batches(pieces, work.rows_per_batch)]
+            try:
+                finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
+                for one in finished:
+                    one.result()
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        return work

@@ -1,0 +1,1 @@
+"""Results as tables: in a terminal, as CSV, Markdown, LaTeX and HTML, and as data frames."""

@@ -1,0 +1,139 @@
+"""What the linter cannot see of the layers: modules that are loaded, imports by strings, circles, registered views."""
+
+import ast
+import inspect
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from deciban import calibration, fusion
+from deciban._lazy import registered
+from deciban.models import Model
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+MODULES = {
+    ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in SOURCE.rglob("*.py")
+}
+
+
+def printed_by(code):
+    """The words that a new interpreter prints."""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("names", "most"),
+    [
+        ("deciban.calibration import AffineCalibrator", 36),
+        ("deciban.fusion import LinearFusion", 38),
+        ("deciban.calibration import MulticlassCalibrator", 62),
+        ("deciban.models import load_model", 36),
+    ],
+)
+def test_estimators_load_neither_files_nor_engines(names, most):
+    loaded = printed_by(f"import sys; from {names}; print(*sys.modules)")
+    own = [name for name in loaded if name.partition(".")[0] == "deciban"]
+    assert [name for name in own if name.split(".")[1:2] in (["io"], ["engines"], ["workflows"])] == []
+    assert not {"pyarrow", "pandas", "matplotlib", "rich", "click"} & set(loaded)
+    assert len(own) <= most
+
+
+@pytest.mark.parametrize("package", ["calibration", "fusion", "sklearn"])
+def test_no_estimator_loads_files_or_engines(package):
+    loaded = printed_by(f"import sys; from deciban.{package} import *; print(*sys.modules)")
+    assert [name for name in loaded if name.startswith(("deciban.io", "deciban.engines", "deciban.workflows"))] == []
+    assert package == "sklearn" or "pyarrow" not in loaded  # pandas loads it for scikit-learn
+
+
+SEEN = """
+import sys
+{first}
+heavy = {{"matplotlib", "pyarrow", "rich", "jinja2"}}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+from deciban.evaluation import evaluate
+result = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+print(result.table().split()[0], len(result.to_frame()), type(result.plot.det()).__name__)
+print(type(result.explore()).__name__, "<table" in result._repr_html_(), result._repr_markdown_()[0])
+"""
+
+
+@pytest.mark.parametrize(
+    "first", ["import deciban", "from deciban.evaluation import evaluate", "from deciban.metrics import eer"]
+)
+def test_results_have_their_views_whatever_was_imported_first(first):
+    words = printed_by(SEEN.format(first=first))
+    assert words == ["system", "1", "Axes", "Exploration", "True", "|"]
+
+
+def test_every_kind_of_model_is_registered_with_its_class():
+    offered = [getattr(package, name) for package in (calibration, fusion) for name in package.__all__]
+    kinds = {
+        one.kind: one
+        for one in offered
+        if inspect.isclass(one) and issubclass(one, Model) and not inspect.isabstract(one)
+    }
+    assert {kind: registered("model_class")(kind) for kind in registered("model_kinds")()} == kinds
+
+
+def named(module):
+    """Modules that one imports anywhere in it, for type checking alone, in its stub or by a string."""
+    path, found = MODULES[module], set()
+    stub = path.with_suffix(".pyi")
+    trees = [ast.parse(one.read_text()) for one in (path, stub) if one.exists()]
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            full = [f"{node.module}.{alias.name}" for alias in node.names]
+            found |= {name if name in MODULES else node.module for name in full}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value:
+            found.add(node.value.partition(":")[0])
+    return (found & MODULES.keys()) - {module}
+
+
+def depths():
+    """How far down the layer of each package is."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    [layers] = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
+    return {name: at for at, layer in enumerate(layers) for name in layer.split(" | ")}
+
+
+def test_nothing_is_named_upward_not_even_in_a_string():
+    """So packages have no circle: `deciban` and its start stand above all of them."""
+    depth = depths()
+    upward = [
+        f"{module} -> {other}"
+        for module in MODULES.keys() - {"deciban", "deciban.__main__"}
+        for other in named(module) - {"deciban.__main__"}
+        if other == "deciban" or depth[other.split(".")[1]] < depth[module.split(".")[1]]
+    ]
+    assert upward == []
+
+
+CIRCLES = {"evaluation": 16, "report": 11, "workflows": 7, "engines": 5, "fusion": 4, "io": 2}
+"""The most modules of each package that need each other, imports for type checking and in functions included."""
+
+
+def test_circles_stay_within_a_package_and_do_not_grow():
+    graph = {module: named(module) - {"deciban.__main__"} for module in MODULES}
+    reach = {}
+    for start in graph:
+        seen, ahead = set(), [start]
+        while ahead:
+            ahead += [one for one in graph[ahead.pop()] if one not in seen and not seen.add(one)]
+        reach[start] = seen
+    most = {}
+    for module in graph:
+        size = sum(module in reach[other] for other in reach[module])
+        if size > 1:
+            package = module.split(".")[1]
+            most[package] = max(most.get(package, 0), size)
+    assert {package: n for package, n in most.items() if n > CIRCLES.get(package, 0)} == {}

@@ -1,0 +1,59 @@
+"""Notes on intervals that are refused, or may be too narrow."""
+
+import numpy as np
+import pytest
+
+from deciban.core.resampling.variances import ClassSizes
+from deciban.evaluation import TwoClassFigures, evaluate
+from deciban.evaluation.interval_notes import LimitedRate, notes_on_intervals
+
+
+def sizes(of_units, n_units=50):
+    totals = np.resize(np.array(of_units, np.float64), n_units)
+    return ClassSizes.of((totals, totals), (totals.sum(), totals.sum()))
+
+
+@pytest.mark.parametrize(
+    ("auc", "eer", "rates", "of_units", "words"),
+    [
+        (0.999, 0.005, (0.005, 0.005), [4.0], "Only 1 miss and 1 false alarm at the threshold of the EER"),
+        (0.99, 0.04, (0.005, 0.04), [4.0], ""),
+        (0.999, 0.02, (0.02, 0.02), [10.0], ""),
+        (1.0, 0.0, (0.0, 0.0), [4.0], "perfectly separated"),
+        (0.9, 0.2, (0.2, 0.2), [1.0, 1.0, 1.0, 1.0, 40.0], "count as those of"),
+    ],
+)
+def test_notes_stand_where_simulations_show_a_failure(auc, eer, rates, of_units, words):
+    notes = notes_on_intervals(auc, eer, rates, sizes(of_units), "speaker", ())
+    assert len(notes) == bool(words)
+    assert not words or words in notes[0]
+
+
+def test_a_limit_that_allows_few_errors_has_a_note():
+    enough, few = LimitedRate("fmr", 0.01, 10.0), LimitedRate("fnmr", 0.1, 9.9)
+    (note,) = notes_on_intervals(0.9, 0.1, (0.1, 0.1), sizes([10.0]), "speaker", (enough, few))
+    assert note.startswith("No confidence interval for FMR at FNMR 0.1: the limit allows 9.9 independent")
+
+
+def test_separated_classes_have_no_intervals_of_mean_costs():
+    rng, units = np.random.default_rng(1), np.arange(40)
+    asked = TwoClassFigures([0.5], posteriors_at=0.2)
+    found = evaluate(
+        rng.normal(8, 1, 40), rng.normal(-8, 1, 40), operating_points=asked, tar_units=units, non_units=units
+    )
+    names = {one if isinstance(one, str) else one[0] for one in found.uncertainty.estimates}
+    assert not names & {"cllr", "information", "log_loss", "brier"}
+    assert names >= {"eer", "auc", "min_cllr", "calibration_loss"}
+    assert any("perfectly separated" in note for note in found.all_notes)
+
+
+def test_a_limited_rate_has_an_interval_if_the_limit_allows_enough_errors():
+    rng = np.random.default_rng(1)
+    asked = TwoClassFigures([0.5], fnmr_at=[0.1, 0.001])
+    tar, non = rng.normal(1, 1, 400), rng.normal(-1, 1, 1000)
+    units = {"tar_units": np.arange(400), "non_units": 400 + np.arange(1000)}
+    found = evaluate(tar, non, operating_points=asked, **units)
+    assert ("rates_at", 0) in found.uncertainty.estimates
+    assert ("rates_at", 1) not in found.uncertainty.estimates
+    assert found.requested.rates_at[1].rate > 0.0
+    assert any("FNMR at FMR 0.001" in note for note in found.all_notes)
