@@ -1,12 +1,14 @@
 """The commands as users type them: in memory and in pieces, one answer, row by row."""
 
 import json
+import sys
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from deciban.io import validation
 from deciban.workflows import apply, evaluating
 from support.commands import terminal
 
@@ -23,9 +25,16 @@ def files(tmp_path):
     shift = 0.4 * rng.normal(size=40)[speaker]
     spread = {f"s{k}_score": (1.2 + 0.3 * k) * rng.normal(size=N) for k in range(3)}
     columns = {name: np.round(np.where(truth, 1, -1) + shift + own, 2) for name, own in spread.items()}
-    pq.write_table(pa.table({**columns, "label": truth, **about}), tmp_path / "two.parquet", row_group_size=400)
+    pq.write_table(pa.table({**columns, "label": truth, **about}), tmp_path / "two.parquet", row_group_size=100)
     own = {"score": columns["s1_score"], "label": truth, **about}
-    pq.write_table(pa.table(own), tmp_path / "one.parquet", row_group_size=400)
+    pq.write_table(pa.table(own), tmp_path / "one.parquet", row_group_size=100)
+    names = {"enroll": [f"m{k % 30}" for k in range(N)], "test": [f"t{k}" for k in range(N)]}
+    pq.write_table(pa.table({**names, "score": own["score"]}), tmp_path / "scores.parquet", row_group_size=100)
+    pq.write_table(pa.table({**names, "score": columns["s0_score"]}), tmp_path / "more.parquet", row_group_size=100)
+    key = pa.table({**names, "label": truth, **about}).take(np.random.default_rng(9).permutation(N))
+    pq.write_table(key, tmp_path / "key.parquet", row_group_size=100)
+    costs = 'actions = ["accept", "reject", "ask"]\nclasses = ["target", "nontarget"]\n'
+    (tmp_path / "costs.toml").write_text(costs + "costs = [[0, 10], [1, 0], [0.2, 0.2]]\n")
     label = rng.integers(0, 3, N // 4)
     told = {"class": np.array(list("xyz"))[label], **{name: column[: N // 4] for name, column in about.items()}}
     for k in range(3):
@@ -40,6 +49,8 @@ CALLS = {
     "presets and conditions": "eval two.parquet --by gender --equalize gender --units spk --preset sre96-08 --json",
     "classes": "eval many0.parquet --classes x,y,z --units spk --json",
     "classes by condition": "eval many0.parquet --classes x,y,z --units spk --by gender --json",
+    "a key": "eval scores.parquet more.parquet --key key.parquet --units spk --by gender --json",
+    "cross-validation": "calibrate one.parquet --cross-validate spk -o model.json --json",
     "calibrate": "calibrate one.parquet --units spk -o model.json --json",
     "fuse": "fuse two.parquet --units spk -o model.json --json",
     "fuse two": "fuse two.parquet --columns score=s0_score|s1_score,label=label -o model.json --json",
@@ -87,3 +98,52 @@ def test_commands_give_the_same_at_every_size(files, monkeypatch, capsysbinary, 
     assert "read more than once" in of_pieces
     assert "read more than once" not in of_memory
     assert differences(whole, pieces) == []
+
+
+WRITTEN = {
+    "apply": (
+        "calibrate scores.parquet --key key.parquet --no-intervals -o model.json",
+        "apply model.json scores.parquet -o out.parquet",
+    ),
+    "apply a fusion": (
+        "fuse scores.parquet more.parquet --key key.parquet --no-intervals -o model.json",
+        "apply model.json scores.parquet more.parquet -o out.parquet",
+    ),
+    "convert": ("convert scores.parquet out.parquet",),
+    "decide": ("decide scores.parquet --costs costs.toml --prior 0.1 -o out.parquet",),
+}
+"""Commands that write out.parquet."""
+
+
+def without_memory(monkeypatch):
+    """Have every command read its inputs in batches, of 100 rows here."""
+    for module in (evaluating, apply, sys.modules["deciban.io.convert"], validation):
+        monkeypatch.setattr(module, "memory_of", lambda *_: 1 << 60)
+
+
+@pytest.mark.parametrize("calls", WRITTEN)
+def test_commands_write_the_same_at_every_size(files, monkeypatch, capsysbinary, calls):
+    monkeypatch.chdir(files)
+    run, found = terminal(monkeypatch, capsysbinary), []
+    for _ in range(2):
+        for call in WRITTEN[calls]:
+            code, _, messages = run(call)
+            assert code == 0, messages
+        found.append(pq.read_table("out.parquet").to_pylist())
+        without_memory(monkeypatch)
+    assert len(found[0]) == N
+    assert differences(*found) == []
+
+
+@pytest.mark.parametrize("scores", ["scores.parquet", "wrong.parquet"])
+def test_lists_are_validated_alike_at_every_size(files, monkeypatch, capsysbinary, scores):
+    monkeypatch.chdir(files)
+    table = pq.read_table("scores.parquet")
+    pq.write_table(pa.concat_tables([table.slice(3), table.slice(5, 2)]), "wrong.parquet", row_group_size=100)
+    run, found = terminal(monkeypatch, capsysbinary), []
+    for _ in range(2):
+        code, out, messages = run(f"validate {scores} --trials key.parquet --any-order")
+        found.append((code, out, [line for line in messages.splitlines() if not line.startswith(("trials", "scores"))]))
+        without_memory(monkeypatch)
+    assert found[0] == found[1]
+    assert (found[0][0] == 0) == (scores == "scores.parquet")

@@ -17,7 +17,6 @@ from deciban.workflows import Options, read_joined
 from deciban.workflows.evaluating import evaluate_source
 from deciban.workflows.inputs import ScoreFiles
 from deciban.workflows.kinds.two_class import TwoClass
-from deciban.workflows.sources import loaded
 
 ROWS = [  # enroll, test, label, the speakers of both sides, day, weight
     ("m1", "ann one", "target", "ann", "ann", "mon", 1),
@@ -363,7 +362,7 @@ def test_units_go_with_the_trials_that_have_scores(files, monkeypatch):
     lines = (files / "sys.csv").read_text().splitlines(keepends=True)
     write("part.csv", "".join(lines[:2] + lines[3:]))
     options = replace(Options.of("evaluate_files", {"units": "day"}), incomplete=True)
-    source = loaded(ScoreFiles.of(["sys.csv", "part.csv"], "key.csv", options.reading), options)
+    source = ScoreFiles.of(["sys.csv", "part.csv"], "key.csv", options.reading).as_source(options)
     seen, plain = [], TwoClass.evaluate
     monkeypatch.setattr(TwoClass, "evaluate", lambda *given, **how: seen.append(how) or plain(*given, **how))
     evaluate_source(source, options)

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import starmap, zip_longest
+from operator import add
 from typing import Any
 
 import numpy as np
 
-from deciban._files import PathLike
+from deciban._files import PathLike, atomic_write, display_name
 from deciban._validate.classes import Prior
 from deciban._validate.ratios import unit_of
-from deciban.errors import FormatError, KeyMismatchError
+from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.headers import Columns, unit_in_words
-from deciban.io.contents import ContentKind, Contents, Written, field_of
-from deciban.io.formats import Format, formats
+from deciban.io.contents import ContentKind, Contents, Written, field_of, labels_in_words
+from deciban.io.formats import Format, by_name, for_ending, formats
 from deciban.io.memory import memory_for_trials, memory_of
 from deciban.io.reader import read_contents, read_input
 from deciban.io.source import require_one_stream
 from deciban.io.units import (
     as_written,
+    certain,
     in_other_units,
     is_submission,
+    n_infinite,
     notes_on_submissions,
     refuse_negated_probabilities,
     require_class_units,
@@ -81,7 +85,7 @@ def convert(
         The same for the key.
     memory : str or int, optional
         Bytes that may be taken, as ``"2GB"`` or a number; left out, half of what is free. Text, Parquet and Arrow that
-        would take more become Parquet piece by piece.
+        would take more become Parquet in batches.
 
     Returns
     -------
@@ -108,34 +112,140 @@ def convert(
         refuse_negated_probabilities(probabilities)
     require_one_stream([source, key])
     refuse_overwriting([target], [source, key])
-    if memory_of([source]) > memory_for_trials(memory):
-        from deciban.io.convert_in_pieces import Converted, convert_in_pieces  # most files fit
-
-        how = Converted(what, probabilities, detection_llr, write_as, negate)
-        given: Any = {"to": to, "key": key, "format": format, "columns": columns, "labels": labels}
-        given["unit"] = unit
-        told = convert_in_pieces(source, target, how, must=memory is not None, **given)
-        if told is not None:
-            return told
-    contents = read_input(source, need=what, format=format, columns=columns, labels=labels, unit=unit).contents
-    own, contents = contents.key, contents if what is None else only(contents, what)
-    messages = [read_message("read", contents, _counts(contents)), *_notes(contents)]
     # A format that has detection llrs makes them itself.
     class_unit = "loglik" if to in formats() and formats()[to].detection_llr else write_as
-    asked: Any = {"detection_llr": detection_llr, "write_as": class_unit, "lr": lr}
-    contents, told_of_sign = as_written(contents, negate=negate)
-    messages += told_of_sign
-    contents, changed = in_other_units(contents, probabilities, **asked)
-    messages += changed
+    units: Any = {"probabilities": probabilities, "detection_llr": detection_llr, "write_as": class_unit, "lr": lr}
+    read = _Read(what, units, negate)
+    given: Any = {"format": format, "columns": columns, "labels": labels, "unit": unit}
+    if memory_of([source]) > memory_for_trials(memory):
+        reason = _needs_all(source, target, to, what, key, given)
+        if not reason:
+            return _in_batches(source, target, read, given)
+        if memory is not None:
+            raise InputError(
+                f"memory: {display_name(source)} does not fit in it, and {reason}. Allow more memory (memory=, "
+                "--memory)."
+            )
+    found = read_input(source, need=what, **given).contents
+    contents = read.add(found)
+    messages = list(read.messages(found.origin.name))
     needed: list[ContentKind] = [] if what is None else [what]
     if key is not None:
         truth = read_contents(key, need="key", format=key_format, columns=key_columns, labels=labels)
-        contents, met = _with_key(contents, own, truth.key)
+        contents, met = _with_key(contents, found.key, truth.key)
         messages += [read_message("key", truth, truth.label_counts), *_notes(truth), met]
         needed.append("key")
     told = put_and_tell(contents, target, to, needed)
-    is_known = is_submission(contents.origin) and not changed  # written as it was
+    is_known = is_submission(contents.origin) and not read.told  # written as it was
     return (*messages, *told, *([] if is_known else notes_on_submissions(told, write_as)))
+
+
+@dataclass
+class _Read:
+    """What was read of a file, in one batch or in many.
+
+    Attributes
+    ----------
+    what : str, optional
+        As of `convert`.
+    units : mapping
+        Arguments of `in_other_units`.
+    negate : bool
+    first : Contents or None
+        Of the first batch.
+    n_trials : int
+    labels : list of int
+        Targets and non-targets.
+    words : dict
+        Words that stand for them.
+    notes : dict of notes
+    told : dict of Message
+        On units.
+    n_certain : list of int
+        Trials with an infinite logarithm of a probability, of each system.
+    """
+
+    what: ContentKind | None
+    units: Mapping[str, Any]
+    negate: bool
+    first: Contents | None = None
+    n_trials: int = 0
+    labels: list[int] = field(default_factory=lambda: [0, 0])
+    words: dict[str, bool] = field(default_factory=dict)
+    notes: dict[str | Message, None] = field(default_factory=dict)
+    told: dict[Message, None] = field(default_factory=dict)
+    n_certain: list[int] = field(default_factory=list)
+
+    def add(self, contents: Contents) -> Contents:
+        """Return what is written of a batch, in the units in which it is written."""
+        chosen = contents if self.what is None else only(contents, self.what)
+        chosen, of_sign = as_written(chosen, negate=self.negate)
+        made, told = in_other_units(chosen, **self.units)
+        told = [*of_sign, *told]
+        self.first = self.first or chosen
+        self.n_trials += 0 if chosen.index is None else len(chosen.index)
+        if chosen.key is not None:
+            self.labels[0] += int(chosen.key.n_tar)
+            self.labels[1] += int(chosen.key.n_non)
+        self.words |= chosen.words
+        self.notes |= dict.fromkeys(chosen.notes)
+        self.told |= dict.fromkeys(one for one in told if not one.origin)
+        if self.units["probabilities"] is not None:
+            classes = made.class_scores
+            own = [n_infinite(one.score) for one in (made.systems if classes is None else (classes,))]
+            self.n_certain = list(starmap(add, zip_longest(self.n_certain, own, fillvalue=0)))
+        return made
+
+    def messages(self, name: str) -> Iterator[Message]:
+        """Yield the messages on a file that was read."""
+        first = self.first
+        assert first is not None  # noqa: S101  # there was a batch
+        counts = [] if first.index is None else [counted(self.n_trials, "trial")]
+        if first.key is not None:
+            counts.append(labels_in_words(self.words, *self.labels))
+        origin = replace(first.origin, name=name)
+        yield read_message("read", replace(first, origin=origin), ", ".join(counts) or ", ".join(first.kinds))
+        yield from (as_message(note, name) for note in self.notes)
+        yield from self.told
+        noun = "segment" if first.class_scores is not None else "trial"
+        for n in self.n_certain:
+            yield from certain(n, noun, name)
+
+
+def _needs_all(
+    source: PathLike, target: PathLike, to: str | None, what: ContentKind | None, key: PathLike | None, given: Any
+) -> str:
+    """Return the reason why a file has to be read as a whole; nothing if batches of its rows will do."""
+    from deciban.io.shards.contents import is_readable_in_batches  # most files fit
+    from deciban.io.shards.files import table_files
+
+    form = by_name(to) if to is not None else for_ending(target_name(target))
+    if form is None or form.name != "parquet" or str(target) == "-":
+        return "only Parquet is written in batches"
+    if key is not None:
+        return "labels of a key are found for all trials together (convert the scores without them)"
+    if str(source) == "-" or not all(is_readable_in_batches(file.path, what, given) for file in table_files(source)):
+        return "only Parquet, Arrow and text without classes are read in batches"
+    return ""
+
+
+def _in_batches(source: PathLike, target: PathLike, read: _Read, given: Any) -> tuple[Message, ...]:
+    """Write batches of a file as Parquet, one after the other."""
+    from deciban.io.columns.columnar import table_of, written_of
+    from deciban.io.shards.contents import contents_in_batches
+    from deciban.io.shards.writing import TableWriter
+
+    left: list[Message] | None = None
+    with atomic_write(target) as stream, TableWriter(stream, target_name(target)) as writer:
+        for name, contents in contents_in_batches(source, read.what, **given):
+            made = read.add(contents)
+            table = table_of(made)
+            if left is None:
+                lost = left_out(made, by_name("parquet"), written_of(made, table))
+                left = [Message("left out", "", one) for one in lost]
+            writer.write(table, name)
+    told = Message("wrote", target_name(target), "as parquet, in batches")
+    return (*read.messages(display_name(source)), *(left or ()), told)
 
 
 def read_message(kind: str, contents: Contents, counts: str) -> Message:
@@ -211,13 +321,6 @@ def _with_key(contents: Contents, own: Key | None, key: Key | None) -> tuple[Con
 
 
 _ABOUT_TRIALS = ("index", "systems", "key", "class_scores", "class_key")
-
-
-def _counts(contents: Contents) -> str:
-    parts = [] if contents.index is None else [counted(len(contents.index), "trial")]
-    if contents.key is not None:
-        parts.append(contents.label_counts)
-    return ", ".join(parts) or ", ".join(contents.kinds)
 
 
 def left_out(contents: Contents, chosen: Format, written: Written) -> list[str]:

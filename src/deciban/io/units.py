@@ -211,10 +211,18 @@ def of_probabilities(systems: Sequence[Scores | ClassScores], prior: str, noun: 
     """
     found = [became_logarithms(prior, is_classes=systems[0].score.ndim > 1)]
     for one in systems:
-        infinite = np.isinf(one.score)
-        n = int(np.count_nonzero(infinite.any(axis=1) if infinite.ndim > 1 else infinite))
-        found += certain(n, noun, one.trials.origin.name)
+        found += certain(n_infinite(one.score), noun, one.trials.origin.name)
     return found
+
+
+def n_infinite(score: AnyArray) -> int:
+    """Return the number of trials with an infinite score, of any class.
+
+    >>> n_infinite(np.array([[0.0, np.inf], [1.0, 2.0]]))
+    1
+    """
+    infinite = np.isinf(score)
+    return int(np.count_nonzero(infinite.any(axis=1) if infinite.ndim > 1 else infinite))
 
 
 def became_logarithms(prior: str, *, is_classes: bool) -> Message:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deciban._files import PathLike
 from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
+from deciban.io.contents import ContentKind
 from deciban.io.memory import memory_for_trials, memory_of
 from deciban.io.reader import read_contents, text_faults
 from deciban.io.renaming import read_renaming
@@ -19,8 +21,11 @@ from deciban.io.source import require_one_stream
 from deciban.messages import Message, counted
 from deciban.trials import Trials
 from deciban.trials.joining.lookup import Wanted
-from deciban.trials.joining.renaming import IdsLike, near_names
+from deciban.trials.joining.renaming import IdsLike, Renamed, near_names
 from deciban.types import IntArray
+
+if TYPE_CHECKING:
+    from deciban.io.names_on_disk import NamesOnDisk
 
 SHOWN = 5
 """So many of the trials that have a fault are shown."""
@@ -75,7 +80,7 @@ def validate(
         By which names trials are compared; see `deciban.io.renaming.read_renaming`.
     memory : str or int, optional
         Bytes that may be taken, as ``"2GB"`` or a number; left out, half of what is free. Text, Parquet and Arrow that
-        would take more are read piece by piece.
+        would take more are read in batches.
 
     Returns
     -------
@@ -88,48 +93,125 @@ def validate(
     """
     require_one_stream([submission, trials])
     renaming = read_renaming(ids)
-    if memory_of([submission, trials]) > memory_for_trials(memory):
-        from deciban.io.validation_in_pieces import validate_in_pieces  # most files fit
+    given: Any = {"format": format, "columns": columns, "labels": labels}
+    listing: Any = {"format": trials_format, "columns": trials_columns, "labels": labels}
+    make: Callable[..., _InMemory | NamesOnDisk] = _InMemory
+    with ExitStack() as stack:
+        if memory_of([submission, trials]) > memory_for_trials(memory):
+            from deciban.io import names_on_disk  # most files fit
 
-        given: Any = {"format": format, "columns": columns, "labels": labels}
-        listing: Any = {"format": trials_format, "columns": trials_columns, "labels": labels}
-        how: Any = {"any_order": any_order, "renaming": renaming, "memory": memory}
-        done = validate_in_pieces(submission, trials, given, listing, **how)
-        if done is not None:
-            return Validation(*done)
-    index = read_contents(trials, need="index", format=trials_format, columns=trials_columns, labels=labels).index
-    assert index is not None  # noqa: S101  # an index was asked for
-    messages = [_read("trials", index.trials, "")]
-    try:
-        contents = read_contents(submission, need="scores", format=format, columns=columns, labels=labels)
-    except FormatError as error:
-        found = islice(text_faults(submission, format=format, columns=columns, labels=labels), SHOWN)
-        return Validation(tuple(messages), tuple(map(str, found)) or (str(error),))
-    # The systems of one input score the same trials: what is wrong with those of one is wrong with all.
-    given, names = contents.systems[0].trials, [system.name for system in contents.systems]
-    several = f", {len(names)} systems: {', '.join(names)}" if len(names) > 1 else ""
-    messages.append(_read("scores", given, several))
-    wanted = index.trials
-    if renaming is not None:
-        named, listed = renaming.of_scores(given), renaming.of_key(wanted)
-        for one, changed in ((given, named), (wanted, listed)):
-            words = f"{renaming.words} changed {counted(changed.n_changed, 'name')} of {one.origin.name}"
-            messages.append(Message("ids", "", words))
-        given, wanted = named.trials, listed.trials
-    faults = _faults(given, wanted, any_order=any_order, may_be_near=renaming is None)
-    return Validation(tuple(messages), tuple(faults))
+            if names_on_disk.are_readable([(trials, "index", listing), (submission, "scores", given)], memory):
+                make = stack.enter_context(names_on_disk.folder_of_names(memory))
+        listed = make(trials, listing, "index", None if renaming is None else renaming.of_key)
+        messages = [listed.read_message("trials", "")]
+        try:
+            scored = make(submission, given, "scores", None if renaming is None else renaming.of_scores)
+        except FormatError as error:
+            found = islice(make.faults_of_text(submission, given), SHOWN)  # type: ignore[attr-defined]
+            return Validation(tuple(messages), tuple(map(str, found)) or (str(error),))
+        # The systems of one input score the same trials: what is wrong with those of one is wrong with all.
+        names = [system.name for system in scored.contents.systems]
+        several = f", {len(names)} systems: {', '.join(names)}" if len(names) > 1 else ""
+        messages.append(scored.read_message("scores", several))
+        if renaming is not None:
+            for one in (scored, listed):
+                words = f"{renaming.words} changed {counted(one.n_changed, 'name')} of {one.name}"
+                messages.append(Message("ids", "", words))
+        faults = _faults(scored, listed, any_order=any_order, may_be_near=renaming is None)
+        return Validation(tuple(messages), tuple(faults))
 
 
-def _read(kind: str, trials: Trials, more: str) -> Message:
-    return Message(kind, trials.origin.name, f"{trials.origin.reading}   {counted(len(trials), 'trial')}{more}")
+class _InMemory:
+    """The names of the trials of one input.
+
+    Parameters
+    ----------
+    source : path
+    given : mapping
+        How it is read.
+    need : {"index", "scores"}
+    rename : function, optional
+        Gives trials the names by which they are compared.
+
+    Raises
+    ------
+    FormatError, OSError
+    """
+
+    def __init__(
+        self, source: PathLike, given: Mapping[str, Any], need: ContentKind, rename: Callable[[Trials], Renamed] | None
+    ) -> None:
+        self.contents = read_contents(source, need=need, **given)
+        assert self.contents.index is not None  # noqa: S101  # it was asked for
+        read = self.contents.systems[0].trials if need == "scores" else self.contents.index.trials
+        named = Renamed(read) if rename is None else rename(read)
+        self.trials, self.n_changed = named.trials, named.n_changed
+        self._read = read
+
+    @staticmethod
+    def faults_of_text(path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
+        """Yield the lines of a text file that cannot be read."""
+        return text_faults(path, **given)
+
+    @property
+    def name(self) -> str:
+        """What messages call the input."""
+        return self.trials.origin.name
+
+    def read_message(self, kind: str, more: str) -> Message:
+        """Return the message on how the input was read."""
+        origin = self._read.origin
+        return Message(kind, origin.name, f"{origin.reading}   {counted(len(self._read), 'trial')}{more}")
+
+    def places(self, rows: Sequence[int]) -> dict[int, str]:
+        """Return the places of rows in words, found together: to find one takes a pass over the file."""
+        own = sorted(set(rows))
+        return dict(zip(own, self.trials.origin.where_all(own), strict=True))
+
+    def differences(self, listed: _InMemory) -> Differences | None:
+        """Compare the trials with those of a list; None if both are the same in the same order."""
+        given, wanted = self.trials, listed.trials
+        found, back = Wanted(wanted).find(given).rows, Wanted(given).find(wanted).rows
+        if found is None or back is None:
+            return None
+        (given_before, given_times), (wanted_before, wanted_times) = _copies(given), _copies(wanted)
+        unknown = back < 0
+        again = np.flatnonzero(given_before >= np.where(unknown, 1, wanted_times[back]))
+        lacking = np.flatnonzero((found < 0) | (wanted_before >= given_times[found]))
+        extra = np.flatnonzero(unknown)
+        faults = _fault(given, again), _fault(wanted, lacking), _fault(given, extra)
+        if any(one.n for one in faults):
+            return Differences(*faults, int(wanted_times.max(initial=1)))
+        moved = given.codes_in(wanted) != wanted.codes_in(wanted)
+        row = int(np.argmax(moved))
+        names = (row, given.name_of(row), wanted.name_of(row)) if np.any(moved) else None
+        return Differences(*faults, int(wanted_times.max(initial=1)), names)
+
+    def near(self, listed: _InMemory) -> str:
+        """Return the hint on names that differ in how they are written."""
+        found = near_names(self.trials, listed.trials)
+        return "" if found is None else f"of the trials of the list, {found}: --ids {found.option}"
 
 
-def other_sides(given: Trials, wanted: Trials) -> str:
-    """What is said where trials are not named in the same way."""
-    return (
-        f"{given.origin.name} identifies a trial by {' and '.join(given.sides)}, the list by "
-        f"{' and '.join(wanted.sides)}. Name the columns of both files."
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class Fault:
+    """Trials with one fault: how many, and the rows and names of the first of them."""
+
+    n: int
+    first: Sequence[tuple[int, str]]
+
+    @property
+    def rows(self) -> list[int]:
+        """Rows of the first."""
+        return [row for row, _ in self.first]
+
+    def shown(self, places: Mapping[int, str]) -> list[tuple[str, str]]:
+        """Places and names of the first."""
+        return [(places[row], name) for row, name in self.first]
+
+
+def _fault(trials: Trials, rows: IntArray) -> Fault:
+    return Fault(len(rows), [(int(row), trials.name_of(int(row))) for row in rows[:SHOWN]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,69 +220,49 @@ class Differences:
 
     Attributes
     ----------
-    again, extra : (n,) arrays
-        Rows of trials that are there more often than in the list; that the list does not have.
-    lacking : (n,) array
-        Rows of the list.
+    again, lacking, extra : Fault
+        Trials that are there more often than in the list; trials that only the list has; trials that it does not have.
     most : int
         How often the list has a trial, at most.
+    moved : tuple of int, str, str; or None
+        The first row in another order, its name, and the name that the list has there.
     """
 
-    again: IntArray
-    lacking: IntArray
-    extra: IntArray
+    again: Fault
+    lacking: Fault
+    extra: Fault
     most: int
-
-    @classmethod
-    def of(cls, given: Trials, wanted: Trials) -> Differences | None:
-        """Compare trials that are named in the same way; None if both are the same in the same order."""
-        found, back = Wanted(wanted).find(given).rows, Wanted(given).find(wanted).rows
-        if found is None or back is None:
-            return None
-        (given_before, given_times), (wanted_before, wanted_times) = _copies(given), _copies(wanted)
-        unknown = back < 0
-        again = np.flatnonzero(given_before >= np.where(unknown, 1, wanted_times[back]))
-        lacking = np.flatnonzero((found < 0) | (wanted_before >= given_times[found]))
-        return cls(again, lacking, np.flatnonzero(unknown), int(wanted_times.max(initial=1)))
+    moved: tuple[int, str, str] | None = None
 
 
-def _faults(given: Trials, wanted: Trials, *, any_order: bool, may_be_near: bool) -> Iterator[str]:
-    if given.sides != wanted.sides:
-        yield other_sides(given, wanted)
+def _faults(scored: Any, listed: Any, *, any_order: bool, may_be_near: bool) -> Iterator[str]:
+    if scored.trials.sides != listed.trials.sides:
+        yield (
+            f"{scored.name} identifies a trial by {' and '.join(scored.trials.sides)}, the list by "
+            f"{' and '.join(listed.trials.sides)}. Name the columns of both files."
+        )
         return
-    found = Differences.of(given, wanted)
+    found = scored.differences(listed)
     if found is None:
         return
-    places = _places(given, found.again, found.extra)
-    yield from _fault(given, places, said_of_copies(found.most), found.again)
-    yield from _fault(wanted, _places(wanted, found.lacking), LACKING, found.lacking)
-    yield from _fault(given, places, EXTRA, found.extra)
-    near = near_names(given, wanted) if len(found.lacking) and may_be_near else None
-    if near is not None:
-        yield f"of the trials of the list, {near}: --ids {near.option}"
-    if any_order or len(found.again) or len(found.lacking) or len(found.extra):
-        return
-    moved = given.codes_in(wanted) != wanted.codes_in(wanted)
-    if np.any(moved):
-        row = int(np.argmax(moved))
-        yield moved_in_words(given.origin.where(row), given.name_of(row), wanted.name_of(row), wanted.origin.where(row))
+    again, lacking, extra = found.again, found.lacking, found.extra
+    places = scored.places([*again.rows, *extra.rows])
+    often = f"trial listed {'more than once' if found.most == 1 else 'more often than in the list'}"
+    yield from fault_in_words(often, again.n, again.shown(places))
+    yield from fault_in_words(LACKING, lacking.n, lacking.shown(listed.places(lacking.rows)))
+    yield from fault_in_words("score of trials that are not in the list", extra.n, extra.shown(places))
+    if lacking.n and may_be_near and (near := scored.near(listed)):
+        yield near
+    if not any_order and found.moved is not None and not (again.n or lacking.n or extra.n):
+        row, name, wanted = found.moved
+        yield (
+            f"{scored.places([row])[row]}: trial {name} stands where the list has {wanted} "
+            f"({listed.places([row])[row]}). All trials are there, in another order; --any-order allows that."
+        )
 
 
-LACKING, EXTRA = "trial of the list without a score", "score of trials that are not in the list"
-"""What is said of trials that only the list has, and of those that it does not have."""
-
-
-def said_of_copies(most: int) -> str:
-    """What is said of trials that are there too often, where the list has a trial so often at most."""
-    return f"trial listed {'more than once' if most == 1 else 'more often than in the list'}"
-
-
-def moved_in_words(where: str, name: str, wanted: str, there: str) -> str:
-    """What is said of trials in another order, with the first that differs."""
-    return (
-        f"{where}: trial {name} stands where the list has {wanted} ({there}). All trials are there, in another order; "
-        "--any-order allows that."
-    )
+LACKING = "trial of the list without a score"
+"""What is said of trials that only the list has."""
 
 
 def _copies(trials: Trials) -> tuple[IntArray, IntArray]:
@@ -212,17 +274,6 @@ def _copies(trials: Trials) -> tuple[IntArray, IntArray]:
     starts = np.flatnonzero(np.diff(first[order], prepend=-1))
     before[later[order]] = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order))) + 1
     return before, times
-
-
-def _places(trials: Trials, *kinds: IntArray) -> Mapping[int, str]:
-    """The places of the first rows of all faults of one file, found together: to find one takes a pass over it."""
-    rows = sorted({int(row) for found in kinds for row in found[:SHOWN]})
-    return dict(zip(rows, trials.origin.where_all(rows), strict=True))
-
-
-def _fault(trials: Trials, places: Mapping[int, str], what: str, rows: IntArray) -> Iterator[str]:
-    first = [(places[int(row)], trials.name_of(int(row))) for row in rows[:SHOWN]]
-    yield from fault_in_words(what, len(rows), first)
 
 
 def fault_in_words(what: str, n: int, first: Sequence[tuple[str, str]]) -> Iterator[str]:

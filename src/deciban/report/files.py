@@ -18,8 +18,8 @@ from deciban.report.rendering import Page, render_page
 from deciban.report.text import Provenance, date_written
 from deciban.types import Progress
 from deciban.workflows.evaluate import ModelEvaluation, evaluate_model
-from deciban.workflows.evaluating import OpenedFiles, kind_of_opened, opened
-from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
+from deciban.workflows.evaluating import opened
+from deciban.workflows.inputs import Opened, Paths, paths_of
 from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.model_files import AnyModel, LoadedModel, path_of_model, trained_model
 from deciban.workflows.options import Options
@@ -198,7 +198,7 @@ def report_files(
 
 
 def write_report(
-    request: ReportRequest, options: Options, progress: Progress | None = None, *, files: OpenedFiles | None = None
+    request: ReportRequest, options: Options, progress: Progress | None = None, *, files: Opened | None = None
 ) -> Page:
     """Write the page, whole or not at all, and return what it shows; see `report_files`.
 
@@ -207,7 +207,7 @@ def write_report(
     request : ReportRequest
     options : Options
     progress : function, optional
-    files : ScoreFiles or ShardSource, optional
+    files : Opened, optional
         Scores and key of the request, where they were opened already.
     """
     refuse_overwriting([request.output], options.files)
@@ -216,8 +216,8 @@ def write_report(
     loaded = None if request.model is None else LoadedModel.of(request.model)
     model = None if loaded is None else trained_model(loaded)
     files = files or opened(request.scores, request.key, options)
-    chosen = replace(options, kind=kind_of_opened(files, options))
-    if chosen.worst is None and isinstance(files, ScoreFiles):
+    chosen = replace(options, kind=files.kind_name(options))
+    if chosen.worst is None and files.is_at_hand:
         chosen = replace(chosen, worst=_WORST)
     if loaded is not None:
         trained_model(loaded, chosen.kind)
@@ -238,9 +238,7 @@ def write_report(
         command=request.command,
     )
     if has_train:
-        trained_on = opened(request.train, request.train_key, chosen)
-        if isinstance(trained_on, ScoreFiles):
-            trained_on = replace(trained_on, class_order=test.results.classes or None)
+        trained_on = opened(request.train, request.train_key, chosen).in_order_of(test.results.classes)
         quality = request.quality if request.train_quality is None else request.train_quality
         how: Any = {"quality": quality, "of_training": True, "progress": progress}
         every = replace(

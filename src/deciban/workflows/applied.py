@@ -1,4 +1,4 @@
-"""What a trained model makes of the systems of inputs, whether these are whole files or pieces of some."""
+"""Trained models applied to the systems of inputs: to whole files, or to batches of their rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from itertools import starmap, zip_longest
 from operator import add
 from pathlib import Path
@@ -18,34 +17,32 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import to_numpy
 from deciban._files import PathLike
 from deciban._version import __version__
 from deciban.analysis.data import SystemsData
-from deciban.errors import DecibanError, KeyMismatchError
+from deciban.errors import DecibanError, naming_trials
 from deciban.io.columns.columnar import table_of
-from deciban.io.contents import Contents
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
 from deciban.io.shards.contents import ReadAs
 from deciban.io.shards.files import RowTable, stamp_of
 from deciban.io.shards.truth import Range
+from deciban.io.units import certain, n_infinite
 from deciban.messages import Message, as_message, counted
 from deciban.models.mapped import naming_scores
 from deciban.models.model import to_text
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials import Trials
-from deciban.trials.lists import ROW
 from deciban.types import AnyArray
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
 from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.kinds.looks import Looks, application_messages
 from deciban.workflows.kinds.trained_units import units_of
+from deciban.workflows.meeting import Meet, SharedTrials, on_same_rows
 from deciban.workflows.model_files import order_of_training, ways_message
 from deciban.workflows.options import Reading
-from deciban.workflows.quality import Measured, measures_of_piece, quality_messages
+from deciban.workflows.quality import Measured, combination_messages, measures_of_piece, quality_messages
 from deciban.workflows.system_names import known_by, renamed
 
 Transform: TypeAlias = Callable[[Sequence[Any]], tuple[AnyArray, Bounds | None]]
@@ -140,8 +137,8 @@ class ToApply:
     reading : Reading
     measured : mapping, optional
         Quality measures.
-    quality : sequence of paths
-        Their files.
+    files : sequence of paths
+        Files of quality measures and of other names.
     level : float, optional
         Of intervals that are written.
     write_as : str
@@ -150,7 +147,7 @@ class ToApply:
     model: ScoreModel
     reading: Reading
     measured: Measured | None = None
-    quality: Sequence[PathLike] = ()
+    files: Sequence[PathLike] = ()
     level: float | None = None
     write_as: str = "loglik"
 
@@ -160,38 +157,179 @@ class ToApply:
         return kind_called(self.model.scores_kind)
 
     @property
+    def interval_messages(self) -> list[Message]:
+        """The note on bounds of llrs, if some are written."""
+        if self.level is None:
+            return []
+        lines = ", ".join(self.model.uncertainty_lines()) or "by what each part of the model knows"
+        return [Message("note", "", f"intervals of llrs: {100.0 * self.level:g} %; {lines}")]
+
+    @property
     def question(self) -> str:
         """By what is known again that another run did the same."""
-        asked = [__version__, to_text(self.model), repr(self.reading), self.level, self.write_as]
-        return digest([*asked, *(stamped(path) for path in self.quality)])
+        ids = "" if self.reading.renaming is None else self.reading.renaming.words
+        reading = repr(replace(self.reading, ids=None))
+        asked = [__version__, to_text(self.model), reading, ids, self.level, self.write_as]
+        return digest([*asked, *(stamped(path) for path in self.files)])
 
 
 @dataclass
 class Tally:
-    """What is to be said about all pieces together."""
+    """The messages about all batches of some inputs, before they are put into words.
+
+    Attributes
+    ----------
+    n_trials : int
+    trials : Trials or None
+        Of the first batch.
+    names : list of str
+        The file of each system.
+    notes : dict of Message
+        On files and on the order of their systems, each once.
+    units : dict of Message
+        On units of scores.
+    n_certain : list of int
+        Trials with an infinite logarithm of a probability, of each system.
+    renamed : set of int
+        Positions of inputs with names that were compared as other names.
+    ways : Counter
+        Trials by the systems whose fusion fused them.
+    systems : tuple of str
+        Names of the systems that the model takes.
+    sides : set of str
+        Arguments with quality measures.
+    n_lacking : int
+        Trials without quality measures.
+    last : dict of Message
+        On what was left out.
+    looks : list of Looks
+        Of each system.
+    """
 
     n_trials: int = 0
-    ways: Counter[tuple[int, ...]] = field(default_factory=Counter)
-    n_lacking: int = 0
-    sides: set[str] = field(default_factory=set)
-    looks: list[Looks] = field(default_factory=list)
-    notes: dict[Message, None] = field(default_factory=dict)
     trials: Trials | None = None
+    names: list[str] = field(default_factory=list)
+    notes: dict[Message, None] = field(default_factory=dict)
+    units: dict[Message, None] = field(default_factory=dict)
+    n_certain: list[int] = field(default_factory=list)
+    renamed: set[int] = field(default_factory=set)
+    ways: Counter[tuple[int, ...]] = field(default_factory=Counter)
+    systems: tuple[str, ...] = ()
+    sides: set[str] = field(default_factory=set)
+    n_lacking: int = 0
+    last: dict[Message, None] = field(default_factory=dict)
+    looks: list[Looks] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
-        """Add that of a piece."""
+        """Add the tally of another batch."""
         self.n_trials += other.n_trials
-        self.ways.update(other.ways)
-        self.n_lacking += other.n_lacking
-        self.sides |= other.sides
-        self.looks = list(starmap(add, zip_longest(self.looks, other.looks, fillvalue=Looks())))
-        self.notes |= other.notes
         self.trials = self.trials or other.trials
+        self.names, self.systems = self.names or other.names, self.systems or other.systems
+        self.notes |= other.notes
+        self.units |= other.units
+        self.n_certain = list(starmap(add, zip_longest(self.n_certain, other.n_certain, fillvalue=0)))
+        self.renamed |= other.renamed
+        self.ways.update(other.ways)
+        self.sides |= other.sides
+        self.n_lacking += other.n_lacking
+        self.last |= other.last
+        self.looks = list(starmap(add, zip_longest(self.looks, other.looks, fillvalue=Looks())))
+
+
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """The result of a model for a batch of trials.
+
+    Attributes
+    ----------
+    written : Input
+        The first input, with the trials that are left.
+    scores : Scores or ClassScores
+        In nats.
+    bounds : pair of arrays, or None
+    tally : Tally
+    shared : SharedTrials
+        How the trials of the systems met.
+    systems : list of Scores or ClassScores
+        Those of the inputs, as logarithms.
+    """
+
+    written: Input
+    scores: AnyScores
+    bounds: Bounds | None
+    tally: Tally
+    shared: SharedTrials
+    systems: list[Any]
+
+
+def applied(what: ToApply, inputs: list[Input], names: Sequence[str], meet: Meet) -> Applied:
+    """Apply a model to the systems of some inputs: to whole files, or to a batch of their rows.
+
+    Parameters
+    ----------
+    what : ToApply
+    inputs : list of Input
+    names : sequence of str
+        What messages call the inputs.
+    meet : function
+        Finds the trials that the systems share: `on_shared_trials` or `on_same_rows`.
+
+    Raises
+    ------
+    FormatError, InputError, KeyMismatchError
+    """
+    model, kind, reading, tally = what.model, what.kind, what.reading, Tally()
+    given = given_systems(model, kind, inputs, reading)
+    shared = meet(model, kind, inputs, given.systems, given.order, reading)
+    trials = shared.systems[0].trials
+    quality = _quality(what, trials, tally)
+
+    def transform(columns: Sequence[Any]) -> tuple[AnyArray, Bounds | None]:
+        data = SystemsData(kind.stacked(columns), quality)
+        called = [one.name for one in columns]
+        tally.systems = tuple(called)
+        if model.of_subsets:
+            with naming_trials(trials.name_of):
+                tally.ways.update(dict(model.subsets_of(data.scores)))  # type: ignore[attr-defined]
+        with naming_scores(data.scores, called, trials):
+            return data.transform(model), None if what.level is None else data.interval(model, what.level)
+
+    result, bounds, notes = result_of(model, kind, shared.systems, shared.first, reading, transform)
+    own = [as_message(note, name) for name, one in zip(names, inputs, strict=True) for note in one.contents.notes]
+    tally.n_trials, tally.trials = len(trials), trials if len(trials) else None
+    tally.names = [
+        name for name, one in zip(names, inputs, strict=True) for _ in kind.systems_of(one.contents, reading)
+    ]
+    tally.notes = dict.fromkeys([*own, *given.notes, *notes])
+    tally.units = dict.fromkeys(one for one in kind.unit_messages(given.systems, reading) if not one.origin)
+    if reading.probabilities is not None:
+        tally.n_certain = [n_infinite(one.score) for one in given.systems]
+    tally.renamed = set(shared.renamed)
+    tally.last = dict.fromkeys(shared.lost)
+    tally.looks = [Looks.of(one) for one in given.systems]
+    return Applied(shared.written, result, bounds, tally, shared, given.systems)
+
+
+def _quality(what: ToApply, trials: Trials, tally: Tally) -> dict[str, AnyArray]:
+    """Return the quality measures of trials, NaN where a name has none, and count trials without."""
+    if what.measured is None:
+        return {}
+    sides = what.model.quality_arguments or None
+    found: dict[str, Any]
+    found, lacking = measures_of_piece(what.measured, trials, sides=sides)
+    unknown = [name for name in sides or () if name not in found]  # here; other batches may know some
+    tally.n_lacking, tally.sides = len(trials) if unknown else int(np.count_nonzero(lacking)), set(found)
+    for name in unknown:
+        side: Any = name.removesuffix("_quality")
+        if side not in what.measured or side not in trials.sides:  # no batch knows any
+            quality_messages(what.measured, trials, sides, found, tally.n_lacking, len(trials))
+        found[name] = np.full((len(trials), len(what.measured[side].measures)), np.nan)
+    return found
 
 
 @dataclass(frozen=True)
 class Applying:
-    """Makes the table that is written of a piece.
+    """Makes the table that is written of a batch of rows.
 
     Attributes
     ----------
@@ -204,13 +342,18 @@ class Applying:
     readers: Sequence[Sequence[ReadAs]]
 
     def __call__(self, job: tuple[int, Sequence[Sequence[Range]]]) -> tuple[pa.Table, Tally]:
-        """The table of a piece: of which inputs it is, and the rows of each of these."""
+        """Return the table of a batch: the group of its inputs, and the rows of each of these."""
         group, ranges = job
-        name = ranges[0][0].rows.name
+        name, what = ranges[0][0].rows.name, self.what
         readers = self.readers[group]
         held = [one.contents(own, own[0].rows.name) for one, own in zip(readers, ranges, strict=True)]
         with naming(name):
-            return _applied(self.what, held, readers)
+            inputs = [Input(one, by_name("parquet")) for one in held]
+            done = applied(what, inputs, [one.table.name for one in readers], on_same_rows)
+            how: Any = {"write_as": what.write_as, "interval": done.bounds}
+            contents, more = what.kind.rescored(done.written.contents, done.scores, **how)
+            done.tally.last |= dict.fromkeys(more)
+            return table_of(contents), done.tally
 
 
 @contextmanager
@@ -223,92 +366,56 @@ def naming(name: str) -> Iterator[None]:
         raise type(error)(message if name in message else f"{name}: {message}") from error
 
 
-def _applied(what: ToApply, held: Sequence[Contents], readers: Sequence[ReadAs]) -> tuple[pa.Table, Tally]:
-    model, kind, tally = what.model, what.kind, Tally()
-    inputs = [Input(one, by_name("parquet")) for one in held]
-    given = given_systems(model, kind, inputs, what.reading)
-    systems, first = [given.systems[k] for k in given.order], given.systems[0]
-    if not what.reading.by_order:
-        for one in held[1:]:
-            _require_same_names(_trials(held[0]), _trials(one))
-    trials = first.trials
-    systems = [replace(one, trials=trials) for one in systems]
-    sides = model.quality_arguments or None
-    quality: dict[str, Any] = {}
-    if what.measured is not None:
-        quality, lacking = measures_of_piece(what.measured, trials, sides=sides)
-        unknown = [name for name in sides or () if name not in quality]  # here; other pieces may know some
-        tally.n_lacking, tally.sides = len(trials) if unknown else int(np.count_nonzero(lacking)), set(quality)
-        quality |= {name: _unknown(what.measured, name, len(trials)) for name in unknown}
+def said(what: ToApply, tally: Tally, read: Sequence[Message], met: Sequence[Message]) -> Iterator[Message]:
+    """Yield the messages about some inputs.
 
-    def transform(columns: Sequence[Any]) -> tuple[Any, Any]:
-        data = SystemsData(kind.stacked(columns), quality)
-        if model.of_subsets:
-            tally.ways.update(dict(model.subsets_of(data.scores)))  # type: ignore[attr-defined]
-        with naming_scores(data.scores, [one.name for one in columns], trials):
-            return data.transform(model), None if what.level is None else data.interval(model, what.level)
-
-    result, bounds, notes = result_of(model, kind, systems, first, what.reading, transform)
-    contents, more = kind.rescored(held[0], result, write_as=what.write_as, interval=bounds)
-    table = table_of(contents)
-    own = [as_message(note, one.table.name) for one, part in zip(readers, held, strict=True) for note in part.notes]
-    units = kind.unit_messages(given.systems, what.reading)
-    tally.notes = dict.fromkeys([*own, *given.notes, *notes, *units, *more])
-    tally.looks = [reduce(add, map(Looks.of, kind.systems_of(one.contents, what.reading)), Looks()) for one in inputs]
-    tally.n_trials, tally.trials = len(trials), trials if len(trials) else None
-    return table, tally
-
-
-def _trials(held: Contents) -> Trials:
-    assert held.index is not None  # noqa: S101  # it holds scores
-    return held.index.trials
-
-
-def _unknown(measured: Measured, argument: str, n: int) -> Any:
-    """Measures of trials of which nothing is known."""
-    side: Any = argument.removesuffix("_quality")
-    return np.full((n, len(measured[side].measures) if side in measured else 1), np.nan)
-
-
-def _require_same_names(one: Trials, other: Trials) -> None:
-    """Refuse rows that are not about the same trials.
+    Parameters
+    ----------
+    what : ToApply
+    tally : Tally
+        Of all batches.
+    read : sequence of Message
+        What was read.
+    met : sequence of Message
+        How trials met.
 
     Raises
     ------
-    KeyMismatchError
+    InputError
+        If no trial has quality measures.
     """
-    if one.sides == ROW or one.sides != other.sides:
-        raise KeyMismatchError(
-            f"{one.origin.name} and {other.origin.name}: do not name their trials in the same way, and can only be "
-            "matched by their order: by_order=True (--by-order)."
-        )
-    for side in one.sides:
-        same = to_numpy(pc.equal(one.column(side).cast(pa.string()), other.column(side).cast(pa.string())))
-        if not same.all():
-            row = int(np.argmin(same))
-            raise KeyMismatchError(
-                f"{one.origin.where(row)}: trial {one.name_of(row)}, where {other.origin.where(row)} has "
-                f"{other.name_of(row)}. What does not fit in memory is fused row by row: write the files in the same "
-                "order first, or allow more memory (memory=, --memory)."
-            )
-
-
-def said(what: ToApply, tally: Tally, tables: Sequence[RowTable]) -> Iterator[Message]:
-    """What is to be said about some inputs."""
-    kind, model = what.kind, what.model
-    for one in tables:
-        yield Message("read", one.name, f"{one.reading}   {counted(one.n_rows, kind.noun)}")
+    yield from read
     yield from tally.notes
-    if len(tables) > 1:
-        yield from kind.by_order_messages(what.reading)
-        names = "" if what.reading.by_order else ", which have the same names"
-        yield Message("join", "", f"{counted(tables[0].n_rows, kind.noun)}: rows that stand in the same place{names}")
-    for subset, n in tally.ways.items():
-        yield ways_message(n, subset, model.trained_systems)
+    yield from met
+    yield from tally.units
+    for name, n in zip(tally.names, tally.n_certain, strict=False):
+        yield from certain(n, what.kind.noun, name)
     if what.measured is not None and tally.trials is not None:
-        sides = model.quality_arguments or None
+        sides = what.model.quality_arguments or None
         yield from quality_messages(what.measured, tally.trials, sides, tally.sides, tally.n_lacking, tally.n_trials)
-    yield from application_messages({one.name: looks for one, looks in zip(tables, tally.looks, strict=False)})
+    for subset, n in tally.ways.items():
+        yield ways_message(n, subset, tally.systems)
+    yield from tally.last
+    yield from application_messages(tally.names, tally.looks)
+    yield from combination_messages(what.model, what.measured)
+
+
+def rows_met(what: ToApply, tally: Tally, tables: Sequence[RowTable]) -> list[Message]:
+    """Return the messages on inputs whose rows stand in the same place."""
+    if len(tables) < 2:
+        return []
+    found = what.kind.by_order_messages(what.reading)
+    renaming = what.reading.renaming
+    if renaming is not None and not what.reading.by_order:  # batches share names, so that nothing counts them
+        files = [one.name for at, one in enumerate(tables) if at in tally.renamed]
+        found.append(Message("ids", "", f"{renaming.words} changed {_names_of(files)}"))
+    names = "" if what.reading.by_order else ", which have the same names"
+    words = f"{counted(tables[0].n_rows, what.kind.noun)}: rows that stand in the same place{names}"
+    return [*found, Message("join", "", words)]
+
+
+def _names_of(files: Sequence[str]) -> str:
+    return f"names of {' and '.join(files)}" if files else "no name"
 
 
 def stamped(path: PathLike) -> str:

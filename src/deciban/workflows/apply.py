@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from deciban._files import PathLike, display_name
-from deciban.analysis.data import SystemsData
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import InputError
 from deciban.io.formats import by_name
@@ -20,18 +18,15 @@ from deciban.io.reader import Input
 from deciban.io.source import TwoFiles, single_files
 from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
-from deciban.messages import Message, as_message, counted
-from deciban.models.mapped import naming_scores
+from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
-from deciban.models.uncertainty import Bounds
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, Progress
-from deciban.workflows.applied import ToApply, given_systems, result_of
-from deciban.workflows.apply_in_pieces import apply_in_pieces, is_for_pieces
+from deciban.workflows.applied import ToApply, applied, said
+from deciban.workflows.apply_to_folders import apply_to_folder, is_for_folder
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
-from deciban.workflows.kinds.looks import messages_of_application
 from deciban.workflows.meeting import on_shared_trials
 from deciban.workflows.model_files import (
     AnyModel,
@@ -41,17 +36,9 @@ from deciban.workflows.model_files import (
     require_kind,
     require_quality,
     trained_model,
-    ways_in_words,
 )
 from deciban.workflows.options import Options, Reading
-from deciban.workflows.quality import (
-    Measured,
-    QualityFiles,
-    combination_messages,
-    measures_of,
-    quality_paths,
-    read_measures,
-)
+from deciban.workflows.quality import QualityFiles, quality_paths, read_measures
 
 
 def apply_files(
@@ -157,38 +144,34 @@ def apply_files(
         by_name(to)  # before anything is read
     read = [*single_files(paths), *quality_paths(quality), model_path, *id_map]
     refuse_overwriting(targets, read, made=out if _is_folder(out) else None)
-    if known is None and is_for_pieces(paths, out, chosen.scale, memory_of(paths)):
-        measured = None if quality is None else read_measures(quality)
-        asked = checked_level(level) if interval else None
-        what = ToApply(loaded, chosen.reading, measured, quality_paths(quality), asked, write_as)
-        told = apply_in_pieces(what, single_files(paths), out, chosen, to=to, say=say)
-        return (*model_message(model_path, loaded), *told)
+    asked = checked_level(level) if interval else None
+    measured = None if quality is None else read_measures(quality)
     reading = chosen.reading.with_ids_read()
     chosen = replace(chosen, reading=reading)
+    what = ToApply(loaded, reading, measured, [*quality_paths(quality), *id_map], asked, write_as)
     kind.refuse_reading(reading)
+    if known is None and is_for_folder(paths, out, chosen.scale, memory_of(paths)):
+        told = apply_to_folder(what, single_files(paths), out, chosen, to=to, say=say)
+        return (*model_message(model_path, loaded), *told)
     inputs = list[Input]()
-    for one in ScoreFiles.of(paths, None, chosen.reading).scores:
+    for one in ScoreFiles.of(paths, None, reading).scores:
         require_kind(loaded, one, None, chosen)
-        inputs.append(kind.read(one, chosen.reading, say))
+        inputs.append(kind.read(one, reading, say))
     say("applying the model")
-    measured = None if quality is None else read_measures(quality)
     groups = [inputs] if loaded.is_fusion else [[one] for one in inputs]
-    own = checked_level(level) if interval else None
-    ready = [_applied(loaded, group, chosen.reading, measured, own) for group in groups]
-    messages = [*model_message(model_path, loaded), *(message for *_, notes in ready for message in notes)]
-    messages += [] if own is None else [Message("note", "", _interval_in_words(loaded, own))]
+    ready = [applied(what, group, [one.contents.origin.name for one in group], on_shared_trials) for group in groups]
+    messages = model_message(model_path, loaded)
+    for done in ready:
+        how = [kind.read_message(system) for system in done.systems]
+        messages += said(what, done.tally, how, done.shared.messages)
+    messages += what.interval_messages
     if len(targets) > 1 or _is_folder(out):
         Path(out).mkdir(exist_ok=True)
-    for (found, values, bounds, _), target in zip(ready, targets, strict=True):
+    for done, target in zip(ready, targets, strict=True):
         say(f"writing {target_name(target)}")
-        final, notes = (values, []) if known is None else _replaced(values, known, kind, reading)
-        messages += [*notes, *kind.written(found, final, target, to, write_as=write_as, interval=bounds)]
+        final, notes = (done.scores, []) if known is None else _replaced(done.scores, known, kind, reading)
+        messages += [*notes, *kind.written(done.written, final, target, to, write_as=write_as, interval=done.bounds)]
     return tuple(messages)
-
-
-def _interval_in_words(model: ScoreModel, level: float) -> str:
-    lines = model.uncertainty_lines()
-    return f"intervals of llrs: {100.0 * level:g} %; {', '.join(lines) or 'by what each part of the model knows'}"
 
 
 def _output_targets(paths: list[PathLike | TwoFiles], out: PathLike, *, one_by_one: bool) -> list[PathLike]:
@@ -249,53 +232,6 @@ def _refuse_other_options(model: ScoreModel, options: Options, *, quality: Quali
     given["duplicates"] = reading.duplicates != "error"
     for name in (name for name, is_given in given.items() if is_given):
         raise InputError(f"{name}: is for fusions, but the model is for one system, whose trials stay as they are.")
-
-
-def _applied(
-    model: ScoreModel, inputs: list[Input], reading: Reading, measured: Measured | None, level: float | None
-) -> tuple[Input, AnyScores, Bounds | None, list[Message]]:
-    """What a model makes of the systems of some inputs, on the trials of the first, or on those of all of them.
-
-    Returns
-    -------
-    Input
-        As it is to be written again.
-    Scores or ClassScores
-        In nats.
-    pair of arrays, or None
-        Bounds of these at a level, if there is one.
-    list of Message
-    """
-    kind = kind_called(model.scores_kind)
-    given = given_systems(model, kind, inputs, reading)
-    systems = given.systems
-    messages = [kind.read_message(system) for system in systems]
-    messages += [as_message(note, one.contents.origin.name) for one in inputs for note in one.contents.notes]
-    shared = on_shared_trials(model, kind, inputs, systems, given.order, reading)
-    more = list[Message]()
-
-    def transform(columns: Sequence[Any]) -> tuple[AnyArray, Bounds | None]:
-        values, bounds, told = _transformed(model, kind, columns, measured, level)
-        more.extend(told)
-        return values, bounds
-
-    result, bounds, notes = result_of(model, kind, shared.systems, shared.first, reading, transform)
-    messages += [*given.notes, *notes, *shared.messages, *kind.unit_messages(systems, reading), *more, *shared.lost]
-    messages += messages_of_application(systems)
-    return shared.written, result, bounds, [*messages, *combination_messages(model, measured)]
-
-
-def _transformed(
-    model: ScoreModel, kind: AnyKind, systems: Sequence[Any], measured: Measured | None, level: float | None
-) -> tuple[AnyArray, Bounds | None, list[Message]]:
-    trials, names = systems[0].trials, [system.name for system in systems]
-    sides = model.quality_arguments or None
-    quality, messages = ({}, []) if measured is None else measures_of(measured, trials, sides=sides)
-    data = SystemsData(kind.stacked(systems), quality)
-    if model.of_subsets:
-        messages += ways_in_words(model, data.scores, names, trials)
-    with naming_scores(data.scores, names, trials):
-        return data.transform(model), None if level is None else data.interval(model, level), messages
 
 
 def _replaced(values: Any, known: Any, kind: AnyKind, reading: Reading) -> tuple[Any, list[Message]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from deciban.engines.conditions import (
     of_condition,
     sorted_by_condition,
     sum_of,
+    weighted_by_condition,
 )
 from deciban.engines.trial_units import LookAtUnits, TrialSurvey
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
@@ -153,7 +155,8 @@ class Conditions:
         found = self._in_order(part, system)
         in_passes = self.source.batch is None
         by_class = in_passes and bool(self.source.classes)
-        source, home = part.weighted(found or self.source, factors, is_classes=by_class)
+        weigh = partial(weighted_by_condition, self.source) if found is None else found.weighted
+        source, home = part.weighted(weigh, factors, is_classes=by_class)
         units = replace(self.units, source=source)
         if not in_passes:
             pass  # trials tell their strata

@@ -31,7 +31,7 @@ from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.types import Progress
 from deciban.workflows.apply import apply_files
-from deciban.workflows.apply_in_pieces import how_to_read
+from deciban.workflows.apply_to_folders import how_to_read
 from deciban.workflows.inputs import ScoreFiles
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,12 +16,11 @@ from deciban.models import Model
 from deciban.models.score_model import ScoreModel
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
-from deciban.workflows.evaluating import OpenedFiles, evaluate_source, kind_of_opened, number_of_worst, opened
-from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
+from deciban.workflows.evaluating import evaluate_source, number_of_worst, opened
+from deciban.workflows.inputs import Opened, Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import Options
 from deciban.workflows.plans import with_primary_numbers
-from deciban.workflows.sources import loaded
 from deciban.workflows.system_names import Renamed, renamed
 from deciban.workflows.thresholds import Systems, choose_thresholds, thresholds_for
 from deciban.workflows.two_files import named_scores
@@ -132,7 +132,7 @@ def evaluate_files(
 
 
 def evaluate_opened(
-    files: OpenedFiles,
+    files: Opened,
     options: Options,
     progress: Progress | None = None,
     *,
@@ -143,8 +143,8 @@ def evaluate_opened(
     if not threshold_from:
         return evaluate_model(None, files, None, options, progress=progress).results
     how: Any = {"progress": progress}
-    source = loaded(files, options, progress)
-    systems = Systems(kind_called(kind_of_opened(source, options)), source.systems, source.renamed)
+    source = files.as_source(options, progress)
+    systems = Systems(kind_called(source.kind_name()), source.systems, source.renamed)
     places = choose_thresholds(systems, threshold_from, threshold_key, options, **how)
     found = evaluate_source(source, options, progress, each=thresholds_for(options.figures, places))
     found = replace(found, messages=found.messages + places.messages)
@@ -176,7 +176,7 @@ class ModelEvaluation:
 
 def evaluate_model(
     model: ScoreModel | None,
-    scores: Paths | OpenedFiles,
+    scores: Paths | Opened,
     key: PathLike | None,
     options: Options,
     *,
@@ -197,7 +197,7 @@ def evaluate_model(
         files = opened(scores, key, options)
         number_of_worst(options.worst, files)
         return _as_they_are(files, options, progress)
-    from deciban.workflows.model_files import refuse_twice, require_kind, require_quality
+    from deciban.workflows.model_files import refuse_twice, require_quality
     from deciban.workflows.quality import read_measures
 
     require_quality(model, is_given=quality is not None)
@@ -205,10 +205,9 @@ def evaluate_model(
     files = opened(scores, key, options)
     number_of_worst(options.worst, files)
     measured = None if quality is None else read_measures(quality)
-    if isinstance(files, ScoreFiles):
-        refuse_twice(single_files(one.path for one in files.scores))
-        options = require_kind(model, files.scores[0], files.key, options)
-    return _modelled(model, loaded(files, options, progress), options, measured, of_training, progress)
+    refuse_twice(single_files(files.score_paths))
+    options = files.options_for(model, options)
+    return _modelled(model, files.as_source(options, progress), options, measured, of_training, progress)
 
 
 def _modelled(
@@ -258,15 +257,16 @@ def _besides(found: Results[Any]) -> dict[str, Any]:
     return {"conditions": found.conditions, "primaries": found.primaries, "worst": found.worst}
 
 
-def _as_they_are(files: OpenedFiles, options: Options, progress: Progress | None) -> ModelEvaluation:
+def _as_they_are(files: Opened, options: Options, progress: Progress | None) -> ModelEvaluation:
     """Evaluate systems without a model, wherever their trials are."""
     _refuse_classes_without_segments(files, options)
     try:
-        source = loaded(files, options, progress)
+        source = files.as_source(options, progress)
     except UnpairedError:
-        if options.how_sure.keep or not isinstance(files, ScoreFiles):  # a comparison pairs trials
+        alone = files.alone()
+        if options.how_sure.keep or not alone:  # a comparison pairs trials
             raise
-        return ModelEvaluation(_each_alone(files, options, progress))
+        return ModelEvaluation(_each_alone(alone, options, progress))
     found = evaluate_source(source, options, progress)
     return ModelEvaluation(with_primary_numbers(found, options.plan, _IN_PIECES), renamed=source.renamed)
 
@@ -275,17 +275,18 @@ _MANY_CLASSES = 1000
 """From this number of classes on, rows are counted before they are parsed."""
 
 
-def _refuse_classes_without_segments(files: OpenedFiles, options: Options) -> None:
+def _refuse_classes_without_segments(files: Opened, options: Options) -> None:
     """Refuse a text table with more columns of classes than rows before it is parsed, which takes long.
 
     Raises
     ------
     InputError
     """
-    if not isinstance(files, ScoreFiles) or options.reading.classes is not None:
+    alone = files.alone()
+    if not alone or options.reading.classes is not None:
         return
-    first = files.scores[0]
-    if len(first.files) != 1 or not first.files[0].is_text or kind_of_opened(files, options) != "classes":
+    first = alone[0].scores[0]
+    if len(first.files) != 1 or not first.files[0].is_text or files.kind_name(options) != "classes":
         return
     n_classes = first.files[0].layout("class-scores").roles.count("score")
     if n_classes > _MANY_CLASSES and (most := first.files[0].most_rows) < n_classes:
@@ -296,11 +297,11 @@ def _refuse_classes_without_segments(files: OpenedFiles, options: Options) -> No
         )
 
 
-def _each_alone(files: ScoreFiles, options: Options, progress: Progress | None) -> Results[Any]:
+def _each_alone(files: Sequence[ScoreFiles], options: Options, progress: Progress | None) -> Results[Any]:
     """Evaluate systems in two files each, of other trials each: nothing is paired."""
     without = replace(options.how_sure, keep=False)  # nobody takes rows of one system for those of another
     own = replace(options, reading=replace(options.reading, names=None), how_sure=without)
-    found = [evaluate_source(loaded(ScoreFiles((one,), None), own, progress), own, progress) for one in files.scores]
+    found = [evaluate_source(one.as_source(own, progress), own, progress) for one in files]
     single = [one for part in found for one in part.systems]
     names = names_apart([one.name for one in single], ())
     systems, _ = renamed(

@@ -223,12 +223,11 @@ def evaluate_classes(
 def _evaluated(files: ScoreFiles, kind: KindName, given: Given) -> Results[Any]:
     from deciban.workflows.evaluating import evaluate_source
     from deciban.workflows.options import Options
-    from deciban.workflows.sources import loaded
 
     about: dict[str, Any] = {"kind": kind, **({"classes": given.classes} if kind == "classes" else {})}
     options = Options.of("evaluate" if kind == "two-class" else "evaluate_classes", {**given.arguments, **about})
     options.scale.refuse("an evaluation of arrays and frames")
-    return evaluate_source(loaded(files, options), options)
+    return evaluate_source(files.as_source(options), options)
 
 
 def _with_units(options: dict[str, Any], classes: Mapping[str, Any]) -> dict[str, Any]:

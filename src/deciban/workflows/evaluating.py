@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from deciban.messages import Message, counted
 from deciban.trials import JoinReport
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
-from deciban.workflows.inputs import ScoreFiles, paths_of, ties_in_words
-from deciban.workflows.kinds import AnyKind, kind_called, kind_of
-from deciban.workflows.options import Figures, KindName, Options
+from deciban.workflows.inputs import Opened, ScoreFiles, paths_of, ties_in_words
+from deciban.workflows.kinds import AnyKind, kind_called
+from deciban.workflows.options import Figures, Options
 from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import are_summaries, opened_summaries
 
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from deciban.workflows.units_of_sources import UnitsOfSource
 
 TWO_CLASSES = ("target", "non-target")
-
-OpenedFiles: TypeAlias = ScoreFiles | ShardSource
-"""What is read as a whole, or in pieces."""
 
 
 def source_in_pieces(
@@ -61,7 +58,7 @@ def source_in_pieces(
     return open_source(scores, key, options)
 
 
-def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
+def opened(scores: Any, key: PathLike | None, options: Options) -> Opened:
     """Open the files that a user named: in pieces where they do not fit in memory, else to be read as a whole.
 
     Parameters
@@ -75,7 +72,7 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
     FormatError, InputError, OSError
         As opening does.
     """
-    if isinstance(scores, ScoreFiles | ShardSource):
+    if isinstance(scores, Opened):
         return scores
     given = scores if isinstance(scores, list | tuple) else [scores]
     named = list(given) if any(map(is_object, (*given, key))) else paths_of(scores, also=(key, *options.files))
@@ -84,18 +81,6 @@ def opened(scores: Any, key: PathLike | None, options: Options) -> OpenedFiles:
         return opened_summaries(files, options)
     found = source_in_pieces(named, key, options)
     return ScoreFiles.of(scores, key, options.reading) if found is None else found
-
-
-def score_paths(files: OpenedFiles) -> list[Any]:
-    """The score files that a user named."""
-    return list(files.paths) if isinstance(files, ShardSource) else [one.path for one in files.scores]
-
-
-def kind_of_opened(files: OpenedFiles, options: Options) -> KindName:
-    """What they are about; see `deciban.workflows.kinds.kind_of`."""
-    if isinstance(files, ShardSource):
-        return "classes" if files.classes else "two-class"
-    return kind_of(files.scores[0], files.key, options).name
 
 
 def evaluate_source(
@@ -138,7 +123,7 @@ def evaluate_source(
     say, found = progress or (lambda _words: None), list[Any]()
     by_condition, primaries, said = list[Any](), list[Any](), tuple[Message, ...]()
     worst = list[WorstTrials]()
-    kind = kind_called(kind_of_opened(source, options))
+    kind = kind_called(source.kind_name())
     if source.batch is not None and source.batch.truth is not None:
         kind.require_trials(source.batch.truth, source.classes)
     with options.scale.engine() as engine:
@@ -230,13 +215,13 @@ def _n_units(found: Any) -> int | None:
     return None if found.uncertainty is None else int(found.uncertainty.n_units)
 
 
-def number_of_worst(asked: object, files: object) -> int:
+def number_of_worst(asked: object, files: Any) -> int:
     """How many trials are asked for; 0 if nothing was said.
 
     Parameters
     ----------
     asked : int or None
-    files : ScoreFiles, JoinedScores or ShardSource
+    files : Opened
         Where they are to be found.
 
     Raises
@@ -248,7 +233,7 @@ def number_of_worst(asked: object, files: object) -> int:
         return 0
     if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or asked < 0:
         raise InputError(f"worst: got {asked!r}. Say how many trials, a whole number from 0.")
-    if isinstance(files, ShardSource) and files.batch is None:
+    if not files.is_at_hand:
         where = "a summary holds no names of trials" if files.is_summary else "trials are read in pieces"
         way = "Name the shards themselves" if files.is_summary else "Allow more memory (memory=, --memory)"
         raise InputError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -28,8 +28,43 @@ from deciban.workflows.how_sure import HowSure
 from deciban.workflows.key_columns import in_words, weights_of_key
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, kind_of
 from deciban.workflows.kinds.base import named_apart
-from deciban.workflows.options import Figures, Options, Reading
+from deciban.workflows.options import Figures, KindName, Options, Reading
 from deciban.workflows.system_names import Renamed, renamed
+
+if TYPE_CHECKING:
+    from deciban.trials.sources import ShardSource
+
+
+@runtime_checkable
+class Opened(Protocol):
+    """What a user named, opened: `ScoreFiles` that are read as one batch, or a `ShardSource`."""
+
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether all trials are in memory, or will be."""
+
+    @property
+    def score_paths(self) -> list[Any]:
+        """The score files that a user named."""
+
+    def kind_name(self, options: Options) -> KindName:
+        """Return what the scores are about."""
+
+    def as_source(self, options: Options, progress: Progress | None = None) -> ShardSource:
+        """Return the trials."""
+
+    def in_order_of(self, classes: Sequence[str]) -> Self:
+        """Return the same with the classes in the order of other trials, where they are still to be read."""
+
+    def options_for(self, model: Any, options: Options) -> Options:
+        """Return options with the kind of a model."""
+
+    def as_recognized(self, reading: Reading) -> Reading:
+        """Return how the score files are read once more without their key."""
+
+    def alone(self) -> tuple[ScoreFiles, ...]:
+        """Return each system by itself, if systems need not be paired."""
+
 
 Paths: TypeAlias = Sequence[PathLike | TwoFiles] | PathLike | TwoFiles
 """Score files, or one; those of one system may be two."""
@@ -68,9 +103,10 @@ class ScoreFiles:
             If there is none, or standard input would be read twice; or if a table could hold scores of classes or a
             matrix of trials, and the key does not tell.
         """
-        if isinstance(scores, ScoreFiles):
-            return scores
-        paths = paths_of(scores, also=(key, *reading.files))
+        given: Any = scores
+        if isinstance(given, cls):  # opened before
+            return given
+        paths = paths_of(given, also=(key, *reading.files))
         how: Any = {"format": reading.format, "columns": reading.columns, "labels": reading.labels}
         of_key: Any = {"format": reading.key_format, "columns": reading.key_columns, "labels": reading.labels}
         of_key["of_key"] = True
@@ -84,6 +120,52 @@ class ScoreFiles:
         """How the score files are read once more without their key, which may have told the format of all of them."""
         told = {None if one.files[0].asked is None else one.files[0].asked.name for one in self.scores}
         return replace(reading, format=told.pop()) if len(told) == 1 else reading
+
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether all trials are read into memory: they are."""
+        return True
+
+    @property
+    def score_paths(self) -> list[Any]:
+        """The score files."""
+        return [one.path for one in self.scores]
+
+    def kind_name(self, options: Options) -> KindName:
+        """Return what the scores are about; see `deciban.workflows.kinds.kind_of`."""
+        return kind_of(self.scores[0], self.key, options).name
+
+    def as_source(self, options: Options, progress: Progress | None = None) -> ShardSource:
+        """Read and join the files, and return one batch.
+
+        Raises
+        ------
+        FormatError, KeyMismatchError, InputError
+            As in `read_joined`.
+        """
+        from deciban.workflows.sources import source_of
+
+        joined = read_joined(self, None, options, incomplete=options.incomplete, progress=progress)
+        return replace(source_of(joined, options), incomplete=options.incomplete)
+
+    def in_order_of(self, classes: Sequence[str]) -> ScoreFiles:
+        """Return the files, to be read with the classes in an order."""
+        return replace(self, class_order=tuple(classes) or None)
+
+    def options_for(self, model: Any, options: Options) -> Options:
+        """Return options with the kind of a model, whose scores the files must contain.
+
+        Raises
+        ------
+        InputError
+        """
+        from deciban.workflows.model_files import require_kind
+
+        return require_kind(model, self.scores[0], self.key, options)
+
+    def alone(self) -> tuple[ScoreFiles, ...]:
+        """Return each system by itself, for systems that are not paired."""
+        return tuple(ScoreFiles((one,), None) for one in self.scores)
 
     @property
     def paths(self) -> list[PathLike]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 
-from deciban.errors import InputError
+from deciban._arrow import compute as pc
+from deciban._arrow import to_numpy
+from deciban.errors import InputError, KeyMismatchError
 from deciban.io import Contents
 from deciban.io.reader import Input
 from deciban.messages import WARNING, Message, counted
@@ -17,6 +20,7 @@ from deciban.trials import Index, Key, Trials
 from deciban.trials.joining.join import align_incomplete, append_trials, new_rows
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.matching import JoinReport, match, picked
+from deciban.trials.lists import ROW
 from deciban.types import IntArray
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.kinds.two_class import as_table
@@ -39,6 +43,8 @@ class SharedTrials:
         How trials met.
     lost : list of Message
         What was lost on the way.
+    renamed : collection of int
+        Positions of inputs with names that were compared as other names, if no message says so.
     """
 
     systems: list[Any]
@@ -46,6 +52,11 @@ class SharedTrials:
     written: Input
     messages: list[Message] = field(default_factory=list)
     lost: list[Message] = field(default_factory=list)
+    renamed: Collection[int] = ()
+
+
+Meet: TypeAlias = Callable[[ScoreModel, AnyKind, list[Input], list[Any], list[int], Reading], SharedTrials]
+"""Finds the trials that systems share: `on_shared_trials` or `on_same_rows`."""
 
 
 def on_shared_trials(
@@ -87,6 +98,60 @@ def on_shared_trials(
     ]
     messages = kind.ids_messages(reading, found.report) + _in_words(kind, systems, trials, found.report, reading)
     return SharedTrials([matched[k] for k in order], matched[0], kind.with_trials(inputs[0], trials), messages)
+
+
+def on_same_rows(
+    model: ScoreModel,  # noqa: ARG001  # every model takes rows
+    kind: AnyKind,  # noqa: ARG001
+    inputs: list[Input],
+    systems: list[Any],
+    order: list[int],
+    reading: Reading,
+) -> SharedTrials:
+    """Take the trials of systems row by row, in batches that hold the same rows of every input.
+
+    Parameters, errors
+        As of `on_shared_trials`.
+    """
+    first, renamed = systems[0], list[int]()
+    lists = [trials for one in inputs if (trials := _index(one)) is not None]
+    if len(inputs) > 1 and not reading.by_order:
+        if reading.renaming is not None:
+            made = [reading.renaming.for_scores_alone().of_scores(one) for one in lists]
+            renamed = [at for at, one in enumerate(made) if one.n_changed]
+            lists = [replace(one.trials, origin=old.origin) for one, old in zip(made, lists, strict=True)]
+        for other in lists[1:]:
+            _require_same_names(lists[0], other)
+    chosen = [replace(systems[k], trials=first.trials) for k in order]
+    return SharedTrials(chosen, first, inputs[0], renamed=renamed)
+
+
+def _index(one: Input) -> Trials | None:
+    """Return the trials of a batch."""
+    return None if one.contents.index is None else one.contents.index.trials
+
+
+def _require_same_names(one: Trials, other: Trials) -> None:
+    """Refuse rows that are not about the same trials.
+
+    Raises
+    ------
+    KeyMismatchError
+    """
+    if one.sides == ROW or one.sides != other.sides:
+        raise KeyMismatchError(
+            f"{one.origin.name} and {other.origin.name}: do not name their trials in the same way, and can only be "
+            "matched by their order: by_order=True (--by-order)."
+        )
+    for side in one.sides:
+        same = to_numpy(pc.equal(one.column(side).cast(pa.string()), other.column(side).cast(pa.string())))
+        if not same.all():
+            row = int(np.argmin(same))
+            raise KeyMismatchError(
+                f"{one.origin.where(row)}: trial {one.name_of(row)}, where {other.origin.where(row)} has "
+                f"{other.name_of(row)}. What does not fit in memory is fused row by row: write the files in the same "
+                "order first, or allow more memory (memory=, --memory)."
+            )
 
 
 def _on_all(kind: AnyKind, inputs: list[Input], systems: list[Any], order: list[int], reading: Reading) -> SharedTrials:

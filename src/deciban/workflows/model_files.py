@@ -10,17 +10,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban._files import PathLike, display_name
-from deciban.errors import InputError, naming_trials
+from deciban.errors import InputError
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.source import several_systems
 from deciban.messages import Message, counted
 from deciban.models import Model, load_model
 from deciban.models.model import digits_of, in_digits
 from deciban.models.score_model import ARGUMENTS, ScoreModel
-from deciban.trials import Trials
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, ShardSource, Wanted
-from deciban.types import AnyArray
 from deciban.workflows.kinds import kind_called, kind_of
 from deciban.workflows.options import KindName, Options
 
@@ -347,28 +345,6 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
     pairs = ", ".join(f"{name} for {old}" for name, old in zip(given, trained, strict=False) if name != old)
     words = pairs if trained else "the model does not know their names"
     return list(range(n_systems)), [Message("note", "", f"systems in the order given: {words}")]
-
-
-def ways_in_words(model: Any, scores: AnyArray, systems: Sequence[str], trials: Trials) -> list[Message]:
-    """Say by which of its fusions a fusion for subsets of systems fuses trials that lack a score.
-
-    Parameters
-    ----------
-    model : ScoreModel
-    scores : (n_trials, n_systems) array
-    systems : sequence of str
-    trials : Trials
-
-    Raises
-    ------
-    InputError
-        If there is none for some of them.
-    """
-    if not model.of_subsets:
-        return []
-    with naming_trials(trials.name_of):
-        ways = model.subsets_of(scores)
-    return [ways_message(n, subset, systems) for subset, n in ways]
 
 
 def ways_message(n: int, subset: Sequence[int], systems: Sequence[str]) -> Message:

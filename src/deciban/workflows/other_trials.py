@@ -13,15 +13,15 @@ from deciban.messages import WARNING, Message
 from deciban.models.score_model import ScoreModel
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
-from deciban.workflows.evaluating import opened, score_paths
-from deciban.workflows.inputs import ScoreFiles, paths_of
+from deciban.workflows.evaluating import opened
+from deciban.workflows.inputs import paths_of
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.measured import with_quality
 from deciban.workflows.model_files import order_of_training, refuse_twice, require_one_system
 from deciban.workflows.modelled import Scored, in_class_order
 from deciban.workflows.options import Options
 from deciban.workflows.quality import Measured
-from deciban.workflows.sources import is_object, loaded
+from deciban.workflows.sources import is_object
 from deciban.workflows.training_rows import Compared
 from deciban.workflows.units_of_sources import units_of_source
 
@@ -84,11 +84,9 @@ def opened_others(
     paths: Sequence[PathLike] = [one for one in source.paths if not is_object(one)]
     named = given if any(map(is_object, (*given, key))) else paths_of(given, also=(*paths, key), name="test_scores")
     asked = options.lenient().lenient_on_units().of_systems(source.renamed)
-    files = opened(named, key, asked)
-    if isinstance(files, ScoreFiles):
-        files = replace(files, class_order=source.classes or None)
-    refuse_twice(single_files(score_paths(files)))
-    others = _with_what_it_has(loaded(files, asked, progress), options)
+    files = opened(named, key, asked).in_order_of(source.classes)
+    refuse_twice(single_files(files.score_paths))
+    others = _with_what_it_has(files.as_source(asked, progress), options)
     found = others.source
     if bool(found.classes) != bool(source.classes) or set(found.classes) != set(source.classes):
         raise InputError(

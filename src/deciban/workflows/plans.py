@@ -6,11 +6,13 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deciban.core.equalizing import sharing_factors
+from deciban.engines.conditions import weighted_by_condition
 from deciban.errors import InputError
 from deciban.evaluation.preset_table import Preset, presets
 from deciban.evaluation.primary import PlanFigure, Primary, primary_of
@@ -106,7 +108,7 @@ class Planned:
             (part,) = self.conditions.partitions
             names = [values[0] for values in part.partition.values]
             factors = sharing_factors(part.totals, shares_of(plan, names, part.totals))
-            source, _ = part.weighted(self.source, factors, is_classes=False)
+            source, _ = part.weighted(partial(weighted_by_condition, self.source), factors, is_classes=False)
             how = f"non-targets by {plan.share_column} in the shares of the plan"
             return primary_of(plan, self._evaluated(source, own, found.name, system), how=how)
         first = primary_of(plan, found)

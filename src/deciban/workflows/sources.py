@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,18 +19,15 @@ from deciban.io.units import NEGATED, became_logarithms, logarithms_of_probabili
 from deciban.messages import Message
 from deciban.trials import Trials
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource
-from deciban.types import AnyArray, Progress
+from deciban.types import AnyArray
 from deciban.workflows.how_sure import TRIALS, HowSure
-from deciban.workflows.inputs import JoinedScores, ScoreFiles, read_joined, refuse_options_of_keys
+from deciban.workflows.inputs import JoinedScores, refuse_options_of_keys
 from deciban.workflows.kinds import AnyKind, Kind, kind_called
 from deciban.workflows.kinds.class_units import in_nats, prior_of_classes
 from deciban.workflows.options import Options, Reading
 from deciban.workflows.partitions import sides_with_names
 from deciban.workflows.plans import plan_columns
 from deciban.workflows.system_names import renamed
-
-if TYPE_CHECKING:
-    from deciban.workflows.evaluating import OpenedFiles
 
 _WHOLE = {"from_classes": "scores of two classes as differences"}
 """What only tables in memory are asked, in words."""
@@ -152,20 +149,6 @@ def _said(source: ShardSource, kind: AnyKind, reading: Reading) -> list[Message]
     report = source.report
     more = [*kind.fill_messages(reading, report.missing), *report.left_out(reading.missing, kind.noun)]
     return [*found, *kind.ids_messages(reading, report), kind.join_message(report, ""), *more]
-
-
-def loaded(files: OpenedFiles, options: Options, progress: Progress | None = None) -> Any:
-    """Return opened files as a source; those that fit in memory are read and joined into one batch.
-
-    Raises
-    ------
-    FormatError, KeyMismatchError, InputError
-        As in `read_joined`.
-    """
-    if not isinstance(files, ScoreFiles):
-        return files
-    joined = read_joined(files, None, options, incomplete=options.incomplete, progress=progress)
-    return replace(source_of(joined, options), incomplete=options.incomplete)
 
 
 def source_of(joined: JoinedScores, options: Options) -> ShardSource:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from deciban._arrow import of_numpy
-from deciban.engines.conditions import ConditionFacts, ConditionWeights, SortedSource, Values, weighted_by_condition
+from deciban.engines.conditions import ConditionFacts, ConditionWeights, Values
 from deciban.errors import InputError
 from deciban.messages import counted
 from deciban.trials.frozen import as_text
@@ -201,9 +201,9 @@ class SourcePartition:
         return sum(one.pieces.bit_count() for one in self.facts.values()) > n_pieces
 
     def weighted(
-        self, source: ShardSource | SortedSource, factors: FloatArray, *, is_classes: bool
+        self, weigh: Callable[[ConditionWeights], ShardSource], factors: FloatArray, *, is_classes: bool
     ) -> tuple[ShardSource, IntArray]:
-        """The trials of a source with weights, and the class of each of their strata."""
+        """Return trials with weights, by what gives them to a source, and the class of each of their strata."""
         n_conditions, n_classes = self.totals.shape
         if is_classes:
             strata, home = _strata(self.totals)
@@ -212,8 +212,7 @@ class SourcePartition:
             home = np.zeros(0, np.int64)
         place = {values: at for at, values in enumerate(self.partition.values)}
         weights = ConditionWeights(self.split, place, factors, strata)
-        own = source.weighted(weights) if isinstance(source, SortedSource) else weighted_by_condition(source, weights)
-        return own, home
+        return weigh(weights), home
 
 
 def _strata(totals: CountArray) -> tuple[IntArray, IntArray]:

@@ -15,7 +15,6 @@ from deciban.workflows.how_sure import HowSure
 from deciban.workflows.inputs import Paths, paths_of
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Figures, Options
-from deciban.workflows.sources import loaded
 from deciban.workflows.system_names import Renamed
 
 
@@ -85,7 +84,7 @@ def choose_thresholds(
     figures = Figures(operating_points=options.figures.operating_points)
     other = replace(options, reading=reading, scale=scale, kind=systems.kind.name).of_systems(systems.renamed)
     files = opened(paths_of(scores, name="threshold_from"), key, other)
-    source = loaded(files, other, progress)
+    source = files.as_source(other, progress)
     _require_same(source.systems, systems)
     quick = replace(other, figures=figures, how_sure=HowSure(intervals=False, optimism=False))
     results = evaluate_source(source, quick, progress)

@@ -19,19 +19,18 @@ from deciban.models.score_model import ScoreModel
 from deciban.trials import ClassScores, JoinReport, Scores
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
-from deciban.workflows.evaluating import OpenedFiles, kind_of_opened, opened, score_paths
+from deciban.workflows.evaluating import opened
 from deciban.workflows.fitting import crossed, fit_source, require_groups, selected, sides_of
-from deciban.workflows.inputs import Paths, ScoreFiles
+from deciban.workflows.inputs import Opened, Paths
 from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.kinds import AnyScores, kind_called
 from deciban.workflows.kinds.looks import messages_on_ratios
 from deciban.workflows.measured import with_quality
-from deciban.workflows.model_files import refuse_twice, require_kind, require_one_system
+from deciban.workflows.model_files import refuse_twice, require_one_system
 from deciban.workflows.modelled import Scored
 from deciban.workflows.options import Options
 from deciban.workflows.other_trials import Others, opened_others, others_compared, require_scores_of
 from deciban.workflows.quality import Combined, Measured, QualityFiles, Selected, combination_of, read_measures
-from deciban.workflows.sources import loaded
 from deciban.workflows.trained import Trained
 from deciban.workflows.training_rows import Compared, TrainingRows
 from deciban.workflows.two_files import named_scores
@@ -41,7 +40,7 @@ _KINDS = {"classes": "many classes", "two-class": "two classes"}
 
 
 def train_files(
-    scores: Paths | OpenedFiles | None = None,
+    scores: Paths | Opened | None = None,
     key: PathLike | None = None,
     model: ScoreModel | None = None,
     *,
@@ -127,7 +126,7 @@ def train_files(
     [('A', 0.64), ('B', 0.82), ('fusion', 0.5)]
     """
     given: Any = scores
-    is_opened = isinstance(given, ShardSource)
+    is_opened = isinstance(given, Opened)
     named, options = (given, options) if is_opened else named_scores(given, key, options)
     chosen, say = Options.of("train_files", options), progress or (lambda _words: None)
     held = None if cross_validate is None else HoldOut(cross_validate, n_folds)
@@ -138,13 +137,12 @@ def train_files(
     chosen = replace(chosen, groups=None if by is None else by.groups, incomplete=incomplete)
     files = opened(named, key, chosen)
     made = _copied(_default(files, chosen, quality) if model is None else model, with_quality=quality is not None)
-    refuse_twice(single_files(score_paths(files)))
-    if isinstance(files, ScoreFiles):
-        chosen = require_kind(made, files.scores[0], files.key, chosen)
+    refuse_twice(single_files(files.score_paths))
+    chosen = files.options_for(made, chosen)
     measured = None if quality is None else read_measures(quality)
     other = measured if test_quality is None else read_measures(test_quality)
     with _subsets_named(made):
-        source = loaded(files, chosen, progress)
+        source = files.as_source(chosen, progress)
     _require_same_kind(made, source)
     require_one_system(made, source)
     require_groups(source, held, by if select else None)
@@ -361,11 +359,11 @@ def _measured(
     return source, type(model)(**{**model.settings, "combine": setting}), messages
 
 
-def _default(files: OpenedFiles, options: Options, quality: QualityFiles | None) -> ScoreModel:
+def _default(files: Opened, options: Options, quality: QualityFiles | None) -> ScoreModel:
     """The fusion that is trained if nothing is said."""
     if quality is not None:
         return QualityFusion()
-    return MulticlassFusion() if kind_of_opened(files, options) == "classes" else LinearFusion()
+    return MulticlassFusion() if files.kind_name(options) == "classes" else LinearFusion()
 
 
 def _copied(model: ScoreModel, *, with_quality: bool) -> ScoreModel:

@@ -56,7 +56,7 @@ def test_posteriors_of_classes():
 def test_messages_name_the_option():
     ratios = Looks.of(scores(np.exp(2 * LLR)))
     (applied,), (decided,) = (
-        application_messages({"a.txt": ratios, "b.txt": Looks()}),
+        application_messages(["a.txt", "b.txt"], [ratios, Looks()]),
         decision_messages("a.txt", ratios),
     )
     for message in (applied, decided):

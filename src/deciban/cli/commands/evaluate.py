@@ -42,7 +42,6 @@ def eval_command(
     """
     from deciban.io.source import require_one_stream, single_files
     from deciban.workflows.evaluate import evaluate_opened
-    from deciban.workflows.evaluating import score_paths
     from deciban.workflows.inputs import paths_of
 
     threshold_from, threshold_key = given.pop("threshold_from"), given.pop("threshold_key")
@@ -71,7 +70,7 @@ def eval_command(
     if shown.as_json:
         places = {"threshold-scores": threshold_from, "threshold-key": [threshold_key]}
         places["units"] = tuple(about.how_sure.files)
-        print_json(results.to_dict(), files={"scores": score_paths(files), "key": [key], **places})
+        print_json(results.to_dict(), files={"scores": files.score_paths, "key": [key], **places})
         return
     from deciban.evaluation.information_at import sentence
     from deciban.tables.results import console

@@ -184,14 +184,13 @@ def _evaluated(
 ) -> tuple[Any, dict[str, list[Any]]]:
     """Results of score files, and which files these are."""
     from deciban.workflows.evaluate import evaluate_opened
-    from deciban.workflows.evaluating import score_paths
 
     files = asked.opened(scores, key)
     about = asked.options_for(files).with_figures(**more)
     with working() as say:
         results = evaluate_opened(files, about, say)
     tell([*results.messages, *results.note_lines], quiet=quiet)
-    return results, {"scores": list(score_paths(files)), "key": [key], "units": list(about.how_sure.files)}
+    return results, {"scores": files.score_paths, "key": [key], "units": list(about.how_sure.files)}
 
 
 def _of_results(

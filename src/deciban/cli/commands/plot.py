@@ -104,14 +104,14 @@ def _found(
 ) -> Found:
     """What a picture shows that needs nothing but results."""
     from deciban import plots
+    from deciban.io.source import single_files
     from deciban.io.writing import refuse_overwriting
     from deciban.workflows.evaluate import evaluate_opened
-    from deciban.workflows.evaluating import score_paths
 
     style = {} if figures["corners"] is None else {"classes": figures["corners"]}
     figures = {name: value for name, value in figures.items() if name not in OWN_OPTIONS}
     files = asked.opened(asked.inputs(scores, key), key)
-    refuse_overwriting(picture.paths, [*files.paths, *asked.options.files])
+    refuse_overwriting(picture.paths, [*single_files([*files.score_paths, key]), *asked.options.files])
     about = asked.options_for(files).with_figures(**figures)
     many = about.kind == "classes"
     held, known = ("many classes", _CLASS_KINDS) if many else ("two classes", (*_KINDS, *_TEACHING_KINDS))
@@ -120,6 +120,6 @@ def _found(
     with working() as say:
         results = evaluate_opened(files, about, say)
     tell([*results.messages, *results.note_lines], quiet=quiet)
-    read: dict[str, list[Any]] = {"scores": list(score_paths(files)), "key": [key]}
+    read: dict[str, list[Any]] = {"scores": files.score_paths, "key": [key]}
     read["units"] = list(about.how_sure.files)
     return Found(lambda: getattr(plots, plot.replace("-", "_"))(results, **style), results.to_dict(), read)

@@ -21,8 +21,7 @@ from deciban.messages import Message, one_line
 
 if TYPE_CHECKING:
     from deciban.evaluation import Preset
-    from deciban.workflows.evaluating import OpenedFiles
-    from deciban.workflows.inputs import Paths, ScoreFiles
+    from deciban.workflows.inputs import Opened, Paths, ScoreFiles
     from deciban.workflows.options import KindName, Options
 
 _TYPES = {"float": float, "int": int, "path": click.Path(dir_okay=False, path_type=Path)}
@@ -217,13 +216,13 @@ class Asked:
 
         return ScoreFiles.of(scores, key, self.options.reading)
 
-    def opened(self, scores: Paths, key: str | None, *, groups: tuple[str, ...] | None = None) -> OpenedFiles:
+    def opened(self, scores: Paths, key: str | None, *, groups: tuple[str, ...] | None = None) -> Opened:
         """The same, or in pieces what does not fit in memory; with ``groups`` these can be held out together."""
         from deciban.workflows.evaluating import opened
 
         return opened(scores, key, replace(self.options, groups=groups, incomplete=self.subsets is not None))
 
-    def options_for(self, files: OpenedFiles) -> Options:
+    def options_for(self, files: Opened) -> Options:
         """The options, once it is known what the scores are about; those that would be overlooked are refused.
 
         Raises
@@ -232,9 +231,7 @@ class Asked:
         InputError
             If nothing says which it is.
         """
-        from deciban.workflows.evaluating import kind_of_opened
-
-        kind = kind_of_opened(files, self.options)
+        kind = files.kind_name(self.options)
         self.require_kind(kind)
         figures = self.options.figures
         if kind == "classes":

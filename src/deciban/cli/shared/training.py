@@ -162,17 +162,15 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     """
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.model import to_text
-    from deciban.trials.sources import ShardSource
     from deciban.workflows import train_files
-    from deciban.workflows.apply_in_pieces import require_writable
-    from deciban.workflows.inputs import ScoreFiles
+    from deciban.workflows.apply_to_folders import require_writable
 
     request.check(asked.options.files)
     if request.interval and not asked.options.how_sure.intervals:
         raise click.UsageError("--interval: bounds follow from how sure training is. Leave --no-intervals out.")
     files = asked.opened(request.scores, request.key, groups=request.groups)
     options = asked.options_for(files)
-    in_pieces = isinstance(files, ShardSource)
+    in_pieces = not files.is_at_hand
     if in_pieces and request.cross_validate and request.llrs is not None and not request.apply_to:
         raise click.UsageError(
             "--llrs: cross-validated llrs are written of what fits in memory, and these scores are read in pieces. "
@@ -192,7 +190,7 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
             stream.write(to_text(done.model).encode())
             if request.llrs and not in_pieces:
                 again = options
-                if isinstance(files, ScoreFiles) and not request.apply_to:
+                if not request.apply_to:
                     again = replace(options, reading=files.as_recognized(options.reading))
                 messages += [one for one in _write_llrs(request, done, again, tell_step) if one not in messages]
         if request.llrs and in_pieces:  # which takes long, and the model is worth keeping if it fails

@@ -136,7 +136,7 @@ def _size(one: Range) -> int:
     return Path(rows.path).stat().st_size if isinstance(rows, FileRows) else 0
 
 
-def is_readable_in_pieces(path: Path, need: ContentKind | None, given: Mapping[str, Any]) -> bool:
+def is_readable_in_batches(path: Path, need: ContentKind | None, given: Mapping[str, Any]) -> bool:
     """Whether a file is one of rows that stand one behind the other, and of which all are needed to know none."""
     if is_columnar(path):
         return True
@@ -147,7 +147,7 @@ def is_readable_in_pieces(path: Path, need: ContentKind | None, given: Mapping[s
     return "class" not in opened.layout(need).roles
 
 
-def contents_in_pieces(
+def contents_in_batches(
     source: PathLike, need: ContentKind | None, *, format: str | None, columns: Any, labels: Any, unit: ScoreUnit | None
 ) -> Iterator[tuple[str, Contents]]:
     """What a file holds, piece by piece.
@@ -155,7 +155,7 @@ def contents_in_pieces(
     Parameters
     ----------
     source : path
-        Files for which `is_readable_in_pieces` says so.
+        Files for which `is_readable_in_batches` says so.
     need : str, optional
         What they must hold.
     format, columns, labels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -114,20 +114,21 @@ class Looks:
         return LIKE_RATIOS.format(low=self.low_positive, high=self.high)
 
 
-def application_messages(looks: Mapping[str, Looks]) -> list[Message]:
+def application_messages(names: Sequence[str], looks: Sequence[Looks]) -> list[Message]:
     """Return what to tell about scores to which a model is applied, by the names of their files."""
-    files = [name for name, one in looks.items() if one.like == "probabilities"]
+    pairs = list(zip(names, looks, strict=False))
+    files = dict.fromkeys(name for name, one in pairs if one.like == "probabilities")
     found = [Message(WARNING, ", ".join(files), _APPLIED)] if files else []
-    return found + _on_ratios(looks)
+    return found + list(dict.fromkeys(_on_ratios(pairs)))
 
 
 def messages_on_ratios(systems: Iterable[Scores | ClassScores]) -> list[Message]:
     """Return what to tell about the scores of systems that look like likelihood ratios."""
-    return _on_ratios({one.name: Looks.of(one) for one in systems})
+    return _on_ratios((one.name, Looks.of(one)) for one in systems)
 
 
-def _on_ratios(looks: Mapping[str, Looks]) -> list[Message]:
-    return [Message(WARNING, name, one.note_on_ratios) for name, one in looks.items() if one.like == "ratios"]
+def _on_ratios(looks: Iterable[tuple[str, Looks]]) -> list[Message]:
+    return [Message(WARNING, name, one.note_on_ratios) for name, one in looks if one.like == "ratios"]
 
 
 def messages_on_declared_ratios(systems: Iterable[Scores], *, negated: bool) -> list[Message]:
@@ -148,11 +149,6 @@ def messages_on_declared_ratios(systems: Iterable[Scores], *, negated: bool) -> 
         if like_probabilities(low, high, len(one.score)):
             found.append(Message(WARNING, one.name, _NO_RATIOS))
     return found
-
-
-def messages_of_application(systems: Iterable[Scores | ClassScores]) -> list[Message]:
-    """Return what to tell about the scores of systems to which a model is applied."""
-    return application_messages({one.trials.origin.name: Looks.of(one) for one in systems})
 
 
 def decision_messages(name: str, looks: Looks) -> list[Message]:

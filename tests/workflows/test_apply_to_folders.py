@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban import InputError, apply_files
+from deciban import InputError, apply_files, train_files
 from deciban.calibration import AffineCalibrator, MulticlassScaleCalibrator
 from deciban.errors import FormatError, KeyMismatchError
 from deciban.fusion import LinearFusion, QualityFusion
@@ -132,6 +132,76 @@ def test_inputs_that_share_row_order_are_fused(tmp_path):
     assert alike(tmp_path / "out", tmp_path / "whole.parquet")
 
 
+def test_a_parquet_file_is_written_in_batches(tmp_path, monkeypatch):
+    rng = np.random.default_rng(21)
+    truth = np.arange(40) < 20
+    fusion = LinearFusion().fit(rng.normal(size=(40, 2)) + truth[:, None], truth)
+    both = trials(rng, 200, ("a", "b"))
+    one = write_folder(tmp_path / "a", [both.drop(["b"]).rename_columns({"a": "score"})], rows=30)
+    other = write_folder(tmp_path / "b", [both.drop(["a"]).rename_columns({"b": "score"})], rows=41)
+    whole = apply_files(fusion, [one, other], tmp_path / "whole.parquet")
+    monkeypatch.setattr(in_memory, "memory_of", lambda _paths: 10**18)
+    (tmp_path / "batches.parquet").write_bytes(b"an older file")
+    found = apply_files(fusion, [one, other], tmp_path / "batches.parquet")
+    assert found[-1].text == "as parquet, in batches"
+    assert whole[-1].text == "as parquet"
+    assert pq.ParquetFile(tmp_path / "batches.parquet").metadata.num_row_groups == 7
+    assert (
+        pq.read_table(tmp_path / "batches.parquet").to_pylist() == pq.read_table(tmp_path / "whole.parquet").to_pylist()
+    )
+
+
+@pytest.mark.parametrize("ids", ["strip-ending", "map"])
+def test_names_are_compared_by_other_names(tmp_path, monkeypatch, ids):
+    rng = np.random.default_rng(22)
+    truth = np.arange(40) < 20
+    fusion = LinearFusion().fit(rng.normal(size=(40, 2)) + truth[:, None], truth)
+    names = pa.array([f"s{k}" for k in range(60)])
+    ended = pa.array([f"s{k}.wav" for k in range(60)])
+    tables = [pa.table({"trial": one, "score": rng.normal(size=60)}) for one in (names, ended)]
+    one, other = (write_folder(tmp_path / name, [table], rows=25) for name, table in zip("ab", tables, strict=True))
+    if ids == "map":
+        ids = tmp_path / "map.csv"
+        ids.write_text("left,right\n" + "".join(f"s{k}.wav,s{k}\n" for k in range(60)))
+    apply_files(fusion, [one, other], tmp_path / "whole.parquet", ids=ids)
+    monkeypatch.setattr(in_memory, "memory_of", lambda _paths: 10**18)
+    found = said(apply_files(fusion, [one, other], tmp_path / "out", ids=ids))
+    assert alike(tmp_path / "out", tmp_path / "whole.parquet")
+    words = ids if ids == "strip-ending" else str(ids)
+    assert f"ids   {words} changed names of {other}" in found
+    with pytest.raises(KeyMismatchError, match="is fused row by row"):
+        apply_files(fusion, [one, other], tmp_path / "never")
+
+
+def test_probabilities_become_logarithms(tmp_path):
+    rng = np.random.default_rng(23)
+    path, key = tmp_path / "train.txt", tmp_path / "key.txt"
+    path.write_text("".join(f"t{k} {rng.uniform(0.1, 0.6) + 0.3 * (k % 2)}\n" for k in range(60)))
+    key.write_text("".join(f"t{k} {'target' if k % 2 else 'nontarget'}\n" for k in range(60)))
+    model = train_files(path, key, AffineCalibrator(), probabilities=0.5).model
+    table = pa.table({"trial": [f"t{k}" for k in range(60)], "score": [*rng.uniform(size=58), 0.0, 1.0]})
+    folder = write_folder(tmp_path / "in", [table.slice(0, 30), table.slice(30)], rows=10)
+    whole = said(apply_files(model, folder, tmp_path / "whole.parquet", probabilities=0.5))
+    found = said(apply_files(model, folder, tmp_path / "out", probabilities=0.5))
+    assert alike(tmp_path / "out", tmp_path / "whole.parquet")
+    for words in ("scores are probabilities by the prior 0.5", "2 trials with a probability of exactly 0 or 1"):
+        assert [line for line in found if words in line] == [line for line in whole if words in line] != []
+    assert not any("look like probabilities" in line for line in found)
+
+
+def test_measures_of_no_trial_leave_no_folder(tmp_path):
+    rng = np.random.default_rng(24)
+    n = 200
+    truth, quality = np.arange(n) < 100, rng.normal(size=(n, 1))
+    fusion = QualityFusion().fit(rng.normal(size=(n, 1)) + truth[:, None], truth, trial_quality=quality)
+    table = pa.table({"trial": [f"t{k}" for k in range(60)], "score": rng.normal(size=60)})
+    folder = write_folder(tmp_path / "in", [table.slice(0, 30), table.slice(30)], rows=10)
+    (tmp_path / "snr.txt").write_text("1\nother 0.5\n")
+    with pytest.raises(InputError, match="no quality measures of trial for any trial"):
+        apply_files(fusion, folder, tmp_path / "out", quality={"trial": tmp_path / "snr.txt"})
+    assert not (tmp_path / "out").exists()
+
+
 def test_quality_measures_of_names(tmp_path):
     rng = np.random.default_rng(6)
     n = 200
@@ -171,7 +241,7 @@ def test_text_that_does_not_fit(model, tmp_path, packed, monkeypatch):
     apply_files(model, path, tmp_path / "out")
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["a.parquet"]
     assert alike(tmp_path / "out", tmp_path / "whole.parquet")
-    with pytest.raises(InputError, match=r"names a file, .* Name a folder"):
+    with pytest.raises(InputError, match=r"names a file that is not Parquet, .* Name a folder"):
         apply_files(model, path, tmp_path / "llr.txt", memory="100MB")
 
 
@@ -286,10 +356,8 @@ def test_what_is_there_is_not_replaced(model, tmp_path):
     assert [one.name for one in (tmp_path / "empty").iterdir()] == ["part-0.parquet"]
 
 
-def test_options_that_need_memory_are_refused(model, tmp_path):
+def test_only_parquet_is_written_in_batches(model, tmp_path):
     folder = write_folder(tmp_path / "in", [trials(np.random.default_rng(14))])
-    with pytest.raises(InputError, match=r"probabilities: .* need all trials in memory"):
-        apply_files(model, folder, tmp_path / "out", probabilities=0.5)
     with pytest.raises(InputError, match=r"to: got 'kaldi'"):
         apply_files(model, folder, tmp_path / "out", to="kaldi")
 

@@ -28,7 +28,7 @@ def both_ways(source, target, **options):
     one, other = pq.read_table(target), pq.read_table(whole)
     assert one.schema.equals(other.schema, check_metadata=True)
     assert one.to_pylist() == other.to_pylist()
-    assert found[-1] == f"wrote  {target}   as parquet, piece by piece"
+    assert found[-1] == f"wrote  {target}   as parquet, in batches"
     return told[:-1], found[:-1]
 
 
@@ -108,11 +108,11 @@ def test_faults_name_the_line_and_leave_nothing(table, tmp_path, monkeypatch):
     assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_what_is_not_done_in_pieces(table, tmp_path, monkeypatch):
+def test_what_needs_the_whole_file(table, tmp_path, monkeypatch):
     monkeypatch.setattr(MODULE, "memory_of", lambda _paths: 10**18)
     convert(table, tmp_path / "out.csv", labels=LABELS)  # as ever, where nothing is said of memory
     for target, more, words in (
-        ("new.csv", {}, "only Parquet is written in pieces"),
+        ("new.csv", {}, "only Parquet is written in batches"),
         ("new.parquet", {"key": table}, "labels of a key"),
     ):
         with pytest.raises(InputError, match=words):

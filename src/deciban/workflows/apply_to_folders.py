@@ -1,9 +1,10 @@
-"""Trained models applied to files that do not fit in memory: piece by piece, to a folder of Parquet."""
+"""Trained models applied to files batch by batch: to a folder of Parquet, or to one Parquet file."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from deciban._files import PathLike, display_name
+from deciban._files import PathLike, atomic_write, display_name
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.folders import Unfinished, require_free, whole_folder
 from deciban.io.formats import by_name, for_ending
@@ -29,14 +30,10 @@ from deciban.io.writing import target_name
 from deciban.messages import Message, counted
 from deciban.steps import teller
 from deciban.types import Progress
-from deciban.workflows.applied import Applying, Tally, ToApply, digest, said, stamped
+from deciban.workflows.applied import Applying, Tally, ToApply, digest, rows_met, said, stamped
 from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import Options, Reading
-from deciban.workflows.quality import combination_messages
 from deciban.workflows.scale import Scale
-
-_WHOLE = {"ids": "other names to compare trials by", "probabilities": "probabilities"}
-"""What only tables in memory are asked, in words."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +58,8 @@ class Part:
     made_of: str
 
 
-def is_for_pieces(paths: Sequence[PathLike | TwoFiles], out: PathLike, scale: Scale, needed: int) -> bool:
-    """Whether inputs are written piece by piece to a folder: if they do not fit, or one folder becomes another.
+def is_for_folder(paths: Sequence[PathLike | TwoFiles], out: PathLike, scale: Scale, needed: int) -> bool:
+    """Return True if inputs are written batch by batch: they do not fit in memory, or one folder becomes another.
 
     Parameters
     ----------
@@ -79,9 +76,10 @@ def is_for_pieces(paths: Sequence[PathLike | TwoFiles], out: PathLike, scale: Sc
     """
     is_file = _names_a_file(out)
     if needed > scale.n_bytes and not any(isinstance(one, TwoFiles) for one in paths):
-        if is_file and scale.memory is not None:
+        is_parquet = _is_parquet(out)
+        if is_file and not is_parquet and scale.memory is not None:
             raise _no_folder(out)
-        return not is_file
+        return not is_file or is_parquet
     one = paths[0]
     if len(paths) > 1 or isinstance(one, TwoFiles) or is_file:
         return False
@@ -95,10 +93,17 @@ def _names_a_file(out: PathLike) -> bool:
     )
 
 
+def _is_parquet(out: PathLike) -> bool:
+    """Return True if the output is one Parquet file."""
+    found = for_ending(target_name(out))
+    return str(out) != "-" and _names_a_file(out) and found is not None and found.name == "parquet"
+
+
 def _no_folder(out: PathLike) -> InputError:
     return InputError(
-        f"{target_name(out)}: names a file, and what does not fit in memory is written piece by piece to a "
-        "folder of Parquet. Name a folder (-o llrs/), or allow more memory (memory=, --memory)."
+        f"{target_name(out)}: names a file that is not Parquet, and scores that do not fit in memory are written in "
+        "batches to Parquet. Name a folder or a Parquet file (-o llrs/, -o llrs.parquet), or allow more memory "
+        "(memory=, --memory)."
     )
 
 
@@ -110,7 +115,7 @@ def require_writable(paths: Sequence[PathLike | TwoFiles], out: PathLike, option
     paths : sequence of paths
         What the model will be applied to.
     out, options, to
-        As of `apply_in_pieces`.
+        As of `apply_to_folder`.
 
     Raises
     ------
@@ -118,18 +123,19 @@ def require_writable(paths: Sequence[PathLike | TwoFiles], out: PathLike, option
         If they do not fit in memory and the output is a file or a folder that is not free, or they are no tables.
     """
     scale, needed = options.scale, memory_of(paths)
-    if needed > scale.n_bytes and _names_a_file(out):
+    if needed > scale.n_bytes and _names_a_file(out) and not _is_parquet(out):
         raise _no_folder(out)
-    if not is_for_pieces(paths, out, scale, needed):
+    if not is_for_folder(paths, out, scale, needed):
         return
-    _refuse(options.reading, to)
-    require_free(Path(out))
+    _require_parquet(to)
+    if not _is_parquet(out):
+        require_free(Path(out))
     for one in paths:
         if not isinstance(one, TwoFiles) and str(one) != "-" and (is_zarr(one) or is_matrix_file(Path(one))):
             raise _no_table(display_name(one))
 
 
-def apply_in_pieces(
+def apply_to_folder(
     what: ToApply, paths: Sequence[PathLike], out: PathLike, options: Options, *, to: str | None, say: Progress
 ) -> list[Message]:
     """Write inputs again with what a model makes of their scores, a file for each of theirs.
@@ -157,10 +163,11 @@ def apply_in_pieces(
         As in `deciban.apply_files`; the message names file and row group. The folder is not there then; files that were
         finished are kept beside it, and the same call goes on from there.
     """
-    _refuse(what.reading, to)
-    require_free(Path(out))
-    model = what.model
-    groups = [list(paths)] if model.is_fusion else [[one] for one in paths]
+    _require_parquet(to)
+    is_file = _is_parquet(out)
+    if not is_file:
+        require_free(Path(out))
+    groups = [list(paths)] if what.model.is_fusion else [[one] for one in paths]
     say("looking at the files")
     tables = [[_opened(one, what, options) for one in group] for group in groups]
     parts = [part for at in range(len(groups)) for part in _parts(at, groups, tables, what)]
@@ -170,24 +177,38 @@ def apply_in_pieces(
         [ReadAs.of(one, how_to_read(what.kind, what.reading, options.scale).options(what.kind.need)) for one in group]
         for group in tables
     ]
-    make = Applying(what, readers)
+    make, memory = Applying(what, readers), options.scale.n_bytes
+    say("applying the model")
+    if is_file:
+        with atomic_write(out) as stream, TableWriter(stream, target_name(out)) as writer:
+            tallies = _write(make, parts, memory, lambda _part: nullcontext(writer))
+            messages = _messages(what, tallies, tables)
+        return [*messages, Message("wrote", target_name(out), "as parquet, in batches")]
     with whole_folder(Path(out), {part.name: part.made_of for part in parts}) as folder:
-        say("applying the model")
-        tallies = _write(make, parts, folder, options.scale.n_bytes, Path(out))
-    messages = [one for own, group in zip(tallies, tables, strict=True) for one in said(what, own, group)]
-    return [*messages, *combination_messages(model, what.measured), *_written(folder, parts, out)]
+
+        @contextmanager
+        def opened(part: Part) -> Iterator[TableWriter]:
+            with folder.file(part.name) as path, TableWriter(path, target_name(Path(out) / part.name)) as writer:
+                yield writer
+
+        tallies = _write(make, [part for part in parts if part.name not in folder.finished], memory, opened)
+        messages = _messages(what, tallies, tables)
+    return [*messages, *_written(folder, parts, out)]
 
 
-def _refuse(reading: Reading, to: str | None) -> None:
-    """Refuse what needs all trials in memory, or another format."""
-    for name, words in _WHOLE.items():
-        if reading.says(name):
-            raise InputError(
-                f"{name}: {words} need all trials in memory, and these are read in pieces. Allow more memory (memory=, "
-                "--memory), or write the scores anew first (deciban convert)."
-            )
+def _messages(what: ToApply, tallies: Sequence[Tally], tables: Sequence[Sequence[RowTable]]) -> list[Message]:
+    """Return the messages on all inputs."""
+    found = list[Message]()
+    for tally, group in zip(tallies, tables, strict=True):
+        read = [Message("read", one.name, f"{one.reading}   {counted(one.n_rows, what.kind.noun)}") for one in group]
+        found += said(what, tally, read, rows_met(what, tally, group))
+    return [*found, *what.interval_messages]
+
+
+def _require_parquet(to: str | None) -> None:
+    """Refuse another format than Parquet."""
     if to is not None and by_name(to).name != "parquet":
-        raise InputError(f"to: got {to!r}. What is written in pieces is a folder of Parquet; leave it out.")
+        raise InputError(f"to: got {to!r}. Batches are written to Parquet; leave it out.")
 
 
 def how_to_read(kind: AnyKind, reading: Reading, scale: Scale) -> HowToRead:
@@ -252,18 +273,18 @@ def _names(files: Sequence[Path], path: PathLike, *, alone: bool) -> list[str]:
     return [prefix + one for one in names]
 
 
-def _write(make: Applying, parts: Sequence[Part], folder: Unfinished, memory: int, out: Path) -> list[Tally]:
-    """Write the files that are not there yet; what is to be said about each group of inputs."""
+def _write(
+    make: Applying, parts: Sequence[Part], memory: int, opened: Callable[[Part], AbstractContextManager[TableWriter]]
+) -> list[Tally]:
+    """Write files one after the other, and return what is to be said about each group of inputs."""
     tallies = [Tally() for _ in make.readers]
-    left = [part for part in parts if part.name not in folder.finished]
-    jobs = [(part.group, piece) for part in left for piece in part.pieces]
+    jobs = [(part.group, piece) for part in parts for piece in part.pieces]
     tell, n_done = teller(sum(_n_rows(piece) for _, piece in jobs), "rows"), 0
     largest = max((_n_rows(piece) for _, piece in jobs), default=1)
     schema: pa.Schema | None = None
     done = in_order(make, jobs, threads_for(largest, memory))
-    for part in left:
-        shown = target_name(out / part.name)
-        with folder.file(part.name) as path, TableWriter(path, shown) as writer:
+    for part in parts:
+        with opened(part) as writer:
             for _ in part.pieces:
                 (_, piece), (table, tally) = next(done)
                 writer.write(table, piece[0][0].rows.name)
@@ -271,9 +292,9 @@ def _write(make: Applying, parts: Sequence[Part], folder: Unfinished, memory: in
                 schema = writer.schema
                 n_done += len(table)
                 tell(n_done)
-            if not part.pieces:
+            if not part.pieces and writer.schema is None:
                 schema = schema or _schema_of(make, parts)
-                writer.write(schema.empty_table(), shown)
+                writer.write(schema.empty_table(), part.name)
     return tallies
 
 
