@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.ranks.gaps import CutCounts
-from deciban.engines.counting import Around, Survey, summarize_shards
+from deciban.engines.counting import summarize_shards
+from deciban.engines.sorting import Ascending
 from deciban.engines.threads import Threads
 from deciban.errors import InputError
 from deciban.evaluation import TwoClassFigures, evaluate
@@ -58,7 +58,8 @@ def differing(one, other):
 @given(SEEDS)
 def test_figures_and_curves_are_those_of_memory(seed):
     rng, scores, truth = trials(seed)
-    found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), 10**8, figures=FIGURES))
+    memory = int(rng.choice([300, 3000, 30_000, 10**8]))
+    found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), memory, figures=FIGURES))
     whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES)
     assert differing(found, whole) <= ROUNDED
     assert found.cllr == pytest.approx(whole.cllr, rel=1e-14)
@@ -84,41 +85,69 @@ def test_of_infinite_scores_alone_nothing_else_is_asked(memory):
 def test_conventions_of_the_eer_are_those_of_memory(seed):
     rng, scores, truth = trials(seed)
     asked = TwoClassFigures(eer_conventions=True)
-    found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), 10**8, figures=asked))
+    found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), 1000, figures=asked))
     whole = evaluate(scores[truth], scores[~truth], operating_points=asked)
     assert found.requested.eer_conventions == whole.requested.eer_conventions
 
 
-def test_sums_of_huge_scores_overflow_quietly():
-    rng = np.random.default_rng(8)
-    truth = rng.random(20_000) < 0.01
-    scores = rng.normal(size=len(truth)) * 1e307
-    survey = Survey(0, True, FIGURES, np.float64, 10**6)
-    cuts = CutCounts(scores[truth])
-    for some in np.array_split(np.arange(len(truth)), 2):
-        survey.add(scores[some], truth[some])
-        cuts.add(np.sort(scores[some]))
-    found = (cuts + cuts.empty()).without(scores[truth]).as_class()
-    assert survey.costs[0].value == survey.costs[1].value == np.inf
-    assert found.total == np.count_nonzero(~truth)
-    assert (np.diff(found.scores) >= 0).all()
-
-
-@given(SEEDS)
-def test_passes_over_parts_add_up_to_the_pass_over_all(seed):
+@pytest.mark.parametrize("kind", ["whole", "fractional"])
+@given(seed=SEEDS)
+def test_weights_are_sorted_with_their_scores(seed, kind):
     rng, scores, truth = trials(seed)
+    weights = rng.integers(0, 4, len(truth)).astype(float) if kind == "whole" else rng.gamma(1.0, 1.0, len(truth))
+    weights[:2] = 1.0
+    source = source_of(scores, truth, rng, weights=weights)
+    found = evaluation_of(summarize_shards(source, Threads(2), int(rng.choice([300, 30_000, 10**8])), figures=FIGURES))
+    by = {"tar_weights": weights[truth], "non_weights": weights[~truth]}
+    whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES, **by)
+    if kind == "whole":
+        assert differing(found, whole) <= ROUNDED | {"cells", "curves"}
+    for name in ("eer", "auc", "n_tied", "prbep", "min_cllr", "cllr", "n_tar", "n_non"):
+        assert getattr(found, name) == pytest.approx(getattr(whole, name), rel=1e-12)
+
+
+def test_a_score_that_most_trials_have_is_one_range():
+    rng = np.random.default_rng(3)
+    scores, truth = rng.normal(size=5000).astype(np.float32), rng.random(5000) < 0.5
+    scores[rng.random(5000) < 0.9] = 0.25
+    found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), 2000, figures=FIGURES))
+    assert differing(found, evaluate(scores[truth], scores[~truth], operating_points=FIGURES)) <= ROUNDED
+
+
+def test_temporary_files_are_gone_at_the_end_and_after_errors(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    rng, scores, truth = trials(2)
     source = source_of(scores, truth, rng)
-    kind = np.float64 if source.is_double else np.float32
-    work = Survey(0, True, FIGURES, kind, 10**6)
-    apart = [work.empty() for _ in range(3)]
-    for at, piece in enumerate(source.pieces):
-        work.take([piece])
-        apart[at % 3].take([piece])
-    both = apart[2] + (apart[0] + apart[1])
-    assert both.n == work.n == [np.count_nonzero(~truth), np.count_nonzero(truth)]
-    assert both.finite == work.finite
-    np.testing.assert_array_equal(np.sort(np.concatenate(both.kept)), np.sort(scores[truth]))
-    assert both.costs[0].value == pytest.approx(work.costs[0].value, rel=1e-15)
+    kept = summarize_shards(source, Threads(2), 100)
+    assert kept.errors(np.zeros(1)).p_miss >= 0.0, "what is mapped can still be asked"
+    broken = replace(source, pieces=(*source.pieces[:-1], replace(source.pieces[-1], truth=None)))
+    with pytest.raises(AssertionError):
+        summarize_shards(broken, Threads(2), 100)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_told_in_one_sentence(monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("deciban.engines.sorting._File.put", full)
+    rng, scores, truth = trials(2)
+    with pytest.raises(OSError, match="no room for temporary files"):
+        summarize_shards(source_of(scores, truth, rng), Threads(2), 100)
+
+
+def test_counts_by_value_are_those_of_sorting(monkeypatch):
+    pytest.importorskip("numba")
+    monkeypatch.setattr("deciban.engines.by_value.FEWEST_ROWS", 0)
+    monkeypatch.setattr("deciban.engines.counting._BYTES_PER_HELD", {False: 10**6, True: 10**6})
+    rng = np.random.default_rng(4)
+    truth = rng.random(300_000) < 0.1
+    scores = np.where(truth, rng.normal(2, 1, len(truth)), rng.normal(-2, 1, len(truth))).astype(np.float32)
+    monkeypatch.setattr("deciban.engines.counting._by_files", None)  # which would sort
+    found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), 2 * 10**9, figures=FIGURES))
+    whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES)
+    assert differing(found, whole) <= ROUNDED | {"cells", "curves", "min_cllr"}
+    assert found.min_cllr == pytest.approx(whole.min_cllr, rel=1e-14)
 
 
 def test_batches_hold_every_piece_once():
@@ -135,7 +164,7 @@ def test_an_error_of_a_piece_ends_the_pass():
     broken = replace(source.pieces[2], scores=[])
     pieces = (*source.pieces[:2], broken, *source.pieces[3:])
     with pytest.raises(IndexError):
-        Threads(2).run(Around(0, CutCounts(np.zeros(1)), 100), pieces)
+        Threads(2).each(Ascending(0, np.float64), pieces, lambda _found: None)
 
 
 def test_no_more_pieces_at_once_than_memory_holds():

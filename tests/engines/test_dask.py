@@ -21,10 +21,11 @@ from deciban import evaluate_files
 from deciban.engines import by_value
 from deciban.engines import dask as dask_clusters
 from deciban.engines import dask as engine
-from deciban.engines.counting import Survey, summarize_shards
+from deciban.engines.counting import summarize_shards
+from deciban.engines.sorting import Ascending
 from deciban.engines.threads import Threads
 from deciban.errors import ClusterError, FormatError, InputError
-from deciban.evaluation.summary import TwoClassFigures, summarize
+from deciban.evaluation.summary import summarize
 from deciban.evaluation.two_class import evaluation_of
 from deciban.steps import heard_by
 from support.pieces import held, some_trials
@@ -39,6 +40,10 @@ MEMORY = 1 << 28
 def many_tasks(monkeypatch):
     """As on data of hundreds of millions of rows."""
     monkeypatch.setattr(engine, "_ROWS_PER_TASK", 1000)
+
+
+def n_trials(found):
+    return sum(len(scores) for _, scores, _ in found.parts)
 
 
 def in_memory(scores, truth):
@@ -68,7 +73,7 @@ def same_curve(a, b):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.usefixtures("many_tasks")
 def test_of_a_million_trials_it_is_what_it_is_in_memory_though_a_worker_is_killed(client, tmp_path, dtype, monkeypatch):
-    monkeypatch.setattr(by_value, "FEWEST_ROWS", 1)  # one pass of float32, two of float64
+    monkeypatch.setattr(by_value, "FEWEST_ROWS", 1)  # counts per score would do
     monkeypatch.setattr(by_value, "compiled", lambda: None)
     scores, truth = some_trials(1_000_000, 1, dtype=dtype)
     cuts = np.arange(50_000, 1_000_000, 50_000)
@@ -78,7 +83,7 @@ def test_of_a_million_trials_it_is_what_it_is_in_memory_though_a_worker_is_kille
         summary = summarize_shards(source, cluster, MEMORY)
     assert (tmp_path / "killed").exists()
     assert set(client.scheduler_info()["workers"]) != before
-    assert cluster.n_passes == (1 if dtype == np.float32 else 2)
+    assert cluster.n_passes == 1
     local = summarize_shards(held(scores, truth, cuts), Threads(2), MEMORY)
     same(evaluation_of(summary), in_memory(scores, truth))
     same(evaluation_of(summary), evaluation_of(local))
@@ -106,8 +111,8 @@ def test_a_worker_that_is_lost_before_the_scheduler_hears_of_it_does_no_harm(cli
 
     monkeypatch.setattr(client, "scatter", scatter)
     monkeypatch.setattr(client, "nthreads", dict)  # all are begun again just now
-    survey = Survey(0, True, TwoClassFigures(), np.float32, 10**6)
-    assert sum(engine.DaskEngine(client).run(survey, pieces).n) == 1000
+    survey = Ascending(0, np.float32)
+    assert n_trials(engine.DaskEngine(client).run(survey, pieces)) == 1000
     assert failed
 
 
@@ -204,9 +209,9 @@ def test_progress_is_that_of_the_whole(client):
     scores, truth = some_trials(50_000, 5)
     heard = []
     with heard_by(lambda *told: heard.append(told)):
-        survey = Survey(0, True, TwoClassFigures(), np.float32, 10**6)
+        survey = Ascending(0, np.float32)
         found = slow_engine(client).run(survey, held(scores, truth, np.arange(5000, 50_000, 5000)).pieces)
-    assert sum(found.n) == 50_000
+    assert n_trials(found) == 50_000
     assert len(heard) > 1
     assert [done for done, _, _ in heard] == sorted(done for done, _, _ in heard)
     assert all(told[1:] == (50_000, "rows") for told in heard)
@@ -221,7 +226,7 @@ def test_other_versions_on_workers_are_refused(client, monkeypatch):
 
 def test_what_does_not_fit_in_workers_is_refused_before_it_begins(client):
     scores, truth = some_trials(1000, 4)
-    survey = Survey(0, True, TwoClassFigures(), np.float32, 10**6)
+    survey = Ascending(0, np.float32)
     survey.n_bytes = 10**9
     with pytest.raises(ClusterError, match=r"takes 4.0 GB in every thread, .* has 1.0 GB for each. Give"):
         engine.DaskEngine(client).run(survey, held(scores, truth, [10]).pieces)

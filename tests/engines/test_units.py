@@ -7,13 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.core.ranks.pruning import CellClass
 from deciban.core.resampling.cell_sums import cell_sums
 from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.replicates import poisson_weights
-from deciban.engines import pruning
 from deciban.engines import units as engine_units
-from deciban.engines.counting import summarize_shards
 from deciban.engines.evaluating import evaluate_system
 from deciban.engines.threads import Threads
 from deciban.engines.units import ReplicateTally, UnitsInPieces, UnitTally, trials_of
@@ -69,13 +66,11 @@ def test_intervals_and_replicates_are_those_of_memory(seed, kind, are_tied, one_
     assert_equally_sure(found, evaluate(scores[truth], scores[~truth], operating_points=FIGURES, **given))
 
 
-def test_where_neither_class_fits_intervals_are_those_of_memory(monkeypatch):
-    monkeypatch.setattr(pruning, "_BYTES_PER_KNOWN_CELL", 1)
+def test_where_neither_class_fits_intervals_are_those_of_memory():
     rng, scores, truth, units = speakers(8, 6000)
     truth = rng.random(len(truth)) < 0.4
     source, engine = source_of(scores, truth, rng, units=units), Threads(1)
     by_unit = UnitsInPieces.of(source, engine, 0), Resampling(bootstrap=10)
-    assert isinstance(summarize_shards(source, engine, 20_000).ranks.tar, CellClass)
     found = evaluate_system(source, engine, 20_000, by_unit=by_unit)
     whole = evaluate(scores[truth], scores[~truth], tar_units=units[truth], non_units=units[~truth], bootstrap=10)
     for name in ("eer", "min_cllr", "cllr", "min_dcf", "act_dcf"):

@@ -89,7 +89,7 @@ def test_names_of_a_matrix_say_who_is_who(tmp_path, shared):
             if name == "scores":
                 file["score_mask"] = (mask != 0).astype(np.uint8)
     files = tmp_path / "scores.h5", tmp_path / "trial_mask.h5"
-    whole, found = (evaluate_files(*files, **said).systems[0].uncertainty for said in ({}, {"approximate": True}))
+    whole, found = (evaluate_files(*files, **said).systems[0].uncertainty for said in ({}, {"memory": 10**8}))
     assert (found.source, found.n_units) == (whole.source, whole.n_units)
     source = open_shards(*files, find_speakers=True)
     facts, by_name = speakers_in_pieces(source, Threads(2))

@@ -121,7 +121,7 @@ def test_figures_are_those_of_the_trials(case, decimals, once, fits, monkeypatch
     deciban.merge_summaries([shards[2], "some", shards[3]], "all")
     monkeypatch.setattr("deciban.io.shards.summaries._WORTHWHILE", 0 if once else N)
     if not fits:
-        monkeypatch.setattr("deciban.engines.evaluating._BYTES_PER_ROW", 10**12)
+        monkeypatch.setattr("deciban.engines.counting._BYTES_PER_HELD", {False: 10**12, True: 10**12})
     for summaries in (shards, ["some", *shards[2:]], "all"):
         require_alike(numbers(deciban.evaluate_files(summaries, **asked)), expected, fits=fits)
 

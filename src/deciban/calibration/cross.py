@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.ranks.weighted_gaps import summed_by_code, whole_or_float
+from deciban.core.ranks.exact_weights import summed_by_code, whole_or_float
 from deciban.core.resampling.units import mixed_bits
 from deciban.errors import InputError, TrialError
 from deciban.models.score_model import ARGUMENTS, measure_table, missing_measures_are_known, tell_missing
@@ -216,7 +216,7 @@ def shares_of(in_groups: tuple[IntArray, int], in_all: tuple[IntArray, int]) -> 
 
     Parameters
     ----------
-    in_groups, in_all : pairs as of `deciban.core.ranks.weighted_gaps.summed_by_code`
+    in_groups, in_all : pairs as of `deciban.core.ranks.exact_weights.summed_by_code`
         Of groups, class by class, and of classes.
 
     Returns

@@ -13,7 +13,7 @@ import numpy as np
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban.calibration.cross import are_listed, folds_by_content, folds_of, folds_of_shares, shares_of
-from deciban.core.ranks.weighted_gaps import aligned, summed_by_code
+from deciban.core.ranks.exact_weights import aligned, summed_by_code
 from deciban.errors import InputError
 from deciban.models.score_model import ARGUMENTS
 from deciban.trials.names.codes import encode
@@ -164,7 +164,7 @@ class GroupShares:
     ----------
     names : pyarrow string array
     sums, totals : (n_digits, n_groups * n_classes) and (n_digits, n_classes) int arrays, each with a place
-        As of `deciban.core.ranks.weighted_gaps.summed_by_code`: exact, for any pieces in any order.
+        As of `deciban.core.ranks.exact_weights.summed_by_code`: exact, for any pieces in any order.
     """
 
     names: Any

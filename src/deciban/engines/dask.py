@@ -263,6 +263,8 @@ _BYTES_PER_ROW = 40
 
 """What a row takes while it is read, sorted and summed up."""
 
+_ROWS_SENT = 2_000_000
+"""Rows of which what is made comes here at once."""
 
 _SHARE_FOR_ROWS = 0.3
 
@@ -371,6 +373,31 @@ class DaskEngine(CountingEngine):
             f"dask: all workers were lost {_TRIES} times during one pass, the last time with {self._left} still to be "
             f"read. Mostly they ran out of memory, which what they wrote on their end says. {_WAY}"
         ) from lost
+
+    def each(self, work: W, pieces: Sequence[Piece], use: Callable[[W], None]) -> None:
+        """See `Engine.each`: what workers make comes here as soon as it is made, a few parts at a time.
+
+        Raises
+        ------
+        ClusterError
+            As of `run`.
+        """
+        self.n_passes += 1
+        rows = max(int(self._memory_per_thread(work.words) * _SHARE_FOR_ROWS / _BYTES_PER_ROW), 1)
+        waiting = [Share(part, rows) for part in batches(pieces, min(rows, _ROWS_SENT))]
+        with _Progress(self.client, pieces) as progress:
+            keys: dict[str, Share] = {}
+            futures: dict[Any, Share] = {}
+            given, at = (progress.topic, __version__), 0
+            with self._cancelled_on_error(futures, keys):  # type: ignore[arg-type]
+                while waiting or futures:
+                    while waiting and len(futures) < 2 * self.n_threads:
+                        future = self._submitted(_summed, work.empty(), waiting[0], at, *given)
+                        futures[future] = keys[future.key] = waiting.pop(0)
+                        at += 1
+                    for future in _first_done(self.client, list(futures)):
+                        use(future.result())
+                        del futures[future]
 
     def _run(self, work: W, pieces: Sequence[Piece]) -> W:
         if not pieces:
@@ -513,6 +540,15 @@ def _summed(work: W, share: Share, at: int, topic: str, version: str) -> W:
         done += sum(one.n_rows for one in batch)
         get_worker().log_event(topic, (at, done))
     return found
+
+
+def _first_done(client: Any, futures: list[Any]) -> list[Any]:
+    """Those that are done, of which there is one at least."""
+    from distributed import wait
+
+    with client.as_current():
+        found: Any = wait(futures, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
+    return list(found.done)
 
 
 def _stop_if_cancelled() -> None:

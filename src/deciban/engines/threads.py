@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TypeVar
 
@@ -17,6 +18,9 @@ from deciban.trials.passes import Engine, Work
 from deciban.trials.sources import Piece, ShardSource, batches
 
 W = TypeVar("W", bound=Work)
+
+T = TypeVar("T")
+V = TypeVar("V")
 
 _BYTES_PER_THREAD = 12 * 10**6
 
@@ -65,24 +69,49 @@ class Threads(CountingEngine):
 
     def run(self, work: W, pieces: Sequence[Piece]) -> W:
         """See `Engine.run`."""
-        self.n_passes += 1
-        tell = teller(sum(one.n_rows for one in pieces), "rows")
-        done, lock = 0, threading.Lock()
+        self._in_threads(work.take, batches(pieces, work.rows_per_batch))
+        return work
+
+    def each(self, work: W, pieces: Sequence[Piece], use: Callable[[W], None]) -> None:
+        """See `Engine.each`."""
 
         def take(batch: Sequence[Piece]) -> None:
+            own = work.empty()
+            own.take(batch)
+            use(own)
+
+        self._in_threads(take, batches(pieces, work.rows_per_batch))
+
+    def _in_threads(self, take: Callable[[Sequence[Piece]], None], parts: Sequence[Sequence[Piece]]) -> None:
+        self.n_passes += 1
+        tell = teller(sum(one.n_rows for batch in parts for one in batch), "rows")
+        done, lock = 0, threading.Lock()
+
+        def taken(batch: Sequence[Piece]) -> None:
             nonlocal done
-            work.take(batch)
+            take(batch)
             with lock:
                 done += sum(one.n_rows for one in batch)
                 tell(done)
 
-        with ThreadPoolExecutor(self.n_at_once) as pool:
-            futures = [pool.submit(take, batch) for batch in batches(pieces, work.rows_per_batch)]
-            try:
-                finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
-                for one in finished:
-                    one.result()
-            except BaseException:
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
-        return work
+        deque(in_threads(taken, parts, self.n_at_once), maxlen=0)
+
+
+def in_threads(function: Callable[[T], V], given: Sequence[T], n_threads: int) -> Iterator[V]:
+    """What a function makes of each, in their order; if that fails, nothing more is begun.
+
+    Examples
+    --------
+    >>> list(in_threads(abs, [-1, 2, -3], 2))
+    [1, 2, 3]
+    """
+    with ThreadPoolExecutor(n_threads) as pool:
+        futures = [pool.submit(function, one) for one in given]
+        try:
+            finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
+            for one in finished:
+                one.result()
+            yield from (one.result() for one in futures)
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise

@@ -21,7 +21,6 @@ from deciban.core.resampling.replicates import (
 )
 from deciban.core.resampling.unit_counts import StrataAsCells, StratifiedCounts, UnitCounts, as_array, groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits, distinct
-from deciban.engines.score_places import scores_along
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
 from deciban.metrics import SortedScores
 from deciban.trials.passes import Engine, Locked, Work
@@ -279,9 +278,7 @@ class UnitsInPieces(TrialsByUnit):
 
     def cells(self, ranks: SortedScores, wanted: FloatArray) -> Cells:
         """Cells of the same trials in memory."""
-        n_units = self.about.n_units
-        along = scores_along(self.source, self.engine, self.memory, self.system, ranks, n_units)
-        return cells_of(ranks.table, ranks.pav, wanted, n_units, along)
+        return cells_of(ranks.table, ranks.pav, wanted, self.about.n_units)
 
     def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
         """See `TrialsByUnit.counted`."""

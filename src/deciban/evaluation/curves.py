@@ -93,6 +93,12 @@ def _thinned_roc(table: CountTable) -> tuple[FloatArray, FloatArray]:
     return n_fa[kept] / n_fa[0], n_miss[kept] / n_miss[-1]
 
 
+def drawn_lines() -> FloatArray:
+    """Rates beside which the corners of the ROC are drawn, ascending."""
+    found: FloatArray = ndtr(np.linspace(-6.0, 6.0, 4097))
+    return found
+
+
 def corners_to_draw(n_fa: CountArray, n_miss: CountArray) -> IntArray:
     """The first corner of the ROC beyond each line of either axis; the one before it is drawn, too.
 
@@ -101,7 +107,7 @@ def corners_to_draw(n_fa: CountArray, n_miss: CountArray) -> IntArray:
     n_fa, n_miss : (n_corners,) arrays
         From accept-all to reject-all.
     """
-    lines = ndtr(np.linspace(-6.0, 6.0, 4097))
+    lines = drawn_lines()
     return np.concatenate(
         (np.searchsorted(n_miss, lines * n_miss[-1]), len(n_fa) - np.searchsorted(n_fa[::-1], lines * n_fa[0]))
     )

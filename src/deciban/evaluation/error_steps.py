@@ -75,8 +75,8 @@ def grid_of_thresholds() -> FloatArray:
     return np.asarray(_STEP * np.arange(-n, n + 1))
 
 
-def error_steps(summary: Summary) -> ErrorSteps | None:
-    """Return the errors at all thresholds; None if only some scores of a larger set of trials are known.
+def error_steps(summary: Summary) -> ErrorSteps:
+    """Return the errors at all thresholds.
 
     Parameters
     ----------
@@ -90,10 +90,8 @@ def error_steps(summary: Summary) -> ErrorSteps | None:
     ([-1.0, 0.0, 1.0, 2.0], [0, 0, 0, 1, 3], [3, 2, 1, 0, 0])
     """
     classes = summary.ranks.tar, summary.ranks.non
-    if summary.unresolved is not None or any(one.certain_scores is not one.scores for one in classes):
-        return None
     ends = np.array([-REACH, REACH])
-    inside = [one.scores[slice(*np.searchsorted(one.scores, ends).tolist())] for one in classes]
+    inside = [one.scores[slice(*one.positions(ends).tolist())] for one in classes]
     if sum(map(len, inside)) <= _MOST:
         thresholds, is_exact = np.union1d(*inside).astype(np.float64), True
         last = np.append(thresholds, REACH)

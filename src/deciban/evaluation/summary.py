@@ -25,7 +25,6 @@ from deciban.core.ranks.hull import Pav, Rocch
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.core.rules.expected import ErrorCounts, MeanCost, log_cost, mixed
 from deciban.errors import InputError
-from deciban.evaluation.bounds import Unresolved
 from deciban.evaluation.requested import PosteriorCosts, posterior_costs_of
 from deciban.evaluation.unit_trials import TrialsByUnit, UnitTrials
 from deciban.metrics import SortedScores
@@ -169,8 +168,6 @@ class Summary:
         At each prior at which posteriors are asked for.
     units : TrialsByUnit or None
         The trials with the speakers or other units that they share, where these are known.
-    unresolved : Unresolved or None
-        Trials of both classes that count as tied here, and of which the true order is not known.
     """
 
     figures: TwoClassFigures
@@ -180,7 +177,6 @@ class Summary:
     is_weighted: bool = False
     posterior_costs: tuple[PosteriorCosts, ...] = ()
     units: TrialsByUnit | None = None
-    unresolved: Unresolved | None = None
 
     @classmethod
     def of(
@@ -225,9 +221,7 @@ class Summary:
     @property
     def n_tied(self) -> int | float:
         """Trials (or weight) whose score is that of a trial of the other class."""
-        both = (self.table.n_tar > 0) & (self.table.n_non > 0)
-        tied: int | float = (self.table.n_tar[both].sum() + self.table.n_non[both].sum()).item()
-        return tied
+        return self.table.n_tied
 
     @property
     def n_infinite(self) -> int | float:
@@ -334,8 +328,6 @@ def merged(summaries: Iterable[Summary]) -> Summary:
     if not parts:
         raise InputError("summaries: none given. Merge at least one.")
     first = parts[0].figures
-    if any(part.unresolved is not None for part in parts):
-        raise InputError("summaries: some trials of one of them are known by their cell alone. Merge the cells.")
     for at, part in enumerate(parts):
         if part.figures != first:
             raise InputError(

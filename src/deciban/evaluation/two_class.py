@@ -16,7 +16,6 @@ from deciban.core.ranks.operating import WORSE_THAN_NONE, PointLike, detection_c
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation.at_priors import at_priors
-from deciban.evaluation.bounds import within_bounds, without_bounded
 from deciban.evaluation.curves import draw_curves, trials_in_cells
 from deciban.evaluation.error_steps import error_steps
 from deciban.evaluation.information_at import information_of
@@ -306,9 +305,6 @@ def evaluation_of(summary: Summary, *, name: str = "system", resampling: Resampl
         from deciban.evaluation.influences import uncertainty_of  # most evaluations of arrays do without
 
         uncertainty = uncertainty_of(summary, found, resampling or Resampling())
-    if summary.unresolved is not None:
-        found = within_bounds(summary, found)
-        uncertainty = uncertainty and without_bounded(uncertainty, found.bounds)
     return replace(found, uncertainty=uncertainty)
 
 

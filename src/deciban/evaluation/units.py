@@ -75,7 +75,8 @@ def _remark_on_ratios(summary: Summary) -> str:
         return ""
     if any(len(one.scores) and one.scores[0] < 0.0 for one in (tar, non)):
         return ""
-    firsts = [one.scores[int(np.searchsorted(one.scores, 0.0, side="right")) :][:1] for one in (tar, non)]
+    positive = np.array([np.nextafter(0.0, 1.0)])
+    firsts = [one.scores[int(one.positions(positive)[0]) :][:1] for one in (tar, non)]
     low = min((float(first[0]) for first in firsts if len(first)), default=math.inf)
     high, share = summary.finite_range[1], float(non.below(np.ones(1))[0]) / non.total
     is_like = share > 0.5 and like_ratios(low, high, summary.n_tar + summary.n_non, share, 0.5)
@@ -142,11 +143,11 @@ def _best_scale(tar: SortedClass, non: SortedClass) -> tuple[float, float]:
 
 
 def _thinned(one: SortedClass) -> tuple[FloatArray, FloatArray]:
-    scores = one.scores.astype(np.float64, copy=False)
-    if one.weights is not None and (one.cumulated is None or one.weights.dtype != np.int64 or len(scores) <= _SHOWN):
-        return scores, one.weights.astype(np.float64)
-    n = min(len(scores), _SHOWN)
-    rows = ((np.arange(n) + 0.5) * one.total / n).astype(np.int64)
+    if one.weights is not None and len(one.scores) <= _SHOWN:
+        return one.scores.astype(np.float64), one.weights.astype(np.float64)
+    n = min(len(one.scores), _SHOWN)
+    lines = (np.arange(n) + 0.5) * one.total / n
+    rows = lines.astype(np.int64)
     if one.cumulated is not None:  # the entries in which these trials are
-        rows = np.searchsorted(one.cumulated, rows, side="right") - 1
-    return scores[rows], np.ones(n)
+        rows = np.searchsorted(one.cumulated, lines, side="right") - 1
+    return one.scores[rows].astype(np.float64), np.ones(n)

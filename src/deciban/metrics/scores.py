@@ -124,12 +124,14 @@ class SortedScores(CountedScores):
         self.tar, self.non = (SortedClass.of(*one) for one in checked(tar, non, tar_weights, non_weights))
 
     @classmethod
-    def of_sorted(cls, tar: SortedClass, non: SortedClass) -> SortedScores:
-        """From classes that are sorted already."""
+    def of_sorted(cls, tar: SortedClass, non: SortedClass, *, table: CountTable | None = None) -> SortedScores:
+        """From classes that are sorted already, and perhaps counted."""
         scores = cls.__new__(cls)
         if tar.scores.dtype != non.scores.dtype:
             tar, non = (replace(one, scores=one.scores.astype(np.float64, copy=False)) for one in (tar, non))
         scores.tar, scores.non = tar, non
+        if table is not None:
+            scores.__dict__["table"] = table
         return scores
 
     @cached_property

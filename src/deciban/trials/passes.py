@@ -134,6 +134,19 @@ class Engine(ABC):
         self.close()
 
     @abstractmethod
+    def each(self, work: W, pieces: Sequence[Piece], use: Callable[[W], None]) -> None:
+        """Work on parts of the pieces where the engine works, and use here what is made of each: it is never added up.
+
+        Parameters
+        ----------
+        work : Work
+            Empty.
+        pieces : sequence of Piece
+        use : function
+            Takes what was made of some pieces; called once for each part, in any order, perhaps by several threads.
+        """
+
+    @abstractmethod
     def run(self, work: W, pieces: Sequence[Piece]) -> W:
         """Sum up over all pieces; nothing of it remains if that fails.
 

@@ -23,7 +23,7 @@ class Scale:
         Bytes that may be taken in all, as ``"2GB"``, ``"500MB"`` or a number; what would take more is read in pieces.
         Left out, half of what is free.
     approximate : bool
-        Whether one pass is enough: figures of ranks come with the bounds that they are certainly within.
+        Of many classes, whether one pass is enough: minima come with the bounds that they are certainly within.
     dask : str or distributed.Client, optional
         Where work is spread: the address of a scheduler of Dask, ``"local:N"`` for N processes of this machine, or a
         client.

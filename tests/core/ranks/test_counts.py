@@ -130,7 +130,7 @@ def test_the_area_of_many_groups_is_that_of_the_pairs(n):
     """Targets 0, 2, 4, ... and non-targets 1, 3, 5, ...: 2 n groups, of which a target beats those before it."""
     found = table(2 * np.arange(n), 2 * np.arange(n) + 1)
     assert len(found.n_tar) == 2 * n
-    assert Fraction(counts._twice_ordered(found.n_non, found.n_tar), 2 * n * n) == Fraction(n - 1, 2 * n)
+    assert Fraction(counts.twice_ordered(found.n_non, found.n_tar), 2 * n * n) == Fraction(n - 1, 2 * n)
     assert found.auc() == (n - 1) / (2 * n)
     assert found.error_area() == (n + 1) / (2 * n)
 

@@ -56,7 +56,7 @@ def test_sides_are_named_as_in_memory(tmp_path):
     folder = write(trials(np.random.default_rng(3)), tmp_path / "cut", np.random.default_rng(3))
     whole, pieces = (
         evaluate_files(folder, units="product", **said).systems[0].uncertainty.source
-        for said in ({}, {"approximate": True})
+        for said in ({}, {"memory": 10**8})
     )
     assert pieces == whole
 

@@ -1,6 +1,6 @@
 """Cells of scores in which trials of several kinds are counted, refined where the hull of the ROC is still open.
 
-This is `deciban.core.ranks.score_cells` for problems inside a problem of many classes, of which only the hull is asked:
+This is for problems inside a problem of many classes, of which only the hull is asked:
 trials count for or against by their kind (the class they are of), and by how much is known when all are counted. So
 whole numbers of each kind are kept, and nothing else of a cell but its lowest and its highest score. Cells nest, and
 those that may hold a vertex of the hull are counted again in finer ones until each holds a single score or cannot
@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deciban.core.ranks.hull import Pav, block_llr, pool
-from deciban.core.ranks.score_cells import KeyArray, bit_lengths, keys_of, scores_of
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 ALL_BITS = 64
@@ -24,8 +24,37 @@ ALL_BITS = 64
 _MARGIN = 1e-9
 """Cells so close to the edge of the hull, relatively, count as below it: refining more than is needed is no error."""
 
+KeyArray = NDArray[np.uint64]
+
+_SIGN = np.uint64(1 << 63)
+
 Windows = tuple[KeyArray, KeyArray]
 """Lowest and highest keys of ranges, ascending."""
+
+
+def keys_of(scores: ScoreArray) -> KeyArray:
+    """Whole numbers in the order of the scores; both zeros are one.
+
+    Examples
+    --------
+    >>> np.diff(keys_of(np.array([-np.inf, -1.0, -0.0, 0.0, 5e-324, np.inf])).astype(float)) > 0
+    array([ True,  True, False, False,  True])
+    """
+    bits = (scores.astype(np.float64) + 0.0).view(np.uint64)
+    turned = (bits.view(np.int64) >> 63).view(np.uint64)  # all bits below 0, else none
+    return bits ^ (turned | _SIGN)
+
+
+def scores_of(keys: KeyArray) -> FloatArray:
+    """The scores that have these keys; what `keys_of` makes is undone.
+
+    Examples
+    --------
+    >>> scores_of(keys_of(np.array([-2.5, 0.0, 1e300])))
+    array([-2.5e+000,  0.0e+000,  1.0e+300])
+    """
+    positive = (keys & _SIGN) != 0
+    return np.where(positive, keys ^ _SIGN, ~keys).view(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -275,3 +304,9 @@ def _below_edges(n_tar: CountArray, n_non: CountArray, starts: IntArray) -> Bool
     non_upto = (non_upto - (non_upto - n_non)[starts][block]).astype(np.float64)
     tar, non = (np.add.reduceat(n, starts)[block].astype(np.float64) for n in (n_tar, n_non))
     return np.asarray((n_tar > 0) & (n_non > 0) & (tar_before * non < tar * non_upto * (1.0 + _MARGIN)))
+
+
+def bit_lengths(keys: KeyArray) -> IntArray:
+    """How many bits each key has, leading zeros left out."""
+    upper, lower = (keys >> np.uint64(32)).astype(np.float64), (keys & np.uint64(2**32 - 1)).astype(np.float64)
+    return np.where(upper > 0, np.frexp(upper)[1] + 32, np.frexp(lower)[1]).astype(np.int64)

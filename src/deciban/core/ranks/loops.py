@@ -1,7 +1,7 @@
 """Loops over single trials, which numba compiles where it is installed (``pip install deciban[fast]``).
 
-Where it is not, `deciban.core.ranks.value_counts` and `deciban.core.ranks.gaps` do the same by NumPy, sorting first;
-the numbers are equal to the bit. Nothing is compiled before it is asked for: importing numba takes half a second.
+Where it is not, everything is sorted; the numbers are equal to the bit. Nothing is compiled before it is asked for:
+importing numba takes half a second.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ PLACE = 18
 
 N_BLOCKS = 1 << (32 - PLACE)
 
-_LARGEST = 1.7976931348623157e308
-
 CARRIED = 128
 """What a byte counts until it is carried to a larger counter."""
 
@@ -33,7 +31,6 @@ class Loops:
     part: Callable[..., None]
     count: Callable[..., int]
     list_counts: Callable[..., int]
-    list_gaps: Callable[..., int]
     merge: Callable[..., int]
 
 
@@ -49,15 +46,12 @@ def compiled() -> Loops | None:
         return None
     t: Any = numba.types
     bits, scores = (t.Array(kind, 1, "C", readonly=True) for kind in (t.uint32, t.float32))
-    n, low, high = t.int64, t.uint8[::1], t.uint32[::1]
-    counts, cuts = t.int64[::1], t.UniTuple(scores, 2)
-    state, entries = t.Tuple((counts, t.float64[::1])), t.Tuple((t.float32[::1], counts, t.boolean[::1]))
+    n, low, high, counts = t.int64, t.uint8[::1], t.uint32[::1], t.int64[::1]
     return Loops(
         _compiled(t.void(bits, counts), _count_blocks),
         _compiled(t.void(bits, counts, t.uint32[::1]), _part),
         _compiled(n(bits, n, low, high), _count),
-        _compiled(n(low, high, bits, n, t.uint32[::1], counts), _list_counts),
-        _compiled(n(t.float32[::1], counts, cuts, state, entries), _list_gaps),
+        _compiled(n(low, high, n, t.uint32[::1], counts), _list_counts),
         _compiled(n(scores, scores, counts, counts), _merge),
     )
 
@@ -111,68 +105,19 @@ def _count(bits: Any, begin: Any, low: Any, high: Any) -> Any:
     return len(bits)
 
 
-def _list_counts(low: Any, high: Any, away: Any, first: Any, bits: Any, counts: Any) -> Any:
-    """Different scores of a block and their counts without those ``away``, which ascend; returns how many there are."""
-    n = gone = 0
+def _list_counts(low: Any, high: Any, first: Any, bits: Any, counts: Any) -> Any:
+    """Different scores of a block and their counts; returns how many there are."""
+    n = 0
     for place in range(len(low)):
         count = 0
         count += low[place]
         if len(high):
             count += CARRIED * high[place]
-        while gone < len(away) and away[gone] == first + place:
-            count -= 1
-            gone += 1
         if count != 0:
             bits[n] = first + place
             counts[n] = count
             n += 1
     return n
-
-
-def _list_gaps(found: Any, counts: Any, cuts: Any, state: Any, entries: Any) -> Any:  # noqa: C901  # calls nothing
-    """Take trials that are kept from different scores, which ascend, and list the others as entries of gaps.
-
-    ``cuts`` are the scores that are kept, and more, infinity among them; all of them ascend. What is left of the scores
-    is moved to their beginning, and how many they are is returned. The ``state`` says how far both and the lists are,
-    how many trials the last gap has, which may go on, and its lowest and highest score and their sum.
-    """
-    (kept, more), (at, gap), (scores, weights, unsure) = cuts, state, entries
-    left, i, j, n, inside = 0, at[0], at[1], at[2], at[3]
-    for k in range(len(found)):
-        score, count, is_end, is_cut = found[k], counts[k], False, False
-        while i < len(kept) and kept[i] == score:
-            i, count, is_end, is_cut = i + 1, count - 1, True, True
-        while more[j] < score:
-            j, is_end = j + 1, True
-        if more[j] == score:
-            is_end = is_cut = True
-        if is_end and inside > 0:
-            scores[n], weights[n], unsure[n] = gap[0], 1, False
-            n += 1
-            if inside > 2:
-                middle = (gap[2] - gap[0] - gap[1]) / (inside - 2)
-                middle = middle if -_LARGEST <= middle <= _LARGEST else gap[0]
-                scores[n], weights[n], unsure[n] = min(max(middle, gap[0]), gap[1]), inside - 2, True
-                n += 1
-            if inside > 1:
-                scores[n], weights[n], unsure[n] = gap[1], 1, inside > 2
-                n += 1
-            inside = 0
-        if count == 0:
-            continue
-        found[left], counts[left] = score, count
-        left += 1
-        if is_cut:
-            scores[n], weights[n], unsure[n] = score, count, False
-            n += 1
-            continue
-        if inside == 0:
-            gap[0], gap[2] = score, 0.0
-        gap[1] = score
-        gap[2] += score * count
-        inside += count
-    at[0], at[1], at[2], at[3] = i, j, n, inside
-    return left
 
 
 def _merge(few: Any, many: Any, n_few: Any, n_many: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from deciban.core.ranks.counts import CountTable, SortedClass, corners, thresholds_from
 from deciban.core.ranks.hull import Rocch, line_crossing
 from deciban.core.ranks.unsorted import UnsortedClass
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.types import FloatArray
 
 ErrorKind: TypeAlias = Literal["fa", "miss"]
 """Which errors are limited: false alarms or misses."""
@@ -70,8 +70,7 @@ class ErrorsAt:
 def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
     """The neighbouring points of the steppy ROC between which misses become as frequent as false alarms.
 
-    All thresholds are looked at, also those within runs of scores of one class; equal scores are not split. Of classes
-    of which only some trials are known one by one, these alone are looked at: the true points lie between the two.
+    All thresholds are looked at, also those within runs of scores of one class; equal scores are not split.
 
     Returns
     -------
@@ -82,11 +81,11 @@ def crossing(tar: SortedClass, non: SortedClass) -> tuple[ErrorsAt, ErrorsAt]:
     def has_crossed(score: float) -> bool:
         return ErrorsAt.of(tar, non, thresholds_from(np.array([score]))[0].item()).gap >= 0
 
-    both = [one.certain_scores for one in (tar, non)]
+    both = [one.scores for one in (tar, non)]
     firsts = [bisect_left(s, x=True, key=has_crossed) for s in both]
     found = [float(s[first]) for s, first in zip(both, firsts, strict=True) if first < len(s)]
     # The lowest score of all accepts everything, and has not crossed: there is always one below.
-    lasts = [int(np.searchsorted(s, min(found))) if found else len(s) for s in both]
+    lasts = [int(np.searchsorted(s, s.dtype.type(min(found)))) if found else len(s) for s in both]
     below = max(float(s[last - 1]) for s, last in zip(both, lasts, strict=True) if last)
     places = thresholds_from(np.array([below, *([min(found)] if found else [])])).tolist()
     return ErrorsAt.of(tar, non, places[0]), ErrorsAt.of(tar, non, places[1])
@@ -142,15 +141,6 @@ def limited(table: CountTable, limits: Iterable[float], which: ErrorKind) -> tup
             at = int(np.searchsorted(-n_fa, -n_fa[last], side="left"))
         found.append(ErrorsAt(float(thresholds[at]), n_miss[at].item(), n_fa[at].item(), n_tar, n_non))
     return tuple(found)
-
-
-def limited_rows(n_fa: CountArray, n_miss: CountArray, limits: Iterable[float], which: ErrorKind) -> IntArray:
-    """Between which corners of the ROC, here of few groups, `limited` finds its own: the groups, by position."""
-    if which == "fa":
-        found = [int(np.searchsorted(-(n_fa / n_fa[0]), -limit, side="left")) - 1 for limit in limits]
-    else:
-        found = [int(np.searchsorted(n_miss / n_miss[-1], limit, side="right")) - 1 for limit in limits]
-    return np.array(found, np.int64)
 
 
 def evidence_bounds(factors: FloatArray) -> FloatArray:

@@ -107,11 +107,10 @@ class Cells:
         return places.astype(np.int64)
 
 
-def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int, along: FloatArray | None = None) -> Cells:
+def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int) -> Cells:
     """Cells with borders at all thresholds that are wanted, at all vertices of the hull, and along both classes.
 
-    Where there are few scores, every one has a cell of its own and nothing is rounded. Of classes of which only some
-    trials are known one by one, borders stand at these alone, unless they are given.
+    Where there are few scores, every one has a cell of its own and nothing is rounded.
 
     Parameters
     ----------
@@ -121,16 +120,10 @@ def cells_of(table: CountTable, pav: Pav, wanted: FloatArray, n_units: int, alon
         Thresholds at which counts must be exact.
     n_units : int
         The more units, the fewer cells.
-    along : (n,) array, optional
-        Borders along both classes: all scores, or those at `places_along`, where few of them are.
     """
-    classes = (table.tar, table.non)
-    if along is None:
-        room = room_for(n_units)
-        is_few = sum(len(one.scores) for one in classes) <= room
-        along = np.concatenate(
-            [one.certain_scores.astype(np.float64) if is_few else _quantiles(one, room // 2) for one in classes]
-        )
+    classes, room = (table.tar, table.non), room_for(n_units)
+    is_few = sum(len(one.scores) for one in classes) <= room
+    along = np.concatenate([one.scores.astype(np.float64) if is_few else _quantiles(one, room // 2) for one in classes])
     has_infinite = any(len(one.scores) and np.isinf(one.scores[[0, -1]]).any() for one in classes)
     borders = np.concatenate((along, wanted, pav.low, [-_LARGEST, _LARGEST] if has_infinite else []))
     borders = np.clip(borders[~np.isnan(borders)], -_LARGEST, _LARGEST)
@@ -148,20 +141,10 @@ def room_for(n_units: int) -> int:
     return int(np.clip(_ROOM / max(n_units, 1) ** 1.5, _FEWEST, _MOST))
 
 
-def places_along(total: float, n_places: int) -> FloatArray:
-    """How many trials (or weight) of a class lie below places that are evenly spaced on an axis of a DET plot."""
-    found: FloatArray = ndtr(np.linspace(-_WIDEST, _WIDEST, max(n_places, 2))) * total
-    return found
-
-
 def _quantiles(trials: SortedClass, n_places: int) -> FloatArray:
     """Scores of a class that are evenly spaced on an axis of a DET plot."""
-    lines = places_along(trials.total, n_places)
-    at = lines.astype(np.int64) if trials.cumulated is None else np.searchsorted(trials.cumulated[1:], lines)
-    found, certain = trials.scores[np.clip(at, 0, len(trials.scores) - 1)], trials.certain_scores
-    if len(certain) < len(trials.scores):
-        found = certain[np.maximum(np.searchsorted(certain, found, side="right") - 1, 0)]
-    return found.astype(np.float64)
+    lines = ndtr(np.linspace(-_WIDEST, _WIDEST, max(n_places, 2))) * trials.total
+    return trials.scores[np.clip(trials.at_weight(lines), 0, len(trials.scores) - 1)].astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,5 +223,5 @@ def in_cells(trials: SortedClass, cells: Cells) -> tuple[CountArray, FloatArray]
 def mean_scores(trials: SortedClass, starts: IntArray, counts: CountArray) -> FloatArray:
     """Mean of each run of sorted scores; where a sum overflows or is infinite, the first score of the run."""
     with np.errstate(over="ignore", invalid="ignore"):
-        means: FloatArray = np.add.reduceat(trials.score_sums, starts) / counts
+        means: FloatArray = trials.score_sums(starts) / counts
     return np.where(np.isfinite(means), means, trials.scores[starts])

@@ -181,11 +181,23 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     def evaluate_pieces(
         self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: UnitsOfSource
     ) -> Evaluation:
-        """Evaluate the scores of one system of trials in pieces."""
+        """Evaluate the scores of one system of trials in pieces.
+
+        Raises
+        ------
+        InputError
+            If approximate figures are asked for, which are of many classes alone.
+        """
         from deciban.engines.evaluating import evaluate_system
 
+        if options.scale.approximate:
+            raise InputError(
+                "approximate: is for scores of many classes. Of two classes one pass over the files makes all figures "
+                "exact: leave it out (approximate, --approximate)."
+            )
+
         resampling = options.how_sure.resampling(units.units)
-        asked: Any = {"figures": checked_figures(options.figures), "approximate": options.scale.approximate}
+        asked: Any = {"figures": checked_figures(options.figures)}
         memory = engine.bounded(options.scale.n_bytes)
         asked["by_unit"] = None if resampling is None else (units.of_system(system, memory), resampling)
         return replace(evaluate_system(source, engine, memory, system=system, **asked), name=name)
