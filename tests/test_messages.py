@@ -1,6 +1,12 @@
 """Messages are data until they are printed."""
 
-from deciban.messages import Message
+import copy
+import pickle
+
+import numpy as np
+
+from deciban import evaluate
+from deciban.messages import Message, Note, topic_of
 
 
 def test_lines_begin_with_the_kind_in_a_column_of_its_own():
@@ -20,3 +26,24 @@ def test_long_lists_are_cut_and_counted_in_lines_only():
     assert message.to_dict()["text"].endswith("1000 lang999")
     few = Message("key", "key.txt", " · ".join(counts[:20]))
     assert str(few).endswith("20 lang19")
+
+
+def test_notes_keep_their_topic_in_copies():
+    note = Note("All scores lie in [0, 1]", "no-llrs")
+    for one in (copy.deepcopy(note), pickle.loads(pickle.dumps(note))):  # noqa: S301
+        assert one == "All scores lie in [0, 1]"
+        assert topic_of(one) == "no-llrs"
+    assert topic_of("All scores lie in [0, 1]") == ""
+
+
+def test_notes_on_results_have_a_topic():
+    rng = np.random.default_rng(1)
+    tar, non = rng.normal(2, 2, 200), rng.normal(-2, 2, 200)
+
+    def topics(tar, non):
+        return {topic_of(note) for note in evaluate(tar, non).notes} - {""}
+
+    assert topics(np.exp(tar), np.exp(non)) == {"ratios"}
+    assert topics(1 / (1 + np.exp(-tar)), 1 / (1 + np.exp(-non))) == {"no-llrs"}
+    assert topics(50 * tar, 50 * non) == {"no-llrs"}
+    assert topics(tar + 3, non + 3) == {"calibration"}

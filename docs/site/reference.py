@@ -18,7 +18,7 @@ from deciban.cli.main import COMMANDS
 
 PACKAGES = (
     *("metrics", "multiclass", "decisions", "rules", "losses", "evaluation", "calibration", "fusion", "analysis"),
-    *("trials", "io", "models", "workflows", "plots", "report", "recipes", "sklearn"),
+    *("trials", "io", "models", "workflows", "plots", "report", "sklearn"),
 )
 """Packages whose public names are documented, after those of `deciban` itself."""
 

@@ -7,7 +7,6 @@ from deciban import losses as losses
 from deciban import metrics as metrics
 from deciban import multiclass as multiclass
 from deciban import plots as plots
-from deciban import recipes as recipes
 from deciban import report as report
 from deciban import rules as rules
 from deciban import trials as trials
@@ -31,8 +30,6 @@ from deciban.io import read_key as read_key
 from deciban.io import read_scores as read_scores
 from deciban.io import write as write
 from deciban.models import load_model as load_model
-from deciban.recipes import calibrate_files as calibrate_files
-from deciban.recipes import fuse_files as fuse_files
 from deciban.report import report_files as report_files
 from deciban.trials import Index as Index
 from deciban.trials import Key as Key

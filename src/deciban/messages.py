@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, Self
+
+Topic = Literal["", "no-llrs", "ratios", "calibration"]
+"""The topic of a note on results: scores that are no log-likelihood ratios, likelihood ratios, bad calibration."""
 
 WARNING = "warn"
 """Kind of messages that a reader of the numbers must see: ``-q`` silences all kinds but this one."""
@@ -48,6 +52,40 @@ class Message:
         """The line that a terminal shows; long lists in it are cut, with the number of what is left out."""
         text = shortened(self.text)
         return f"{self.kind:<4}  " + (f"{self.origin}   {text}" if self.origin else text)
+
+
+class Note(str):
+    """A note on results with its topic, so that others need not look for its words.
+
+    Parameters
+    ----------
+    text : str
+    topic : {"no-llrs", "ratios", "calibration"}
+
+    Examples
+    --------
+    >>> note = Note("All scores lie in [0, 1]", "no-llrs")
+    >>> note, topic_of(note), topic_of("another note")
+    ('All scores lie in [0, 1]', 'no-llrs', '')
+    """
+
+    __slots__ = ("topic",)
+    topic: Topic
+
+    def __new__(cls, text: str, topic: Topic) -> Self:
+        """Return the text as a note."""
+        made = super().__new__(cls, text)
+        made.topic = topic
+        return made
+
+    def __reduce__(self) -> tuple[type[Note], tuple[str, Topic]]:
+        """Return what copies are made of."""
+        return type(self), (str(self), self.topic)
+
+
+def topic_of(note: str) -> Topic:
+    """Return the topic of a note; empty if it has none."""
+    return note.topic if isinstance(note, Note) else ""
 
 
 def as_message(note: str | Message, origin: str) -> Message:

@@ -17,7 +17,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import deciban
 from deciban import evaluate_files
 from deciban.engines import by_value
 from deciban.engines import dask as dask_clusters
@@ -215,7 +214,7 @@ def test_progress_is_that_of_the_whole(client):
 
 
 def test_other_versions_on_workers_are_refused(client, monkeypatch):
-    monkeypatch.setattr(deciban, "__version__", "9.9")
+    monkeypatch.setattr(dask_clusters, "__version__", "9.9")
     with pytest.raises(ClusterError, match=r"2 workers of another version: tcp.* here it is 9.9. .* install the same"):
         engine.DaskEngine(client)
 

@@ -1,5 +1,8 @@
 """What a model makes of trials in pieces."""
 
+import pickle
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -72,3 +75,22 @@ def test_systems_and_classes_in_another_order():
         assert ["cab"[k] for k in new.truth] == ["abc"[k] for k in old.truth]
     back = ordered(turned, classes=("a", "b", "c"))
     np.testing.assert_array_equal(values_of(back)[0], values_of(many)[0])
+
+
+def _scores_from(limit, piece, wanted):
+    chunk = piece.read(wanted)
+    return chunk.take(chunk.scores[0] >= limit)
+
+
+def test_steps_of_a_source_are_taken_when_pieces_are_read_and_can_be_sent_to_other_processes():
+    rng = np.random.default_rng(2)
+    scores, truth = rng.normal(size=200), rng.random(200) < 0.3
+    source = source_of(scores, truth, rng, systems=("A",))
+    sent = pickle.dumps(source.map(partial(_scores_from, 0.0), systems=("B",)))
+    found = pickle.loads(sent)  # noqa: S301  # from the line above
+    llr, label = values_of(found.map(partial(_scores_from, 0.5)))
+    kept = scores >= 0.5
+    assert (found.systems, found.n_rows, source.systems) == (("B",), 200, ("A",))
+    assert [one.name for one in found.pieces] == [one.name for one in source.pieces]
+    np.testing.assert_array_equal(np.sort(llr), np.sort(scores[kept]))
+    assert np.count_nonzero(label) == np.count_nonzero(truth[kept])

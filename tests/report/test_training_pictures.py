@@ -8,9 +8,8 @@ from deciban.evaluation import Results
 from deciban.plots import KINDS
 from deciban.report import page as pages
 from deciban.report import render
-from deciban.report.page import picture
+from deciban.report.page import PLACE, picture, with_room
 from deciban.report.text import TWO_CLASS
-from deciban.report.training_pictures import PLACE, with_room
 
 NO_ROOM = "There was no room for pictures of the trials of training"
 

@@ -60,8 +60,8 @@ def test_a_part_that_is_dropped_says_what_would_help(files):
 def test_training_and_what_it_writes(files):
     made, folder = files
     for ids in (RULES, folder / "map.csv"):
-        done = deciban.fuse_files(made.paths, folder / "named.csv", ids=ids, cross_validate=3)
-        expected = deciban.fuse_files(made.paths, made.key, cross_validate=3)
+        done = deciban.train_files(made.paths, folder / "named.csv", ids=ids, cross_validate=3)
+        expected = deciban.train_files(made.paths, made.key, cross_validate=3)
         assert done.model.parameters() == expected.model.parameters()
         how = {"known": done.cross_validated_scores, "ids": ids}
         deciban.apply_files(done.model, made.paths, folder / "out.csv", **how)
@@ -71,7 +71,7 @@ def test_training_and_what_it_writes(files):
 
 def test_a_fusion_of_files_that_write_names_differently(files):
     made, folder = files
-    done = deciban.fuse_files(made.paths, made.key)
+    done = deciban.train_files(made.paths, made.key)
     deciban.apply_files(done.model, made.paths, folder / "expected.csv")
     other = folder / made.paths[1].name.replace(".", "_other.")
     header, *lines = made.paths[1].read_text().splitlines()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban import FormatError, InputError, calibrate_files, read_key, read_scores
+from deciban import FormatError, InputError, read_key, read_scores, train_files
 from deciban.calibration import AffineCalibrator, BoundCalibrator, Chain, PavCalibrator, cross_validated
 from deciban.metrics import cllr
 
@@ -25,7 +25,7 @@ def files(tmp_path):
 
 def test_the_model_is_that_of_the_same_trials_in_memory(files):
     folder, score, truth = files
-    done = calibrate_files(folder / "dev.txt", folder / "key.csv", AffineCalibrator(p_target=0.1))
+    done = train_files(folder / "dev.txt", folder / "key.csv", AffineCalibrator(p_target=0.1))
     fitted = AffineCalibrator(p_target=0.1).fit(score, truth)
     assert (done.model.scale_, done.model.offset_) == pytest.approx((fitted.scale_, fitted.offset_), rel=1e-9)
     assert done.model.training_.fingerprint == fitted.training_.fingerprint
@@ -40,7 +40,7 @@ def test_the_model_is_that_of_the_same_trials_in_memory(files):
 def test_the_summary_of_a_chain_has_the_numbers_of_every_step(files):
     folder, score, truth = files
     chain = Chain(AffineCalibrator(), BoundCalibrator(low=-2.0))
-    summary = calibrate_files(folder / "dev.txt", folder / "key.csv", chain).summary
+    summary = train_files(folder / "dev.txt", folder / "key.csv", chain).summary
     fitted = AffineCalibrator().fit(score, truth)
     assert summary[0] == f"affine: scale {fitted.scale_:.6g}, offset {fitted.offset_:.6g}"
     assert summary[1].startswith("training: affine: converged")
@@ -48,7 +48,7 @@ def test_the_summary_of_a_chain_has_the_numbers_of_every_step(files):
 
 def test_only_the_trials_that_are_asked_for(files):
     folder, score, truth = files
-    done = calibrate_files(folder / "dev.txt", folder / "key.csv", AffineCalibrator(), where={"spk": ["k1", "k2"]})
+    done = train_files(folder / "dev.txt", folder / "key.csv", AffineCalibrator(), where={"spk": ["k1", "k2"]})
     chosen = np.isin(np.arange(300) % 8, (1, 2))
     fitted = AffineCalibrator().fit(score[chosen], truth[chosen])
     assert done.model.scale_ == pytest.approx(fitted.scale_, rel=1e-9)
@@ -57,7 +57,7 @@ def test_only_the_trials_that_are_asked_for(files):
 
 def test_common_logarithms_are_natural_ones_to_the_model(files):
     folder, score, truth = files
-    done = calibrate_files(folder / "dev.txt", folder / "key.csv", AffineCalibrator(), log10=True)
+    done = train_files(folder / "dev.txt", folder / "key.csv", AffineCalibrator(), log10=True)
     assert done.model.scale_ * np.log(10) == pytest.approx(AffineCalibrator().fit(score, truth).scale_, rel=1e-9)
 
 
@@ -65,7 +65,7 @@ def test_common_logarithms_are_natural_ones_to_the_model(files):
 def test_cross_validated_llrs_are_those_of_the_library(files, by, n_folds):
     folder, _, _ = files
     files = folder / "dev.txt", folder / "key.csv"
-    done = calibrate_files(*files, PavCalibrator(bound=5.0), cross_validate=by, n_folds=n_folds)
+    done = train_files(*files, PavCalibrator(bound=5.0), cross_validate=by, n_folds=n_folds)
     key, scores = read_key(folder / "key.csv"), read_scores(folder / "dev.txt")
     score = dict(zip(map(scores.trials.name_of, range(300)), scores.score.tolist(), strict=True))
     columns = {"enroll": key.trials.column("enroll").to_pylist(), "test": key.trials.column("test").to_pylist()}
@@ -86,7 +86,7 @@ def test_cross_validated_llrs_are_those_of_the_library(files, by, n_folds):
 
 def test_the_record_for_machines(files):
     folder, _, _ = files
-    told = calibrate_files(folder / "dev.txt", folder / "key.csv", AffineCalibrator(), cross_validate="spk").to_dict()
+    told = train_files(folder / "dev.txt", folder / "key.csv", AffineCalibrator(), cross_validate="spk").to_dict()
     assert {"schema", "model", "before", "after", "cross_validated", "join", "inputs", "conventions"} < set(told)
     dev = {row["role"]: told["dev"][row["dev"]] for row in told["rows"]}
     roles = {"before": "before", "after": "calibration", "cross_validated": "cross-validated"}
@@ -98,8 +98,8 @@ def test_the_record_for_machines(files):
 def test_one_system_at_a_time(tmp_path):
     (tmp_path / "two.csv").write_text("trial,a_score,b_score,label\nx,1,2,target\ny,2,1,nontarget\n")
     with pytest.raises(FormatError, match="scores of 2 systems: a_score, b_score. Choose one"):
-        calibrate_files(tmp_path / "two.csv", None, AffineCalibrator())
-    done = calibrate_files(
+        train_files(tmp_path / "two.csv", None, AffineCalibrator())
+    done = train_files(
         *(tmp_path / "two.csv", None, AffineCalibrator(ridge=1.0)), columns="trial=trial,score=b_score,label=label"
     )
     assert done.model.scale_ > 0
@@ -108,4 +108,4 @@ def test_one_system_at_a_time(tmp_path):
 def test_errors_of_training_are_not_hidden(tmp_path):
     (tmp_path / "apart.csv").write_text("trial,score,label\na,1,target\nb,0,nontarget\nc,2,target\n")
     with pytest.raises(InputError, match="the classes are separated"):
-        calibrate_files(tmp_path / "apart.csv", None, AffineCalibrator())
+        train_files(tmp_path / "apart.csv", None, AffineCalibrator())

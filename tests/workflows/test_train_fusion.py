@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from deciban import InputError, KeyMismatchError, fuse_files, metrics, read_key
+from deciban import InputError, KeyMismatchError, metrics, read_key, train_files
 from deciban.analysis import analyse_fusion, select_systems
 from deciban.calibration import cross_validated
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
@@ -48,7 +48,7 @@ def cllr(llr, truth=TRUTH):
 
 def test_the_model_is_that_of_the_arrays(folder):
     prototype = LinearFusion(p_target=0.1)
-    done = fuse_files(paths(folder, "ab"), folder / "key.csv", prototype, operating_points=[0.1])
+    done = train_files(paths(folder, "ab"), folder / "key.csv", prototype, operating_points=[0.1])
     expected = LinearFusion(p_target=0.1).fit(SCORES[:, :2], TRUTH)
     np.testing.assert_allclose(done.model.weights_, expected.weights_, rtol=1e-9)
     assert done.model.training_.systems == ("a", "b")
@@ -65,7 +65,7 @@ def test_the_model_is_that_of_the_arrays(folder):
 
 @pytest.mark.parametrize(("by", "parts"), [("speaker", 5), (3, 3), (("enroll", "test"), 5)])
 def test_cross_validated_by_group(by, parts, folder):
-    done = fuse_files(paths(folder, "ab"), folder / "key.csv", cross_validate=by)
+    done = train_files(paths(folder, "ab"), folder / "key.csv", cross_validate=by)
     columns = {"speaker": SPEAKERS, "enroll": [m for m, _ in NAMES], "test": [s for _, s in NAMES]}
     groups = columns[by] if isinstance(by, str) else [columns["enroll"], columns["test"]]
     expected = cross_validated(LinearFusion(), SCORES[:, :2], TRUTH, groups=groups, n_folds=parts)
@@ -78,7 +78,7 @@ def test_cross_validated_by_group(by, parts, folder):
 
 
 def test_quality_is_for_the_trials_that_have_some(folder):
-    done = fuse_files(paths(folder, "ab"), folder / "key.csv", quality=folder / "q.txt", cross_validate="speaker")
+    done = train_files(paths(folder, "ab"), folder / "key.csv", quality=folder / "q.txt", cross_validate="speaker")
     quality = QUALITY[:, None].copy()
     quality[:30] = np.nan
     with pytest.warns(match="30 of 400 trials lack"):
@@ -97,18 +97,18 @@ def test_quality_is_for_the_trials_that_have_some(folder):
         *(f"without quality: {name}" for name in names),
     ]
     with pytest.raises(InputError, match="quality: given, but LinearFusion takes none"):
-        fuse_files(paths(folder, "ab"), folder / "key.csv", LinearFusion(), quality=folder / "q.txt")
+        train_files(paths(folder, "ab"), folder / "key.csv", LinearFusion(), quality=folder / "q.txt")
     with pytest.raises(InputError, match="quality: none given"):
-        fuse_files(paths(folder, "ab"), folder / "key.csv", QualityFusion())
+        train_files(paths(folder, "ab"), folder / "key.csv", QualityFusion())
 
 
 def test_subsets_are_trained_where_a_system_lacks_trials(folder):
     files = [folder / "a.txt", folder / "part.txt"]
     with pytest.raises(KeyMismatchError, match="60 of 400 key trials have no score"):
-        fuse_files(files, folder / "key.csv")
-    dropped = fuse_files(files, folder / "key.csv", missing="drop")
+        train_files(files, folder / "key.csv")
+    dropped = train_files(files, folder / "key.csv", missing="drop")
     np.testing.assert_allclose(dropped.model.weights_, LinearFusion().fit(SCORES[60:, :2], TRUTH[60:]).weights_)
-    done = fuse_files(files, folder / "key.csv", SubsetFusion(missing="subset"))
+    done = train_files(files, folder / "key.csv", SubsetFusion(missing="subset"))
     scores = SCORES[:, :2].copy()
     scores[:60, 1] = np.nan
     expected = SubsetFusion(missing="subset").fit(scores, TRUTH)
@@ -128,7 +128,7 @@ def test_subsets_are_trained_where_a_system_lacks_trials(folder):
 def test_trials_without_any_score_are_left_out_and_counted(folder, tmp_path):
     (tmp_path / "x.txt").write_text(rows(0, range(10, N)))
     (tmp_path / "y.txt").write_text(rows(1, range(5, N)))
-    done = fuse_files([tmp_path / "x.txt", tmp_path / "y.txt"], folder / "key.csv", SubsetFusion(missing="subset"))
+    done = train_files([tmp_path / "x.txt", tmp_path / "y.txt"], folder / "key.csv", SubsetFusion(missing="subset"))
     assert "warn  5 trials without any score left out" in done.message_lines
     assert sum(done.model.training_.counts.values()) == 395
 
@@ -144,7 +144,9 @@ def test_other_trials_are_evaluated_with_their_own_key(folder, tmp_path):
     model = LinearFusion().fit(SCORES[half, :2], TRUTH[half])
     expected = cllr(model.transform(SCORES[~half, :2]), TRUTH[~half])
     for others in ([tmp_path / "new_a.txt", tmp_path / "new_b.txt"], [folder / "b.txt", folder / "a.txt"]):
-        done = fuse_files(paths(folder, "ab"), tmp_path / "dev.csv", test_scores=others, test_key=tmp_path / "eval.csv")
+        done = train_files(
+            paths(folder, "ab"), tmp_path / "dev.csv", test_scores=others, test_key=tmp_path / "eval.csv"
+        )
         assert done.test.systems[-1].cllr == pytest.approx(expected, rel=1e-9)
         assert [row.name for row in done.test.systems] == [row.name for row in done.dev.systems]
         assert "other  trials" in done.message_lines
@@ -152,7 +154,7 @@ def test_other_trials_are_evaluated_with_their_own_key(folder, tmp_path):
 
 
 def test_systems_that_do_not_help_are_left_out(folder):
-    done = fuse_files(paths(folder, "cba"), folder / "key.csv", select=True, cross_validate="speaker")
+    done = train_files(paths(folder, "cba"), folder / "key.csv", select=True, cross_validate="speaker")
     expected = select_systems(SCORES[:, ::-1], TRUTH, names=["c", "b", "a"], groups=SPEAKERS)
     assert done.selection.names == expected.names == ("a", "b")
     assert done.chosen == (1, 2)
@@ -163,7 +165,7 @@ def test_systems_that_do_not_help_are_left_out(folder):
 
 def test_a_duplicate_system_shares_the_weight(folder, tmp_path):
     (tmp_path / "copy.txt").write_bytes((folder / "a.txt").read_bytes())
-    done = fuse_files([folder / "a.txt", folder / "b.txt", tmp_path / "copy.txt"], folder / "key.csv")
+    done = train_files([folder / "a.txt", folder / "b.txt", tmp_path / "copy.txt"], folder / "key.csv")
     alone = LinearFusion().fit(SCORES[:, :2], TRUTH)
     assert done.model.weights_[0] == pytest.approx(done.model.weights_[2], rel=1e-6)
     assert done.model.weights_[0] + done.model.weights_[2] == pytest.approx(alone.weights_[0], rel=1e-6)
@@ -171,7 +173,7 @@ def test_a_duplicate_system_shares_the_weight(folder, tmp_path):
 
 
 def test_the_record_for_machines(folder):
-    done = fuse_files(paths(folder, "ab"), folder / "key.csv", select=True)
+    done = train_files(paths(folder, "ab"), folder / "key.csv", select=True)
     told = json.loads(json.dumps(done.to_dict(), allow_nan=False))
     assert told["model"]["kind"] == "linear-fusion"
     assert told["join"]["matched"] == 400
@@ -227,11 +229,11 @@ def test_measures_that_differ_by_side_are_called_so():
 
 def test_what_is_refused(folder, tmp_path):
     with pytest.raises(InputError, match="given twice"):
-        fuse_files([folder / "a.txt", folder / "a.txt"], folder / "key.csv")
+        train_files([folder / "a.txt", folder / "a.txt"], folder / "key.csv")
     lines = (folder / "key.csv").read_text().splitlines()
     (tmp_path / "tar.csv").write_text("\n".join(line for line in lines if ",nontarget," not in line))
     with pytest.raises(KeyMismatchError, match="no non-target trial among 100"):
-        fuse_files(paths(folder, "ab"), tmp_path / "tar.csv")
+        train_files(paths(folder, "ab"), tmp_path / "tar.csv")
     assert read_key(tmp_path / "tar.csv").n_tar == 100
 
 
@@ -245,11 +247,11 @@ def test_systems_that_share_no_trial_of_both_classes(folder, tmp_path):
     with pytest.raises(
         InputError, match=r"Fusion of x \+ y, trained on the 50 of 400 trials.*Or leave out one of these systems"
     ):
-        fuse_files([tmp_path / "x.txt", tmp_path / "y.txt"], folder / "key.csv", fusion)
+        train_files([tmp_path / "x.txt", tmp_path / "y.txt"], folder / "key.csv", fusion)
     apart = [i for i in range(N) if i % 4 in (0, 1) and i >= 200]
     (tmp_path / "x.txt").write_text(rows(0, range(200)))
     (tmp_path / "y.txt").write_text(rows(1, apart))
-    done = fuse_files([tmp_path / "x.txt", tmp_path / "y.txt"], folder / "key.csv", fusion)
+    done = train_files([tmp_path / "x.txt", tmp_path / "y.txt"], folder / "key.csv", fusion)
     assert done.analysis is None
     assert [row.name for row in done.dev.systems] == ["fusion of what there is"]
     assert set(done.model.fusions_) == {(0,), (1,)}
@@ -262,7 +264,7 @@ def test_other_trials_of_one_class_that_all_systems_scored(folder, tmp_path):
     (tmp_path / "a.txt").write_bytes((folder / "a.txt").read_bytes())
     fusion = SubsetFusion(missing="subset", max_missing=1)
     others = [tmp_path / "a.txt", tmp_path / "b.txt"]
-    done = fuse_files(paths(folder, "ab"), folder / "key.csv", fusion, test_scores=others, test_key=folder / "key.csv")
+    done = train_files(paths(folder, "ab"), folder / "key.csv", fusion, test_scores=others, test_key=folder / "key.csv")
     assert [row.name for row in done.rows if row.eval is not None] == ["fusion of what there is"]
     scores = SCORES[:, :2].copy()
     scores[TRUTH, 1] = np.nan

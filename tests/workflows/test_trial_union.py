@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from deciban import FormatError, InputError, KeyMismatchError, Scores, apply_files, fuse_files, read_scores
+from deciban import FormatError, InputError, KeyMismatchError, Scores, apply_files, read_scores, train_files
 from deciban.fusion import SubsetFusion
 from deciban.io import write
 from deciban.models import Training, load_model
@@ -113,7 +113,7 @@ def test_cross_validated_llrs_are_of_all_trials(folder):
     for order in ("abc", "cba"):
         paths = [folder / f"{name}.txt" for name in order]
         model = SubsetFusion(missing="subset", ridge=0.01)
-        done = fuse_files(paths, folder / "key.csv", model, cross_validate="person")
+        done = train_files(paths, folder / "key.csv", model, cross_validate="person")
         assert len(done.cross_validated_scores) == N
         facts = said(apply_files(done.model, paths, folder / "out.txt", known=done.cross_validated_scores))
         assert not any("training did not use" in one for one in facts)
@@ -257,7 +257,7 @@ def test_selected_systems_and_trials_that_only_others_scored(folder):
     ]
     (folder / "noise.txt").write_text("".join(lines))
     paths = [folder / f"{name}.txt" for name in ("noise", "a", "b")]
-    done = fuse_files(paths, folder / "key.csv", SubsetFusion(missing="subset", max_missing=1), select=True)
+    done = train_files(paths, folder / "key.csv", SubsetFusion(missing="subset", max_missing=1), select=True)
     assert done.model.training_.systems == ("a", "b")
     assert sum(done.model.training_.counts.values()) == 210
     assert "warn  30 trials without a score of a or b left out" in done.message_lines

@@ -46,12 +46,9 @@ def test_common_logarithms(folder):
 def test_a_calibration_and_what_it_writes(folder):
     files = {"tar": folder / "A_tar.txt", "non": folder / "A_non.txt"}
     expected = AffineCalibrator().fit(SCORES[0], TRUTH)
-    for done in (
-        deciban.train_files(**files, model=AffineCalibrator(), cross_validate=5),
-        deciban.calibrate_files(**files, cross_validate=5),
-    ):
-        assert (done.model.scale_, done.model.offset_) == pytest.approx((expected.scale_, expected.offset_))
-        assert done.cross_validated.n_tar == 40
+    done = deciban.train_files(**files, model=AffineCalibrator(), cross_validate=5)
+    assert (done.model.scale_, done.model.offset_) == pytest.approx((expected.scale_, expected.offset_))
+    assert done.cross_validated.n_tar == 40
     deciban.apply_files(done.model, folder / "A_non.txt", folder / "llr.txt")
     assert np.loadtxt(folder / "llr.txt") == pytest.approx(expected.transform(NON[0]), rel=1e-9)
     after = deciban.evaluate_files(**files, model=done.model)
@@ -61,10 +58,9 @@ def test_a_calibration_and_what_it_writes(folder):
 def test_a_fusion(folder):
     expected = LinearFusion().fit(SCORES.T, TRUTH)
     files = {"same": both(folder, "tar"), "different": both(folder, "non")}
-    for made in (deciban.fuse_files, deciban.train_files):
-        done = made(**files)
-        assert done.model.weights_ == pytest.approx(expected.weights_)
-        assert done.model.training_.systems == ("A", "B")
+    done = deciban.train_files(**files)
+    assert done.model.weights_ == pytest.approx(expected.weights_)
+    assert done.model.training_.systems == ("A", "B")
 
 
 def test_systems_with_names_meet_by_names(folder):
@@ -74,7 +70,7 @@ def test_systems_with_names_meet_by_names(folder):
         step = -1 if name == "B" else 1
         (folder / f"{name}_tar.txt").write_text("".join(lines[:40][::step]))
         (folder / f"{name}_non.txt").write_text("".join(lines[40:][::step]))
-    done = deciban.fuse_files(tar=both(folder, "tar"), non=both(folder, "non"))
+    done = deciban.train_files(tar=both(folder, "tar"), non=both(folder, "non"))
     assert done.model.weights_ == pytest.approx(LinearFusion().fit(SCORES.T, TRUTH).weights_)
     swapped = [folder / "A_tar.txt", folder / "B_non.txt"], [folder / "A_non.txt", folder / "B_tar.txt"]
     with pytest.raises(KeyMismatchError, match=r"t109.* another label .*110 such trials.*swapped\?"):
@@ -94,13 +90,13 @@ def test_rows_must_be_as_many_of_each_class(folder):
     np.savetxt(folder / "B_tar.txt", TAR[1][:39])
     np.savetxt(folder / "B_non.txt", np.append(NON[1], 0.0))
     with pytest.raises(KeyMismatchError, match=r"has 39 targets and 71 non-targets, .* 40 and 70"):
-        deciban.fuse_files(tar=both(folder, "tar"), non=both(folder, "non"))
+        deciban.train_files(tar=both(folder, "tar"), non=both(folder, "non"))
 
 
 def test_names_to_hold_out_by_that_are_not_there(folder):
     files = {"tar": folder / "A_tar.txt", "non": folder / "A_non.txt"}
     with pytest.raises(InputError, match=r"'speaker'.* neither names nor columns, only rows: .*cross_validate=5"):
-        deciban.calibrate_files(**files, cross_validate="speaker")
+        deciban.train_files(**files, cross_validate="speaker")
 
 
 @pytest.mark.parametrize(
@@ -124,7 +120,7 @@ def test_names_to_hold_out_by_that_are_not_there(folder):
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_read(scores, key, given, message):
-    for made in (deciban.evaluate_files, deciban.train_files, deciban.fuse_files):
+    for made in (deciban.evaluate_files, deciban.train_files):
         with pytest.raises(InputError, match=message):
             made(scores, key, **given)
 

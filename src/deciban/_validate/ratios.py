@@ -27,17 +27,6 @@ LIKE_RATIOS = (
 """The note on scores that look like likelihood ratios."""
 
 
-def is_note_on_ratios(note: str) -> bool:
-    """Return True for the note on scores that look like likelihood ratios.
-
-    Examples
-    --------
-    >>> is_note_on_ratios(LIKE_RATIOS.format(low=0.1, high=1000.0)), is_note_on_ratios("All scores lie in [0, 1]")
-    (True, False)
-    """
-    return note.startswith(LIKE_RATIOS.partition("{")[0])
-
-
 def unit_of(*, log10: bool = False, lr: bool = False) -> ScoreUnit | None:
     """Return the unit of scores that two flags declare; None if neither does.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,88 +16,74 @@ from deciban.errors import InputError, TrialError, naming_trials
 from deciban.models.mapped import ordered
 from deciban.models.score_model import missing_measures_are_known
 from deciban.trials.passes import Engine, Locked, Work
-from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
+from deciban.trials.sources import Chunk, MappedPiece, Piece, ShardSource, Wanted
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 
-@dataclass(frozen=True, eq=False)
-class LeftPiece(Piece):
-    """The trials of a piece that share no fold with what is held out."""
-
-    piece: FoldedPiece
-    out: tuple[int, int]
-    name: str
-    n_rows: int
-
-    def read(self, wanted: Wanted) -> Chunk:
-        """See `Piece.read`."""
-        chunk, folds = self.piece.with_folds(wanted)
-        left: BoolArray = np.logical_not(np.isin(folds, self.out).any(axis=0))
-        return chunk.take(left)
+def _left(out: tuple[int, int], piece: FoldedPiece, wanted: Wanted) -> Chunk:
+    """Read the trials of a piece that share no fold with the held-out trials."""
+    chunk, folds = piece.with_folds(wanted)
+    left: BoolArray = np.logical_not(np.isin(folds, out).any(axis=0))
+    return chunk.take(left)
 
 
-@dataclass(frozen=True, eq=False)
-class CrossedPiece(Piece):
-    """The trials of a piece with what models make of them that were trained on the others.
+def _crossed(
+    models: Mapping[tuple[int, int], Any], systems: tuple[int, ...], piece: FoldedPiece, wanted: Wanted
+) -> Chunk:
+    """Read the trials of a piece with the results of models that were trained on the others.
 
-    Attributes
+    Parameters
     ----------
     models : mapping of (int, int) to model
-        By the folds of what was held out.
+        By the folds of the held-out trials.
+    systems : tuple of int
+    piece : FoldedPiece
+    wanted : Wanted
+
+    Raises
+    ------
+    InputError
+        If a model refuses a trial.
     """
+    if not wanted.systems:
+        return piece.read(wanted)
+    some = next(iter(models.values()))
+    quality = some.quality_arguments if some.takes_quality else ()
+    # What weighs nothing may be what a model refuses.
+    chunk, folds = piece.with_folds(replace(wanted, systems=systems, quality=quality, weight=True))
+    low, high = folds.min(axis=0, initial=len(models)), folds.max(axis=0, initial=-1)
+    given, found = np.stack(chunk.scores, axis=1), None
+    for out, model in models.items():
+        rows = np.flatnonzero((low == out[0]) & (high == out[1]))
+        if not len(rows):
+            continue
+        own = _transformed(model, given[rows], chunk.take(rows), rows, piece.name)
+        found = np.full((len(given), *own.shape[1:]), np.nan) if found is None else found
+        found[rows] = own
+    if found is None:
+        found = np.zeros((0, *chunk.scores[0].shape[1:]))
+    weight = chunk.weight if wanted.weight else None
+    return replace(chunk, scores=(found,) * len(wanted.systems), quality=None, weight=weight)
 
-    piece: FoldedPiece
-    models: Mapping[tuple[int, int], Any]
-    systems: tuple[int, ...]
-    name: str
-    n_rows: int
 
-    def read(self, wanted: Wanted) -> Chunk:
-        """See `Piece.read`.
-
-        Raises
-        ------
-        InputError
-            If a model refuses a trial.
-        """
-        if not wanted.systems:
-            return self.piece.read(wanted)
-        some = next(iter(self.models.values()))
-        quality = some.quality_arguments if some.takes_quality else ()
-        # What weighs nothing may be what a model refuses.
-        chunk, folds = self.piece.with_folds(replace(wanted, systems=self.systems, quality=quality, weight=True))
-        low, high = folds.min(axis=0, initial=len(self.models)), folds.max(axis=0, initial=-1)
-        given, found = np.stack(chunk.scores, axis=1), None
-        for out, model in self.models.items():
-            rows = np.flatnonzero((low == out[0]) & (high == out[1]))
-            if not len(rows):
-                continue
-            own = self._mapped(model, given[rows], chunk.take(rows), rows)
-            found = np.full((len(given), *own.shape[1:]), np.nan) if found is None else found
-            found[rows] = own
-        if found is None:
-            found = np.zeros((0, *chunk.scores[0].shape[1:]))
-        weight = chunk.weight if wanted.weight else None
-        return replace(chunk, scores=(found,) * len(wanted.systems), quality=None, weight=weight)
-
-    def _mapped(self, model: Any, given: AnyArray, chunk: Chunk, rows: IntArray) -> FloatArray:
-        """What a model makes of some of the trials; NaN for those of weight 0 that it refuses."""
-        measures, weight = chunk.quality or {}, chunk.weight
-        with naming_trials(f"{{}} of {self.piece.name}".format), missing_measures_are_known():
-            try:
-                return np.asarray(model.transform(model.inputs(given), **measures))
-            except TrialError as error:
-                if weight is None or weight.all():
-                    raise error.among(rows) from None
-            counting = np.flatnonzero(weight)
-            own = {name: values[counting] for name, values in measures.items()}
-            try:
-                found = np.asarray(model.transform(model.inputs(given[counting]), **own))
-            except TrialError as error:
-                raise error.among(rows[counting]) from None
-            whole = np.full((len(given), *found.shape[1:]), np.nan)
-            whole[counting] = found
-            return whole
+def _transformed(model: Any, given: AnyArray, chunk: Chunk, rows: IntArray, name: str) -> FloatArray:
+    """Apply a model to some of the trials of a piece; NaN for trials of weight 0 that it refuses."""
+    measures, weight = chunk.quality or {}, chunk.weight
+    with naming_trials(f"{{}} of {name}".format), missing_measures_are_known():
+        try:
+            return np.asarray(model.transform(model.inputs(given), **measures))
+        except TrialError as error:
+            if weight is None or weight.all():
+                raise error.among(rows) from None
+        counting = np.flatnonzero(weight)
+        own = {key: values[counting] for key, values in measures.items()}
+        try:
+            found = np.asarray(model.transform(model.inputs(given[counting]), **own))
+        except TrialError as error:
+            raise error.among(rows[counting]) from None
+        whole = np.full((len(given), *found.shape[1:]), np.nan)
+        whole[counting] = found
+        return whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +197,8 @@ class SourceParts:
     def __iter__(self) -> Iterator[tuple[str, tuple[int, int], ShardSource]]:
         """Words for each part, its folds, and the trials to train on."""
         for low, high in np.argwhere(self.counts[0].sum(axis=2) > 0).tolist():
-            left = tuple(LeftPiece(one, (low, high), f"what is left of {one.name}", one.n_rows) for one in self.pieces)
+            step = partial(_left, (low, high))
+            left = tuple(MappedPiece(one, step, f"what is left of {one.name}") for one in self.pieces)
             yield words_of(low, high, self.n_folds), (low, high), replace(self.source, pieces=left)
 
     def _require(self, name: str, out: tuple[int, int]) -> None:
@@ -256,5 +244,6 @@ class SourceParts:
                     models[out] = copy.deepcopy(model).fit_pieces(own, engine, memory)
             except InputError as error:
                 raise InputError(f"Training without {words}: {error}") from error
-        pieces = tuple(CrossedPiece(one, models, chosen, one.name, one.n_rows) for one in self.pieces)
+        step = partial(_crossed, models, chosen)
+        pieces = tuple(MappedPiece(one, step, one.name) for one in self.pieces)
         return replace(self.source, pieces=pieces, systems=(name,), is_double=True, quality=())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -344,32 +345,22 @@ def _room(problems: Sequence[Problem], memory: int) -> int:
     return min(max(memory // (4 * sum(one.bytes_per_cell for one in problems)), _FEWEST), _MOST)
 
 
-@dataclass(frozen=True, eq=False)
-class GroupedPiece(Piece):
-    """The trials of a piece with log-likelihoods of groups; those of classes that drop out are left out."""
-
-    piece: Piece
-    grouping: Grouping
-    has_weights: bool
-    name: str
-    n_rows: int
-
-    def read(self, wanted: Wanted) -> Chunk:
-        """Read its trials; see `Piece.read`."""
-        chunk = self.piece.read(replace(wanted, truth=True))
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        grouping, kept = self.grouping, np.flatnonzero(self.grouping.prior[chunk.truth] > 0)
-        truth, weight = chunk.truth[kept], None
-        if wanted.weight and self.has_weights:
-            weight = grouping.weight[truth]
-            weight = weight if chunk.weight is None else weight * chunk.weight[kept]
-        return Chunk(
-            tuple(grouping.logliks(one[kept]) for one in chunk.scores),
-            grouping.home[truth],
-            None if chunk.units is None else chunk.units.take(kept),
-            weight,
-            stratum=strata_of(grouping)[truth],
-        )
+def _grouped(grouping: Grouping, has_weights: bool, piece: Piece, wanted: Wanted) -> Chunk:  # noqa: FBT001
+    """Read the trials of a piece with log-likelihoods of groups, without those of classes that drop out."""
+    chunk = piece.read(replace(wanted, truth=True))
+    assert chunk.truth is not None  # noqa: S101  # it was asked for
+    kept = np.flatnonzero(grouping.prior[chunk.truth] > 0)
+    truth, weight = chunk.truth[kept], None
+    if wanted.weight and has_weights:
+        weight = grouping.weight[truth]
+        weight = weight if chunk.weight is None else weight * chunk.weight[kept]
+    return Chunk(
+        tuple(grouping.logliks(one[kept]) for one in chunk.scores),
+        grouping.home[truth],
+        None if chunk.units is None else chunk.units.take(kept),
+        weight,
+        stratum=strata_of(grouping)[truth],
+    )
 
 
 def strata_of(grouping: Grouping) -> IntArray:
@@ -386,8 +377,8 @@ def totals_of(source: ShardSource, engine: Engine) -> ClassTotals | None:
 
 def grouped(source: ShardSource, problem: GroupedProblem) -> ShardSource:
     """The trials of a source of classes as those of groups."""
-    grouping, has_weights = problem.grouping, problem.has_weights
-    pieces = tuple(GroupedPiece(one, grouping, has_weights, one.name, one.n_rows) for one in source.pieces)
+    has_weights = problem.has_weights
+    pieces = source.each(partial(_grouped, problem.grouping, has_weights))
     return replace(source, pieces=pieces, classes=problem.titles, has_weights=has_weights, is_double=True)
 
 

@@ -7,6 +7,7 @@ import operator
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeAlias
 
@@ -130,31 +131,18 @@ def look_at_conditions(
     return engine.run(LookAtConditions(splits, n_classes), numbered(source)).found
 
 
-@dataclass(frozen=True, eq=False)
-class _OfCondition(Piece):
-    """The trials of a piece that are of one condition."""
-
-    piece: Piece
-    split: SplitRows
-    cells: tuple[Values, ...]
-    name: str
-    n_rows: int
-
-    def read(self, wanted: Wanted) -> Chunk:
-        chunk = self.piece.read(replace(wanted, conditions=True))
-        values, codes = self.split.of(chunk, self.name)
-        is_of = np.array([one in self.cells for one in values], np.bool_)
-        return replace(chunk.take(np.flatnonzero(is_of[codes])), conditions=None)
+def _of_condition(split: SplitRows, cells: tuple[Values, ...], piece: Piece, wanted: Wanted) -> Chunk:
+    """Read the trials of a piece that are of one condition."""
+    chunk = piece.read(replace(wanted, conditions=True))
+    values, codes = split.of(chunk, piece.name)
+    is_of = np.array([one in cells for one in values], np.bool_)
+    return replace(chunk.take(np.flatnonzero(is_of[codes])), conditions=None)
 
 
 def of_condition(source: ShardSource, split: SplitRows, cells: Sequence[Values], facts: ConditionFacts) -> ShardSource:
     """The trials of a source that have some combinations of values; pieces without any are not read."""
-    pieces = tuple(
-        _OfCondition(one, split, tuple(cells), one.name, one.n_rows)
-        for at, one in enumerate(source.pieces)
-        if facts.pieces >> at & 1
-    )
-    return source.made_of(pieces)
+    pieces = source.each(partial(_of_condition, split, tuple(cells)))
+    return source.made_of([one for at, one in enumerate(pieces) if facts.pieces >> at & 1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,29 +165,20 @@ class ConditionWeights:
     strata: IntArray
 
 
-@dataclass(frozen=True, eq=False)
-class _Weighted(Piece):
-    """The trials of a piece with the weights of their conditions."""
-
-    piece: Piece
-    weights: ConditionWeights
-    name: str
-    n_rows: int
-
-    def read(self, wanted: Wanted) -> Chunk:
-        chunk, known = self.piece.read(replace(wanted, truth=True, conditions=True)), self.weights
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        values, codes = known.split.of(chunk, self.name)
-        at = np.array([known.place[one] for one in values], np.int64)[codes], chunk.truth.astype(np.int64)
-        factor = known.factors[at]
-        weight = factor if chunk.weight is None else factor * chunk.weight
-        return replace(chunk, weight=weight if wanted.weight else None, stratum=known.strata[at], conditions=None)
+def _weighted(known: ConditionWeights, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read the trials of a piece with the weights of their conditions."""
+    chunk = piece.read(replace(wanted, truth=True, conditions=True))
+    assert chunk.truth is not None  # noqa: S101  # it was asked for
+    values, codes = known.split.of(chunk, piece.name)
+    at = np.array([known.place[one] for one in values], np.int64)[codes], chunk.truth.astype(np.int64)
+    factor = known.factors[at]
+    weight = factor if chunk.weight is None else factor * chunk.weight
+    return replace(chunk, weight=weight if wanted.weight else None, stratum=known.strata[at], conditions=None)
 
 
 def weighted_by_condition(source: ShardSource, weights: ConditionWeights) -> ShardSource:
     """The trials of a source, each weighing what its condition says."""
-    pieces = tuple(_Weighted(one, weights, one.name, one.n_rows) for one in source.pieces)
-    return source.made_of(pieces, has_weights=True)
+    return source.map(partial(_weighted, weights), has_weights=True)
 
 
 _Place: TypeAlias = tuple[int, int, int]

@@ -13,6 +13,7 @@ import numpy as np
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
+from deciban.errors import InputError
 from deciban.evaluation.as_json import SCHEMA, plain
 from deciban.evaluation.at_priors import AtPriors
 from deciban.evaluation.bounds import Bounds
@@ -28,7 +29,6 @@ from deciban.metrics.scores import ScoredTrials
 from deciban.types import Axis, FloatArray
 
 if TYPE_CHECKING:
-    from deciban.evaluation.affine import AffineCalibration
     from deciban.evaluation.conditions import SystemConditions
     from deciban.evaluation.primary import Primary
     from deciban.evaluation.worst_trials import WorstTrials
@@ -48,6 +48,61 @@ CONVENTIONS = {
     "cllr": "bits; natural-log likelihood ratios in",
     "ties": "never split",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class AffineCalibration:
+    """Scale and offset that minimize Cllr of ``scale * llr + offset`` on the same trials, at even odds.
+
+    Attributes
+    ----------
+    scale : float
+        Below 1 if scores are overconfident, above 1 if they are underconfident.
+    offset : float
+        In nats; above 0 if scores favour non-targets.
+    cllr : float
+        Cllr after scale and offset, in bits: between Cllr and the minimum over all increasing maps.
+    """
+
+    scale: float
+    offset: float
+    cllr: float
+
+
+def affine_of(trials: ScoredTrials) -> AffineCalibration | None:
+    """Return the best scale and offset of scores, or None if there are no finite ones.
+
+    There are none if the classes are separated, all scores are equal, or some are infinite.
+
+    Parameters
+    ----------
+    trials : ScoredTrials
+
+    Returns
+    -------
+    AffineCalibration or None
+
+    Examples
+    --------
+    >>> from deciban.metrics.scores import ScoredTrials
+    >>> overconfident = ScoredTrials.of([9.0, 4.0, -3.0, 12.0], [-6.0, 4.5, -12.0], None, None)
+    >>> affine_of(overconfident).scale < 1.0
+    True
+    """
+    from deciban.core.training.linear_training import train  # loads the training: only on request
+
+    scores = np.concatenate([trials.tar[0], trials.non[0]]).astype(np.float64)
+    weights = np.concatenate([np.ones(len(s)) if w is None else w for s, w in (trials.tar, trials.non)])
+    if not np.isfinite(scores).all():
+        return None
+    is_target = np.arange(len(scores)) < len(trials.tar[0])
+    try:
+        fit = train([scores], is_target, weights=weights.astype(np.float64), alpha=1.0, beta=1.0, log_odds=0.0)
+    except InputError:
+        return None
+    if fit.infimum is not None:
+        return None
+    return AffineCalibration(float(fit.weights[0]), fit.offset, fit.objective / math.log(2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +295,6 @@ class Evaluation(OneSystem, WithCapacity):
     @property
     def affine(self) -> AffineCalibration | None:
         """The best scale and offset on the same trials; None if no finite ones are best. See `AffineCalibration`."""
-        from deciban.evaluation.affine import affine_of  # which trains: only for who asks
-
         return None if self.cells is None else affine_of(self.cells)
 
     @property

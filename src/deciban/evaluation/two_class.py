@@ -25,6 +25,7 @@ from deciban.evaluation.results import Curves, Evaluation, PointResult
 from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures, summarize
 from deciban.evaluation.unit_trials import Resampling, UnitTrials
 from deciban.evaluation.units import remark_on_llrs, remark_on_range
+from deciban.messages import Note
 from deciban.metrics import SortedScores
 from deciban.metrics.evidence import misleading_of
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray, Units, Weights
@@ -122,14 +123,16 @@ def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str
     """Where actual decisions are worse than none: at the points that were asked for, then in which priors."""
     bad = curves.act_error > WORSE_THAN_NONE
     if bad.all():
-        return ["Badly calibrated at every prior: decisions at the Bayes threshold are worse than no recognizer."]
+        words = "Badly calibrated at every prior: decisions at the Bayes threshold are worse than no recognizer."
+        return [Note(words, "calibration")]
     asked = [f"{point} (cost {point.act_dcf:.4g})" for point in points if point.act_dcf > WORSE_THAN_NONE]
     intervals = _intervals(curves.prior_log_odds, bad)
     if not asked and not intervals:
         return []
     places = [f"at {', '.join(_first(asked, 'points'))}"] if asked else []
     places += [" and ".join(_first(intervals, "intervals of priors"))] if intervals else []
-    return [f"Badly calibrated {'; '.join(places)}: decisions there are worse than no recognizer."]
+    words = f"Badly calibrated {'; '.join(places)}: decisions there are worse than no recognizer."
+    return [Note(words, "calibration")]
 
 
 def _intervals(log_odds: FloatArray, bad: BoolArray) -> list[str]:

@@ -19,6 +19,7 @@ from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.errors import InputError
 from deciban.evaluation.summary import Summary
+from deciban.messages import Note
 from deciban.types import FloatArray
 
 FARTHEST = 4.0
@@ -78,7 +79,7 @@ def _remark_on_ratios(summary: Summary) -> str:
     low = min((float(first[0]) for first in firsts if len(first)), default=math.inf)
     high, share = summary.finite_range[1], float(non.below(np.ones(1))[0]) / non.total
     is_like = share > 0.5 and like_ratios(low, high, summary.n_tar + summary.n_non, share, 0.5)
-    return LIKE_RATIOS.format(low=low, high=high) if is_like else ""
+    return Note(LIKE_RATIOS.format(low=low, high=high), "ratios") if is_like else ""
 
 
 def remark_on_range(summary: Summary) -> str:
@@ -86,7 +87,7 @@ def remark_on_range(summary: Summary) -> str:
     if summary.n_infinite or summary.finite_range is None:
         return ""
     are_alike = like_probabilities(*summary.finite_range, summary.n_tar + summary.n_non)
-    return LIKE_PROBABILITIES if are_alike else ""
+    return Note(LIKE_PROBABILITIES, "no-llrs") if are_alike else ""
 
 
 def beyond(scale: float) -> str:
@@ -101,7 +102,8 @@ def beyond(scale: float) -> str:
 
 def no_log_likelihoods(what: str, why: str) -> str:
     """The sentence on scores that are none."""
-    return f"These are no {what} ({why}): actual costs and Cllr mean nothing, calibrate first (deciban calibrate)."
+    words = f"These are no {what} ({why}): actual costs and Cllr mean nothing, calibrate first (deciban calibrate)."
+    return Note(words, "no-llrs")
 
 
 def far_off(cllr: float, mended: float, silent: float, n_least: float, n_classes: int) -> bool:

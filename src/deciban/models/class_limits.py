@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -49,8 +49,7 @@ class CalibratedPieces(CalibratedTrials):
 
     def _changed(self, step: Step, *, is_finite: bool) -> CalibratedPieces:
         data, source = self.data, self.data.source
-        pieces = tuple(_ChangedPiece(one, step, one.name, one.n_rows) for one in source.pieces)
-        changed = replace(source, pieces=pieces, is_double=True)
+        changed = replace(source, pieces=source.each(partial(_changed, step)), is_double=True)
         return CalibratedPieces(SourceClasses(changed, data.engine, data.prior, data.memory), is_finite=is_finite)
 
     def leads(self) -> FloatArray:
@@ -90,26 +89,13 @@ class CalibratedPieces(CalibratedTrials):
         return self.data.train(**form)
 
 
-@dataclass(frozen=True, eq=False)
-class _ChangedPiece(Piece):
-    """The trials of a piece with other log-likelihoods."""
-
-    piece: Piece
-    step: Step
-    name: str
-    n_rows: int
-
-    def read(self, wanted: Wanted) -> Chunk:
-        """Read its trials; see `Piece.read`."""
-        chunk = self.piece.read(replace(wanted, truth=True))
-        if chunk.truth is None or not len(chunk.truth):
-            return chunk
-        return replace(chunk, scores=tuple(self._of(one, chunk) for one in chunk.scores))
-
-    def _of(self, loglik: Any, chunk: Chunk) -> FloatArray:
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        trials = OpenTrials.of(ScoredClasses(loglik, chunk.truth, None, None))
-        return np.asarray(self.step(trials).trials.loglik, np.float64)
+def _changed(step: Step, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read the trials of a piece with other log-likelihoods."""
+    chunk = piece.read(replace(wanted, truth=True))
+    if chunk.truth is None or not len(chunk.truth):
+        return chunk
+    trials = [OpenTrials.of(ScoredClasses(one, chunk.truth, None, None)) for one in chunk.scores]
+    return replace(chunk, scores=tuple(np.asarray(step(one).trials.loglik, np.float64) for one in trials))
 
 
 @dataclass(frozen=True, slots=True)

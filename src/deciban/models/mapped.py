@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,34 +20,24 @@ if TYPE_CHECKING:
     from deciban.trials.lists import Trials
 
 
-@dataclass(frozen=True, eq=False)
-class MappedPiece(Piece):
-    """The trials of a piece with what a model makes of their scores."""
+def _mapped(model: Any, systems: tuple[str, ...], piece: Piece, wanted: Wanted) -> Chunk:
+    """Read the trials of a piece with what a model makes of their scores.
 
-    piece: Piece
-    model: Any
-    systems: tuple[str, ...]
-    name: str
-    n_rows: int
-
-    def read(self, wanted: Wanted) -> Chunk:
-        """Read its trials; see `Piece.read`.
-
-        Raises
-        ------
-        InputError
-            If the model refuses a trial.
-        """
-        if not wanted.systems:
-            return self.piece.read(wanted)
-        quality = self.model.quality_arguments if self.model.takes_quality else ()
-        chunk = self.piece.read(replace(wanted, systems=tuple(range(len(self.systems))), quality=quality))
-        if not len(chunk.scores[0]):
-            return replace(chunk, scores=(chunk.scores[0].astype(np.float64),))
-        with naming_rows(chunk, self.systems, self.name), missing_measures_are_known():
-            given = {} if chunk.quality is None else {name: chunk.quality[name] for name in quality}
-            mapped = self.model.transform(self.model.inputs(chunk.stacked), **given)
-        return replace(chunk, scores=(mapped,))
+    Raises
+    ------
+    InputError
+        If the model refuses a trial.
+    """
+    if not wanted.systems:
+        return piece.read(wanted)
+    quality = model.quality_arguments if model.takes_quality else ()
+    chunk = piece.read(replace(wanted, systems=tuple(range(len(systems))), quality=quality))
+    if not len(chunk.scores[0]):
+        return replace(chunk, scores=(chunk.scores[0].astype(np.float64),))
+    with naming_rows(chunk, systems, piece.name), missing_measures_are_known():
+        given = {} if chunk.quality is None else {name: chunk.quality[name] for name in quality}
+        llr = model.transform(model.inputs(chunk.stacked), **given)
+    return replace(chunk, scores=(llr,))
 
 
 def mapped(source: ShardSource, model: Any, name: str) -> ShardSource:
@@ -65,8 +56,8 @@ def mapped(source: ShardSource, model: Any, name: str) -> ShardSource:
     ShardSource
         Of one system.
     """
-    pieces = tuple(MappedPiece(one, model, source.systems, one.name, one.n_rows) for one in source.pieces)
-    return source.made_of(pieces, systems=(name,), is_double=True, incomplete=False)
+    step = partial(_mapped, model, source.systems)
+    return source.map(step, systems=(name,), is_double=True, incomplete=False)
 
 
 def naming_rows(chunk: Chunk, systems: Sequence[str], name: str) -> AbstractContextManager[None]:
@@ -88,24 +79,14 @@ def naming_scores(scores: AnyArray, systems: Sequence[str], trials: Trials) -> A
     return naming_trials(trials.name_of, infinite)
 
 
-@dataclass(frozen=True, eq=False)
-class OrderedPiece(Piece):
-    """The trials of a piece with some of the systems, or with the classes in another order."""
-
-    piece: Piece
-    systems: tuple[int, ...]
-    classes: tuple[int, ...]
-    name: str
-    n_rows: int
-
-    def read(self, wanted: Wanted) -> Chunk:
-        """Read its trials; see `Piece.read`."""
-        chunk = self.piece.read(replace(wanted, systems=tuple(self.systems[at] for at in wanted.systems)))
-        if not self.classes:
-            return chunk
-        order = list(self.classes)
-        truth = None if chunk.truth is None else np.argsort(order)[chunk.truth]
-        return replace(chunk, scores=tuple(one[:, order] for one in chunk.scores), truth=truth)
+def _ordered(systems: tuple[int, ...], classes: tuple[int, ...], piece: Piece, wanted: Wanted) -> Chunk:
+    """Read the trials of a piece with some of the systems, or with the classes in another order."""
+    chunk = piece.read(replace(wanted, systems=tuple(systems[at] for at in wanted.systems)))
+    if not classes:
+        return chunk
+    order = list(classes)
+    truth = None if chunk.truth is None else np.argsort(order)[chunk.truth]
+    return replace(chunk, scores=tuple(one[:, order] for one in chunk.scores), truth=truth)
 
 
 def ordered(
@@ -126,36 +107,24 @@ def ordered(
     places = () if names == source.classes else tuple(source.classes.index(name) for name in names)
     if not places and chosen == tuple(range(len(source.systems))):
         return source
-    pieces = tuple(OrderedPiece(one, chosen, places, one.name, one.n_rows) for one in source.pieces)
     units = tuple(source.units[at] for at in chosen) if source.units else ()
     chosen_names = tuple(source.systems[k] for k in chosen)
-    return source.made_of(pieces, systems=chosen_names, classes=names, units=units)
+    return source.map(partial(_ordered, chosen, places), systems=chosen_names, classes=names, units=units)
 
 
-@dataclass(frozen=True, eq=False)
-class HavingPiece(Piece):
-    """The trials of a piece that have scores of some systems, of all of these or of any."""
-
-    piece: Piece
-    systems: tuple[int, ...]
-    every: bool
-    counting: bool
-    name: str
-    n_rows: int
-
-    def read(self, wanted: Wanted) -> Chunk:
-        """Read its trials; see `Piece.read`."""
-        asked = tuple(dict.fromkeys((*wanted.systems, *self.systems)))
-        chunk = self.piece.read(replace(wanted, systems=asked, weight=wanted.weight or self.counting))
-        by_system = dict(zip(asked, chunk.scores, strict=True))
-        there = [~np.isnan(by_system[at]) for at in self.systems]
-        rules = [(np.logical_and if self.every else np.logical_or).reduce(there)] if there else []
-        if self.counting and chunk.weight is not None:
-            rules.append(chunk.weight > 0)
-        kept: BoolArray = np.logical_and.reduce(rules)
-        weight = chunk.weight if wanted.weight else None
-        own = replace(chunk, scores=tuple(by_system[at] for at in wanted.systems), weight=weight)
-        return own if kept.all() else own.take(kept)
+def _having(piece: Piece, wanted: Wanted, *, systems: tuple[int, ...], every: bool, counting: bool) -> Chunk:
+    """Read the trials of a piece that have scores of some systems, of all of these or of any."""
+    asked = tuple(dict.fromkeys((*wanted.systems, *systems)))
+    chunk = piece.read(replace(wanted, systems=asked, weight=wanted.weight or counting))
+    by_system = dict(zip(asked, chunk.scores, strict=True))
+    there = [~np.isnan(by_system[at]) for at in systems]
+    rules = [(np.logical_and if every else np.logical_or).reduce(there)] if there else []
+    if counting and chunk.weight is not None:
+        rules.append(chunk.weight > 0)
+    kept: BoolArray = np.logical_and.reduce(rules)
+    weight = chunk.weight if wanted.weight else None
+    own = replace(chunk, scores=tuple(by_system[at] for at in wanted.systems), weight=weight)
+    return own if kept.all() else own.take(kept)
 
 
 def having(source: ShardSource, systems: Sequence[int], *, every: bool = True, counting: bool = False) -> ShardSource:
@@ -173,8 +142,8 @@ def having(source: ShardSource, systems: Sequence[int], *, every: bool = True, c
         Whether trials of weight 0 are left out.
     """
     n, is_weighed = len(source.systems), counting and source.has_weights
-    pieces = tuple(HavingPiece(one, tuple(systems), every, is_weighed, one.name, one.n_rows) for one in source.pieces)
-    return source.made_of(pieces, incomplete=not (every and len(set(systems)) == n))
+    step = partial(_having, systems=tuple(systems), every=every, counting=is_weighed)
+    return source.map(step, incomplete=not (every and len(set(systems)) == n))
 
 
 def counting(source: ShardSource) -> ShardSource:
@@ -183,10 +152,7 @@ def counting(source: ShardSource) -> ShardSource:
         return source
     if source.batch is not None and source.batch.weight is not None and source.batch.weight.all():
         return source
-    pieces = tuple(
-        HavingPiece(one, (), every=True, counting=True, name=one.name, n_rows=one.n_rows) for one in source.pieces
-    )
-    return source.made_of(pieces)
+    return source.map(partial(_having, systems=(), every=True, counting=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -218,7 +219,7 @@ class SourceTrials(InPieces):
     def without(self, group: int, n_groups: int) -> SourceTrials:
         """The trials that count without one of the groups of their units, as a jackknife leaves them out in turn."""
         assert self.units is not None  # noqa: S101  # who asks knows them
-        pieces = tuple(LeftOut(one, self.units, group, n_groups, one.name, one.n_rows) for one in self.source.pieces)
+        pieces = self.source.each(partial(_left_out, self.units, group, n_groups))
         return SourceTrials(replace(self.source, pieces=pieces), self.engine, self.memory)
 
     @property
@@ -233,25 +234,13 @@ class SourceTrials(InPieces):
         return replace(found, counts={name: found.counts[name] for name in ("n_tar", "n_non")})
 
 
-@dataclass(frozen=True, eq=False)
-class LeftOut(Piece):
-    """The trials of a piece that count without those that have a unit in one of so many groups."""
-
-    piece: Piece
-    units: UnitsOfPieces
-    group: int
-    n_groups: int
-    name: str
-    n_rows: int
-
-    def read(self, wanted: Wanted) -> Chunk:
-        """See `Piece.read`."""
-        asked = replace(self.units.wanted(wanted, with_keys=True), truth=True, weight=True)
-        chunk = counting(self.piece.read(asked))
-        if chunk.truth is None or not len(chunk.truth):
-            return chunk
-        is_out = [side == self.group for side in self.units.groups(chunk, self.n_groups)]
-        return chunk.take(np.flatnonzero(~np.logical_or.reduce(is_out)))
+def _left_out(units: UnitsOfPieces, group: int, n_groups: int, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read the trials of a piece that count without those that have a unit in one of so many groups."""
+    chunk = counting(piece.read(replace(units.wanted(wanted, with_keys=True), truth=True, weight=True)))
+    if chunk.truth is None or not len(chunk.truth):
+        return chunk
+    is_out = [side == group for side in units.groups(chunk, n_groups)]
+    return chunk.take(np.flatnonzero(~np.logical_or.reduce(is_out)))
 
 
 class PartsOfPieces(Parts[T]):

@@ -6,6 +6,7 @@ import base64
 import io
 from collections.abc import Callable, Sequence
 from functools import cache
+from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -42,13 +43,18 @@ from deciban.report.text import (
     sure,
     typeset,
 )
-from deciban.report.training_pictures import with_room
 
 if TYPE_CHECKING:
     from deciban.models import Model
 
 MOST = 2_990_000
 """Bytes of a page: the numbers of conditions, and the pictures of single systems, have the room that is left."""
+
+PLACE = "<!-- pictures that lack -->"
+"""Place in a page for the names of the training pictures that were left out."""
+
+_ROOM_OF_WORDS = 1_000
+"""Bytes reserved for these names."""
 
 Named: TypeAlias = Sequence[tuple[Any, str]]
 """Evaluations, each with the colour that it has in plots."""
@@ -312,3 +318,40 @@ def picture(drawing: Any, texts: Sequence[str], side: str, about: str) -> dict[s
         "alt": f"{titled} {about}",
         "source": source,
     }
+
+
+def with_room(text: str, figures: Sequence[tuple[str, str]], most: int) -> str:
+    """Remove pictures of training from a page, the last ones first, until it is small enough.
+
+    The page lists the titles of the removed pictures.
+
+    Parameters
+    ----------
+    text : str
+        A page with all pictures and a `PLACE`.
+    figures : sequence of (str, str)
+        Title and HTML element of each picture that can be removed.
+    most : int
+        Maximum size of the page in bytes.
+
+    Returns
+    -------
+    str
+        The page.
+
+    Examples
+    --------
+    >>> with_room(f"{PLACE}<a><b><c>", [("A", "<a>"), ("B", "<b>")], 2_000)
+    '<a><b><c>'
+    >>> print(with_room(f"{PLACE}<a><b><c>", [("A", "<a>"), ("B", "<b>")], 30))
+    <p class="small">A page has at most 3 MB. There was no room for pictures of the trials of training: A, B.</p><c>
+    """
+    size, lacking = len(text.encode("utf-8", "replace")), list[str]()
+    room = most - _ROOM_OF_WORDS
+    for title, element in reversed(figures if size > most else ()):
+        if size > room and element in text:
+            text = text.replace(element, "", 1)
+            size -= len(element.encode("utf-8", "replace"))
+            lacking.insert(0, title)
+    words = f'<p class="small">{TWO_CLASS["no_room"]} {escape(", ".join(lacking))}.</p>' if lacking else ""
+    return text.replace(PLACE, words, 1)

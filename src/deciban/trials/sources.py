@@ -7,10 +7,10 @@ writes a `Piece` and a function that lists them. Pieces are small and can be sen
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -202,6 +202,36 @@ class HeldPiece(Piece):
         )
 
 
+Step: TypeAlias = Callable[[Any, Wanted], Chunk]
+"""Reads a piece and changes or selects its trials: a function of a module, or a `functools.partial` of one."""
+
+
+@dataclass(frozen=True, eq=False)
+class MappedPiece(Piece):
+    """A piece whose trials are changed or selected when it is read.
+
+    Attributes
+    ----------
+    piece : Piece
+    step : Step
+        Can be pickled.
+    name : str
+    """
+
+    piece: Piece
+    step: Step
+    name: str
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """See `Piece`."""
+        return self.piece.n_rows
+
+    def read(self, wanted: Wanted) -> Chunk:
+        """Read its trials; see `Piece.read`."""
+        return self.step(self.piece, wanted)
+
+
 def changed(name: str) -> FormatError:
     """The error of a file that is not what it was when it was opened; ``name`` is the piece that is read."""
     return FormatError(
@@ -335,6 +365,22 @@ class ShardSource:
         every = Wanted(tuple(range(len(made.systems))), truth=True, units=True, weight=True, conditions=True)
         return replace(made, pieces=tuple(HeldPiece(one.read(every), one.name) for one in pieces))
 
+    def each(self, step: Step) -> tuple[MappedPiece, ...]:
+        """Return the pieces with a step that is taken whenever one of them is read."""
+        return tuple(MappedPiece(one, step, one.name) for one in self.pieces)
+
+    def map(self, step: Step, **changes: Any) -> ShardSource:
+        """Return the same source with a step for every piece; trials in memory take it at once.
+
+        Parameters
+        ----------
+        step : callable
+            Reads a piece and changes or selects its trials; can be pickled.
+        **changes
+            Attributes of the source that change, too.
+        """
+        return self.made_of(self.each(step), **changes)
+
     @property
     def log10(self) -> bool:
         """Whether the scores of all systems were common logarithms; pieces have natural ones."""
@@ -344,8 +390,8 @@ class ShardSource:
         """The trials with the scores of one system alone, by its position."""
         if len(self.systems) == 1:
             return self
-        pieces = tuple(_OfSystem(one, system, one.name, one.n_rows) for one in self.pieces)
-        return replace(self, pieces=pieces, systems=(self.systems[system],), units=self.units[system : system + 1])
+        pieces, units = self.each(partial(_of_system, system)), self.units[system : system + 1]
+        return replace(self, pieces=pieces, systems=(self.systems[system],), units=units)
 
     @cached_property
     def n_rows(self) -> int:
@@ -364,17 +410,8 @@ class ShardSource:
         return _BYTES_BESIDE + _TIMES[n_numbers > 1] * n_numbers * n_bytes
 
 
-@dataclass(frozen=True, eq=False)
-class _OfSystem(Piece):
-    """A piece with the scores of one of its systems."""
-
-    piece: Piece
-    system: int
-    name: str
-    n_rows: int
-
-    def read(self, wanted: Wanted) -> Chunk:
-        return self.piece.read(replace(wanted, systems=(self.system,) * len(wanted.systems)))
+def _of_system(system: int, piece: Piece, wanted: Wanted) -> Chunk:
+    return piece.read(replace(wanted, systems=(system,) * len(wanted.systems)))
 
 
 @dataclass(frozen=True, eq=False)

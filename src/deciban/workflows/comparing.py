@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from deciban._validate.ratios import is_note_on_ratios
 from deciban.analysis.comparison import Against, Comparison, compare_results
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.results import Results
-from deciban.messages import WARNING, Message, names_apart
+from deciban.messages import WARNING, Message, names_apart, topic_of
 
 if TYPE_CHECKING:
     from deciban._files import PathLike
@@ -280,7 +279,10 @@ def compare_chosen(
     seed = options.how_sure.seed
     how: Any = {"level": options.how_sure.level, "permutations": permutations, "seed": seed}
     ratios = [
-        Message(WARNING, one.name, note) for one in results.systems for note in one.notes if is_note_on_ratios(note)
+        Message(WARNING, one.name, str(note))
+        for one in results.systems
+        for note in one.notes
+        if topic_of(note) == "ratios"
     ]
     results = replace(results, messages=(*results.messages, *ratios))
     said = " ".join(one.text for one in results.messages if isinstance(one, Message) and _is_refusal(one))

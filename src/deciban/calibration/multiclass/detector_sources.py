@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from deciban.multiclass import detection_llrs
 from deciban.multiclass.costs import surprises
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
-from deciban.types import CountArray, FloatArray, ScoreArray
+from deciban.types import FloatArray, ScoreArray
 
 
 def amounts_of(data: SourceClasses) -> FloatArray:
@@ -38,39 +39,27 @@ class _Amounts:
         return Sums.of(np.bincount(chunk.truth, weight, self.n_classes))
 
 
-@dataclass(frozen=True, eq=False)
-class DetectorPiece(Piece):
-    """The trials of a piece with the log-likelihood ratio of one class against all others.
+def _of_detector(target: int, prior: FloatArray, share: FloatArray, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read the trials of a piece with the log-likelihood ratio of one class against all others.
 
-    Attributes
+    Parameters
     ----------
-    piece : Piece
     target : int
         The class.
     prior : (n_classes,) array
     share : (n_classes,) array
         By which the weights of trials of each class are multiplied.
+    piece : Piece
+    wanted : Wanted
     """
-
-    piece: Piece
-    target: int
-    prior: FloatArray
-    share: FloatArray
-    name: str
-    n_rows: int
-
-    def read(self, wanted: Wanted) -> Chunk:
-        """See `Piece.read`."""
-        systems = (0,) if wanted.systems else ()
-        chunk = self.piece.read(replace(wanted, systems=systems, truth=True, weight=True))
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        llrs = [detection_llrs(one, prior=self.prior)[:, self.target] for one in chunk.scores if len(chunk.truth)]
-        scores = tuple(llrs) * len(wanted.systems) if llrs else (np.zeros(0),) * len(wanted.systems)
-        return replace(chunk, scores=scores, truth=chunk.truth == self.target, weight=self._weight(chunk))
-
-    def _weight(self, chunk: Chunk) -> CountArray:
-        own = self.share[chunk.truth]
-        return own if chunk.weight is None else own * chunk.weight
+    systems = (0,) if wanted.systems else ()
+    chunk = piece.read(replace(wanted, systems=systems, truth=True, weight=True))
+    assert chunk.truth is not None  # noqa: S101  # it was asked for
+    llrs = [detection_llrs(one, prior=prior)[:, target] for one in chunk.scores if len(chunk.truth)]
+    scores = tuple(llrs) * len(wanted.systems) if llrs else (np.zeros(0),) * len(wanted.systems)
+    own = share[chunk.truth]
+    weight = own if chunk.weight is None else own * chunk.weight
+    return replace(chunk, scores=scores, truth=chunk.truth == target, weight=weight)
 
 
 def train_detectors(data: SourceClasses, detectors: Sequence[Calibrator], shares: Sequence[FloatArray]) -> None:
@@ -90,7 +79,7 @@ def train_detectors(data: SourceClasses, detectors: Sequence[Calibrator], shares
     """
     source = data.source
     for k, (detector, share) in enumerate(zip(detectors, shares, strict=True)):
-        pieces = tuple(DetectorPiece(one, k, data.prior, share, one.name, one.n_rows) for one in source.pieces)
+        pieces = source.each(partial(_of_detector, k, data.prior, share))
         about: Any = {"classes": (), "systems": (source.classes[k],), "has_weights": True, "is_double": True}
         own: ShardSource = replace(source, pieces=pieces, has_units=False, are_units=False, **about)
         detector.fit_pieces(own, data.engine, data.memory)

@@ -42,22 +42,16 @@ def convert_command(source: str, target: str, *, quiet: bool, as_json: bool, **g
         print_json({}, files={"input": [source], "key": [given["key"]], "output": [target]}, messages=messages)
 
 
+_ANY_UNIT = ("log10", "lr", "negate")
+"""Options on the unit and sign of scores, which change nothing in a validation."""
+
+
 @click.command("validate", cls=SectionedCommand)
 @click.argument("submission", metavar="SUBMISSION", shell_complete=files)
 @options("validate", "reading", "memory", "quiet", "json")
 @click.pass_context
 def validate_command(
-    ctx: click.Context,
-    /,
-    submission: str,
-    *,
-    trials: str,
-    quiet: bool,
-    as_json: bool,
-    log10: bool,  # noqa: ARG001  # of no matter here
-    lr: bool,  # noqa: ARG001
-    negate: bool,  # noqa: ARG001
-    **reading: Any,
+    ctx: click.Context, /, submission: str, *, trials: str, quiet: bool, as_json: bool, **given: Any
 ) -> None:
     """See whether SUBMISSION scores the trials of LIST: each once, no others, in the same order, all of them numbers.
 
@@ -70,7 +64,7 @@ def validate_command(
     from deciban.io.validation import validate
 
     with working(f"validating {display_name(submission)}"):
-        found = validate(submission, trials, **reading)
+        found = validate(submission, trials, **{name: value for name, value in given.items() if name not in _ANY_UNIT})
     tell(found.messages, quiet=quiet)
     if as_json:
         result = {"valid": found.is_valid, "faults": found.faults}

@@ -628,7 +628,7 @@ def sums_of_powers(
     if single:
         of_unit, home = values, problem
     elif n_units * n_problems <= _TABLE:
-        of_unit = np.bincount(pair, values, minlength=n_units * n_problems)
+        of_unit = np.bincount(pair, values, minlength=n_units * n_problems).astype(np.float64, copy=False)
         home = np.repeat(np.arange(n_problems), n_units)
     else:
         order = np.argsort(pair, kind="stable")

@@ -18,7 +18,7 @@ from deciban.evaluation.multiclass.figures import UNEVEN, WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import ScoreChecks
 from deciban.evaluation.units import beyond, far_off, no_log_likelihoods
-from deciban.messages import counted
+from deciban.messages import Note, counted
 from deciban.multiclass.derived import Grouping
 from deciban.types import CountArray, FloatArray, IntArray
 
@@ -51,7 +51,7 @@ def class_notes(found: ClassEvaluation, checks: ScoreChecks) -> tuple[str, ...]:
 def _no_log_likelihoods(found: ClassEvaluation, checks: ScoreChecks) -> list[str]:
     """What is to be said of scores that are no log-likelihoods: probabilities, or of quite another scale."""
     if checks.are_probabilities:
-        return [LIKE_POSTERIORS]
+        return [Note(LIKE_POSTERIORS, "no-llrs")]
     analysis, n_least = found.calibration, found.counts.min().item()
     if not (math.isfinite(analysis.total) and math.isfinite(analysis.minimum)) or found.n_infinite:
         return []

@@ -8,17 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from deciban._validate.probabilities import LIKE_POSTERIORS, LIKE_PROBABILITIES
-from deciban._validate.ratios import LIKE_RATIOS
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.ranks.operating import WORSE_THAN_NONE
 from deciban.evaluation import ClassEvaluation, Evaluation
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import Figure, shown_interval
+from deciban.messages import topic_of
 from deciban.report.text import count, number, percent, sure
-
-_NO_LLRS = ("These are no log-likelihood", LIKE_RATIOS.partition("{")[0], LIKE_PROBABILITIES, LIKE_POSTERIORS)
-"""How notes on scores begin that are none."""
 
 _SHOWN = 3
 """Classes or confusions that a sentence names."""
@@ -127,7 +123,7 @@ def grounds_of(one: Any) -> Grounds:
 
 
 def _are_llrs(one: Any) -> bool:
-    return not any(note.startswith(_NO_LLRS) for note in one.notes)
+    return not any(topic_of(note) in ("no-llrs", "ratios") for note in one.notes)
 
 
 def _of_two(one: Evaluation) -> dict[str, Any]:
@@ -191,7 +187,7 @@ def _worse_than_none(one: Evaluation) -> tuple[str, ...]:
         for k, point in enumerate(one.operating_points)
         if point.act_dcf > WORSE_THAN_NONE
     ]
-    return tuple(points or [note for note in one.notes if note.startswith("Badly calibrated")])
+    return tuple(points or [note for note in one.notes if topic_of(note) == "calibration"])
 
 
 def _saving_little(one: Evaluation) -> tuple[str, ...]:

@@ -1,9 +1,0 @@
-from deciban.analysis import FusionFigures as FusionFigures
-from deciban.recipes.former import Calibrated as Calibrated
-from deciban.recipes.former import Fused as Fused
-from deciban.recipes.former import TrainedClasses as TrainedClasses
-from deciban.recipes.former import apply_class_files as apply_class_files
-from deciban.recipes.former import calibrate_files as calibrate_files
-from deciban.recipes.former import fuse_files as fuse_files
-from deciban.recipes.former import train_class_files as train_class_files
-from deciban.workflows import apply_files as apply_files
