@@ -124,7 +124,7 @@ def applied_first(
     options: Options,
     say: Progress,
 ) -> tuple[ScratchFolder, Path, list[Message]]:
-    """What a fusion makes of several systems, in a temporary file; or in a folder, if they do not fit in memory.
+    """What a fusion makes of several systems, in a temporary file.
 
     Raises
     ------
@@ -133,8 +133,7 @@ def applied_first(
     """
     folder = ScratchFolder()
     with folder.or_nothing() as path:
-        fits = memory_of(paths) <= options.scale.n_bytes
-        out = path / _FULL if fits else path / "pieces"
+        out = path / _FULL
         told = apply_files(model, paths, out, quality=quality, progress=say, **options.arguments)
     return folder, out, [one for one in told if one.kind not in ("wrote", "model")]
 

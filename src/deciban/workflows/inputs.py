@@ -88,13 +88,7 @@ class ScoreFiles:
     class_order: tuple[str, ...] | None = None
 
     @classmethod
-    def of(
-        cls,
-        scores: Paths | ScoreFiles,
-        key: PathLike | None,
-        reading: Reading,
-        class_order: tuple[str, ...] | None = None,
-    ) -> ScoreFiles:
+    def of(cls, scores: Paths | ScoreFiles, key: PathLike | None, reading: Reading) -> ScoreFiles:
         """Open the files that a user named, unless they are; nothing is read yet but what tells their format.
 
         Raises
@@ -114,7 +108,7 @@ class ScoreFiles:
         if any(file.sides is not None for file in opened):
             refuse_options_of_keys(key, reading)
         found, truth = matrices_by_key(opened, None if key is None else recognize(key, **of_key))
-        return cls(found, truth, class_order)
+        return cls(found, truth)
 
     def as_recognized(self, reading: Reading) -> Reading:
         """How the score files are read once more without their key, which may have told the format of all of them."""
