@@ -50,7 +50,7 @@ def test_thresholds(run):
 
 @pytest.mark.usefixtures("folder")
 def test_figures_have_their_intervals(run):
-    out, (one, _) = asked(run, "--thresholds --fnmr-at 0.3 --posteriors-at 0.1 --misleading --eer-conventions")
+    out, (one, _) = asked(run, "--thresholds --fnmr-at 0.8 --posteriors-at 0.1 --misleading --eer-conventions")
     at = one["operating_points"][0]["intervals"]
     value = table(out, "system +figure", intervals=True)[1][2]
     cells = [

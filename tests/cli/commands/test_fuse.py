@@ -286,9 +286,13 @@ def test_measures_are_chosen_and_combined_and_the_model_remembers(run):
     np.testing.assert_allclose(
         found, in_order_of("a.txt", expected.transform(SCORES[:, :2], test_quality=made)), atol=1e-6
     )
+    Path("others.txt").write_text("3\nnobody 1 2 3\n")
+    code, _, err = run("apply m.json a.txt b.txt --quality others.txt -o no.txt")
+    assert code == 2
+    assert "others.txt: no quality measures of test for any trial of a.txt" in err
     code, _, err = run("apply m.json a.txt b.txt --quality models.txt -o no.txt")
     assert code == 2
-    assert "models.txt: no quality measures of test for any trial of a.txt" in err
+    assert "test_quality: 2 measures, but the fusion was trained on 3" in err
 
 
 def test_measures_are_called_by_what_is_taken(run):
