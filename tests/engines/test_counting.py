@@ -30,9 +30,9 @@ ROUNDED = {"cllr", "act_cross_entropy", "requested", "information_at"}
 """Sums, which agree to the last digits only."""
 
 
-def trials(seed, share=0.2):
+def trials(seed, share=0.2, most=3000):
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(20, 3000))
+    n = int(rng.integers(20, most))
     truth = rng.random(n) < rng.choice([share, 1 - share, 0.5])
     truth[:2] = [True, False]
     scores = np.where(truth, rng.normal(2.0, 2.0, n), rng.normal(-2.0, 2.0, n))
@@ -83,7 +83,7 @@ def test_of_infinite_scores_alone_nothing_else_is_asked(memory):
 
 @given(SEEDS)
 def test_conventions_of_the_eer_are_those_of_memory(seed):
-    rng, scores, truth = trials(seed)
+    rng, scores, truth = trials(seed, most=1500)
     asked = TwoClassFigures(eer_conventions=True)
     found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), 1000, figures=asked))
     whole = evaluate(scores[truth], scores[~truth], operating_points=asked)
@@ -93,7 +93,7 @@ def test_conventions_of_the_eer_are_those_of_memory(seed):
 @pytest.mark.parametrize("kind", ["whole", "fractional"])
 @given(seed=SEEDS)
 def test_weights_are_sorted_with_their_scores(seed, kind):
-    rng, scores, truth = trials(seed)
+    rng, scores, truth = trials(seed, most=500)
     weights = rng.integers(0, 4, len(truth)).astype(float) if kind == "whole" else rng.gamma(1.0, 1.0, len(truth))
     weights[:2] = 1.0
     source = source_of(scores, truth, rng, weights=weights)
@@ -116,7 +116,7 @@ def test_a_score_that_most_trials_have_is_one_range():
 
 def test_temporary_files_are_gone_at_the_end_and_after_errors(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    rng, scores, truth = trials(2)
+    rng, scores, truth = trials(2, most=500)
     source = source_of(scores, truth, rng)
     kept = summarize_shards(source, Threads(2), 100)
     assert kept.errors(np.zeros(1)).p_miss >= 0.0, "what is mapped can still be asked"
