@@ -253,11 +253,14 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def remove_unfinished() -> None:
     """Remove what this process has not written to its end: it is about to stop, in the middle of whatever it does."""
     for aside in list(UNFINISHED):
+        gone = aside.with_stem(f"{aside.stem}-gone")
         with contextlib.suppress(OSError):
             if aside.is_dir():
-                shutil.rmtree(aside, ignore_errors=True)
+                aside.rename(gone)  # other threads make no more files in it
             else:
                 aside.unlink(missing_ok=True)
+        for folder in (gone, aside):  # this may run twice at once, and not every system renames what is open
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class ScratchFolder:

@@ -7,6 +7,8 @@ import sys
 import time
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from deciban.cli import interrupts
@@ -142,6 +144,33 @@ def test_what_is_written_aside_goes(tmp_path, number, code, said):
         assert process.stderr.read().decode() == f"deciban: {said}\n"
     assert [one.name for one in tmp_path.iterdir()] == ["o.txt"]
     assert (tmp_path / "o.txt").read_text() == "old"
+
+
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory):
+    """Three million trials in a folder, which are sorted in files where 105 MB are allowed."""
+    rng, path = np.random.default_rng(5), tmp_path_factory.mktemp("trials")
+    for at in range(3):
+        truth = rng.random(1_000_000) < 0.5
+        score = (rng.normal(0.0, 2.0, len(truth)) + np.where(truth, 3.0, -3.0)).astype(np.float32)
+        pq.write_table(pa.table({"score": score, "label": truth}), path / f"{at}.parquet", row_group_size=100_000)
+    return path
+
+
+@pytest.mark.parametrize("begun", ["range-*", "scores-*"])
+@pytest.mark.parametrize(("number", "code", "said"), [("SIGINT", 130, "interrupted"), ("SIGTERM", 143, "terminated")])
+def test_files_of_sorting_go(trials, tmp_path, number, code, said, begun):
+    """While ranges are written, and while they are sorted."""
+    command = [sys.executable, "-m", "deciban", "eval", str(trials), "--memory", "105MB", "--no-intervals"]
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": {**os.environ, "TMPDIR": str(tmp_path)}}
+    with subprocess.Popen(command, **how) as process:
+        while not list(tmp_path.glob(f"*/{begun}")):
+            assert process.poll() is None, "it ended without such files"
+            time.sleep(0.002)
+        process.send_signal(getattr(signal, number))
+        _, told = process.communicate(timeout=20)
+    assert (process.returncode, told.decode().splitlines()[-1]) == (code, f"deciban: {said}")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_who_loses_a_file_to_the_end_says_nothing(tmp_path):

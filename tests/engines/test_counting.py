@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.engines.counting import summarize_shards
-from deciban.engines.sorting import Ascending
+from deciban.engines.sorting import Ascending, SortedFiles
 from deciban.engines.threads import Threads
 from deciban.errors import InputError
 from deciban.evaluation import TwoClassFigures, evaluate
@@ -30,9 +30,9 @@ ROUNDED = {"cllr", "act_cross_entropy", "requested", "information_at"}
 """Sums, which agree to the last digits only."""
 
 
-def trials(seed, share=0.2):
+def trials(seed, share=0.2, most=3000):
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(20, 3000))
+    n = int(rng.integers(20, most))
     truth = rng.random(n) < rng.choice([share, 1 - share, 0.5])
     truth[:2] = [True, False]
     scores = np.where(truth, rng.normal(2.0, 2.0, n), rng.normal(-2.0, 2.0, n))
@@ -83,7 +83,7 @@ def test_of_infinite_scores_alone_nothing_else_is_asked(memory):
 
 @given(SEEDS)
 def test_conventions_of_the_eer_are_those_of_memory(seed):
-    rng, scores, truth = trials(seed)
+    rng, scores, truth = trials(seed, most=1500)
     asked = TwoClassFigures(eer_conventions=True)
     found = evaluation_of(summarize_shards(source_of(scores, truth, rng), Threads(2), 1000, figures=asked))
     whole = evaluate(scores[truth], scores[~truth], operating_points=asked)
@@ -93,7 +93,7 @@ def test_conventions_of_the_eer_are_those_of_memory(seed):
 @pytest.mark.parametrize("kind", ["whole", "fractional"])
 @given(seed=SEEDS)
 def test_weights_are_sorted_with_their_scores(seed, kind):
-    rng, scores, truth = trials(seed)
+    rng, scores, truth = trials(seed, most=500)
     weights = rng.integers(0, 4, len(truth)).astype(float) if kind == "whole" else rng.gamma(1.0, 1.0, len(truth))
     weights[:2] = 1.0
     source = source_of(scores, truth, rng, weights=weights)
@@ -116,7 +116,7 @@ def test_a_score_that_most_trials_have_is_one_range():
 
 def test_temporary_files_are_gone_at_the_end_and_after_errors(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    rng, scores, truth = trials(2)
+    rng, scores, truth = trials(2, most=500)
     source = source_of(scores, truth, rng)
     kept = summarize_shards(source, Threads(2), 100)
     assert kept.errors(np.zeros(1)).p_miss >= 0.0, "what is mapped can still be asked"
@@ -124,6 +124,39 @@ def test_temporary_files_are_gone_at_the_end_and_after_errors(tmp_path, monkeypa
     with pytest.raises(AssertionError):
         summarize_shards(broken, Threads(2), 100)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_ranges_are_made_of_many_batches_and_summed_up_in_many_steps(monkeypatch, weighted, seed):
+    monkeypatch.setattr("deciban.engines.counting._FEWEST_ROWS", 1000)
+    monkeypatch.setattr("deciban.engines.sorting._FEWEST_STEP", 500)
+    rng = np.random.default_rng(seed)
+    truth = rng.random(30_000) < (0.5, 0.02, 0.9)[seed]
+    scores = np.where(truth, 1.0, -1.0) + rng.normal(0.0, 1.5, len(truth))
+    scores = scores.astype(np.float32) if seed else np.round(scores, 3)
+    weights = rng.integers(0, 4, len(truth)).astype(float) if weighted else None
+    source = source_of(scores, truth, rng, n_pieces=60, weights=weights)
+    found = evaluation_of(summarize_shards(source, Threads(2), 400_000, figures=FIGURES))
+    by = {"tar_weights": weights[truth], "non_weights": weights[~truth]} if weighted else {}
+    whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES, **by)
+    assert differing(found, whole) <= ROUNDED
+    assert found.cllr == pytest.approx(whole.cllr, rel=1e-14)
+
+
+def test_only_sorted_scores_are_left_on_the_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    left, own = [], SortedFiles.sort
+
+    def sort(files, n_threads):
+        found = own(files, n_threads)
+        left.extend(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
+        return found
+
+    monkeypatch.setattr(SortedFiles, "sort", sort)
+    rng, scores, truth = trials(2)
+    summarize_shards(source_of(scores, truth, rng), Threads(2), 3000)
+    assert sum(left) == scores.nbytes
 
 
 def test_a_full_disk_is_told_in_one_sentence(monkeypatch):

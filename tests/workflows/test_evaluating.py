@@ -79,7 +79,7 @@ def test_standard_input_is_read_in_pieces_if_it_is_longer_than_what_fits(piped, 
     monkeypatch.setattr(memory, "_TIMES_ITS_SIZE", dict.fromkeys(("text", "packed", "binary"), times))
     found = evaluate_files("-", memory="100MB", intervals=False)
     assert found.systems[0].eer == whole.systems[0].eer
-    assert any("read more than once" in str(message) for message in found.messages) == in_pieces
+    assert any("read once: they do not fit in memory" in str(message) for message in found.messages) == in_pieces
     (met,) = (one.text for one in whole.messages if one.kind == "join")
     assert met.replace("(trials)", "(standard input)") in [one.text for one in found.messages]
 
@@ -92,7 +92,7 @@ def test_pipes_are_read_like_standard_input(piped, tmp_path, monkeypatch):
     found = evaluate_files(tmp_path / "pipe", memory="100MB", intervals=False)
     writer.join()
     assert found.systems[0].n_tar == 150
-    assert any("read more than once" in str(message) for message in found.messages)
+    assert any("read once: they do not fit in memory" in str(message) for message in found.messages)
 
 
 def test_what_fits_is_read_as_a_whole(folder):

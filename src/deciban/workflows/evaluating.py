@@ -91,6 +91,7 @@ def evaluate_source(
     each: Sequence[Figures] | None = None,
     units: UnitsOfSource | None = None,
     told: Sequence[Message] = (),
+    n_before: int = 0,
 ) -> Results[Any]:
     """Evaluate every system of a source.
 
@@ -106,6 +107,8 @@ def evaluate_source(
         If they are known already, of these trials.
     told : sequence of Message
         What else is said of these trials, before what is said of conditions.
+    n_before : int
+        How often these trials are read besides.
 
     Returns
     -------
@@ -163,7 +166,7 @@ def evaluate_source(
     report = source.report or JoinReport(n_trials, 0, extra, 0)
     are_known = kind.has_ties and all("n_tied" not in one.bounds for one in found)
     known = _with_ties(source.messages, kind, report, {one.name: one.n_tied for one in found} if are_known else {})
-    messages = _said_of_pieces(source, options, found[0], units, engine.n_passes)
+    messages = _said_of_pieces(source, options, found[0], units, engine.n_passes + n_before)
     return Results(tuple(found), report, (*known, *messages, *told, *said), **more)
 
 

@@ -92,7 +92,7 @@ class Compared:
         own = own if model is None else mapped(own, model, name)
         own = ordered(own, classes=self.classes or None)
         plain = replace(self.options, split=Split(), plan=None, worst=None)
-        return evaluate_source(own, plain, progress, units=self.units)
+        return evaluate_source(own, plain, progress, units=self.units, n_before=1)  # models are trained or applied
 
     def told(self, results: Results[Any] | None, *, before: bool) -> list[Any]:
         """What is to be said of these trials; ties are those of systems as they are.
