@@ -291,16 +291,37 @@ class ScratchFolder:
         self._gone()
 
     @contextmanager
-    def or_nothing(self) -> Iterator[Path]:
-        """Remove it if the block fails."""
+    def or_nothing(self, needs: int = 0) -> Iterator[Path]:
+        """Remove the folder if the block fails.
+
+        Parameters
+        ----------
+        needs : int
+            Bytes that the block writes, for the message about a full disk; 0 if they are not known before.
+        """
         try:
             yield self.path
         except BaseException as error:
-            self.remove()
-            if isinstance(error, OSError) and error.errno in _FULL:
-                words = "no room for temporary files. Make room, or name another folder for them (TMPDIR)"
+            if not isinstance(error, OSError) or error.errno not in _FULL:
+                self.remove()
+            else:
+                size = max(needs, _size(self.path))
+                self.remove()
+                amount = (
+                    f", which need {'about' if size == needs else 'more than'} {size / 1e6:,.1f} MB" if size else ""
+                )
+                words = f"no room for temporary files{amount}. Make room, or name another folder for them (TMPDIR)"
                 raise OSError(error.errno, words, str(self.path.parent)) from error
             raise
+
+
+def _size(folder: Path) -> int:
+    """Return the bytes of all files in a folder and below."""
+    sizes = [0]
+    for one in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            sizes.append(one.stat().st_size if one.is_file() else 0)
+    return sum(sizes)
 
 
 def _remove(folder: Path, handle: int | None) -> None:

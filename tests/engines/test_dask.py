@@ -295,6 +295,15 @@ def test_no_worker_is_an_error_that_says_how_to_start_one(monkeypatch):
         engine.DaskEngine(client)
 
 
+def test_a_worker_that_is_killed_before_it_is_up_is_one_sentence(monkeypatch):
+    def fail(**_options):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", fail)
+    with pytest.raises(ClusterError, match=r"the 2 processes did not start \(Nanny failed to start\.\).*run it again"):
+        engine.DaskEngine.of("local:2")
+
+
 def test_without_dask_it_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match=r"pip install 'deciban\[dask\]'"):
