@@ -55,6 +55,7 @@ class Place:
                 sys.exit(f"deciban {' '.join(words)}: {said}")
 
     def write_text(self, rng: np.random.Generator, n: int) -> None:
+        """Write two systems and their key as text."""
         truth = rng.random(n) < 0.3
         names = [f"m{i % 999} t{i}" for i in range(n)]
         for name in ("a", "b"):
@@ -66,6 +67,7 @@ class Place:
         (self.folder / "k.txt").write_text("".join(rows))
 
     def start(self, words: Sequence[str], scratch: Path | None = None) -> subprocess.Popen[str]:
+        """Start a command in this folder."""
         environment = os.environ | {"TMPDIR": str(scratch or self.scratch), "NO_COLOR": "1", "COLUMNS": "500"}
         return subprocess.Popen([*DECIBAN, *words], cwd=self.folder, env=environment, **QUIET)
 
@@ -188,11 +190,11 @@ def scheduler(place: Place) -> Iterator[Row]:
 @contextmanager
 def small_disk(folder: Path, size: int) -> Iterator[Path]:
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], check=True)
+    subprocess.run(["/bin/mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], check=True)
     try:
         yield folder
     finally:
-        subprocess.run(["umount", str(folder)], check=True)
+        subprocess.run(["/bin/umount", str(folder)], check=True)
 
 
 COMMANDS = {

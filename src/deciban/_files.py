@@ -192,6 +192,9 @@ UNFINISHED: set[Path] = set()
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 """Errors of a disk, or of what one may take of it, that is full."""
 
+_WORTH_NAMING = 100_000
+"""Bytes of temporary files from which a message about a full disk contains their amount."""
+
 _ABANDONED = 60.0
 """Seconds after the last write from which a file that nobody claims is taken for abandoned."""
 
@@ -307,9 +310,8 @@ class ScratchFolder:
             else:
                 size = max(needs, _size(self.path))
                 self.remove()
-                amount = (
-                    f", which need {'about' if size == needs else 'more than'} {size / 1e6:,.1f} MB" if size else ""
-                )
+                known = f", which need {'about' if size == needs else 'more than'} {size / 1e6:,.1f} MB"
+                amount = known if size >= _WORTH_NAMING else ""
                 words = f"no room for temporary files{amount}. Make room, or name another folder for them (TMPDIR)"
                 raise OSError(error.errno, words, str(self.path.parent)) from error
             raise

@@ -295,13 +295,23 @@ def test_no_worker_is_an_error_that_says_how_to_start_one(monkeypatch):
         engine.DaskEngine(client)
 
 
-def test_a_worker_that_is_killed_before_it_is_up_is_one_sentence(monkeypatch):
-    def fail(**_options):
-        raise RuntimeError("Nanny failed to start.")
+@pytest.mark.parametrize("n_failures", [1, 2])
+def test_processes_that_are_killed_while_they_start_are_started_once_more(n_failures, monkeypatch, folder):
+    usual, tries = distributed.LocalCluster, []
+
+    def fail(**options):
+        tries.append(options)
+        if len(tries) <= n_failures:
+            raise RuntimeError("Nanny failed to start.")
+        return usual(**options)
 
     monkeypatch.setattr(distributed, "LocalCluster", fail)
-    with pytest.raises(ClusterError, match=r"the 2 processes did not start \(Nanny failed to start\.\).*run it again"):
-        engine.DaskEngine.of("local:2")
+    if n_failures == 1:
+        same(evaluate_files([folder], dask="local:1").systems[0], evaluate_files([folder]).systems[0])
+    else:
+        with pytest.raises(ClusterError, match=r"the 1 processes did not start \(Nanny failed to start\)\. .*fewer"):
+            engine.DaskEngine.of("local:1")
+    assert len(tries) == 2
 
 
 def test_without_dask_it_says_how_to_install_it(monkeypatch):

@@ -120,13 +120,16 @@ def _on_this_machine(n_workers: int) -> Connection:
     distributed = distributed_library()
     with _deaf_to_interrupts(), _own_memory():
         how = {"dashboard_address": _ANY_PORT, "silence_logs": logging.CRITICAL}  # errors arrive here, and are told
-        try:
-            cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, **how)
-        except RuntimeError as error:
-            raise ClusterError(
-                f"dask: the {n_workers} processes did not start ({error}). Somebody may have killed one, or memory ran "
-                "out: run it again, or with fewer processes"
-            ) from error
+        for is_last in (False, True):
+            try:
+                cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, **how)
+                break
+            except RuntimeError as error:  # a process was killed while it started
+                if is_last:
+                    raise ClusterError(
+                        f"dask: the {n_workers} processes did not start ({str(error).rstrip('.')}). Perhaps memory ran "
+                        "out: use fewer processes"
+                    ) from error
     # Through the scheduler, which is here as well, large sums would take three times as long.
     client = distributed.Client(cluster, set_as_default=False, direct_to_workers=True)
 
