@@ -192,7 +192,7 @@ def test_scratch_folders_go_after_errors(error):
     assert not path.exists()
 
 
-@pytest.mark.parametrize(("needs", "amount"), [(0, "more than 2.5 MB"), (7_000_000, "about 7.0 MB")])
+@pytest.mark.parametrize(("needs", "amount"), [(0, "at least 2.5 MB"), (7_000_000, "at least 7.0 MB")])
 def test_a_full_scratch_disk_is_one_sentence_with_the_amount_and_the_folder(needs, amount):
     folder = ScratchFolder()
     with pytest.raises(OSError, match="no room") as caught, folder.or_nothing(needs) as path:

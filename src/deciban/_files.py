@@ -192,9 +192,6 @@ UNFINISHED: set[Path] = set()
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 """Errors of a disk, or of what one may take of it, that is full."""
 
-_WORTH_NAMING = 100_000
-"""Bytes of temporary files from which a message about a full disk contains their amount."""
-
 _ABANDONED = 60.0
 """Seconds after the last write from which a file that nobody claims is taken for abandoned."""
 
@@ -305,25 +302,15 @@ class ScratchFolder:
         try:
             yield self.path
         except BaseException as error:
-            if not isinstance(error, OSError) or error.errno not in _FULL:
-                self.remove()
-            else:
-                size = max(needs, _size(self.path))
-                self.remove()
-                known = f", which need {'about' if size == needs else 'more than'} {size / 1e6:,.1f} MB"
-                amount = known if size >= _WORTH_NAMING else ""
+            size = needs
+            with contextlib.suppress(OSError):  # a thread may still remove files
+                size = max(needs, sum(one.lstat().st_size for one in self.path.rglob("*")))
+            self.remove()
+            if isinstance(error, OSError) and error.errno in _FULL:
+                amount = f", which need at least {size / 1e6:,.1f} MB" if round(size / 1e6, 1) else ""
                 words = f"no room for temporary files{amount}. Make room, or name another folder for them (TMPDIR)"
                 raise OSError(error.errno, words, str(self.path.parent)) from error
             raise
-
-
-def _size(folder: Path) -> int:
-    """Return the bytes of all files in a folder and below."""
-    sizes = [0]
-    for one in folder.rglob("*"):
-        with contextlib.suppress(OSError):
-            sizes.append(one.stat().st_size if one.is_file() else 0)
-    return sum(sizes)
 
 
 def _remove(folder: Path, handle: int | None) -> None:

@@ -126,10 +126,7 @@ def _on_this_machine(n_workers: int) -> Connection:
                 break
             except RuntimeError as error:  # a process was killed while it started
                 if is_last:
-                    raise ClusterError(
-                        f"dask: the {n_workers} processes did not start ({str(error).rstrip('.')}). Perhaps memory ran "
-                        "out: use fewer processes"
-                    ) from error
+                    raise ClusterError(f"dask: {n_workers} processes did not start ({error}) Use fewer") from error
     # Through the scheduler, which is here as well, large sums would take three times as long.
     client = distributed.Client(cluster, set_as_default=False, direct_to_workers=True)
 
