@@ -1,5 +1,6 @@
 """Outputs: whole or not at all."""
 
+import errno
 import gc
 import os
 import signal
@@ -188,6 +189,19 @@ def test_scratch_folders_go_after_errors(error):
     with pytest.raises(error), folder.or_nothing() as path:
         (path / "file").write_bytes(b"x")
         raise error
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(("needs", "amount"), [(0, "at least 2.5 MB"), (7_000_000, "at least 7.0 MB")])
+def test_a_full_scratch_disk_is_one_sentence_with_the_amount_and_the_folder(needs, amount):
+    folder = ScratchFolder()
+    with pytest.raises(OSError, match="no room") as caught, folder.or_nothing(needs) as path:
+        (path / "file").write_bytes(bytes(2_500_000))
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert caught.value.strerror == (
+        f"no room for temporary files, which need {amount}. Make room, or name another folder for them (TMPDIR)"
+    )
+    assert caught.value.filename == str(path.parent)
     assert not path.exists()
 
 

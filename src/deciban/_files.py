@@ -294,14 +294,24 @@ class ScratchFolder:
         self._gone()
 
     @contextmanager
-    def or_nothing(self) -> Iterator[Path]:
-        """Remove it if the block fails."""
+    def or_nothing(self, needs: int = 0) -> Iterator[Path]:
+        """Remove the folder if the block fails.
+
+        Parameters
+        ----------
+        needs : int
+            Bytes that the block writes, for the message about a full disk; 0 if they are not known before.
+        """
         try:
             yield self.path
         except BaseException as error:
+            size = needs
+            with contextlib.suppress(OSError):  # a thread may still remove files
+                size = max(needs, sum(one.lstat().st_size for one in self.path.rglob("*")))
             self.remove()
             if isinstance(error, OSError) and error.errno in _FULL:
-                words = "no room for temporary files. Make room, or name another folder for them (TMPDIR)"
+                amount = f", which need at least {size / 1e6:,.1f} MB" if round(size / 1e6, 1) else ""
+                words = f"no room for temporary files{amount}. Make room, or name another folder for them (TMPDIR)"
                 raise OSError(error.errno, words, str(self.path.parent)) from error
             raise
 

@@ -295,6 +295,25 @@ def test_no_worker_is_an_error_that_says_how_to_start_one(monkeypatch):
         engine.DaskEngine(client)
 
 
+@pytest.mark.parametrize("n_failures", [1, 2])
+def test_processes_that_are_killed_while_they_start_are_started_once_more(n_failures, monkeypatch, folder):
+    usual, tries = distributed.LocalCluster, []
+
+    def fail(**options):
+        tries.append(options)
+        if len(tries) <= n_failures:
+            raise RuntimeError("Nanny failed to start.")
+        return usual(**options)
+
+    monkeypatch.setattr(distributed, "LocalCluster", fail)
+    if n_failures == 1:
+        same(evaluate_files([folder], dask="local:1").systems[0], evaluate_files([folder]).systems[0])
+    else:
+        with pytest.raises(ClusterError, match=r"1 processes did not start \(Nanny failed to start\.\) Use fewer"):
+            engine.DaskEngine.of("local:1")
+    assert len(tries) == 2
+
+
 def test_without_dask_it_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match=r"pip install 'deciban\[dask\]'"):

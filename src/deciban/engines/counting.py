@@ -120,7 +120,7 @@ def _by_files(source: ShardSource, engine: Engine, memory: int, work: Ascending,
     n_ranges = int(np.ceil(source.n_rows * _UNLIKE / most))
     borders = borders_of(_sample(source.pieces, work), n_ranges)
     folder = ScratchFolder()
-    with folder.or_nothing() as path:
+    with folder.or_nothing(source.n_rows * size) as path:
         files = Ranges(path / "range", borders, work.kind, has_weights=source.has_weights)
         engine.each(work, source.pieces, files.put)
         give_back()

@@ -120,7 +120,13 @@ def _on_this_machine(n_workers: int) -> Connection:
     distributed = distributed_library()
     with _deaf_to_interrupts(), _own_memory():
         how = {"dashboard_address": _ANY_PORT, "silence_logs": logging.CRITICAL}  # errors arrive here, and are told
-        cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, **how)
+        for is_last in (False, True):
+            try:
+                cluster = distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, **how)
+                break
+            except RuntimeError as error:  # a process was killed while it started
+                if is_last:
+                    raise ClusterError(f"dask: {n_workers} processes did not start ({error}) Use fewer") from error
     # Through the scheduler, which is here as well, large sums would take three times as long.
     client = distributed.Client(cluster, set_as_default=False, direct_to_workers=True)
 
