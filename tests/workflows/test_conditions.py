@@ -342,6 +342,7 @@ def test_intervals_of_equal_conditions_are_those_of_means_over_conditions(n_spea
     rng = np.random.default_rng(5)
     frame = example(speaker=rng.integers(0, n_speakers, 400), w=rng.integers(0, 3, 400))
     names = list(map(str, range(400)))
+    frame["score"][::9] *= -1  # errors in each condition
     frame |= {"test_speaker": rng.integers(0, n_speakers, 400), "enroll": names, "test": names}
     how = {"enroll": "enroll", "test": "test", "units": ["speaker", "test_speaker"], "weights": weights}
     how |= {"by": "channel", "equalize": "channel"}

@@ -134,10 +134,3 @@ def test_a_mean_of_a_cell_whose_sum_overflows_is_its_lowest_score():
     assert CellTotals.of(huge, np.zeros(2, np.int64), 1).means.tolist() == [1.2e308]
     cells = Cells(np.array([-1.0, 1.0]))
     assert in_cells(SortedClass.of(np.append(huge, -huge)), cells)[1].tolist() == [-1.5e308, 0.0, 1.2e308]
-
-
-def test_borders_along_classes_may_be_given():
-    ranks = SortedScores([1.0, 2.0], [0.0, 1.5])
-    found = cells_of(ranks.table, ranks.pav, np.zeros(0), 5, along=np.array([0.25, 7.0]))
-    assert {0.25, 7.0} < set(found.borders.tolist())
-    assert 0.0 not in found.borders[1:]

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from deciban.core.resampling.rates import ClassSize
-from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances, degrees_by_kurtosis
+from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances, degrees_by_kurtosis, degrees_of
 
 
 def sizes(n=20):
@@ -76,6 +76,13 @@ def test_degrees_of_a_mean_fall_where_few_units_make_its_variance():
     found.add(slice(None), values, 0.0 * values, values)
     assert found.degrees_of_mean("even") == found.degrees("even")
     assert found.degrees_of_mean("one") == pytest.approx(found.degrees("one") * 26 / 99)  # 2.1 by its kurtosis alone
+
+
+def test_degrees_do_not_depend_on_the_unit_of_costs():
+    """Variances whose squares are 0 in double precision, as of pairs of classes that nothing confuses."""
+    overlap = np.array([[0.1, 0.0], [0.0, 0.05]])
+    few, many = (degrees_of(scale * np.array([1.0, 2.0]), overlap) for scale in (1.0, 1e-200))
+    assert few == pytest.approx(many, rel=1e-12)
 
 
 def test_many_units_lose_few_degrees():

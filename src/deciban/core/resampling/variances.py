@@ -116,7 +116,8 @@ def degrees_of(variances: FloatArray, overlap: FloatArray) -> float:
     """
     if not np.any(variances):
         return max(1.0 / float(np.max(np.diag(overlap))) - 1.0, 1.0)
-    return max(float(np.sum(variances)) ** 2 / float(variances @ overlap @ variances) - 1.0, 1.0)
+    shares = variances / np.sum(variances)  # squares of variances themselves may be too small for a float
+    return max(1.0 / float(shares @ overlap @ shares) - 1.0, 1.0)
 
 
 _LEAST_DEGREES, _MANY_DEGREES = 26.0, 99.0
@@ -146,7 +147,7 @@ def degrees_by_kurtosis(most: float, total: float, fourth: float, n_units: int) 
     >>> round(degrees_by_kurtosis(9.0, 10.0, 60.0, 10), 2)
     4.0
     """
-    varies = fourth / (total * total) - 1.0 / n_units if total > 0.0 else 0.0
+    varies = fourth / total / total - 1.0 / n_units if total > 0.0 else 0.0
     if varies <= 0.0:
         return most
     least = min(most, _MANY_DEGREES) * _LEAST_DEGREES / _MANY_DEGREES
