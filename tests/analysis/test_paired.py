@@ -93,7 +93,8 @@ def test_units_are_found_by_name_whatever_their_order():
 
 @pytest.mark.parametrize("figure", ["cllr", ("act_dcf", 0)])
 def test_the_test_has_its_size_and_intervals_their_coverage(figure):
-    p_values = [pair(*two_systems(seed, n_units=30, shift=0.0)).difference(figure, 0.9).p_value for seed in range(80)]
+    how = {"n_units": 60, "shift": 0.0, "operating_points": [0.5]}  # where errors of both kinds are seen
+    p_values = [pair(*two_systems(seed, **how)).difference(figure, 0.9).p_value for seed in range(80)]
     rejected = np.sum(np.array(p_values) < 0.1)
     assert 1 <= rejected <= 18  # 8 expected; beyond with probability 0.002
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
@@ -288,3 +289,23 @@ def test_what_rounding_leaves_of_a_standard_error_makes_nobody_sure():
         t = stats.t(n - 1).ppf(0.975)
         reach.append(t**2 / (n + t**2))
     assert found.low == pytest.approx(1.0 - math.hypot(reach[0], reach[0], reach[1]), rel=1e-9)
+
+
+def test_false_alarms_that_neither_system_shows_count_in_a_difference_of_costs():
+    """At prior 0.01 a false alarm costs 99 times what a miss does, and none of n may be a rate of t^2 / (n + t^2)."""
+    rng = np.random.default_rng(11)
+    tar, non = rng.normal(8.0, 4.0, 100), np.minimum(rng.normal(-8.0, 4.0, 1000), 4.0)
+    tar[:3] = 0.0
+    worse = tar - np.where(np.arange(100) < 6, 9.0, 0.0)
+    units = {"tar_units": np.arange(100), "non_units": np.arange(100, 1100), "optimism": False}
+    one, other = (evaluate(x, non, operating_points=[0.01], **units) for x in (tar, worse))
+    assert one.operating_points[0].p_fa == other.operating_points[0].p_fa == 0.0
+    found = pair(one, other).difference(("act_dcf", 0), 0.95)
+    square = stats.t(999).ppf(0.975) ** 2
+    unseen = 99 * square / (1000 + square)
+    assert found.low < found.estimate - unseen
+    assert found.high > found.estimate + unseen
+    assert found.p_value > 0.05
+    misses = pair(one, other).difference(("p_miss", 0), 0.95)
+    seen = found.high - found.estimate
+    assert seen == pytest.approx(math.hypot(misses.high - misses.estimate, unseen), rel=0.02)

@@ -293,3 +293,13 @@ def test_captions_and_json_tell_of_the_bootstrap():
     assert "basic" not in caption_of([found])
     assert found.to_dict()["bootstrap"] == {"seed": 1, "n_replicates": 400, "left_out": 0}
     assert found.to_dict()["intervals"]["eer"]["method"] == "bootstrap, basic"
+
+
+def test_replicates_are_widened_by_errors_that_no_unit_shows():
+    rng = np.random.default_rng(2)
+    tar, non = rng.normal(3.0, 1.5, 200), np.minimum(rng.normal(-8.0, 2.0, 1000), 0.0)
+    units = {"tar_units": np.arange(200), "non_units": np.arange(200, 1200)}
+    found = evaluate(tar, non, operating_points=[0.01], bootstrap=400, **units)
+    assert found.operating_points[0].p_fa == 0.0 < found.operating_points[0].p_miss
+    square = stats.t(999).ppf(0.975) ** 2
+    assert found.interval(("act_dcf", 0)).high > found.operating_points[0].act_dcf + 99 * square / (1000 + square)

@@ -205,9 +205,10 @@ class PairedUnits:
     ) -> Interval:
         """Return first minus second, with its interval and p-value.
 
-        On the same trials, errors that no unit shows are mostly the same for both systems: the interval is that of the
-        influences on the difference, with t quantiles, unless one of the metrics shows no error at all. Then, and for
-        metrics of other trials, it is made of the limits of both; see `interval_of_difference`.
+        On the same trials the interval is that of the influences on the difference, with t quantiles, unless one of
+        the metrics shows no error at all. Then, and for metrics of other trials, it is made of the limits of both; see
+        `interval_of_difference`. Error rates at fixed thresholds of which no unit shows an error may rise to their
+        Wilson limit: distances add in squares.
 
         The middle of the interval is the difference of the figures as they are defined. What minima promise too much
         is nearly the same for two systems on the same trials and cancels; the corrections of both, subtracted, mostly
@@ -227,7 +228,7 @@ class PairedUnits:
         elif drawn is not None and one.standard_error > 0.0 and other.standard_error > 0.0:
             found = _of_replicates(drawn, plain, level)  # errors that no unit shows are in no replicate
         elif same_trials and self.n_shared and min(one.standard_error, other.standard_error) > 0.0:
-            found = replace(plain.interval(level), p_value=t_test(value, error, fewest_degrees((one, other))))
+            found = _of_influences(one, other, plain, level, are_fixed=not is_of_ranks(figure))
         else:
             found = interval_of_difference(one, other, plain, level)
         if flips is not None:
@@ -290,6 +291,29 @@ def _of_replicates(drawn: FloatArray, plain: Estimate, level: float) -> Interval
     p_value = min(2.0 * (beyond + 1) / (len(drawn) + 1), 1.0)
     error, method = float(np.std(drawn, ddof=1)), "bootstrap, percentile, of both systems by the same draws"
     return Interval(plain.value, low, high, error, None, level, plain.n_units, method, p_value)
+
+
+def _of_influences(one: Estimate, other: Estimate, plain: Estimate, level: float, *, are_fixed: bool) -> Interval:
+    """Return the interval of a difference on the same trials, by the influences of units on it.
+
+    Parameters
+    ----------
+    one, other : Estimate
+    plain : Estimate
+        The difference with its standard error and degrees of freedom.
+    level : float
+    are_fixed : bool
+        Whether thresholds do not depend on the trials, so that errors which no unit shows count.
+    """
+    found, degrees = plain.interval(level), fewest_degrees((one, other))
+    unseen = [x.rates.unseen(level) if are_fixed and x.rates is not None else (0.0, 0.0) for x in (one, other)]
+    below = math.hypot(plain.value - found.low, unseen[0][0], unseen[1][1])
+    above = math.hypot(found.high - plain.value, unseen[0][1], unseen[1][0])
+    reach = below if plain.value > 0.0 else above
+    error = reach / t_quantile(level, degrees)
+    return replace(
+        found, low=plain.value - below, high=plain.value + above, p_value=t_test(plain.value, error, degrees)
+    )
 
 
 def interval_of_difference(one: Uncertain, other: Uncertain, plain: Estimate, level: float) -> Interval:

@@ -19,7 +19,7 @@ from deciban.engines.class_problems import TrialBlock, blocks_of
 from deciban.errors import InputError
 from deciban.evaluation.multiclass.class_figures import ClassFigure
 from deciban.evaluation.multiclass.curve_costs import CURVE, STEP, AtHand, Place, SureCurve, axis_of
-from deciban.evaluation.multiclass.influences import lose_nothing, no_loss
+from deciban.evaluation.multiclass.influences import lose_nothing, no_loss, remarks_on_classes
 from deciban.evaluation.multiclass.portions import ALL, DETECTOR, PAIRS, RATES, Portion, Portions
 from deciban.evaluation.multiclass.problem_sums import CountedProblems
 from deciban.evaluation.multiclass.result import ClassEvaluation
@@ -229,6 +229,7 @@ class InfluencesInPieces:
             curve_influences=curve.influences(),
             error_rates={**curve.rates(), **bands.rates},
             too_few=design.clusters.too_few(found.classes),
+            remarks=remarks_on_classes(found),
         )
 
     def _together(self, portions: Portions, design: UnitDesign) -> Iterator[list[Portion]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
@@ -111,8 +112,9 @@ class Bootstrap:
             Between quantiles of the replicates (Efron 1979), or these mirrored at the estimate, ``2 estimate - q``: as
             far below it as replicates lie above. Left out, minima have basic intervals, as they are lower still in
             replicates than they are here, and all else has percentile intervals. No bound leaves the range of the
-            figure, and the interval contains the figure. Where all replicates are alike, as without any error, the
-            interval without replicates stands.
+            figure, and the interval contains the figure. Error rates of which no unit shows an error add the distance
+            of their Wilson limits, in squares. Where all replicates are alike, as without any error, the interval
+            without replicates stands.
         level : float, optional
             That of this object when left out.
 
@@ -144,6 +146,11 @@ class Bootstrap:
         bounds = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
         if kind == "basic":
             bounds = 2.0 * estimate.value - bounds[::-1]
+        if estimate.rates is not None:  # errors that no unit shows are in no replicate
+            below, above = estimate.rates.unseen(level)
+            ends = min(bounds[0], estimate.value), max(bounds[1], estimate.value)
+            bounds = estimate.value + np.array([-math.hypot(estimate.value - ends[0], below), 0.0])
+            bounds[1] += math.hypot(ends[1] - estimate.value, above)
         low, high = np.clip(bounds, *estimate.limits).tolist()
         low, high = min(low, estimate.value), max(high, estimate.value)
         error, method = float(np.std(values, ddof=1)), f"bootstrap, {kind}"

@@ -325,3 +325,30 @@ def test_a_class_whose_trials_are_all_of_one_unit():
     few = "No confidence intervals for metrics that need %s: they come from 1 effective unit; at least 5 are needed."
     assert few % CLASSES[3] in found.uncertainty.notes
     assert found.interval(("class_error_rates", CLASSES[0])).standard_error > 0.0
+
+
+def test_classes_without_an_error_have_no_intervals_of_mean_costs():
+    """Nothing shows how costly an error would be; error rates keep their Wilson limits, and a note states it."""
+    label = np.repeat(np.arange(3), 30)
+    rng = np.random.default_rng(1)
+    loglik = 9.0 * np.eye(3)[label] + rng.normal(size=(90, 3))
+    found = evaluate_classes(loglik, label, units=np.arange(90))
+    assert found.error_rate == 0.0
+    for name in (
+        "cllr",
+        "information",
+        "cross_entropy",
+        "brier",
+        ("detectors", "0", "cllr"),
+        ("pairwise_cllr", "0", "1"),
+    ):
+        with pytest.raises(InputError, match="no interval"):
+            found.interval(name)
+    assert found.interval("error_rate").high > 0.0
+    assert any("perfectly separated" in note for note in found.uncertainty.remarks)
+    loglik[0] = loglik[0][[1, 0, 2]]
+    wrong = evaluate_classes(loglik, label, units=np.arange(90))
+    assert wrong.interval("cllr").high > 2 * wrong.cllr
+    assert wrong.uncertainty.remarks == (
+        "Perfectly separated from all other classes: 2. Their Cllr has no confidence interval.",
+    )

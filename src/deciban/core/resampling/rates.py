@@ -218,6 +218,20 @@ class RateSum:
         below, above = combined(sums, self.between)
         return below, above
 
+    def unseen(self, level: float) -> tuple[float, float]:
+        """Return how far the sum may fall, and rise, by those rates alone that no cluster moves: no error was seen.
+
+        Examples
+        --------
+        >>> size = ClassSize(100.0, 100.0, 100)
+        >>> one, none = RatePart(1.0, 0.1, 0.0009, size), RatePart(2.0, 0.0, 0.0, size)
+        >>> [round(x, 4) for x in RateSum(((one,), (none,))).unseen(0.95)]
+        [0.0, 0.0758]
+        """
+        still = [part.distances(level) for own in self.parts for part in own if not np.any(part.variance)]
+        below, above = combined(still, 0.0).tolist()
+        return below, above
+
 
 def combined(distances: Sequence[FloatArray], correlation: Numbers) -> FloatArray:
     """Return the distances of a sum, (2, ...), from those of its parts, which have one correlation.

@@ -55,6 +55,8 @@ class ClassFigure:
         Of minima, where costs are by decisions that were made without the unit: costs by the best decisions.
     is_minimum : bool
         Whether the best decisions, or the best map, for these trials are part of the figure.
+    is_refused : bool
+        Whether there is no interval: classes are perfectly separated, so that no error shows how costly one would be.
     """
 
     name: Figure
@@ -70,6 +72,7 @@ class ClassFigure:
     are_graded: bool = False
     fixed: FloatArray | None = None
     is_minimum: bool = False
+    is_refused: bool = False
 
     def estimate(self, spread: Spread, design: ClusterDesign, held_out: float | None = None) -> Estimate | None:
         """Return the metric with its standard error; None if there is no interval.
@@ -82,7 +85,7 @@ class ClassFigure:
         held_out : float, optional
             Sum of squares of the influences by decisions that were made without units.
         """
-        if not design.has_enough(self.groups):
+        if self.is_refused or not design.has_enough(self.groups):
             return None
         corrected = None if self.shift is None else min(max(self.value + self.shift, self.limits[0]), self.limits[1])
         error = design.standard_error(float(spread.total) if held_out is None else held_out)

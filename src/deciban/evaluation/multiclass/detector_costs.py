@@ -431,7 +431,7 @@ class DetectorInfluences:
             "eer": make(eer[0], scale="logit", limits=(0.0, 0.5), shift=eer[1], most=crossing, fixed=best[0]),
             "cost": make(one.cost(0), limits=(0.0, 1.0), most=weights),
             "min_cost": make(cost[0], limits=(0.0, default), shift=cost[1], most=weights, fixed=best[2]),
-            "cllr": make(act, nothing_seen=unbounded),
+            "cllr": make(act, nothing_seen=unbounded, is_refused=values["eer"] <= ROUNDING),
             "min_cllr": make(min_cllr[0], shift=min_cllr[1], fixed=best[1], **of_map),
         }
         if math.isfinite(values["cllr"]):

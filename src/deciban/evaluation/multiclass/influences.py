@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -216,11 +217,12 @@ class ClassFigureCosts:
     def rules(self) -> Iterator[ClassFigure]:
         """Means of soft decisions."""
         found, n, few, groups = self.found, self.found.n_classes, int(self.seen.min()), self.groups
-        unbounded, top = NothingSeen(few, math.inf), found.reference
+        unbounded, top, lost = NothingSeen(few, math.inf), found.reference, are_separated(found)
         bits = self.values[0] / (n * math.log(2))
-        yield ClassFigure("cllr", found.cllr, bits, groups, "log", unbounded)
+        make = partial(ClassFigure, groups=groups, is_refused=lost)
+        yield make("cllr", found.cllr, bits, scale="log", nothing_seen=unbounded)
         for name in ("information", ("information", 0)):
-            yield ClassFigure(name, found.information, -bits, groups, "complement", None, (-math.inf, top))
+            yield make(name, found.information, -bits, scale="complement", limits=(-math.inf, top))
         if self.trials.least is not None:
             best, shift = self.trials.least / (n * math.log(2)), None
             least, fixed = best, None
@@ -236,12 +238,14 @@ class ClassFigureCosts:
                 loss = self._loss(bits, least, back, unbounded)
                 yield loss if fixed is None else replace(loss, fixed=bits - fixed)
         bits = self.prior * self.values[1] / math.log(2)
-        yield ClassFigure("cross_entropy", found.cross_entropy, bits, groups, "log", unbounded)
+        yield make("cross_entropy", found.cross_entropy, bits, scale="log", nothing_seen=unbounded)
         for k, one in enumerate(found.information_at[1:], 1):
             limits = (-math.inf, one.entropy)
-            yield ClassFigure(("information", k), one.delivered, -bits, groups, "complement", None, limits)
+            yield make(("information", k), one.delivered, -bits, scale="complement", limits=limits)
         quadratic = self.nothing(2.0 * found.prior, 2.0)
-        yield ClassFigure("brier", found.brier, self.prior * self.values[2], groups, "log", quadratic, (0.0, 2.0))
+        yield make(
+            "brier", found.brier, self.prior * self.values[2], scale="log", nothing_seen=quadratic, limits=(0.0, 2.0)
+        )
 
     def _loss(self, bits: FloatArray, least: FloatArray, shift: float | None, unbounded: NothingSeen) -> ClassFigure:
         """What calibration loses; nothing, whatever is drawn, where the scores are those of the best map."""
@@ -276,6 +280,29 @@ class ClassFigureCosts:
     def _rate(self, name: Figure, k: int, value: float) -> ClassFigure:
         groups = Groups.of([k], self.found.n_classes)
         return ClassFigure(name, value, NO_COSTS, groups, limits=(0.0, 1.0), most=np.ones(1))
+
+
+def are_separated(found: ClassEvaluation) -> bool:
+    """Return whether no decision is wrong, or each class scores higher as a target than any other trial."""
+    return found.error_rate == 0.0 or all(one["eer"] <= ROUNDING for one in found.detectors.values())
+
+
+def remarks_on_classes(found: ClassEvaluation) -> tuple[str, ...]:
+    """Return the notes on intervals that are refused."""
+    separated = [name for name, one in found.detectors.items() if one["eer"] <= ROUNDING]
+    if are_separated(found):
+        words = "The classes are perfectly separated: no confidence intervals for means of costs (Cllr, information, "
+        return (f"{words}Brier score), as no error was seen that could show how costly one would be.",)
+    if separated:
+        names = ", ".join(separated[:_NAMED]) + (
+            "" if len(separated) <= _NAMED else f" and {len(separated) - _NAMED} more"
+        )
+        return (f"Perfectly separated from all other classes: {names}. Their Cllr has no confidence interval.",)
+    return ()
+
+
+_NAMED = 3
+"""Classes that a note names."""
 
 
 def rows_of_rates(n_classes: int) -> int:
@@ -342,4 +369,5 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
         curve_influences=known.influences(),
         error_rates={**known.rates(), **bands.rates},
         too_few=design.too_few(found.classes),
+        remarks=remarks_on_classes(found),
     )
