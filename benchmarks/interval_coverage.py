@@ -40,7 +40,16 @@ METRICS = TwoClassFigures(
     factors=[1.0, 10.0],
 )
 POINTS, NOISE = ("0.05", "0.5", "0.01"), 0.5
-DIFFERENCES: tuple[Figure, ...] = ("eer", "auc", "cllr", "min_cllr", "calibration_loss", ("act_dcf", 0), ("act_dcf", 2), ("min_dcf", 0))
+DIFFERENCES: tuple[Figure, ...] = (
+    "eer",
+    "auc",
+    "cllr",
+    "min_cllr",
+    "calibration_loss",
+    ("act_dcf", 0),
+    ("act_dcf", 2),
+    ("min_dcf", 0),
+)
 Trials = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """Scores of targets and of non-targets, and their units."""
 

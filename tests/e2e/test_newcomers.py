@@ -189,3 +189,24 @@ def test_spoofing(run):
         one = by_attack[name]
         assert one["auc"] == pytest.approx(roc_auc_score(is_target[some], score[some]))
         assert one["cllr"] == pytest.approx(cllr(score[is_target], score[attack == name]))
+
+
+def test_columns_of_iso_19795_name_both_sides_of_comparisons(run):
+    """Probes and references: the same probe meets every reference, and subjects are the units."""
+    rng = np.random.default_rng(4)
+    rows = ["probe,reference,label,distance"]
+    for i in range(20):
+        rows += [f"p{i},r{j},{int(i == j)},{1.0 - 0.6 * (i == j) + 0.1 * rng.normal():.4f}" for j in range(20)]
+    write("b.csv", rows)
+    _, said = run("eval b.csv --negate")
+    assert "20 target (1) · 380 non-target (0)" in said
+    assert "found from target trials" in said
+
+
+def test_a_column_of_speakers_that_is_not_used_is_named(run):
+    rng = np.random.default_rng(4)
+    write(
+        "c.csv", ["speaker,label,score", *(f"s{k % 15},{k % 2},{rng.normal() + 2 * (k % 2):.4f}" for k in range(200))]
+    )
+    assert "column 'speaker' is not used; --units speaker" in run("eval c.csv")[1]
+    assert "is not used" not in run("eval c.csv --units speaker")[1]

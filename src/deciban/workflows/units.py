@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +81,8 @@ def units_of(
             units, said = None, (Message(WARNING, "", words),)
     if units is None:
         return None, said
+    if naming is None and units.are_independent:
+        said = (*said, *unused_names(trials.conditions))
 
     def masks() -> Iterator[tuple[str, BoolArray]]:
         found = kind.trials_of_classes(truth, classes)
@@ -123,6 +125,25 @@ def units_and_messages(
     common = shared()
     notes = (Message(WARNING, "", common),) if common else ()
     return units, (Message("units", "", words), *said, *notes)
+
+
+_NAMES_OF_UNITS = {"speaker", "spk", "subject", "client", "person", "user", "patient", "identity"}
+"""Words for columns that say which trials share a unit, also with ``id`` behind them."""
+
+
+def unused_names(conditions: Iterable[str]) -> list[Message]:
+    """Return a note on the first column that may name the units of trials that are taken as independent.
+
+    Examples
+    --------
+    >>> [str(one) for one in unused_names(["gender", "Speaker_ID"])]
+    ["note  units: column 'Speaker_ID' is not used; --units Speaker_ID if trials with the same value are dependent"]
+    """
+    for name in conditions:
+        if name.casefold().replace("-", "_").removesuffix("_id").removesuffix("id") in _NAMES_OF_UNITS:
+            words = f"column {name!r} is not used; --units {name} if trials with the same value are dependent"
+            return [Message("note", "", f"units: {words}")]
+    return []
 
 
 def _named(trials: Trials, naming: UnitNaming, counting: BoolArray | None, noun: str) -> TrialUnits:

@@ -15,7 +15,7 @@ from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting
 from deciban.types import IntArray
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.kinds import AnyKind
-from deciban.workflows.units import units_and_messages, units_of
+from deciban.workflows.units import units_and_messages, units_of, unused_names
 
 if TYPE_CHECKING:
     from deciban.engines.class_units import WhoIsIn
@@ -140,9 +140,12 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
         return UnitsOfSource(source, engine, None, None, (Message(WARNING, "", f"units: {_UNKNOWN}"),))
     if found.each is not None and not source.classes:
         survey = engine.run(TrialSurvey(), source.pieces)
-        units, messages = units_and_messages(survey.units, (), all_alike=max(survey.n) < 2, shared=lambda: "")
+        said = () if how_sure.naming is not None else unused_names(source.conditions)
+        units, messages = units_and_messages(survey.units, said, all_alike=max(survey.n) < 2, shared=lambda: "")
         return UnitsOfSource(source, engine, units, None, messages, survey)
     facts, units, messages = found.facts, found.each, found.said
+    if units is not None and how_sure.naming is None:
+        messages = (*messages, *unused_names(source.conditions))
     if facts is not None and facts.units is not None:
         names = {int(truth): name for name, truth in kind.classes_by_truth(source.classes)}
         shared = _shared(facts, names)

@@ -29,7 +29,7 @@ Columns: TypeAlias = str | Sequence[str] | Mapping[str, str]
 
 _HEADERS = {
     "enroll": "enroll enrol enrollment enrolment enroll_id enrol_id enrollment_id enrolment_id model modelid model_id "
-    "claimed_id utt1 id1 enroll_utt",
+    "claimed_id reference reference_id utt1 id1 enroll_utt",
     "test": "test test_id testid segment segmentid segment_id seg segid probe probe_id utt2 id2 test_utt",
     "side": "side",
     "trial": "trial id trial_id trialid utt utt_id utterance filename file file_id recording",
