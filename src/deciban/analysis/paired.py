@@ -207,8 +207,8 @@ class PairedUnits:
 
         On the same trials the interval is that of the influences on the difference, with t quantiles, unless one of
         the metrics shows no error at all. Then, and for metrics of other trials, it is made of the limits of both; see
-        `interval_of_difference`. Error rates at fixed thresholds of which no unit shows an error may rise to their
-        Wilson limit: distances add in squares.
+        `interval_of_difference`. Error rates at fixed thresholds of which neither system shows an error may rise to
+        their Wilson limits: distances add in squares.
 
         The middle of the interval is the difference of the figures as they are defined. What minima promise too much
         is nearly the same for two systems on the same trials and cancels; the corrections of both, subtracted, mostly
@@ -306,7 +306,9 @@ def _of_influences(one: Estimate, other: Estimate, plain: Estimate, level: float
         Whether thresholds do not depend on the trials, so that errors which no unit shows count.
     """
     found, degrees = plain.interval(level), fewest_degrees((one, other))
-    unseen = [x.rates.unseen(level) if are_fixed and x.rates is not None else (0.0, 0.0) for x in (one, other)]
+    unseen = [(0.0, 0.0), (0.0, 0.0)]
+    if are_fixed and one.rates is not None and other.rates is not None:
+        unseen = [one.rates.unseen(level, other.rates), other.rates.unseen(level, one.rates)]
     below = math.hypot(plain.value - found.low, unseen[0][0], unseen[1][1])
     above = math.hypot(found.high - plain.value, unseen[0][1], unseen[1][0])
     reach = below if plain.value > 0.0 else above

@@ -218,8 +218,14 @@ class RateSum:
         below, above = combined(sums, self.between)
         return below, above
 
-    def unseen(self, level: float) -> tuple[float, float]:
+    def unseen(self, level: float, beside: RateSum | None = None) -> tuple[float, float]:
         """Return how far the sum may fall, and rise, by those rates alone that no cluster moves: no error was seen.
+
+        Parameters
+        ----------
+        level : float
+        beside : RateSum, optional
+            The same sum of another system: then rates count of which neither system shows an error.
 
         Examples
         --------
@@ -228,7 +234,10 @@ class RateSum:
         >>> [round(x, 4) for x in RateSum(((one,), (none,))).unseen(0.95)]
         [0.0, 0.0758]
         """
-        still = [part.distances(level) for own in self.parts for part in own if not np.any(part.variance)]
+        mine = [part for own in self.parts for part in own]
+        theirs = mine if beside is None else [part for own in beside.parts for part in own]
+        pairs = zip(mine, theirs, strict=False)
+        still = [one.distances(level) for one, other in pairs if not (np.any(one.variance) or np.any(other.variance))]
         below, above = combined(still, 0.0).tolist()
         return below, above
 
