@@ -299,10 +299,8 @@ def remarks_on_classes(found: ClassEvaluation) -> tuple[str, ...]:
         names = ", ".join(separated[:_NAMED]) + (
             "" if len(separated) <= _NAMED else f" and {len(separated) - _NAMED} more"
         )
-        return (
-            f"Perfectly separated from all other classes: {names}. Their Cllr and calibration loss have no confidence "
-            "intervals.",
-        )
+        words = f"Perfectly separated from all other classes: {names}. Their Cllr and calibration loss have no "
+        return (f"{words}confidence intervals.",)
     return ()
 
 
