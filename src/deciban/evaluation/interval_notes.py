@@ -15,6 +15,9 @@ from deciban.messages import counted
 FEWEST_EXPECTED = 10.0
 """Independent errors that a limit must allow: with fewer, the threshold that it sets is chance."""
 
+FEW_ERRORS = 30.0
+"""The rule of 30: with fewer independent errors at a limit, the interval of the other rate is rough."""
+
 _FEW_ERRORS, _LOW_EER = 5, 0.03
 _UNEQUAL = 0.4
 """Effective units of a class, as a share of all that have trials of it."""
@@ -41,8 +44,13 @@ class LimitedRate:
         """Whether the trials show where the limit lies."""
         return self.expected >= FEWEST_EXPECTED
 
+    @property
+    def is_rough(self) -> bool:
+        """Whether there are so few errors that intervals are too short in simulations, or refused."""
+        return self.expected < FEW_ERRORS
+
     def __str__(self) -> str:
-        """Write why there is no interval, and what to do.
+        """Write why there is no interval, or a rough one, and what to do.
 
         Examples
         --------
@@ -50,11 +58,13 @@ class LimitedRate:
         'No confidence interval for FNMR at FMR 0.001: the limit allows 2.6 ind'
         """
         other, errors = ("FNMR", "false matches") if self.limited == "fmr" else ("FMR", "false non-matches")
-        name = self.limited.upper()
+        rate = f"{other} at {self.limited.upper()} {self.limit:g}"
+        allowed = f"the limit allows {self.expected:.1f} independent {errors}"
+        if self.is_enough:
+            return f"The interval of {rate} may be too narrow: {allowed}, fewer than {FEW_ERRORS:g}."
         return (
-            f"No confidence interval for {other} at {name} {self.limit:g}: the limit allows {self.expected:.1f} "
-            f"independent {errors}, and at least {FEWEST_EXPECTED:g} are needed to find its threshold. Limit the "
-            f"{name} to more, or ask for rates at a fixed threshold."
+            f"No confidence interval for {rate}: {allowed}, and at least {FEWEST_EXPECTED:g} are needed to find its "
+            f"threshold. Limit the {self.limited.upper()} to more, or ask for rates at a fixed threshold."
         )
 
 
@@ -78,7 +88,7 @@ def notes_on_intervals(
         What a unit is called.
     limited : sequence of LimitedRate
     """
-    found = [str(one) for one in limited if not one.is_enough]
+    found = [str(one) for one in limited if one.is_rough]
     if not sizes.too_few:
         found += _few_errors(auc, eer, rates, sizes)
         found += _unequal(sizes, noun)
