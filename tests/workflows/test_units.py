@@ -273,7 +273,8 @@ def test_mappings_to_numbers():
 def test_trials_of_one_name_have_units_by_name_alone():
     write("key.csv", "trial,label,spk\na,target,x\nb,nontarget,y\nc,target,y\n")
     write("sys.csv", "trial,score\na,1\nb,0\nc,2\n")
-    found, (message,) = units()
+    found, (message, hint) = units()
+    assert hint.text == "units: column 'spk' is not used; --units spk if trials with the same value are dependent"
     assert (found.n_units, found.noun, found.source) == (3, "trial", "trials taken as independent")
     assert message.text == (
         "3 trials taken as independent: if they share speakers or sources, the intervals are too narrow (--units)"
@@ -305,7 +306,7 @@ def test_trials_without_names():
 def test_segments_are_units_of_many_classes():
     write("key.csv", "trial,class,spk\ns1,eng,ann\ns2,fra,bob\ns3,fra,bob\ns4,fra,cid\n")
     write("sys.csv", "trial,eng,fra\ns1,2,-1\ns2,0,1\ns3,1,0.5\ns4,0,1\n")
-    found, (message,) = units()
+    found, (message, _hint) = units()
     assert (found.n_units, found.noun) == (4, "segment")
     assert names_of(found, ["s1", "s2", "s3", "s4"]) == [["s1", "s2", "s3", "s4"]]
     assert message.text.startswith("4 segments taken as independent: ")

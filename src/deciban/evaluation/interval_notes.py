@@ -89,7 +89,8 @@ def _few_errors(auc: float, eer: float, rates: tuple[float, float], sizes: Class
     if is_separated(auc):
         yield (
             "Targets and non-targets are perfectly separated: no confidence intervals for means of costs (Cllr, "
-            "information, log loss, Brier score), as no error was seen that could show how costly one would be."
+            "information, log loss, Brier score, calibration loss), as no error was seen that could show how costly "
+            "one would be."
         )
         return
     numbers = [round(float(rate * size.n_trials)) for rate, size in zip(rates, sizes.both, strict=True)]

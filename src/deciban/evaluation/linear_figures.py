@@ -91,8 +91,9 @@ class LinearFigure:
 
     @property
     def is_mean_cost(self) -> bool:
-        """Whether the metric is a mean of costs of scores: no area, no sum of error rates, and no minimum."""
-        return self.least is None and not self.sums and self.scale in ("log", "complement")
+        """Whether the metric is a mean of costs of scores, or what calibration loses: no area, rate or minimum."""
+        is_mean = self.least is None and self.scale in ("log", "complement")
+        return not self.sums and (is_mean or self.scale == "identity")
 
     def costs_by(self, best: BestDecisions) -> FloatArray:
         """Costs of cells, (2, n_tables, n_cells), if what is best is decided by the trials of each of some tables."""

@@ -421,6 +421,7 @@ class DetectorInfluences:
         few, p_target = min(effective_of(self.design, groups)), float(self.p_target[0])
         unbounded = NothingSeen(few, math.inf)
         entropy = NothingSeen(few, is_entropy=True, ceiling=1.0) if values["min_cllr"] <= ROUNDING else None
+        mean: Any = {"is_refused": values["eer"] <= ROUNDING}
         of_map: Any = {"nothing_seen": entropy, "limits": (0.0, 1.0), "is_minimum": True}
         weights, default = np.array([p_target, 1.0 - p_target]), min(p_target, 1.0 - p_target)
         crossing = np.array([rate.weight for rate in one.best.crossing]) if one.best.crossing else None
@@ -431,13 +432,19 @@ class DetectorInfluences:
             "eer": make(eer[0], scale="logit", limits=(0.0, 0.5), shift=eer[1], most=crossing, fixed=best[0]),
             "cost": make(one.cost(0), limits=(0.0, 1.0), most=weights),
             "min_cost": make(cost[0], limits=(0.0, default), shift=cost[1], most=weights, fixed=best[2]),
-            "cllr": make(act, nothing_seen=unbounded, is_refused=values["eer"] <= ROUNDING),
+            "cllr": make(act, nothing_seen=unbounded, **mean),
             "min_cllr": make(min_cllr[0], shift=min_cllr[1], fixed=best[1], **of_map),
         }
         if math.isfinite(values["cllr"]):
             back, lost = None if min_cllr[1] is None else -min_cllr[1], None if best[1] is None else act - best[1]
             found["calibration_loss"] = make(
-                act - min_cllr[0], scale="identity", nothing_seen=unbounded, shift=back, fixed=lost, is_minimum=True
+                act - min_cllr[0],
+                scale="identity",
+                nothing_seen=unbounded,
+                shift=back,
+                fixed=lost,
+                **mean,
+                is_minimum=True,
             )
         return [replace(figure, name=("detectors", name, what), value=values[what]) for what, figure in found.items()]
 

@@ -252,7 +252,7 @@ class ClassFigureCosts:
         lost, value = bits - least, self.found.calibration_loss
         if self.is_whole and shift is None and lose_nothing(float(np.abs(lost).max()), float(np.abs(bits).max())):
             return no_loss(self.groups, np.zeros_like(lost))
-        how: Any = {"shift": shift, "is_minimum": True}
+        how: Any = {"shift": shift, "is_minimum": True, "is_refused": are_separated(self.found)}
         return ClassFigure("calibration_loss", value, lost, self.groups, "identity", unbounded, **how)
 
     def decisions(self) -> Iterator[ClassFigure]:
@@ -292,12 +292,15 @@ def remarks_on_classes(found: ClassEvaluation) -> tuple[str, ...]:
     separated = [name for name, one in found.detectors.items() if one["eer"] <= ROUNDING]
     if are_separated(found):
         words = "The classes are perfectly separated: no confidence intervals for means of costs (Cllr, information, "
-        return (f"{words}Brier score), as no error was seen that could show how costly one would be.",)
+        return (
+            f"{words}Brier score, calibration loss), as no error was seen that could show how costly one would be.",
+        )
     if separated:
         names = ", ".join(separated[:_NAMED]) + (
             "" if len(separated) <= _NAMED else f" and {len(separated) - _NAMED} more"
         )
-        return (f"Perfectly separated from all other classes: {names}. Their Cllr has no confidence interval.",)
+        words = f"Perfectly separated from all other classes: {names}. Their Cllr and calibration loss have no "
+        return (f"{words}confidence intervals.",)
     return ()
 
 

@@ -86,7 +86,7 @@ def pair_figures(
             shift = None if shifts is None or what == "cllr" else float(shifts[at])
             if shift is not None and what == "calibration_loss":
                 shift = -shift
-            is_refused = what == "cllr" and values["min_cllr"][i, j] <= ROUNDING
+            is_refused = what != "min_cllr" and values["min_cllr"][i, j] <= ROUNDING
             how: Any = {"shift": shift, "is_minimum": what != "cllr", "is_refused": is_refused}
             for pair in ((classes[j], classes[i]), (classes[i], classes[j])):
                 name: Figure = (f"pairwise_{what}", *pair)
