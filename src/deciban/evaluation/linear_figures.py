@@ -390,7 +390,7 @@ def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[
     if found is None:
         return text
     in_percent = text.endswith(PERCENT)
-    ends = bounds_in_words(found, in_percent=in_percent, beside=text)
+    ends = [*bounds_in_words(found, in_percent=in_percent, beside=text)]
     if ends[0] == ends[1] and ends[0].startswith("<"):
         text, *ends = in_more_digits(found, text, ends, in_percent=in_percent)
     low, high = map(typeset, ends)
