@@ -371,8 +371,9 @@ def detector_bands(one: ClassEvaluation, target: int) -> tuple[Band, Band] | Non
     Examples
     --------
     >>> from deciban import evaluate_classes
-    >>> loglik = [[2.0, 0.0], [0.5, 0.0], [-0.5, 0.0], [0.2, 0.0], [-1.0, 0.0], [-2.0, 0.0]]
-    >>> one = evaluate_classes(loglik, [0, 0, 0, 1, 1, 1], units=["ann", "bob", "cid", "dan", "eve", "fay"])
+    >>> label = np.arange(40) % 2
+    >>> loglik = np.random.default_rng(1).normal(size=(40, 2)) + np.eye(2)[label]
+    >>> one = evaluate_classes(loglik, label, units=np.arange(40) % 10)
     >>> (low, high), _ = detector_bands(one, 0)
     >>> bool((low <= one.curves.act_error[0]).all() and (one.curves.act_error[0] <= high).all())
     True

@@ -199,7 +199,7 @@ def compare_files(
     ...     lines = [f"{m} {s} {slope * t - 1 + 0.1 * k % 1.3:.1f}\\n" for k, (m, s, t) in enumerate(trials)]
     ...     _ = (folder / f"{name}.txt").write_text("".join(lines))
     >>> found = compare_files([folder / "a.txt", folder / "b.txt"], folder / "key.txt")
-    >>> str(found.pairs[0]), found.difference("cllr").n_units
+    >>> str(found.pairs[0]), found.difference("eer").n_units
     ('a − b', 5)
     """
     from deciban.workflows.inputs import ScoreFiles
