@@ -9,6 +9,9 @@ from typing import Literal, Self
 Topic = Literal["", "no-llrs", "ratios", "calibration"]
 """The topic of a note on results: scores that are no log-likelihood ratios, likelihood ratios, bad calibration."""
 
+NEGATED = "signs of all scores changed: lower scores favour target (--negate)"
+"""The text of the note on scores that were negated."""
+
 WARNING = "warn"
 """Kind of messages that a reader of the numbers must see: ``-q`` silences all kinds but this one."""
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from deciban.core.resampling.intervals import Interval
 from deciban.evaluation import evaluate
+from deciban.evaluation.linear_figures import with_interval
 from deciban.evaluation.uncertainty import bounds_in_words, caption_of, corrected_of, optimism_in_words, shown_interval
 
 RNG = np.random.default_rng(5)
@@ -126,3 +127,21 @@ def test_notes_on_units_stay_with_the_figures():
         assert "rest on 12 speakers" in few.table(style)
     without = evaluate([1.0], [0.0])
     assert without.all_notes == without.notes
+
+
+def test_one_error_in_a_million_is_told_from_its_bounds():
+    """Two decimals of percent would write figure and both ends alike."""
+    non = np.linspace(-9.0, -1.0, 1_200_000)
+    non[-1] = 4.0
+    one = evaluate(
+        np.linspace(1.0, 9.0, 1_200_000),
+        non,
+        tar_units=np.arange(1_200_000),
+        non_units=np.arange(1_200_000) + 2_000_000,
+    )
+    found = one.interval("eer")
+    text = with_interval(f"{100 * one.eer:.2f} %", one, "eer")
+    assert 0.0 < found.low < found.high < 5e-5
+    shown = [float(part.strip("<")) for part in (text.estimate.removesuffix(" %"), text.low, text.high)]
+    assert len(set(shown)) == 3
+    assert shown[2] == pytest.approx(100 * found.high, rel=0.05)

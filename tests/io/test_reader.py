@@ -272,7 +272,19 @@ def test_a_last_line_without_an_end_is_noted(tmp_path, text):
     assert read_contents(path, need="scores").notes == ()
 
 
-def test_line_breaks_in_quotes_are_refused_by_name(tmp_path):
-    (tmp_path / "a.csv").write_text('id,label,score\n"a\nb",1,0.5\nc,0,-1\n')
+def test_line_breaks_in_quotes_are_blanks(tmp_path):
+    """As spreadsheets write them; lines of errors are those of the file."""
+    path = tmp_path / "a.csv"
+    path.write_text('id,label,score\n"a\nb",1,0.5\n"say ""c""\r\n",0,-1\nd,1,2\n')
+    found = read_contents(path, need="scores").scores
+    assert [found.trials.name_of(row) for row in range(3)] == ["(a b)", '(say "c")', "(d)"]
+    assert found.score.tolist() == [0.5, -1.0, 2.0]
+    path.write_text('id,label,score\n"a\n\nb",1,0.5\nc,0,x\n')
+    with pytest.raises(FormatError, match="a.csv:5: the score 'x' is not a number"):
+        read_contents(path, need="scores")
+
+
+def test_a_quote_without_an_end_is_refused_by_name(tmp_path):
+    (tmp_path / "a.csv").write_text('id,label,score\n"a\nb,1,0.5\nc,0,-1\n')
     with pytest.raises(FormatError, match="a.csv:2: .* A quote has no end on this line: take line breaks out"):
         read_contents(tmp_path / "a.csv", need="scores")

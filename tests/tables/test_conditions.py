@@ -66,3 +66,16 @@ def test_costs_of_many_classes_have_the_digits_of_the_main_table_and_a_mean():
     below = found.table().partition("by source")[2]
     for value in (system.points[0].c_avg, system.mean_costs["c_avg"]):
         assert f"{value:.4f} [" in below
+
+
+def test_conditions_with_doubtful_intervals_are_named_in_one_line():
+    """Every room is perfectly separated; pooled scores are not, as a shift of one room mixes them."""
+    label, place = np.arange(1000) % 2 == 0, np.arange(1000) // 200
+    score = np.where(label, 1.0, -1.0) + np.random.default_rng(3).uniform(-0.5, 0.5, 1000) + 3.0 * place
+    frame = {"score": score, "label": label, "room": [f"r{k}" for k in place], "speaker": np.arange(1000) // 2}
+    lines = told_of(frame, by="room")["by room"]
+    (line,) = [line for line in lines if line.startswith("Some intervals may be too narrow")]
+    assert line.endswith("in room r0; room r1; room r2, and 2 more")
+    noise = np.random.default_rng(4).normal(0.0, 3.0, 1000)
+    sound = told_of(dict(frame, score=np.where(label, 1.0, -1.0) + noise), by="room")["by room"]
+    assert not any("may be too narrow" in line for line in sound)

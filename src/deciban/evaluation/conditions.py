@@ -287,15 +287,3 @@ class SystemConditions:
         if self.equalized:
             found["equalized"] = [one.to_dict() for one in self.equalized]
         return found
-
-
-def conditions_named(conditions: Sequence[Condition], **values: str | None) -> list[Condition]:
-    """Those with these values.
-
-    Examples
-    --------
-    >>> found = Condition("gender f", {"gender": "f"}, {"targets": 0, "non-targets": 3})
-    >>> [one.why_none for one in conditions_named([found], gender="f")]
-    ['no targets (3 non-targets)']
-    """
-    return [one for one in conditions if all(one.values.get(name, "") == value for name, value in values.items())]

@@ -380,7 +380,7 @@ def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[
     typeset : function
         Changes how the bounds are written.
     """
-    from deciban.evaluation.uncertainty import bounds_in_words, rounded_outwards, shown_interval
+    from deciban.evaluation.uncertainty import bounds_in_words, in_more_digits, rounded_outwards, shown_interval
 
     if figure in one.bounds:
         unit = PERCENT if text.endswith(PERCENT) else ""
@@ -390,7 +390,10 @@ def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[
     if found is None:
         return text
     in_percent = text.endswith(PERCENT)
-    low, high = map(typeset, bounds_in_words(found, in_percent=in_percent, beside=text))
+    ends = [*bounds_in_words(found, in_percent=in_percent, beside=text)]
+    if ends[0] == ends[1] and ends[0].startswith("<"):
+        text, *ends = in_more_digits(found, text, ends, in_percent=in_percent)
+    low, high = map(typeset, ends)
     return WithInterval(text, low, high, digits=bounds_in_words(found, in_percent=in_percent))
 
 

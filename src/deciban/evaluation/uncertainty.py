@@ -292,6 +292,25 @@ def bounds_in_words(found: Interval, *, in_percent: bool = False, beside: str = 
     return _no_false_zero(low, most), _no_false_zero(high, most)
 
 
+def in_more_digits(found: Interval, text: str, ends: Sequence[str], *, in_percent: bool) -> tuple[str, str, str]:
+    """Write a figure and both bounds with the decimals that tell them apart; as they are if that takes too many.
+
+    Examples
+    --------
+    >>> from deciban.core.resampling.intervals import Interval
+    >>> one = Interval(8e-7, 2e-8, 5e-6, 1e-6, None, 0.95, 100, "by hand")
+    >>> in_more_digits(one, "0.00 %", ("<0.01", "<0.01"), in_percent=True)
+    ('0.00008 %', '<0.00001', '0.00050')
+    """
+    scale = 100.0 if in_percent else 1.0
+    digits = 1 - math.floor(math.log10(scale * (found.high - found.low)))
+    for more in range(digits, _MOST_DIGITS + 3):
+        estimate, low, high = (_no_false_zero(scale * one, more) for one in (found.estimate, found.low, found.high))
+        if len({estimate, low, high}) == 3:
+            return estimate + (" %" if in_percent else ""), low, high
+    return text, ends[0], ends[1]
+
+
 _MOST_DIGITS = 6
 
 

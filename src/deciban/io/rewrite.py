@@ -93,9 +93,15 @@ def write_rescored(
 
 
 def _new_title(layout: Layout, written: Scores) -> str | None:
-    """Return the new header of the column of scores, where the old one declares another unit; None if it may stay."""
-    old = None if layout.header is None else declared_unit(layout.header[layout.roles.index("score")])
-    return None if old in (None, "nats", "log10" if written.log10 else "nats") else "ln_lr"
+    """Return the new header of the column of scores, where the old one says other than llrs; None if it may stay."""
+    if layout.header is None:
+        return None
+    header = layout.header[layout.roles.index("score")]
+    old = declared_unit(header)
+    if old is None:
+        is_apt = any(word in header.casefold() for word in ("score", "llr"))
+        return None if is_apt or "llr" in layout.header else "llr"
+    return None if old in ("nats", "log10" if written.log10 else "nats") else "ln_lr"
 
 
 def natural_logarithms(contents: Contents) -> list[Message]:

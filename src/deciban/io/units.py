@@ -17,7 +17,7 @@ from deciban._validate.ratios import logarithms_of_ratios
 from deciban.core import posteriors
 from deciban.errors import FormatError, InputError, TrialError
 from deciban.io.contents import Contents
-from deciban.messages import Message, counted
+from deciban.messages import NEGATED, Message, counted
 from deciban.trials import ClassScores, Scores, Trials
 from deciban.trials.lists import Origin
 from deciban.types import AnyArray, FloatArray
@@ -35,9 +35,6 @@ PROJECTED = "scores are detection llrs, and were projected to log-likelihoods (e
 
 LIKELIHOODS = "scores are likelihoods, and their natural logarithms were taken"
 """The note on likelihoods of many classes."""
-
-NEGATED = "signs of all scores changed: lower scores favour target (--negate)"
-"""The note on scores that were negated."""
 
 LOGARITHMS_OF_RATIOS = "scores are likelihood ratios, and are written as their natural logarithms"
 """The note on likelihood ratios of two classes that are converted."""

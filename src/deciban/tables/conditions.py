@@ -16,10 +16,14 @@ from deciban.tables.requested import rule_table
 from deciban.tables.results import captioned, class_columns, number, say, table, two_class_columns
 
 if TYPE_CHECKING:
+    from deciban.evaluation.uncertainty import Uncertainty
     from deciban.tables.writers import Table
 
 _MOST_COUNTS = 3
 """Classes that have a column for how many trials of them a condition has; of more, all trials together have one."""
+
+_MOST_NAMED = 3
+"""Conditions that a line below the table names."""
 
 _MISSING = "(no value)"
 
@@ -154,4 +158,15 @@ def _remarks(part: ByConditions) -> list[str]:
     if few:
         which = "every condition" if len(few) == len(part.conditions) else "; ".join(few)
         found.append(f"Rule of 30: fewer than 30 errors of some kind in {which}")
+    doubtful = [one.name for one in part.conditions if one.found is not None and _is_doubtful(one.found.uncertainty)]
+    if doubtful:
+        more = f", and {len(doubtful) - _MOST_NAMED} more" if len(doubtful) > _MOST_NAMED else ""
+        found.append(
+            "Some intervals may be too narrow, or are refused (few or no errors, few units, or unequal ones), in "
+            f"{'; '.join(doubtful[:_MOST_NAMED])}{more}"
+        )
     return found
+
+
+def _is_doubtful(known: Uncertainty | None) -> bool:
+    return known is not None and bool(known.remarks or known.too_few)

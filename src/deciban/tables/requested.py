@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from deciban.evaluation.linear_figures import with_interval
 from deciban.evaluation.worst_trials import headings_of, rows_of
-from deciban.messages import amount
+from deciban.messages import NEGATED, amount
 from deciban.tables.results import captioned, console, number, percent, say, table
 
 if TYPE_CHECKING:
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 _RARE = 5e-4
 """A rate below this is written with more digits than two decimals of percent."""
+
+
+_OF_NEGATED = (
+    "thresholds are those of negated scores: accept where the score in the file is at most minus the threshold"
+)
 
 
 def print_requested(
@@ -49,6 +54,9 @@ def print_requested(
         if one is not None:
             to.print("")
             to.print(one)
+    is_negated = any(getattr(one, "text", "") == NEGATED for one in results.messages)
+    if is_negated and any(one is not None and "threshold" in one.headings for one in shown):
+        say(to, _OF_NEGATED, "dim")
 
 
 def rate(fraction: float) -> str:

@@ -17,8 +17,8 @@ from deciban._validate.probabilities import LIKE_POSTERIORS, LIKE_PROBABILITIES,
 from deciban.io import Contents, read_contents
 from deciban.io.columns.headers import Columns
 from deciban.io.summary_files import SummaryHead, is_summary_file, read_head
-from deciban.io.units import DETECTION_LLRS, NEGATED, is_submission, negated
-from deciban.messages import as_message, shortened
+from deciban.io.units import DETECTION_LLRS, is_submission, negated
+from deciban.messages import NEGATED, as_message, shortened
 from deciban.metrics import SortedScores
 from deciban.models import load_model
 from deciban.models.score_model import ScoreModel

@@ -15,8 +15,8 @@ from deciban._files import is_open_file
 from deciban.errors import InputError
 from deciban.io.memory import give_back_at_once
 from deciban.io.source import TwoFiles
-from deciban.io.units import NEGATED, became_logarithms, logarithms_of_probabilities
-from deciban.messages import Message
+from deciban.io.units import became_logarithms, logarithms_of_probabilities
+from deciban.messages import NEGATED, Message
 from deciban.trials import Trials
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource
 from deciban.types import AnyArray

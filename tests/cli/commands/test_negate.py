@@ -105,3 +105,11 @@ def test_converted_probabilities_are_not_negated(run):
     code, _, err = run("convert", "d.csv", "out.parquet", "--negate", "--probabilities", "0.5")
     assert code == 2
     assert "a negated probability is none" in err
+
+
+def test_thresholds_of_distances_are_said_to_be_negated(run):
+    words = "thresholds are those of negated scores"
+    out = run("eval", "d.csv", "--negate", "--thresholds")[1]
+    assert words in " ".join(out.split())
+    assert words not in " ".join(run("eval", "d.csv", "--thresholds")[1].split())
+    assert words not in " ".join(run("eval", "d.csv", "--negate")[1].split())

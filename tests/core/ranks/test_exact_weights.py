@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.ranks.exact_weights import aligned, digits_of, rounded_products, summed, whole_or_float
+from deciban.core.ranks.exact_weights import aligned, digits_of, summed, whole_or_float
 from deciban.errors import InputError
 
 _WEIGHTS = st.lists(st.floats(1e-20, 1e20) | st.integers(1, 2**40).map(float), min_size=1, max_size=40)
@@ -42,16 +42,6 @@ def test_whole_weights_stay_whole(weights):
     found = whole_or_float(sums, places.start)
     assert found.dtype == np.int64
     assert found.tolist() == [sum(weights)]
-
-
-@given(_WEIGHTS, st.floats(0, 1))
-def test_products_have_the_digits_of_their_weights(weights, share):
-    weights = np.array(weights)
-    products = rounded_products(weights, np.full(len(weights), share))
-    assert np.all(np.abs(products - weights * share) <= np.spacing(weights))
-    places = digits_of(weights)
-    sums = summed(products, np.array([0]), places)
-    assert whole_or_float(sums, places.start)[0] == pytest.approx(products.sum(), rel=1e-14)
 
 
 def test_weights_that_differ_too_much_are_refused():

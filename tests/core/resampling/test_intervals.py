@@ -2,12 +2,8 @@
 
 import math
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import special, stats
-from scipy.optimize import linprog
 
 from deciban import InputError
 from deciban.core.resampling.intervals import Estimate, NothingSeen
@@ -116,20 +112,9 @@ def test_a_level_is_a_share(level):
         Estimate(0.1, 0.01, 10).interval(level)
 
 
-def test_a_part_that_no_unit_moves_adds_its_distance_in_squares():
-    plain = Estimate(0.5, 0.1, 40, "identity")
-    part = NothingSeen(40, above=10.0, is_part=True)
-    found = Estimate(0.5, 0.1, 40, "identity", nothing_seen=part).interval()
-    share = 1 - 0.05 ** (1 / 40)
-    assert found.low == plain.interval().low
-    assert found.high - 0.5 == pytest.approx(math.hypot(plain.interval().high - 0.5, 10 * share))
-    whole = Estimate(0.5, 0.1, 40, "identity", nothing_seen=NothingSeen(40, above=10.0))
-    assert whole.interval() == plain.interval()  # some unit moves it: it is no part
-
-
 @pytest.mark.parametrize("value", [1.0, math.nextafter(1.0, 0.0), 1.0 - 1e-15])
 def test_what_rounding_leaves_of_a_rate_of_fractional_weights_is_nothing(value):
-    known = Estimate(value, 1e-16, 40, "logit", nothing_seen=NothingSeen.of_rate(value, 40), limits=(0.0, 1.0))
+    known = Estimate(value, 1e-16, 40, "logit", nothing_seen=NothingSeen(40, below=1.0), limits=(0.0, 1.0))
     assert known.standard_error == 0.0
     assert known.interval().method == "rule of three"
     assert known.interval().low == pytest.approx(0.05 ** (1 / 40))
@@ -142,25 +127,3 @@ def test_what_was_picked_has_bounds_that_hold_for_all_candidates(n_candidates):
     assert (found.low, found.high, found.level) == (pytest.approx(0.2 - half), pytest.approx(0.2 + half), 0.95)
     nothing = Estimate(0.0, 0.0, 50, nothing_seen=NothingSeen(50, above=1.0), n_candidates=n_candidates).interval()
     assert nothing.high == pytest.approx(1 - (0.05 / n_candidates) ** (1 / 50))
-
-
-def test_of_a_sum_what_weighs_most_for_its_units_may_rise():
-    found = NothingSeen.of_sum([0.0, 0.0, 0.3], [0.5, 0.4, 0.1], [100, 20, 10])
-    assert found.bounds(0.03, 0.95)[1] - 0.03 == pytest.approx(0.4 * 10 / 20 * (1 - 0.05 ** (1 / 10)))
-    assert found.is_part
-    assert found.times(2.0).above == 2.0 * found.above
-    other = NothingSeen.of_sum([0.0, 0.1, 1.0], [0.9, 0.4, 0.1], [100, 20, 10])
-    both = NothingSeen.mean([found, other])
-    assert (both.above, both.below) == pytest.approx(((0.2 + 0.09) / 2, 0.05))
-
-
-@given(st.lists(st.tuples(st.sampled_from([0.0, 0.3, 1.0]), st.floats(0.0, 2.0), st.integers(5, 200)), min_size=1))
-def test_a_sum_moves_as_far_as_units_of_which_nothing_was_seen_allow(some):
-    """Shares p of units that would have shown something were all missed with probability prod (1 - p)^n = 0.05."""
-    rates, weights, n_units = zip(*some, strict=True)
-    found = NothingSeen.of_sum(rates, weights, n_units)
-    for moved, extreme in ((found.above, 0.0), (found.below, 1.0)):
-        gain = [weight if rate == extreme else 0.0 for rate, weight in zip(rates, weights, strict=True)]
-        # Of small shares the logarithm is linear: the most that can be gained is that of a linear program.
-        most = -linprog(-np.array(gain), A_ub=[n_units], b_ub=[1.0], bounds=(0, None)).fun
-        assert moved / min(n_units) == pytest.approx(most, abs=1e-12)

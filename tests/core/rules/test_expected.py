@@ -8,13 +8,7 @@ import pytest
 from scipy.special import betaln
 
 from deciban import metrics
-from deciban.core.rules.expected import (
-    cross_entropy,
-    log_cost_of_others,
-    mean_log_cost,
-    normalized_cross_entropy,
-    scoring_rule_cost,
-)
+from deciban.core.rules.expected import cross_entropy, mean_log_cost, normalized_cross_entropy, scoring_rule_cost
 
 
 def surprise(x):
@@ -95,25 +89,6 @@ def test_a_finite_cost_counts_however_small_the_prior_is(tar, non, log_odds):
     assert metrics.cross_entropy(tar, non, prior_log_odds=log_odds) == pytest.approx(
         by_decimals(tar, non, log_odds), rel=1e-11
     )
-
-
-@pytest.mark.parametrize("n", [0, 1, 200, 300, 40_000])
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.7, 1.0])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_some_can_be_left_out_of_a_sum_whatever_they_score(n, share, dtype):
-    rng = np.random.default_rng(n)
-    scores, is_left_out = rng.normal(0.0, 9.0, n).astype(dtype), rng.random(n) < share
-    scores[is_left_out & (rng.random(n) < 0.3)] = np.inf
-    scores[is_left_out & (rng.random(n) < 0.3)] = 3e38
-    for sign in (1, -1):
-        found = log_cost_of_others(scores, np.flatnonzero(is_left_out), sign=sign)
-        kept = scores[~is_left_out]
-        assert found.weight == len(kept)
-        assert found.high + found.low == pytest.approx(math.fsum(surprise(sign * x) for x in kept.tolist()), rel=4e-15)
-
-
-def test_an_infinite_cost_is_not_left_out_with_others():
-    assert math.isinf(log_cost_of_others(np.array([0.0, np.inf, 1.0]), np.array([0]), sign=1).high)
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.5), (0.05, 100), (0.7, 1.6)])

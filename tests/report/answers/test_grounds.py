@@ -1,6 +1,7 @@
 """What is collected from evaluations of both kinds before anything is said."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from deciban.evaluation import evaluate, evaluate_classes
 from deciban.report.answers import in_words
 from deciban.report.answers.grounds import grounds_of
+from deciban.report.answers.questions import fails
 
 RNG = np.random.default_rng(11)
 TAR, NON = RNG.normal(2, 2, 3000), RNG.normal(-2, 2, 3000)
@@ -145,3 +147,29 @@ def test_points_at_which_decisions_save_little_are_named():
     (said,) = grounds_of(one).idle
     assert said.startswith("At p_target 0.01 its decisions save little")
     assert f"{one.operating_points[1].act_dcf:.3f} of what" in said
+
+
+def test_the_default_point_is_named_where_it_fails_nowhere():
+    grounds = grounds_of(evaluate(TAR, NON))
+    assert grounds.points == "p_target 0.01"
+    found = fails(replace(grounds, idle=(), are_too_few=False))
+    assert found.verdict == "at none of the operating points"
+    assert found.sentences[0] == "Operating points: p_target 0.01."
+    scores, label = logits()
+    assert grounds_of(evaluate_classes(scores, label)).points.startswith("detection at prior ")
+
+
+def test_decisions_are_better_by_point_estimates_alone():
+    """At a point within the range the interval of the cost may reach above 1."""
+    (said,) = [line for line in grounds_of(evaluate(TAR, NON)).weak_spots if "prior alone" in line]
+    assert said.startswith("By point estimates, its decisions are better ")
+
+
+def test_a_class_that_is_never_missed_has_too_few_errors():
+    scores, label = logits(strength=1.0)
+    scores[label == 0, 0] += 50.0
+    one = evaluate_classes(scores, label, classes=list("abcd"))
+    missed = [int(np.count_nonzero(scores[label == k].argmax(axis=1) != k)) for k in range(4)]
+    assert missed[0] == 0
+    assert min(missed[1:]) >= 30
+    assert grounds_of(one).scarce == ("There are fewer than 30 errors of a (0): their error rates are rough.",)

@@ -133,7 +133,7 @@ def test_whoever_misleads_is_told_so():
 
 
 def test_failures_come_before_weak_spots():
-    assert verdict(fails) == ("at none of the points asked for", "good")
+    assert verdict(fails) == ("at none of the operating points", "good")
     found = fails(replace(SOUND, failures=("one",), weak_spots=("two",)))
     assert (found.mood, found.sentences) == ("bad", ("one", "two"))
 
@@ -184,13 +184,13 @@ def test_steps_follow_from_the_answers(figures, verdict):
 @pytest.mark.parametrize(
     ("figures", "answer"),
     [
-        ({}, ("at none of the points asked for", "good")),
+        ({}, ("at none of the operating points", "good")),
         ({"failures": ("At p_target 0.5 worse.",)}, ("at some priors", "bad")),
         ({"failures": ("At p_target 0.5 worse.",), "helps": False}, ("at every prior", "bad")),
         ({"helps": False}, ("at every prior", "bad")),
         ({"are_llrs": False, "failures": ("At p_target 0.5 worse.",)}, ("not known", "unknown")),
         ({"are_too_few": True}, ("too few trials to tell", "unknown")),
-        ({"idle": ("At p_target 0.01 little.",)}, ("saves little at points asked for", "fair")),
+        ({"idle": ("At p_target 0.01 little.",)}, ("saves little at operating points", "fair")),
     ],
 )
 def test_where_it_fails_promises_nothing_that_figures_do_not_bear(figures, answer):

@@ -107,14 +107,6 @@ def _digits(weights: FloatArray, places: range) -> Iterator[tuple[int, FloatArra
         yield row, digit
 
 
-def rounded_products(weights: FloatArray, shares: FloatArray) -> FloatArray:
-    """Weights times numbers from 0 to 1, rounded so that they have the digits of the weights and no further ones."""
-    mantissa, exponent = np.frexp(weights)
-    unit = np.ldexp(mantissa, _MANTISSA)
-    found: FloatArray = np.ldexp(np.rint(unit * shares), exponent - _MANTISSA)
-    return found
-
-
 def aligned(parts: Sequence[tuple[IntArray, int]]) -> tuple[list[IntArray], int]:
     """Sums with the same digits, without those at the ends that are nowhere, and the place of the first.
 

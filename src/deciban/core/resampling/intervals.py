@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 from scipy import special
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.rates import RateSum
-from deciban.core.resampling.scales import Scale, bounds_on_scale, t_quantile, with_unseen
-from deciban.types import FloatArray
+from deciban.core.resampling.scales import Scale, bounds_on_scale, t_quantile
 
 ROUNDING = 1e-13
 """Share of a figure, or of the greatest influence on it, below which a difference is that of sums in another order."""
@@ -62,8 +59,6 @@ class Interval:
 class NothingSeen:
     """What is known of a figure that no unit moves: no error was seen, or nothing but errors.
 
-    Also of a sum of error rates at a fixed threshold of which no unit moves one: that part may rise or fall by so much.
-
     Attributes
     ----------
     n_units : int
@@ -74,8 +69,6 @@ class NothingSeen:
         What the figure cannot exceed.
     is_entropy : bool
         Whether the figure rises as the binary entropy of the share, in bits.
-    is_part : bool
-        Whether a part of the figure is meant, beside which units may move others.
     """
 
     n_units: int
@@ -83,44 +76,6 @@ class NothingSeen:
     below: float = 0.0
     ceiling: float = math.inf
     is_entropy: bool = False
-    is_part: bool = False
-
-    @classmethod
-    def of_rate(cls, value: float, n_units: int) -> NothingSeen:
-        """Of an error rate: no error was seen, or nothing but errors."""
-        return cls(n_units, above=float(value <= ROUNDING), below=float(value >= 1.0 - ROUNDING))
-
-    @classmethod
-    def of_sum(cls, rates: Sequence[float], weights: Sequence[float], n_units: Sequence[int]) -> NothingSeen:
-        """Of a weighted sum of error rates at fixed thresholds, some of which no unit moves.
-
-        Of n units in all without an error, fewer than 3/n have one: the figure rises most if that is where one weighs
-        most; where there are nothing but errors, it falls as far.
-
-        Parameters
-        ----------
-        rates, weights : sequences of float
-        n_units : sequence of int
-            Units that could move each rate.
-
-        Examples
-        --------
-        >>> found = NothingSeen.of_sum([0.0, 0.1, 1.0], [0.5, 0.25, 0.25], [20, 10, 50])
-        >>> found.n_units, found.above, found.below
-        (10, 0.25, 0.05)
-        """
-        above, below = unseen_of_sum(*(np.array(one, np.float64) for one in (rates, weights, n_units)))
-        return cls(min(n_units), float(above), float(below), is_part=True)
-
-    def times(self, factor: float) -> NothingSeen:
-        """Of the figure times a positive factor."""
-        return replace(self, above=factor * self.above, below=factor * self.below)
-
-    @classmethod
-    def mean(cls, some: Sequence[NothingSeen]) -> NothingSeen:
-        """Of the mean of figures that are about the same units."""
-        above, below = (math.fsum(getattr(one, way) for one in some) / len(some) for way in ("above", "below"))
-        return replace(some[0], above=above, below=below)
 
     def share(self, level: float) -> float:
         """Rule of three: of n units without an error, the share is below ``1 - (1 - level)^(1/n)``, 3/n at 0.95."""
@@ -139,24 +94,6 @@ class NothingSeen:
             known = self.above > 0.0 and (value == 0.0 or math.isfinite(self.above))
             rise = self.above * share if known else 0.0
         return max(value - self.below * share, 0.0), min(value + rise, self.ceiling)
-
-
-def unseen_of_sum(rates: FloatArray, weights: FloatArray, n_units: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """How far weighted sums of error rates rise and fall by what no unit shows; see `NothingSeen.of_sum`.
-
-    Parameters
-    ----------
-    rates, weights : (n_rates, ...) arrays
-    n_units : (n_rates,) array
-
-    Returns
-    -------
-    above, below : (...) arrays
-        If the share of units that do is 1, of as few units as move any of the rates.
-    """
-    factors = (weights.T * n_units.min() / n_units).T
-    above, below = (np.where(at, factors, 0.0).max(axis=0) for at in (rates <= ROUNDING, rates >= 1.0 - ROUNDING))
-    return above, below
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +170,6 @@ class Estimate:
         else:
             degrees = self.n_units - 1 if self.degrees is None else self.degrees
             bounds = self._bounds(t_quantile(of_each, degrees) * self.standard_error)
-            if self.nothing_seen is not None and self.nothing_seen.is_part:
-                low, high = with_unseen(self.value, bounds, self.nothing_seen.bounds(self.value, of_each))
-                bounds = float(low), float(high)
         lowest, highest = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
         ends = min(lowest, self.value), max(highest, self.value)
         return Interval(self.value, *ends, self.standard_error, self.corrected, level, self.n_units, method)

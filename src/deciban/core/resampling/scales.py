@@ -64,29 +64,3 @@ def t_quantile(level: float, degrees: float) -> float:
     1.984
     """
     return float(special.stdtrit(degrees, (1.0 + level) / 2.0))
-
-
-def with_unseen(
-    value: ArrayLike, bounds: tuple[ArrayLike, ArrayLike], unseen: tuple[ArrayLike, ArrayLike]
-) -> tuple[FloatArray, FloatArray]:
-    """Bounds that allow for what no unit shows: distances of independent parts add in squares (Zou and Donner 2008).
-
-    Parameters
-    ----------
-    value : array_like
-    bounds : pair of array_like
-        By what units show.
-    unseen : pair of array_like
-        By what none shows; a side on which this is the value itself stays as it is.
-
-    Examples
-    --------
-    >>> low, high = with_unseen(1.0, (0.7, 1.3), (1.0, 1.4))
-    >>> float(low), float(high)
-    (0.7, 1.5)
-    """
-    at, low, high, below, above = (np.asarray(one, np.float64) for one in (value, *bounds, *unseen))
-    return (
-        np.where(below < at, at - np.hypot(at - low, at - below), low),
-        np.where(above > at, at + np.hypot(high - at, above - at), high),
-    )

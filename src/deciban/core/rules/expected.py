@@ -21,7 +21,7 @@ from scipy.special import expit
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.unsorted import UnsortedClass
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus, weighted_cost_non
-from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import CountArray, FloatArray, ScoreArray
 
 NARROW = 1 / 32
 
@@ -338,29 +338,6 @@ def log_cost(trials: WeightedScores, shift: float, *, sign: int) -> MeanCost:
         return function(x + shift if shift else x)
 
     return MeanCost.of(scores, cost, weights)
-
-
-def log_cost_of_others(scores: ScoreArray, left_out: IntArray, *, sign: int) -> MeanCost:
-    """Sum of ``ln(1 + exp(sign * score))`` over all trials but some.
-
-    Parameters
-    ----------
-    scores : (n,) array
-    left_out : (k,) int array
-        Positions of these, ascending. Nobody copies the others.
-    sign : int
-    """
-    done = 0
-
-    def cost(values: FloatArray) -> FloatArray:
-        nonlocal done
-        x = np.multiply(values, float(sign))
-        first, last = np.searchsorted(left_out, (done, done + len(x)))
-        x[left_out[first:last] - done] = -np.inf  # which costs nothing
-        done += len(x)
-        return softplus(x) if len(scores) < _MANY else _softplus_parts(x)
-
-    return replace(MeanCost.of(scores, cost), weight=float(len(scores) - len(left_out)))
 
 
 def log_cost_of_counts(scores: ScoreArray, counts: CountArray, *, sign: int) -> MeanCost:

@@ -116,6 +116,7 @@ def parse_table(data: bytes, layout: Layout, origin: Origin, system: str, option
         With the number of the first line that does not fit.
     """
     name = origin.name
+    data = _with_whole_fields(data, layout)
     body = _body(data, layout, name)
     try:
         columns = _columns(body, layout)
@@ -133,6 +134,26 @@ def parse_table(data: bytes, layout: Layout, origin: Origin, system: str, option
         place = name if line is None else f"{name}:{line}"
         fault = next(faults(data, layout, options.vocabulary, name), None)
         raise fault or FormatError(f"{place}: {error}") from error
+
+
+def _with_whole_fields(data: bytes, layout: Layout) -> bytes:
+    """Return a table whose quoted fields end on the line where they begin: line breaks inside quotes become blanks.
+
+    Lines below keep their numbers, as blank lines follow. If the last quote has no end, the table stays as it is.
+    """
+    if not (layout.delimiter == "," or layout.quoted) or b'"' not in data:
+        return data
+    parts, n_taken = data.split(b'"'), 0
+    if len(parts) % 2 == 0 or not any(b"\n" in part for part in parts[1::2]):
+        return data
+    for place, part in enumerate(parts):
+        if place % 2:
+            n_taken += part.count(b"\n")
+            parts[place] = b" ".join(part.splitlines()) if b"\n" in part else part
+        elif n_taken and b"\n" in part:
+            parts[place] = part.replace(b"\n", b"\n" * (n_taken + 1), 1)
+            n_taken = 0
+    return b'"'.join(parts)
 
 
 def line_of_row(data: bytes, layout: Layout, row: int, name: str) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,6 +76,8 @@ class Grounds:
         Of the interval of the main figure, as a share of it; NaN if there is none.
     main_figure : str
         What that figure is called.
+    points : str
+        The operating points, the default one where none was asked for.
     """
 
     apart: str
@@ -100,6 +103,7 @@ class Grounds:
     noun: str
     width: float
     main_figure: str
+    points: str = ""
 
 
 def grounds_of(one: Any) -> Grounds:
@@ -170,6 +174,7 @@ def _of_two(one: Evaluation) -> dict[str, Any]:
         "scarce": scarce,
         "width": _width(one, "eer"),
         "main_figure": "EER",
+        "points": _first([str(point) for point in one.operating_points]),
     }
 
 
@@ -207,7 +212,7 @@ def _misleading(one: Evaluation) -> tuple[str, ...]:
         low, high = (prior_name(one.curves.prior_log_odds[at]) for at in (first, last))
         where = f"at priors near {low}" if low == high else f"at priors from {low} to {high}"
         gaps = "" if helps[first : last + 1].all() else ", though not at all of these"
-        said.append(f"Its decisions are better than those by the prior alone {where}{gaps}.")
+        said.append(f"By point estimates, its decisions are better than those by the prior alone {where}{gaps}.")
     for found in one.misleading:
         if found.factor == _STRONG:
             said.append(
@@ -250,6 +255,7 @@ def _of_classes(one: ClassEvaluation) -> dict[str, Any]:
         "scarce": _scarce_classes(one),
         "width": _width(one, "error_rate"),
         "main_figure": "error rate",
+        "points": _first([f"detection at prior {point.p_target:g}" for point in one.points]),
     }
 
 
@@ -282,11 +288,23 @@ def _scarce_classes(one: ClassEvaluation) -> tuple[str, ...]:
     few = [name for name, n in zip(one.classes, one.counts.tolist(), strict=True) if n < FEW_ERRORS]
     n_errors, said = float(one.confusion.sum() - np.trace(one.confusion)), list[str]()
     if few:
-        more = f" and {len(few) - _SHOWN} more" if len(few) > _SHOWN else ""
-        said.append(f"There are fewer than {FEW_ERRORS} trials of {', '.join(few[:_SHOWN])}{more}.")
+        said.append(f"There are fewer than {FEW_ERRORS} trials of {_first(few)}.")
     if n_errors < FEW_ERRORS:
         said.append(f"There are {count(n_errors)} errors, fewer than {FEW_ERRORS}: the error rate is rough.")
+    errors = one.confusion.sum(axis=1) - np.diagonal(one.confusion)
+    rough = [
+        f"{name} ({count(n)})"
+        for name, n in zip(one.classes, errors.tolist(), strict=True)
+        if n < FEW_ERRORS <= n_errors
+    ]
+    if rough:
+        said.append(f"There are fewer than {FEW_ERRORS} errors of {_first(rough)}: their error rates are rough.")
     return tuple(said)
+
+
+def _first(names: Sequence[str]) -> str:
+    """The first names, and the number of the others."""
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def _width(one: Any, figure: Figure) -> float:

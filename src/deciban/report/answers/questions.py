@@ -191,8 +191,9 @@ def fails(grounds: Grounds) -> Answer:
     if grounds.are_too_few:
         return Answer(FAILS, _TOO_FEW, "unknown", (*grounds.idle, *grounds.weak_spots))
     if grounds.idle:
-        return Answer(FAILS, "saves little at points asked for", "fair", (*grounds.idle, *grounds.weak_spots))
-    return Answer(FAILS, "at none of the points asked for", "good", grounds.weak_spots)
+        return Answer(FAILS, "saves little at operating points", "fair", (*grounds.idle, *grounds.weak_spots))
+    named = (f"Operating points: {grounds.points}.",) if grounds.points else ()
+    return Answer(FAILS, "at none of the operating points", "good", (*named, *grounds.weak_spots))
 
 
 def enough(grounds: Grounds) -> Answer:

@@ -17,8 +17,8 @@ from deciban.io.contents import ContentKind
 from deciban.io.reader import Input, read_input
 from deciban.io.recognition import Recognized
 from deciban.io.two_files import read_two_files
-from deciban.io.units import NEGATED, of_probabilities
-from deciban.messages import Message, counted, names_apart
+from deciban.io.units import of_probabilities
+from deciban.messages import NEGATED, Message, counted, names_apart
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials import Aligned, AlignedClasses, ClassKey, ClassScores, JoinReport, Key, Scores, Trials
