@@ -188,7 +188,7 @@ def influence_factors(stratum: IntArray, share: FloatArray, seen: FloatArray, n_
     return small_sample_factors(share, seen[stratum]) * stretches(seen, n_units)[stratum]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ClusterDesign:
     """Sizes of many classes, and how far they have the same units.
 
@@ -207,6 +207,7 @@ class ClusterDesign:
     n_trials: FloatArray
     seen: IntArray
     overlap: FloatArray
+    _sizes: dict[bytes, ClassSize] = field(default_factory=dict, init=False)
 
     @classmethod
     def of(
@@ -244,11 +245,14 @@ class ClusterDesign:
 
     def size(self, weights: FloatArray) -> ClassSize:
         """Return the size of a group of classes whose means have these weights."""
-        own = weights > 0.0
-        n_trials = float(weights.sum() ** 2 / np.sum(weights[own] ** 2 / self.n_trials[own]))
-        overlap = float(weights @ self.overlap @ weights)
-        n_clusters = float(weights.sum()) ** 2 / overlap if overlap > 0.0 else 0.0
-        return ClassSize(n_trials, n_clusters, min(int(self.seen[own].sum()), self.n_units))
+        key = weights.tobytes()
+        if key not in self._sizes:
+            own = weights > 0.0
+            n_trials = float(weights.sum() ** 2 / np.sum(weights[own] ** 2 / self.n_trials[own]))
+            overlap = float(weights @ self.overlap @ weights)
+            n_clusters = float(weights.sum()) ** 2 / overlap if overlap > 0.0 else 0.0
+            self._sizes[key] = ClassSize(n_trials, n_clusters, min(int(self.seen[own].sum()), self.n_units))
+        return self._sizes[key]
 
     def too_few(self, names: Sequence[str]) -> dict[str, float]:
         """Return the effective numbers of units of classes that have too few for intervals."""
