@@ -17,7 +17,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.engines.class_problems import TrialBlock, blocks_of
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.bootstrap import Bootstrap
-from deciban.evaluation.multiclass.curve_costs import CURVE, AtHand
+from deciban.evaluation.multiclass.class_figures import CURVE, AtHand
 from deciban.evaluation.multiclass.detector_costs import BestOfDetector, DetectorBands, OneDetector
 from deciban.evaluation.multiclass.portions import ALL, DETECTOR, Portion, Portions
 from deciban.evaluation.multiclass.summary import ClassSummary
@@ -86,8 +86,8 @@ class BandTally(Locked, Work):
         """See `Work.__add__`."""
         found = self.empty()
         for target, one in found.below.items():
-            for table, *both in zip(one.tables, self.below[target].tables, other.below[target].tables, strict=True):
-                np.add(*both, out=table)
+            for table, a, b in zip(one.tables, self.below[target].tables, other.below[target].tables, strict=True):
+                np.add(a, b, out=table)
         return found
 
 

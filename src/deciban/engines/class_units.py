@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Self
 
 import numpy as np
 
 from deciban.core.classes.shown import Shown
-from deciban.core.resampling.class_design import Groups, Spread
 from deciban.core.resampling.class_sums import Block, CostSums, StratumWeights, UnitDesign, centre_of
-from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.engines.class_bands import BandsInPieces, ReplicatesInPieces
 from deciban.engines.class_problems import TrialBlock, blocks_of
 from deciban.errors import InputError
-from deciban.evaluation.multiclass.class_figures import ClassFigure
-from deciban.evaluation.multiclass.curve_costs import CURVE, STEP, AtHand, Place, SureCurve, axis_of
-from deciban.evaluation.multiclass.influences import lose_nothing, no_loss, remarks_on_classes
-from deciban.evaluation.multiclass.portions import ALL, DETECTOR, PAIRS, RATES, Portion, Portions
+from deciban.evaluation.multiclass.class_figures import MOST_KEPT, AtHand, Gathered, axis_of, keeps_curve
+from deciban.evaluation.multiclass.portions import ALL, DETECTOR, RATES, Portion, Portions
 from deciban.evaluation.multiclass.problem_sums import CountedProblems
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary
-from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty
+from deciban.evaluation.uncertainty import Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials.passes import Engine, Locked, Work
@@ -33,9 +28,6 @@ from deciban.types import FloatArray, IntArray
 
 _SOME = 16
 """Trials of each stratum about whose mean costs are summed up."""
-
-_KEPT = 1 << 24
-"""Influences that are kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,33 +194,18 @@ class InfluencesInPieces:
         assert isinstance(summary.problems, CountedProblems)  # noqa: S101  # they are read in pieces
         pavs = {pair: one for pair, one in summary.problems.pair_pavs.items() if one is not None}  # after all passes
         portions = Portions.of(summary, found, design.clusters, pavs)
-        gathered = _Gathered(design)
+        keeps = keeps_curve(len(self.who.units.keys), len(axis_of(summary)), self.resampling.keep)
+        gathered = Gathered(design, keeps_curve=keeps)
         for names in self._together(portions, design):
             self._pass(names, portions, sums, gathered)
         replicates = None
         if self.resampling.bootstrap:
             asked = ReplicatesInPieces(self.source, self.engine, self.memory, self.system, self.resampling, portions)
             replicates = asked.bootstrap(self._sample(sums), design, gathered.estimates, gathered.still)
-        values = np.asarray(found.curves.c_avg[::STEP])
-        curve = SureCurve(axis_of(summary), values, *gathered.of_curve(len(values)), design.clusters)
-        units = self.who.units
         about = self.source, self.engine, self.memory, self.system
         bands = BandsInPieces(*about, portions, design).errors(summary, self.who)
-        return Uncertainty(
-            n_units=design.n_units,
-            noun=units.noun,
-            source=units.source,
-            keys=units.keys,
-            estimates=gathered.estimates,
-            influences=gathered.influences,
-            curves=curve.errors(summary.places),
-            level=self.resampling.level,
-            bootstrap=replicates,
-            curve_influences=curve.influences(),
-            error_rates={**curve.rates(), **bands.rates},
-            too_few=design.clusters.too_few(found.classes),
-            remarks=remarks_on_classes(found),
-        )
+        level = self.resampling.level
+        return gathered.uncertainty(self.who.units, summary, found, bands.rates, level, replicates)
 
     def _together(self, portions: Portions, design: UnitDesign) -> Iterator[list[Portion]]:
         """Portions for which there is room in one pass."""
@@ -248,14 +225,14 @@ class InfluencesInPieces:
             taken += size
         yield some
 
-    def _pass(self, names: Sequence[Portion], portions: Portions, sums: UnitSums, gathered: _Gathered) -> None:
+    def _pass(self, names: Sequence[Portion], portions: Portions, sums: UnitSums, gathered: Gathered) -> None:
         """One pass, for some portions."""
         sample = self._sample(sums)
         at_hand = at_hand_of(sample, portions, self.who)
         begins, n_figures = dict[Portion, int](), 0
         for name in names:
             begins[name] = n_figures
-            n_figures += len(portions.figures(name, at_hand)) // (2 if name[0] == PAIRS else 1)
+            n_figures += len(portions.figures(name, at_hand)) // portions.each(name)
         design = gathered.design
         few = Block(at_hand.costs.stratum, None, None)
         centre = centre_of(list(portions.parts(begins, at_hand)), few, (n_figures, len(self.who.home)))
@@ -263,70 +240,14 @@ class InfluencesInPieces:
         asked = _Asked(about, self.who, portions, begins, centre, design)
         tally = self.engine.run(InfluenceTally(asked), self.source.pieces)
         for name, begin in begins.items():
-            gathered.add(name, portions.figures(name, at_hand), tally.sums, begin)
+            figures = portions.figures(name, at_hand)
+            if name[0] == RATES:
+                gathered.add_rates(figures, tally.sums, begin)
+                continue
+            keep = name[0] in (ALL, DETECTOR) and len(figures) * len(self.who.units.keys) <= MOST_KEPT
+            gathered.add(figures, tally.sums, begin, each=portions.each(name), keep=keep)
 
     def _sample(self, sums: UnitSums) -> TrialBlock:
         """A few trials of each stratum."""
         some, home = sums.some, self.who.home
         return TrialBlock(ScoredClasses(some.loglik, home[some.label], None, self.source.classes), some.label, None)
-
-
-class _Gathered:
-    """Figures with their errors, as passes find them."""
-
-    def __init__(self, design: UnitDesign) -> None:
-        self.design = design
-        self.estimates: dict[Figure, Estimate] = {}
-        self.influences: dict[Figure, FloatArray] = {}
-        self.still: set[Figure] = set()
-        """Figures that are 0 whatever is drawn."""
-        self.curve: list[tuple[Place, FloatArray | None]] = []
-
-    def add(self, name: Portion, figures: Sequence[ClassFigure], sums: CostSums, begin: int) -> None:
-        """Add the figures of a portion, which begin at a position of the sums."""
-        each = 2 if name[0] == PAIRS else 1
-        rows = slice(begin, begin + len(figures) // each)
-        influences, most = sums.influences(rows) if name[0] in (ALL, DETECTOR) else None, sums.most[rows]
-        if influences is not None and influences.size > _KEPT:
-            influences = None
-        costs = {figure.name: at for at, figure in enumerate(figures)} if name[0] == ALL else {}
-        if name[0] == RATES:
-            n_classes = self.design.n_classes
-            spread = sums.spread(rows, Groups.apart(n_classes))
-            for at, figure in enumerate(figures):
-                self._add(figure, spread[at].only(at % n_classes), None)
-            return
-        for first, some in _alike(figures):
-            of_some = slice(begin + first // each, begin + -(-(first + len(some)) // each))
-            spread = sums.spread(of_some, some[0].groups)
-            for at, figure in enumerate(some, first):
-                row = at // each
-                own, one = None if influences is None else influences[row], figure
-                if figure.name == "calibration_loss" and lose_nothing(most[row], most[costs["cllr"]]):
-                    one = no_loss(figure.groups)
-                    self.still.add(figure.name)
-                self._add(one, spread[row + begin - of_some.start], own)
-
-    def _add(self, figure: ClassFigure, spread: Spread, influences: FloatArray | None) -> None:
-        if isinstance(figure.name, tuple) and figure.name[0] == CURVE:
-            self.curve.append((Place.of(figure, spread), influences))
-        elif np.isfinite(figure.value):
-            held_out = 0.0 if figure.name in self.still else None
-            if (estimate := figure.estimate(spread, self.design.clusters, held_out)) is not None:
-                self.estimates[figure.name] = estimate
-            if influences is not None:
-                self.influences[figure.name] = influences
-
-    def of_curve(self, n_places: int) -> tuple[list[Place], list[FloatArray]]:
-        """Places of the curve, and influences there if they are few."""
-        known = [one for _, one in self.curve if one is not None and one.size * n_places <= KEPT_CURVES]
-        return [place for place, _ in self.curve], known if len(known) == len(self.curve) else []
-
-
-def _alike(figures: Sequence[ClassFigure]) -> Iterator[tuple[int, list[ClassFigure]]]:
-    """Figures of the same groups, one run after the other, with the position of the first of each."""
-    first = 0
-    for _, some in groupby(figures, key=lambda one: one.groups.weights.tobytes()):
-        run = list(some)
-        yield first, run
-        first += len(run)

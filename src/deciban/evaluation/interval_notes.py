@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.intervals import ROUNDING
-from deciban.core.resampling.variances import ClassSizes
 from deciban.messages import counted
 
 FEWEST_EXPECTED = 10.0
@@ -74,7 +74,7 @@ def is_separated(auc: float) -> bool:
 
 
 def notes_on_intervals(
-    auc: float, eer: float, rates: tuple[float, float], sizes: ClassSizes, noun: str, limited: Sequence[LimitedRate]
+    auc: float, eer: float, rates: tuple[float, float], design: ClusterDesign, noun: str, limited: Sequence[LimitedRate]
 ) -> tuple[str, ...]:
     """Return the notes.
 
@@ -83,19 +83,19 @@ def notes_on_intervals(
     auc, eer : float
     rates : (float, float)
         Misses and false alarms at the threshold of the EER.
-    sizes : ClassSizes
+    design : ClusterDesign
     noun : str
         What a unit is called.
     limited : sequence of LimitedRate
     """
     found = [str(one) for one in limited if one.is_rough]
-    if not sizes.too_few:
-        found += _few_errors(auc, eer, rates, sizes)
-        found += _unequal(sizes, noun)
+    if not design.too_few():
+        found += _few_errors(auc, eer, rates, design)
+        found += _unequal(design, noun)
     return tuple(found)
 
 
-def _few_errors(auc: float, eer: float, rates: tuple[float, float], sizes: ClassSizes) -> Iterator[str]:
+def _few_errors(auc: float, eer: float, rates: tuple[float, float], design: ClusterDesign) -> Iterator[str]:
     if is_separated(auc):
         yield (
             "Targets and non-targets are perfectly separated: no confidence intervals for means of costs (Cllr, "
@@ -103,7 +103,7 @@ def _few_errors(auc: float, eer: float, rates: tuple[float, float], sizes: Class
             "one would be."
         )
         return
-    numbers = [round(float(rate * size.n_trials)) for rate, size in zip(rates, sizes.both, strict=True)]
+    numbers = [round(float(rate * size.n_trials)) for rate, size in zip(rates, design.sizes, strict=True)]
     named = zip(numbers, (("miss", "misses"), ("false alarm", "false alarms")), strict=True)
     few = [f"{n} {one if n == 1 else many}" for n, (one, many) in named if n < _FEW_ERRORS]
     if few and eer < _LOW_EER:
@@ -113,10 +113,10 @@ def _few_errors(auc: float, eer: float, rates: tuple[float, float], sizes: Class
         )
 
 
-def _unequal(sizes: ClassSizes, noun: str) -> Iterator[str]:
+def _unequal(design: ClusterDesign, noun: str) -> Iterator[str]:
     said = [
         f"the {name} of {counted(one.n_units, noun)} count as those of {one.n_clusters:.1f} {noun}s of equal size"
-        for name, one in zip(("targets", "non-targets"), sizes.both, strict=True)
+        for name, one in zip(("targets", "non-targets"), design.sizes, strict=True)
         if one.n_clusters < _UNEQUAL * one.n_units
     ]
     if said:

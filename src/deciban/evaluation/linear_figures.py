@@ -13,6 +13,7 @@ from scipy.special import logit
 
 from deciban.core.ranks.hull import Rocch
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
+from deciban.core.resampling.clusters import ClassRate, ClassVariances
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
 from deciban.core.resampling.linearised import (
     BestDecisions,
@@ -21,8 +22,7 @@ from deciban.core.resampling.linearised import (
     crossing_weights,
     dcf_weights,
 )
-from deciban.core.resampling.scales import Scale
-from deciban.core.resampling.variances import ClassRate, ClassVariances
+from deciban.core.resampling.rates import Scale
 from deciban.evaluation.information_at import constant_costs
 from deciban.evaluation.interval_notes import LimitedRate
 from deciban.evaluation.requested import PosteriorScores, RuleFigures, actual_costs, cell_costs

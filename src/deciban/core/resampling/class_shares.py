@@ -80,7 +80,8 @@ class DealtUnits:
         design, stratum, pairs = self.design, self.design.stratum_of_pairs, self.design.pairs
         place = stratum * self.n_groups + self.group[pairs.unit]
         own = design.weight_of_pairs * pairs.factor * design.share[stratum]
-        return np.bincount(place, own, minlength=len(design.home) * self.n_groups).reshape(-1, self.n_groups)
+        found = np.bincount(place, own, minlength=len(design.home) * self.n_groups).astype(np.float64, copy=False)
+        return found.reshape(-1, self.n_groups)
 
     def shares(self, block: Block) -> Shares:
         """Return what the trials of a batch contribute."""

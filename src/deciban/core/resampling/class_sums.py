@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from deciban.core.classes.counts import tally
-from deciban.core.resampling.class_design import ClusterDesign, Groups, Spread, UnitPairs, influence_factors, stretches
+from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, UnitPairs, influence_factors, stretches
 from deciban.core.resampling.rates import small_sample_factors
 from deciban.core.resampling.units import TrialUnits
 from deciban.types import CountArray, FloatArray, IntArray
@@ -424,7 +424,7 @@ class ClassMeans:
 
     The derivative of a sum of class means in the weight of a unit, which counts in all of its trials, is the sum over
     these of ``share * (cost - mean cost of the class)``: classes have as much weight as before, whatever a unit weighs.
-    Influences are these derivatives with the factors of `deciban.core.resampling.class_design.influence_factors`.
+    Influences are these derivatives with the factors of `deciban.core.resampling.clusters.influence_factors`.
 
     Attributes
     ----------

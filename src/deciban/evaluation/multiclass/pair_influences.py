@@ -10,11 +10,11 @@ import numpy as np
 
 from deciban.core.classes.counts import Problems, min_cllr_costs, min_cllrs
 from deciban.core.ranks.counts import SortedClass
-from deciban.core.resampling.class_design import Groups, Spread
 from deciban.core.resampling.class_sums import ClassMeans, centred
+from deciban.core.resampling.clusters import Groups, Spread
 from deciban.core.resampling.intervals import ROUNDING, NothingSeen
+from deciban.core.resampling.rates import Scale
 from deciban.core.resampling.replicates import LeftOut
-from deciban.core.resampling.scales import Scale
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.linear_figures import OF_MAPS
 from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure

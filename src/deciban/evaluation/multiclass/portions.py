@@ -15,12 +15,17 @@ import numpy as np
 from scipy.special import logit
 
 from deciban.core.ranks.hull import Pav
-from deciban.core.resampling.class_design import ClusterDesign
 from deciban.core.resampling.class_sums import Part
+from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.proper import softplus
-from deciban.evaluation.multiclass.class_figures import ClassFigure
-from deciban.evaluation.multiclass.curve_costs import AtHand
+from deciban.evaluation.multiclass.class_figures import (
+    AtHand,
+    ClassFigure,
+    ClassFigureCosts,
+    rows_of_rates,
+    subset_figures,
+)
 from deciban.evaluation.multiclass.detector_costs import (
     DETECTOR_FIGURES,
     BestOfDetector,
@@ -29,10 +34,8 @@ from deciban.evaluation.multiclass.detector_costs import (
     detector_groups,
     effective_of,
 )
-from deciban.evaluation.multiclass.influences import ClassFigureCosts, rows_of_rates
 from deciban.evaluation.multiclass.pair_influences import PAIR_FIGURES, pair_figures
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.subset_influences import subset_figures
 from deciban.evaluation.multiclass.summands import Kept
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.multiclass.unit_trials import ClassUnitTrials
@@ -101,8 +104,12 @@ class Portions:
         what, at = name
         n = len(self.design.seen)
         n_of_all = 2 * n + 60 + 5 * len(self.summary.figures.p_target)
-        sizes = {ALL: n_of_all, RATES: n * rows_of_rates(n), DETECTOR: len(DETECTOR_FIGURES), PAIRS: 3 * at}
+        sizes = {ALL: n_of_all, RATES: rows_of_rates(n), DETECTOR: len(DETECTOR_FIGURES), PAIRS: 3 * at}
         return sizes[what]
+
+    def each(self, name: Portion) -> int:
+        """How many figures of a portion share a row of sums: pairs in both orders, and rates of all classes."""
+        return {RATES: len(self.design.seen), PAIRS: 2}.get(name[0], 1)
 
     def at_hand(self, trials: ScoredClasses, units: TrialUnits, stratum: IntArray | None) -> AtHand:
         """Trials of which costs are asked, with the position of what has a mean of its own; the class if left out."""
@@ -159,18 +166,15 @@ class Portions:
             if (DETECTOR, target) in names:
                 found[DETECTOR, target] = _finite(figures)
         if of_all:
-            costs = ClassFigureCosts(self.found, at_hand.costs, self.design, is_whole=False)
+            costs = ClassFigureCosts(self.found, at_hand.costs, self.design)
             subsets = subset_figures(self.found.subsets, self.summary.figures.p_target[0], at_hand)
             some = [*costs.rules(), *costs.decisions(), *detectors.points(), *subsets]
             found[ALL, 0] = [*_finite(some), *curve]
         return found
 
     def _rates(self, begin: int, at_hand: AtHand) -> Iterator[Part]:
-        n, by_class = len(self.design.seen), at_hand.costs.costs
         rows = np.stack(list(ClassFigureCosts(self.found, at_hand.costs, self.design).rate_rows()))
-        for k, own in enumerate(by_class.slices):
-            if own.stop > own.start:
-                yield Part(begin + np.arange(len(rows)) * n + k, own, rows[:, own])
+        yield Part(begin + np.arange(len(rows)), slice(0, at_hand.n_trials), rows)
 
     def _pairs(self, begins: Mapping[int, int], at_hand: AtHand) -> Iterator[Part]:
         assert at_hand.scored is not None  # noqa: S101  # blocks have their scores

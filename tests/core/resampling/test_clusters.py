@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.class_design import ClusterDesign, Groups, Spread
+from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread
 from deciban.core.resampling.rates import ClassSize
 
 
