@@ -17,8 +17,13 @@ from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.unit_counts import SingleCounts, SpreadInfluences, in_blocks
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.bootstrap import with_bootstrap
-from deciban.evaluation.interval_notes import LimitedRate, is_separated, notes_on_intervals
-from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
+from deciban.evaluation.linear_figures import (
+    FiguresOfEvaluation,
+    LimitedRate,
+    LinearFigure,
+    is_separated,
+    notes_on_intervals,
+)
 from deciban.evaluation.optimism import WithoutGroups
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty, looked_up
 from deciban.evaluation.unit_trials import Resampling, TrialsInCells

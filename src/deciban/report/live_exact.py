@@ -10,7 +10,7 @@ import numpy as np
 from deciban.core.ranks.hull import Rocch
 from deciban.core.ranks.operating import detection_cost
 from deciban.evaluation import Evaluation
-from deciban.evaluation.error_steps import REACH, ErrorSteps, grid_of_thresholds
+from deciban.evaluation.at_priors import REACH, ErrorSteps, grid_of_thresholds
 from deciban.types import CountArray, FloatArray
 
 ROOM = 500_000

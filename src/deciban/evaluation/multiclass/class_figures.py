@@ -23,8 +23,7 @@ from deciban.core.resampling.rates import RateSum, Scale
 from deciban.core.resampling.units import TrialUnits
 from deciban.evaluation.bootstrap import Bootstrap
 from deciban.evaluation.multiclass.decided_at import TargetErrors, critical_priors_of
-from deciban.evaluation.multiclass.summands import InTurn
-from deciban.evaluation.multiclass.unit_trials import ClassUnitTrials
+from deciban.evaluation.multiclass.summands import ClassUnitTrials, InTurn
 from deciban.evaluation.uncertainty import KEPT_CURVES, CurveInfluences, Figure, Uncertainty
 from deciban.multiclass import SubsetCosts
 from deciban.multiclass.tables import ByClass, Detectors, ScoredClasses

@@ -13,8 +13,7 @@ import numpy as np
 from scipy.linalg import helmert
 
 from deciban.core.resampling.cell_sums import CellSums, cell_sums
-from deciban.core.resampling.class_shares import DealtUnits
-from deciban.core.resampling.class_sums import ClassMeans
+from deciban.core.resampling.class_sums import ClassMeans, DealtUnits
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.replicates import LeftOut, Multipliers, replicates_of
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
@@ -32,7 +31,7 @@ from deciban.evaluation.multiclass.class_figures import (
     subset_figures,
 )
 from deciban.evaluation.multiclass.detector_costs import DetectorBands, DetectorInfluences
-from deciban.evaluation.multiclass.pair_influences import pair_squares
+from deciban.evaluation.multiclass.portions import pair_squares
 from deciban.evaluation.multiclass.summands import InTurn
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling
