@@ -567,7 +567,7 @@ def in_strata(
         some = np.flatnonzero(side != first)
         np.add.at(by_unit, (side[some], stratum[some]), own[some])
     spread = np.bincount(stratum * np.int64(n_cells) + cell, own, minlength=n_strata * n_cells)
-    return by_unit, spread.reshape(shape)
+    return by_unit, np.asarray(spread, np.float64).reshape(shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
