@@ -32,15 +32,24 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.arrays.checked import Archive
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
 from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
-from deciban.io.matrices.from_tables import Fields, Mask, fields_of, item_to_write, matrix_of, without_nul, written_of
-from deciban.io.matrices.hdf5 import Hdf5, created, opened
-from deciban.io.matrices.hdf5_arrays import cells_of, read_matrix
-from deciban.io.matrices.hdf5_chunks import cells
-from deciban.io.matrices.named_matrix import Grid, Matrix, Names, measures_of
+from deciban.io.matrices.hdf5 import Hdf5, cells, cells_of, created, opened, read_matrix
+from deciban.io.matrices.named_matrix import (
+    Fields,
+    Grid,
+    Mask,
+    Matrix,
+    Names,
+    fields_of,
+    item_to_write,
+    matrix_of,
+    measures_of,
+    without_nul,
+    written_of,
+)
+from deciban.io.matrices.numpy_files import Archive
 from deciban.io.source import Source
 from deciban.trials import IdMap, Key, Origin, Trials
 from deciban.types import AnyArray, BoolArray
@@ -140,7 +149,7 @@ def _read_version_5(source: Source, wanted: str | None) -> _Struct:
         if isinstance(path, io.BytesIO):
             path = Path(folder) / "file.mat"
             path.write_bytes(source.data)
-        program = Path(__file__).with_name("matlab5_process.py")
+        program = Path(__file__).parents[1] / "matrices" / "matlab5_process.py"
         words = (program, path, archive, most, math.ceil(seconds), wanted or "", *_READERS)
         command = [sys.executable, "-P", *map(str, words)]
         try:
