@@ -46,8 +46,8 @@ def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
     return kinds_of(schema, options, source.name, partial(sample, source))
 
 
-def sample(source: Source) -> list[list[str]]:
-    """The names of columns and the first rows, as text."""
+def sample(source: Source, *columns: str) -> list[list[str]]:
+    """The names of all columns, or of some, and the first rows, as text."""
     reader = _opened(source, None)
     batches = (
         (reader.get_batch(at) for at in range(reader.num_record_batches))
@@ -55,7 +55,7 @@ def sample(source: Source) -> list[list[str]]:
         else reader
     )
     batch = next((one for one in batches if one.num_rows), None)
-    return [] if batch is None else rows_of(batch)
+    return [] if batch is None else rows_of(batch.select(list(columns)) if columns else batch)
 
 
 def _opened(source: Source, fields: Sequence[int] | None) -> Any:

@@ -71,13 +71,13 @@ def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
     return kinds_of(opened_file(first, ()).schema_arrow, options, source.name, partial(sample, first))
 
 
-def sample(source: Source) -> list[list[str]]:
-    """The names of columns and the first rows, as text; of a folder nothing."""
+def sample(source: Source, *columns: str) -> list[list[str]]:
+    """The names of all columns, or of some, and the first rows, as text; of a folder nothing."""
     if source.is_folder:
         return []
     file = opened_file(source, ())
     check_size(min(SAMPLED, file.metadata.num_rows), len(file.schema_arrow.names), source.size, source.name)
-    batch = next(file.iter_batches(batch_size=SAMPLED), None)
+    batch = next(file.iter_batches(batch_size=SAMPLED, columns=list(columns) or None), None)
     return [] if batch is None else rows_of(batch)
 
 
