@@ -218,5 +218,5 @@ def test_units_that_are_trials_are_known_in_files_of_all_versions():
     """Files have the words of the source alone; what a loaded model prints is what the trained one printed."""
     units = {"n": 40, "noun": "trial", "source": "trials taken as independent"}
     content = {"units": units, "covariance": [[0.01, 0.0], [0.0, 0.02]]}
-    model = AffineCalibrator().fit([1.0, 2.0, -1.0, 0.5, -2.0], [1, 1, 0, 0, 0])
+    model = AffineCalibrator().fit([1.0, -2.0, -1.0, 1.5, -2.5], [1, 1, 0, 0, 0])
     assert uncertainty_of(content, model).words.endswith("by 40 trials taken as independent")
