@@ -285,14 +285,10 @@ def compare_chosen(
         if topic_of(note) == "ratios"
     ]
     results = replace(results, messages=(*results.messages, *ratios))
-    said = " ".join(one.text for one in results.messages if isinstance(one, Message) and _is_refusal(one))
+    texts = (one.text for one in results.messages if isinstance(one, Message))
+    said = " ".join(text for text in texts if topic_of(text) == "no-intervals")
     if said and any(one.uncertainty is None for one in results.systems):
         raise InputError(said)
     if progress is not None:
         progress("comparing")
     return compare_results(results, against=against or "all", **how)
-
-
-def _is_refusal(message: Message) -> bool:
-    """Return True for the reason why there are no intervals."""
-    return message.is_warning and message.text.startswith("units: ")

@@ -272,11 +272,11 @@ def _as_they_are(files: Opened, options: Options, progress: Progress | None) -> 
 
 
 _MANY_CLASSES = 1000
-"""From this number of classes on, rows are counted before they are parsed."""
+"""From this number of classes on, rows are counted before they are read."""
 
 
 def _refuse_classes_without_segments(files: Opened, options: Options) -> None:
-    """Refuse a text table with more columns of classes than rows before it is parsed, which takes long.
+    """Refuse a table with more columns of classes than rows before it is read, which takes long.
 
     Raises
     ------
@@ -286,10 +286,11 @@ def _refuse_classes_without_segments(files: Opened, options: Options) -> None:
     if not alone or options.reading.classes is not None:
         return
     first = alone[0].scores[0]
-    if len(first.files) != 1 or not first.files[0].is_text or files.kind_name(options) != "classes":
+    if len(first.files) != 1 or files.kind_name(options) != "classes":
         return
-    n_classes = first.files[0].layout("class-scores").roles.count("score")
-    if n_classes > _MANY_CLASSES and (most := first.files[0].most_rows) < n_classes:
+    shape = first.files[0].class_shape
+    if shape is not None and shape[1] > _MANY_CLASSES and shape[0] < shape[1]:
+        most, n_classes = shape
         raise InputError(
             f"{display_name(first.path)}: {n_classes:,} columns are scores of classes, and there are at most {most:,} "
             "rows, so that some classes have no segment. Every class is averaged by itself. Name those that have some "

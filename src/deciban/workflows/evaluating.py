@@ -51,7 +51,7 @@ def source_in_pieces(
         None where everything fits. A matrix of trials with a mask is always read by blocks of its rows.
     """
     given = (*scores, *(() if key is None else (key,)))
-    is_asked = options.scale.is_asked or any(map(is_object, given)) or is_mask(key)
+    is_asked = options.scale.is_asked or any(map(is_object, given)) or is_mask(key, options.kind)
     room = options.scale.n_bytes
     if not is_asked and memory_of(scores, key) <= room and not is_longer(scores, key, room):
         return None

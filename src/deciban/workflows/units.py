@@ -15,7 +15,7 @@ from deciban._files import PathLike, display_name
 from deciban.core.resampling.units import TrialUnits, are_alike, dominated_in_words, units_in_words
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.read import read_id_map
-from deciban.messages import WARNING, Message, counted
+from deciban.messages import WARNING, Message, Note, counted
 from deciban.trials import IdMap, Trials
 from deciban.trials.frozen import as_text
 from deciban.trials.lists import PAIR, ROW
@@ -77,8 +77,8 @@ def units_of(
         except (InputError, KeyMismatchError) as error:
             if how_sure.units_required:
                 raise
-            words = f"units: none of these {kind.noun}s, which have no intervals: {error}"
-            units, said = None, (Message(WARNING, "", words),)
+            words = f"none of these {kind.noun}s, which have no intervals: {error}"
+            units, said = None, (no_intervals(words),)
     if units is None:
         return None, said
     if naming is None and units.are_independent:
@@ -116,15 +116,20 @@ def units_and_messages(
     words = units_in_words(units)
     if units.n_units < 2:
         words += ": one alone says nothing of others, and there are no intervals"
-        return None, (Message(WARNING, "", f"units: {words}"), *said)
+        return None, (no_intervals(words), *said)
     if all_alike:
         one_each = f"{counted(units.n_units, units.noun)}, one of each class: nothing tells how others would differ"
         words = one_each if units.are_independent else f"{words}: all trials of a class share theirs"
         words += ", and there are no intervals"
-        return None, (Message(WARNING, "", f"units: {words}"), *said)
+        return None, (no_intervals(words), *said)
     common = shared()
     notes = (Message(WARNING, "", common),) if common else ()
     return units, (Message("units", "", words), *said, *notes)
+
+
+def no_intervals(words: str) -> Message:
+    """Return the warning that there are no intervals because of the units, and why."""
+    return Message(WARNING, "", Note(f"units: {words}", "no-intervals"))
 
 
 _NAMES_OF_UNITS = {"speaker", "spk", "subject", "client", "person", "user", "patient", "identity"}

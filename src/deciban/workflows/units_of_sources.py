@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, units_in_words
 from deciban.engines.trial_units import LookAtUnits, SinglesInPieces, TrialSurvey, UnitFacts, UnitsFound
 from deciban.engines.units import StratifiedUnitsInPieces, UnitsInPieces
-from deciban.messages import WARNING, Message
+from deciban.messages import Message
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting
 from deciban.types import IntArray
 from deciban.workflows.how_sure import HowSure
 from deciban.workflows.kinds import AnyKind
-from deciban.workflows.units import units_and_messages, units_of, unused_names
+from deciban.workflows.units import no_intervals, units_and_messages, units_of, unused_names
 
 if TYPE_CHECKING:
     from deciban.engines.class_units import WhoIsIn
@@ -61,7 +61,7 @@ class UnitsOfSource:
         if self.units is None or not self.are_trials:
             return self.messages
         if not n_units:
-            return (Message(WARNING, "", "units: one of each class, and there are no intervals"), *self.messages)
+            return (no_intervals("one of each class, and there are no intervals"), *self.messages)
         units = UnlistedUnits((), self.units.keys, self.units.noun, self.units.source, n_units)
         return (Message("units", "", units_in_words(units)), *self.messages)
 
@@ -137,7 +137,7 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     else:
         found = kind.units_unasked_in_pieces(source, engine)
     if found.each is not None and not source.are_units and not source.classes:
-        return UnitsOfSource(source, engine, None, None, (Message(WARNING, "", f"units: {_UNKNOWN}"),))
+        return UnitsOfSource(source, engine, None, None, (no_intervals(_UNKNOWN),))
     if found.each is not None and not source.classes:
         survey = engine.run(TrialSurvey(), source.pieces)
         said = () if how_sure.naming is not None else unused_names(source.conditions)

@@ -27,7 +27,10 @@ def test_means_over_classes_need_enough_clusters_of_each():
 def test_a_class_has_the_size_of_its_units():
     design = design_of([4, 2, 1, 1, 1, 1], [2] * 8)
     for k, totals in enumerate(([4, 2, 1, 1, 1, 1], [2] * 8)):
-        found, expected = design.size(np.eye(2)[k]), ClassSize.of(np.array(totals, np.float64), float(sum(totals)))
+        found, expected = (
+            design.sizes(Groups.apart(2))[k],
+            ClassSize.of(np.array(totals, np.float64), float(sum(totals))),
+        )
         assert (found.n_trials, found.n_units) == (expected.n_trials, expected.n_units)
         assert found.n_clusters == pytest.approx(expected.n_clusters)
 
@@ -41,3 +44,19 @@ def test_graded_errors_count_as_decisions_that_vary_alike():
     assert part.size.effective(part.rate, part.variance) == pytest.approx(0.05 * 0.95 / (variance * 200 / 199))
     (part,) = design.rates(spread, Groups.apart(1), np.ones(1), are_graded=False).parts[0]
     assert part.size.effective(part.rate, part.variance) == 200.0
+
+
+def test_sizes_of_groups_come_from_the_units_that_classes_share():
+    """Against sums over units; metrics of one detector share their groups, which are summed once."""
+    home, unit = np.array([0, 0, 1, 1, 2, 2, 2]), np.array([0, 1, 1, 2, 2, 3, 4])
+    weight = np.array([3.0, 1.0, 2.0, 2.0, 1.0, 1.0, 2.0])
+    groups = Groups(np.array([[1.0, 0.0, 0.0], [0.0, 0.25, 0.75]]))
+    design = ClusterDesign.of(home, unit, weight, (3, 5), np.array([4.0, 4.0, 4.0]))
+    share = np.zeros((3, 5))
+    share[home, unit] = weight / 4.0
+    by_unit = groups.weights @ share
+    found = design.sizes(groups)
+    assert [size.n_clusters for size in found] == pytest.approx([1 / (row @ row) for row in by_unit])
+    assert [size.n_units for size in found] == [2, 5]
+    assert design.sizes(groups) is found
+    assert design.sizes(Groups(groups.weights[::-1]))[0].n_clusters == found[1].n_clusters

@@ -193,7 +193,7 @@ def detector_groups(prior: FloatArray, target: int) -> Groups:
 
 def effective_of(design: ClusterDesign, groups: Groups) -> tuple[int, int]:
     """Return the effective numbers of units of both groups, rounded down."""
-    tar, non = (max(math.floor(design.size(own).n_clusters + 1e-9), 1) for own in groups.weights)
+    tar, non = (max(math.floor(size.n_clusters + 1e-9), 1) for size in design.sizes(groups))
     return tar, non
 
 
@@ -248,7 +248,7 @@ class BandErrors:
         groups = detector_groups(self.rivals, target)
         if not self.design.has_enough(groups):
             return
-        sizes = [self.design.size(own) for own in groups.weights]
+        sizes = self.design.sizes(groups)
         for k, name in zip(range(len(rates)), ("act_error", "min_error"), strict=False):
             total, by_side = squares[0, k], squares[1:, k]
             parts = tuple(

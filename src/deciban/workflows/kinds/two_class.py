@@ -112,7 +112,9 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """The truth that an input holds."""
         if contents.key is None:
             raise InputError(
-                f"key: none given, and {contents.origin.name} holds no labels. Pass the file that does (--key FILE)."
+                f"key: none given, and {contents.origin.name} holds no labels. Pass the file that does "
+                "(--key FILE), or name one file with the scores of targets and one with those of non-targets "
+                "(tar=, --tar FILE and non=, --non FILE)."
             )
         return contents.key
 
