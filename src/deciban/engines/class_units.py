@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Self
 
@@ -62,8 +62,7 @@ class WhoIsIn:
         """The units of some trials, all of them known; every trial by itself where nothing is known."""
         if own is None:
             return TrialUnits((np.arange(n_trials),), np.zeros(n_trials, np.uint64))
-        place = np.searchsorted(self.units.keys, own.keys)
-        return replace(own, codes=tuple(place[side] for side in own.codes), keys=self.units.keys)
+        return own.among(self.units.keys)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,9 +212,8 @@ class InfluencesInPieces:
         values = np.asarray(found.curves.c_avg[::STEP])
         curve = SureCurve(axis_of(summary), values, *gathered.of_curve(len(values)), design.clusters)
         units = self.who.units
-        bands = BandsInPieces(self.source, self.engine, self.memory, self.system, portions, design).errors(
-            summary, units
-        )
+        about = self.source, self.engine, self.memory, self.system
+        bands = BandsInPieces(*about, portions, design).errors(summary, self.who)
         return Uncertainty(
             n_units=design.n_units,
             noun=units.noun,

@@ -131,8 +131,7 @@ class UnitTally(Locked, Work):
         for piece in pieces:
             trials, found, totals = trials_of(piece, self.system, self.by_name), [], []
             for scores, own, weights in zip(trials.scores, trials.units, trials.weights, strict=True):
-                place = np.searchsorted(self.keys, own.keys)
-                units = replace(own, codes=tuple(place[side] for side in own.codes), keys=self.keys)
+                units = own.among(self.keys)
                 totals.append(CellTotals.of(scores, self.cells.of(scores), self.cells.n_cells, weights))
                 found.append(UnitCounts.of(scores, units, self.cells, self.group, weights, in_cells=totals[-1].counts))
             with self.lock:

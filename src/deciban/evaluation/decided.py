@@ -10,8 +10,10 @@ import numpy as np
 
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
+from deciban.core.resampling.class_design import Groups
 from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.intervals import Estimate, NothingSeen
+from deciban.core.resampling.linearised import sums_by_unit
 from deciban.core.resampling.rates import small_sample_factors
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances
@@ -225,9 +227,10 @@ def _uncertainty(
     own: TrialUnits = units.take(order)
     label, action, weights = label[order], action[order], None if weights is None else weights[order]
     means = ClassMeans.of(label, label, weights, own)
-    if means.n_units < 2:
+    design = means.design.clusters
+    if design.n_units < 2:
         return None
-    shares, design, groups = counts / counts.sum(axis=0), means.design, means.apart
+    shares, groups = counts / counts.sum(axis=0), Groups.apart(len(design.seen))
     few = int(design.effective.min())
     replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
     collected = Collected(means, replicates)
@@ -247,7 +250,7 @@ def _uncertainty(
         variances = _variances(figures, means, np.where(label == 0, action == 1, action == 0), (n_tar, n_non), label)
         estimates, too_few = _sums_of_rates(figures, shares, variances), variances.sizes.too_few
     return Uncertainty(
-        n_units=means.n_units,
+        n_units=design.n_units,
         noun=own.noun,
         source=own.source,
         keys=own.keys,
@@ -270,11 +273,11 @@ def _variances(
     totals, influences = list[FloatArray](), list[FloatArray]()
     for kind in (0, 1):
         share = np.where(label == kind, means.share, 0.0)
-        of_units, errors = means.sums_by_unit(np.stack((share, share * (is_error - share @ is_error))))
+        of_units, errors = sums_by_unit(np.stack((share, share * (is_error - share @ is_error))), means.units).T
         totals.append(of_units)
         influences.append(errors * small_sample_factors(of_units))
     sizes = ClassSizes.of((totals[0], totals[1]), n_trials)
-    found = ClassVariances(list(figures), sizes, means.n_units)
+    found = ClassVariances(list(figures), sizes, means.design.n_units)
     weights = np.array([_weights(costs) for costs in figures.values()])
     tar, non = (np.outer(own, weights[:, kind]) for kind, own in enumerate(influences))
     found.add(slice(None), tar, non, tar + non)

@@ -36,8 +36,8 @@ def test_sums_over_blocks_are_those_of_all_trials(seed, n_sides):
         for own in halves
     ]
     design = UnitDesign(home, 3, parts[0] + parts[1])
-    assert design.n_units == means.n_units
-    known, expected = design.clusters, means.design
+    assert design.n_units == means.design.n_units
+    known, expected = design.clusters, means.design.clusters
     np.testing.assert_array_equal(known.seen, expected.seen)
     np.testing.assert_allclose(known.overlap, expected.overlap, rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(known.n_trials, expected.n_trials)
@@ -49,16 +49,16 @@ def test_sums_over_blocks_are_those_of_all_trials(seed, n_sides):
         block = Block(stratum[own], None if weights is None else weights[own], units and units.take(own))
         one.add(Part(every.figures, slice(0, len(own)), costs[:, own]), block)
     sums[0].merge(sums[1])
-    centred = means.centred(costs)
-    for groups in (means.apart, Groups(np.array([[0.0, 1.0, 0.0], [0.3, 0.0, 0.7]])), Groups.of([2], 3)):
-        one, other = sums[0].spread(slice(0, 2), groups), means.spread(costs, groups)
+    whole = means.sums(costs)
+    for groups in (Groups.apart(3), Groups(np.array([[0.0, 1.0, 0.0], [0.3, 0.0, 0.7]])), Groups.of([2], 3)):
+        one, other = sums[0].spread(slice(0, 2), groups), whole.spread(slice(0, 2), groups)
         for name in ("total", "by_group", "means", "alone"):
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9, atol=1e-20, err_msg=name)
     np.testing.assert_array_equal(sums[0].most, np.abs(costs).max(axis=1))
     found = sums[0].influences(slice(0, 2))
     assert (found is None) == (units is None)
     if units is not None:
-        np.testing.assert_allclose(found, means.by_unit(centred), rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(found, whole.influences(), rtol=1e-9, atol=1e-11)
 
 
 def test_costs_that_are_alike_in_every_class_give_nothing_to_the_last_digit():

@@ -130,7 +130,7 @@ class Collected:
 
     def add_fixed(self, figures: Iterable[ClassFigure], *, keep: bool = False) -> None:
         """Add those that have no replicates."""
-        at_once, waiting = max(_AT_ONCE // len(self.means.share), 1), list[ClassFigure]()
+        at_once, waiting = max(_AT_ONCE // self.means.n_trials, 1), list[ClassFigure]()
         for one in figures:
             if not math.isfinite(one.value):
                 continue
@@ -143,11 +143,14 @@ class Collected:
 
     def _add(self, some: Sequence[ClassFigure], *, keep: bool) -> None:
         costs = np.stack([one.costs if one.fixed is None else one.fixed for one in some])
-        spread = self.means.spread(costs, some[0].groups)
+        sums = self.means.sums(costs)
+        spread = sums.spread(slice(None), some[0].groups)
         for k, one in enumerate(some):
             influences, held_out = None, None
-            if keep or one.fixed is not None:
-                influences = self.means.by_unit(self.means.centred(one.costs[None]))[0]
+            if one.fixed is not None:
+                (influences,) = self.means.sums(one.costs[None]).influences()
+            elif keep:
+                (influences,) = sums.influences(slice(k, k + 1))
             if one.fixed is not None and influences is not None:
                 held_out = float(influences @ influences)
             if keep and influences is not None:
@@ -158,6 +161,6 @@ class Collected:
         """Add a figure whose spread is known."""
         if not math.isfinite(one.value):
             return
-        estimate = one.estimate(spread, self.means.design, held_out)
+        estimate = one.estimate(spread, self.means.design.clusters, held_out)
         if estimate is not None:
             self.found[one.name] = estimate

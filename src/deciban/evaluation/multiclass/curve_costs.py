@@ -125,9 +125,10 @@ class CurveSquares:
     def __call__(self, figures: Iterator[ClassFigure]) -> None:
         """Take all places."""
         for one in figures:
-            self.places.append(Place.of(one, self.means.spread(one.costs[None], one.groups)[0]))
-            if self.keeps:
-                self.kept.append(self.means.by_unit(self.means.centred(one.costs[None]))[0])
+            sums = self.means.sums(one.costs[None])
+            self.places.append(Place.of(one, sums.spread(slice(None), one.groups)[0]))
+            if self.keeps and (influences := sums.influences()) is not None:
+                self.kept.append(influences[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

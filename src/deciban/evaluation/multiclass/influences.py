@@ -17,11 +17,13 @@ from scipy.linalg import helmert
 
 from deciban.core.resampling.cell_sums import CellSums, cell_sums
 from deciban.core.resampling.class_design import ClusterDesign, Groups
+from deciban.core.resampling.class_shares import DealtUnits
 from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
 from deciban.core.resampling.replicates import LeftOut, Multipliers, replicates_of
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
 from deciban.core.training.trust_region import Minimum, minimize
+from deciban.evaluation.bands import Bands
 from deciban.evaluation.bootstrap import Bootstrap
 from deciban.evaluation.multiclass.class_figures import NO_COSTS, ClassFigure, Collected
 from deciban.evaluation.multiclass.curve_costs import STEP, AtHand, CurveSquares, SureCurve, axis_of
@@ -127,13 +129,13 @@ class ClassReplicates:
 
     def __init__(self, means: ClassMeans, resampling: Resampling) -> None:
         self.means, self.resampling = means, resampling
-        self.shares = np.add.reduceat(means.share, means.begins)
+        self.shares = means.design.weights.totals * means.design.share
         self.found: dict[Figure, tuple[FloatArray, float]] = {}
         self.has_all = np.zeros(0, np.bool_)
-        self._trials = self._sums(np.ones(len(means.share)))
+        self._trials = self._sums(np.ones(means.n_trials))
 
     def _sums(self, costs: FloatArray) -> CellSums:
-        return cell_sums(self.means.units, self.means.stratum, len(self.shares), self.means.share * costs)
+        return cell_sums(self.means.units, self.means.block.stratum, len(self.shares), self.means.share * costs)
 
     def add(self, figures: Sequence[ClassFigure]) -> None:
         """Draw replicates of figures that are finite."""
@@ -328,7 +330,7 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     if trials is None:
         return None
     means = trials.means()
-    design = means.design
+    design = means.design.clusters
     if design.n_units < 2:
         return None
     replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
@@ -339,7 +341,8 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     at_hand, axis = AtHand.of_summary(summary), axis_of(summary)
     room = _KEPT if resampling.keep else KEPT_CURVES
     curve = CurveSquares(means, keeps=resampling.keep is not False and len(axis) * trials.units.n_units <= room)
-    bands = DetectorBands(found, means, summary.figures.rivals(found.n_classes)[0])
+    dealt = DealtUnits(means.design, None if means.are_single else means.units.keys, Bands.MOST_UNITS)
+    bands = DetectorBands(found, dealt, summary.figures.rivals(found.n_classes)[0], block=means.block)
     detectors = DetectorInfluences(summary, found, at_hand, design, left_out=left_out, take_curve=curve, bands=bands)
     of_all, of_classes = (
         n * trials.units.n_units <= _KEPT if resampling.keep is None else resampling.keep
@@ -347,7 +350,7 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     )
     collected.add([*costs.rules(), *costs.decisions()], keep=of_all)
     for row, figures in zip(costs.rate_rows(), costs.rate_figures(), strict=True):
-        spread = means.spread(row[None], costs.groups)[0]
+        spread = means.sums(row[None]).spread(slice(None), costs.groups)[0]
         for k, one in enumerate(figures):
             collected.add_known(one, spread.only(k))
     for some in detectors:

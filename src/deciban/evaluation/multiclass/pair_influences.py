@@ -154,7 +154,9 @@ def _powers(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> FloatA
         (np.tile(own, n), tar.places, softplus(-tar.scores) / math.log(2), best[0]),
         (theirs, non.places, softplus(non.scores) / math.log(2), best[1]),
     ):
-        begins = np.flatnonzero((np.diff(problem, prepend=-1) != 0) | (np.diff(means.stratum[at], prepend=-1) != 0))
+        begins = np.flatnonzero(
+            (np.diff(problem, prepend=-1) != 0) | (np.diff(means.block.stratum[at], prepend=-1) != 0)
+        )
         with np.errstate(invalid="ignore"):
             costs = 0.5 * np.stack((act, least, act - least))
         found.append(centred(np.where(np.isfinite(costs), costs, 0.0), means.share[at], begins))
