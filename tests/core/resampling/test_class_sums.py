@@ -52,7 +52,7 @@ def test_sums_over_blocks_are_those_of_all_trials(seed, n_sides):
     centred = means.centred(costs)
     for groups in (means.apart, Groups(np.array([[0.0, 1.0, 0.0], [0.3, 0.0, 0.7]])), Groups.of([2], 3)):
         one, other = sums[0].spread(slice(0, 2), groups), means.spread(costs, groups)
-        for name in ("total", "by_group", "means", "alone"):
+        for name in ("total", "fourth", "by_group", "means", "alone"):
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9, atol=1e-20, err_msg=name)
     np.testing.assert_array_equal(sums[0].most, np.abs(costs).max(axis=1))
     found = sums[0].influences(slice(0, 2))

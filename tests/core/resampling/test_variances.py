@@ -90,6 +90,24 @@ def test_many_units_lose_few_degrees():
     for most in (99.0, 1000.0, 1e9):
         least = degrees_by_kurtosis(most, 1.0, 1.0, 10**6)
         assert stats.t(least).ppf(0.975) <= 1.05 * stats.t(most).ppf(0.975)
+        assert stats.t(least - 1.0).ppf(0.975) > 1.05 * stats.norm.ppf(0.975), "no more than that is given away"
+
+
+def test_few_units_lose_the_same_share_of_degrees():
+    one, all_of_it = degrees_by_kurtosis(50.0, 1.0, 1.0, 10**6), degrees_by_kurtosis(99.0, 1.0, 1.0, 10**6)
+    assert one / 50.0 == pytest.approx(all_of_it / 99.0)
+
+
+def test_degrees_by_kurtosis_are_those_of_the_variance_itself():
+    """A variance with d degrees of freedom varies by 2 / d of its square, here as it does over many draws."""
+    rng, n = np.random.default_rng(5), 40
+    for draw, at_most in ((rng.laplace, 17.0), (rng.normal, 39.0)):
+        squares = np.square(draw(size=(20_000, n)))
+        sums = squares.sum(axis=1)
+        expected = 2.0 * np.mean(sums) ** 2 / np.var(sums)
+        found = degrees_by_kurtosis(n - 1.0, float(np.mean(sums)), float(np.mean((squares**2).sum(axis=1))), n)
+        assert found == pytest.approx(min(expected, n - 1.0), rel=0.03)
+        assert found <= at_most
 
 
 def test_rows_that_stand_for_several_units_have_the_degrees_of_these():
