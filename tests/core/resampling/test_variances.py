@@ -68,6 +68,41 @@ def test_rates_of_several_metrics_are_as_correlated_as_their_sum_says():
     assert found.sum_of_rates("sum", parts).within[0] == pytest.approx(expected)
 
 
+def test_where_one_rate_of_a_class_does_not_vary_its_limits_add_to_those_of_the_others():
+    """How two rates vary together cannot be seen without an error of one: their distances are not taken as apart."""
+    rng = np.random.default_rng(4)
+    own = np.column_stack((rng.normal(size=20), np.zeros(20)))
+    found = ClassVariances(["sum", "one", "none"], sizes(), 20)
+    tar = np.column_stack((own.sum(axis=1), own))
+    found.add(slice(None), tar, np.zeros_like(tar), tar)
+    rates = [ClassRate(0, 1.0, p, of=name, own_weight=1.0) for p, name in ((0.1, "one"), (0.0, "none"))]
+    sums = found.sum_of_rates("sum", rates)
+    one, none = (part.distances(0.95) for part in sums.parts[0])
+    assert none[1] > 0.0
+    assert sums.distances(0.95) == pytest.approx(one + none)
+
+
+def test_only_classes_whose_rates_count_need_clusters():
+    few = ClassSizes.of((np.repeat([4.0, 0.0], [3, 20]), np.repeat([0.0, 9.0], [3, 20])), (12.0, 180.0))
+    found = ClassVariances(["x"], few, 23)
+    alarms, misses = ClassRate(1, 1.0, 0.1), ClassRate(0, 1.0, 0.1)
+    assert found.has_clusters([alarms])
+    assert found.has_clusters([alarms, ClassRate(0, 0.0, 0.1)])
+    assert not found.has_clusters([alarms, misses])
+    assert not found.has_clusters()
+
+
+def test_a_sum_of_error_rates_has_the_degrees_of_its_clusters_and_a_mean_of_costs_fewer():
+    """Limits of rates allow for few errors themselves."""
+    values = np.zeros((20, 1))
+    values[0] = 1.0
+    found = ClassVariances(["x"], sizes(), 20)
+    found.add(slice(None), values, 0.0 * values, values)
+    assert found.estimate("x", 0.2, [ClassRate(0, 1.0, 0.2)], is_mean=True).degrees == found.degrees("x")
+    assert found.estimate("x", 0.2, is_mean=True).degrees == found.degrees_of_mean("x") < found.degrees("x")
+    assert found.estimate("x", 0.2).degrees == found.degrees("x")
+
+
 def test_degrees_of_a_mean_fall_where_few_units_make_its_variance():
     values = np.ones((20, 2))
     values[:, 1] = 0.0
