@@ -80,10 +80,11 @@ def test_any_tables_meet_as_in_memory(tmp_path_factory, seed, n_systems, missing
     assert (source.report, source.report.copies) == (report, report.copies)
 
 
-def test_conflicts_are_refused(tmp_path):
+@pytest.mark.parametrize("score", [99.0, -99.0])
+def test_conflicts_are_refused(tmp_path, score):
     rng = np.random.default_rng(7)
     table = trials(rng)
-    other = table.slice(3, 1).set_column(2, "score", pa.array([99.0], table.schema.field("score").type))
+    other = table.slice(3, 1).set_column(2, "score", pa.array([score], table.schema.field("score").type))
     scores = write(pa.concat_tables([table, other]).select(["enroll", "test", "score"]), tmp_path / "scores", rng)
     key = write(table.drop_columns("score"), tmp_path / "key", rng)
     with pytest.raises(
