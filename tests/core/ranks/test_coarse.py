@@ -26,9 +26,11 @@ def test_tables_of_parts_are_as_good_as_the_whole(seed, step):
     found = CoarseTable(*Groups.joined(parts), whole.tar, whole.non, pairs)
     assert (found.auc(), found.error_area(), found.n_tied) == (whole.auc(), whole.error_area(), whole.n_tied)
     assert Pav.of(found) == Pav.of(whole)
-    of_whole, of_found = corners(whole.n_tar, whole.n_non)[1], corners(found.n_tar, found.n_non)[1]
-    for place in lines.miss:
-        assert of_found[np.searchsorted(of_found, place)] == of_whole[np.searchsorted(of_whole, place)]
+    (fa, miss), kept = corners(whole.n_tar, whole.n_non), set(zip(*corners(found.n_tar, found.n_non), strict=True))
+    last = len(fa) - 1
+    at = [*np.searchsorted(miss, lines.miss), *(last + 1 - np.searchsorted(fa[::-1], lines.fa))]
+    for beside in np.add.outer(at, [-1, 0, 1]).clip(0, last).ravel():
+        assert (fa[beside], miss[beside]) in kept
 
 
 def test_a_run_that_goes_on_is_one_group():
