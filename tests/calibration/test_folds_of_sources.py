@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from deciban.calibration import cross as folds
 from deciban.calibration.cross import folds_of
-from deciban.calibration.folds_of_sources import ByContent, FoldedPiece, dealt, dealt_by_group
+from deciban.calibration.crossed_sources import ByContent, FoldedPiece, dealt, dealt_by_group
 from deciban.engines.threads import Threads
 from deciban.errors import InputError
 from deciban.trials.sources import Wanted

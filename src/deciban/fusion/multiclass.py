@@ -15,7 +15,7 @@ from deciban.core.classes.loglik import row_blocks
 from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import penalized, require_systems
-from deciban.models.labelled_classes import LabelledClasses
+from deciban.models.labelled import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, VECTOR, ClassModel
 from deciban.trials.sources import Chunk

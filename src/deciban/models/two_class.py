@@ -32,9 +32,9 @@ from deciban.types import AnyArray, FloatArray
 if TYPE_CHECKING:
     from deciban.core.resampling.linearised import UnitChanges
     from deciban.core.resampling.units import TrialUnits
+    from deciban.core.training.batches import PartsOfTrials
     from deciban.core.training.descent import Fit
     from deciban.core.training.linear_objective import Trials
-    from deciban.core.training.linear_parts import PartsOfTrials
     from deciban.core.training.linear_training import LinearFit
     from deciban.models.sources import SourceTrials
     from deciban.trials.passes import Engine

@@ -10,7 +10,7 @@ from deciban.analysis.losses_without import Loss, worth_of_systems
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation.linear_figures import WithInterval
 from deciban.evaluation.uncertainty import bounds_in_words
-from deciban.fusion.quality_measures import sums_of_measures
+from deciban.fusion.quality import sums_of_measures
 from deciban.models import Model
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import ScoreModel

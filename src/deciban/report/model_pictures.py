@@ -8,9 +8,8 @@ from deciban import plots
 from deciban.analysis.losses_without import SystemWorth
 from deciban.core.resampling.intervals import LEVEL
 from deciban.models import Model
-from deciban.models.multiclass import ClassModel
+from deciban.models.multiclass import ClassModel, parameter_intervals
 from deciban.models.score_model import ScoreModel
-from deciban.models.weight_intervals import parameter_intervals
 from deciban.report.page import picture
 from deciban.report.text import TEXTS
 

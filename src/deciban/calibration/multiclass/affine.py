@@ -14,7 +14,7 @@ from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.core.training.multiclass_training import ClassFit
 from deciban.core.training.sums import Sums
 from deciban.errors import InputError, warn
-from deciban.models.labelled_classes import LabelledClasses
+from deciban.models.labelled import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, VECTOR, ClassMap
 from deciban.models.two_class import results_of

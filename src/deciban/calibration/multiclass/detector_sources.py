@@ -11,8 +11,8 @@ import numpy as np
 
 from deciban.calibration.multiclass.feature_looks import ClassCosts
 from deciban.core.training.sums import Sums
-from deciban.models.class_sources import SourceClasses
-from deciban.models.labelled_classes import LabelledClasses
+from deciban.models.labelled import LabelledClasses
+from deciban.models.sources import SourceClasses
 from deciban.models.two_class import Calibrator
 from deciban.multiclass import detection_llrs
 from deciban.multiclass.costs import surprises

@@ -18,10 +18,10 @@ from deciban.calibration.multiclass.feature_looks import ClassCosts
 from deciban.calibration.pav import PavCalibrator
 from deciban.core.classes.loglik import row_blocks
 from deciban.errors import TrialError
-from deciban.models.class_sources import SourceClasses
-from deciban.models.labelled_classes import LabelledClasses
+from deciban.models.labelled import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassMap
+from deciban.models.sources import SourceClasses
 from deciban.models.two_class import Calibrator
 from deciban.multiclass import cross_entropy, detection_llrs
 from deciban.types import FloatArray, ScoreArray

@@ -11,7 +11,7 @@ from deciban.core.classes.gaussian import FeatureRanges, FeatureSums, log_densit
 from deciban.core.rules.expected import MeanCost
 from deciban.core.training.sums import Sums
 from deciban.errors import TrialError
-from deciban.models.labelled_classes import LabelledClasses
+from deciban.models.labelled import LabelledClasses
 from deciban.multiclass.costs import mixed, surprises
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials.sources import Chunk

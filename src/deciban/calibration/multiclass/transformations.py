@@ -16,7 +16,7 @@ from deciban.core.classes.loglik import row_blocks
 from deciban.core.classes.transforms import TransformFit, normalized
 from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.errors import InputError, TrialError
-from deciban.models.labelled_classes import LabelledClasses
+from deciban.models.labelled import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import MATRIX, NAMES, VECTOR, ClassMap, require_square
 from deciban.trials.sources import Chunk

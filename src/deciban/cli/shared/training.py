@@ -163,7 +163,7 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.model import to_text
     from deciban.workflows import train_files
-    from deciban.workflows.apply_to_folders import require_writable
+    from deciban.workflows.apply import require_writable
 
     request.check(asked.options.files)
     if request.interval and not asked.options.how_sure.intervals:
