@@ -106,8 +106,7 @@ class ByContent(Deal):
 
     def of(self, chunk: Chunk, listed: IntArray | None) -> IntArray:  # noqa: ARG002
         """See `Deal.of`."""
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        return folds_by_content(numbers_of(chunk), chunk.truth, self.n_folds, self.seed)[None]
+        return folds_by_content(numbers_of(chunk), chunk.labels, self.n_folds, self.seed)[None]
 
     def only(self, chunk: Chunk, wanted: Wanted) -> Chunk:
         """See `Deal.only`."""
@@ -148,8 +147,7 @@ class Gathered(Locked, Work):
         for piece in pieces:
             assert isinstance(piece, NumberedPiece)  # noqa: S101  # these were passed
             chunk = piece.read(self.wanted)
-            assert chunk.truth is not None  # noqa: S101  # it was asked for
-            n = len(chunk.truth) if chunk.weight is None else int(np.count_nonzero(chunk.weight))
+            n = len(chunk.labels) if chunk.weight is None else int(np.count_nonzero(chunk.weight))
             with self.lock:
                 self._add(n, {piece.number: chunk})
 
@@ -187,11 +185,11 @@ class GroupShares:
         """Of the trials of a piece."""
         import pyarrow as pa
 
-        assert chunk.groups is not None and chunk.truth is not None  # noqa: S101, PT018  # they were asked for
+        assert chunk.groups is not None  # noqa: S101  # they were asked for
         merged, names = encode(pa.concat_arrays([own for _, own in chunk.groups]))
         ends = np.cumsum([len(own) for _, own in chunk.groups])[:-1]
-        amount = np.ones(len(chunk.truth)) if chunk.weight is None else chunk.weight.astype(np.float64)
-        truth = chunk.truth.astype(np.int64)
+        amount = np.ones(len(chunk.labels)) if chunk.weight is None else chunk.weight.astype(np.float64)
+        truth = chunk.labels.astype(np.int64)
         parts = zip(np.split(merged, ends), chunk.groups, strict=True)
         both = [place[codes] * n_classes + truth for place, (codes, _) in parts]
         return cls(
@@ -225,14 +223,9 @@ def _added(parts: Sequence[tuple[IntArray, int]]) -> tuple[IntArray, int]:
     return one + other, place
 
 
-@dataclass(frozen=True, slots=True)
-class _Shares:
-    """A look at what groups have."""
-
-    n_classes: int
-
-    def __call__(self, chunk: Chunk) -> GroupShares | None:
-        return GroupShares.of(chunk, self.n_classes) if chunk.truth is not None and len(chunk.truth) else None
+def _shares(n_classes: int, chunk: Chunk) -> GroupShares | None:
+    """Sum up what groups have."""
+    return GroupShares.of(chunk, n_classes) if chunk.truth is not None and len(chunk.truth) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,14 +245,12 @@ class FoldedPiece(Piece):
     name: str
     n_rows: int
 
-    def with_folds(self, wanted: Wanted) -> tuple[Chunk, IntArray]:
-        """Read its trials, with their folds: a row for each side."""
-        chunk = self.piece.read(self.deal.wanted(wanted))
-        return self.deal.only(chunk, wanted), self.deal.of(chunk, self.listed)
-
     def read(self, wanted: Wanted) -> Chunk:
         """See `Piece.read`."""
-        return self.piece.read(wanted)
+        if not wanted.folds:
+            return self.piece.read(wanted)
+        chunk = self.piece.read(self.deal.wanted(wanted))
+        return replace(self.deal.only(chunk, wanted), folds=self.deal.of(chunk, self.listed).T)
 
 
 def dealt_by_group(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> ByGroup:
@@ -271,7 +262,7 @@ def dealt_by_group(source: ShardSource, engine: Engine, n_folds: int, seed: int)
         If there are fewer groups than folds.
     """
     wanted = Wanted((), truth=True, weight=source.has_weights, groups=True)
-    look = _Shares(len(source.classes) or 2)
+    look = partial(_shares, len(source.classes) or 2)
     shares = found_in(source, engine, wanted, look, "looking at what is held out together")
     if shares is None:
         raise InputError(f"{source.name}: holds no trial.")
@@ -305,8 +296,8 @@ def dealt(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> tuple
 
 def _left(out: tuple[int, int], piece: FoldedPiece, wanted: Wanted) -> Chunk:
     """Read the trials of a piece that share no fold with the held-out trials."""
-    chunk, folds = piece.with_folds(wanted)
-    left: BoolArray = np.logical_not(np.isin(folds, out).any(axis=0))
+    chunk = piece.read(replace(wanted, folds=True))
+    left: BoolArray = np.logical_not(np.isin(chunk.folds, out).any(axis=1))  # type: ignore[arg-type]  # they were asked for
     return chunk.take(left)
 
 
@@ -333,8 +324,8 @@ def _crossed(
     some = next(iter(models.values()))
     quality = some.quality_arguments if some.takes_quality else ()
     # What weighs nothing may be what a model refuses.
-    chunk, folds = piece.with_folds(replace(wanted, systems=systems, quality=quality, weight=True))
-    low, high = folds.min(axis=0, initial=len(models)), folds.max(axis=0, initial=-1)
+    chunk = piece.read(replace(wanted, systems=systems, quality=quality, weight=True, folds=True))
+    low, high = _ends(chunk)
     given, found = np.stack(chunk.scores, axis=1), None
     for out, model in models.items():
         rows = np.flatnonzero((low == out[0]) & (high == out[1]))
@@ -369,52 +360,21 @@ def _transformed(model: Any, given: AnyArray, chunk: Chunk, rows: IntArray, name
         return whole
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """A look at how many trials each part has, of each class: all of them, and those that count."""
-
-    deal: Deal
-    n_folds: int
-    n_classes: int
-
-    def __call__(self, part: tuple[Chunk, IntArray]) -> CountArray:
-        chunk, folds = part
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        place = (folds.min(axis=0) * self.n_folds + folds.max(axis=0)) * self.n_classes + chunk.truth
-        size = self.n_folds * self.n_folds * self.n_classes
-        counting = slice(None) if chunk.weight is None else chunk.weight > 0
-        table = np.stack([np.bincount(place, minlength=size), np.bincount(place[counting], minlength=size)])
-        return table.reshape(2, self.n_folds, self.n_folds, self.n_classes)
+def _ends(chunk: Chunk) -> tuple[IntArray, IntArray]:
+    """The lower and the higher fold of each trial."""
+    assert chunk.folds is not None  # noqa: S101  # they were asked for
+    return chunk.folds.min(axis=1), chunk.folds.max(axis=1)
 
 
-class PartCounts(Locked, Work):
-    """How many trials each part has, of each class."""
-
-    words = "counting folds"
-
-    def __init__(self, look: _Counts) -> None:
-        super().__init__()
-        self.look, self.found = look, np.zeros((2, look.n_folds, look.n_folds, look.n_classes), np.int64)
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.look)
-
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        for piece in pieces:
-            assert isinstance(piece, FoldedPiece)  # noqa: S101  # these were passed
-            own = piece.with_folds(Wanted((), truth=True, weight=True))
-            if own[1].size:
-                found = self.look(own)
-                with self.lock:
-                    self.found = self.found + found
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        found.found = self.found + other.found
-        return found
+def _counts(n_folds: int, n_classes: int, chunk: Chunk) -> CountArray | None:
+    """Count the trials of each part, of each class: all of them, and those that count; None of no trial."""
+    if chunk.truth is None or not len(chunk.truth):
+        return None
+    low, high = _ends(chunk)
+    place, size = (low * n_folds + high) * n_classes + chunk.truth, n_folds * n_folds * n_classes
+    counting = slice(None) if chunk.weight is None else chunk.weight > 0
+    table = np.stack([np.bincount(place, minlength=size), np.bincount(place[counting], minlength=size)])
+    return table.reshape(2, n_folds, n_folds, n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -465,7 +425,8 @@ class SourceParts:
         pieces = tuple(
             FoldedPiece(one, deal, own, one.name, one.n_rows) for one, own in zip(source.pieces, listed, strict=True)
         )
-        counts = engine.run(PartCounts(_Counts(deal, n_folds, n_classes)), pieces).found
+        folded, wanted = replace(source, pieces=pieces), Wanted((), truth=True, weight=True, folds=True)
+        counts = found_in(folded, engine, wanted, partial(_counts, n_folds, n_classes), "counting folds")
         return cls(source, pieces, counts)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from deciban.errors import InputError
 from deciban.fusion.linear import LinearFusion, penalized
 from deciban.fusion.quality_measures import Measures, combined_measures, no_trial_with_all
 from deciban.models.score_model import tell_lacking
-from deciban.models.sources import SourceTrials, float_weight
+from deciban.models.sources import SourceTrials
 from deciban.models.two_class import Fusion, results_of
 from deciban.models.uncertainty import ParameterCovariance
 from deciban.trials.passes import Engine
@@ -368,7 +369,7 @@ class MeasuredFusion(Fusion):
         if not source.quality:
             raise InputError(f"{type(self).__name__}: needs quality measures, and {source.name} has none.")
         data.quality = source.quality
-        lacking: _Lacking = data.look(_Lacked(self.combine, symmetric))
+        lacking: _Lacking = data.look(partial(_lacking, self.combine, symmetric))
         n_measures = dict(lacking.n_measures)
         terms = _terms_of_source(data, self.combine, n_measures, symmetric=symmetric)
         backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
@@ -378,7 +379,7 @@ class MeasuredFusion(Fusion):
         fit = self._train(parts)
         if terms.indices:
             of_terms = fit.weights[-len(terms.indices) :]
-            terms.refuse_lost(float(data.look(_Lost(self.combine, terms, of_terms)).high))
+            terms.refuse_lost(float(data.look(partial(_lost, self.combine, terms, of_terms)).high))
         self._take_over(fit, terms, backoff, n_measures)
         n_lacking, n = (int(one) for one in lacking.sums.total)
         self.training_ = data.training(results_of(fit) | {"n_without_quality": n_lacking})
@@ -443,19 +444,13 @@ class _Lacking:
         return _Lacking(self.sums + other.sums, self.n_measures)
 
 
-@dataclass(frozen=True, slots=True)
-class _Lacked:
-    """A look at a piece that counts trials without measures."""
-
-    combine: Any
-    symmetric: bool
-
-    def __call__(self, chunk: Chunk) -> _Lacking:
-        measures = _measures_of(chunk, self.combine)
-        if self.symmetric:
-            measures.require_same()
-        lacking = np.count_nonzero(~measures.present)
-        return _Lacking(Sums.of([float(lacking), float(len(measures.present))]), tuple(measures.n_measures.items()))
+def _lacking(combine: Any, symmetric: bool, chunk: Chunk) -> _Lacking:  # noqa: FBT001
+    """Count trials of a piece without measures."""
+    measures = _measures_of(chunk, combine)
+    if symmetric:
+        measures.require_same()
+    lacking = np.count_nonzero(~measures.present)
+    return _Lacking(Sums.of([float(lacking), float(len(measures.present))]), tuple(measures.n_measures.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -470,10 +465,9 @@ class _Measured:
         return _counting(chunk, _measures_of(chunk, self.combine))
 
     def __call__(self, chunk: Chunk) -> Trials:
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
         measures = _measures_of(chunk, self.combine)
         rows = _counting(chunk, measures)
-        own, weight = measures.take(rows), float_weight(chunk)
+        own, weight = measures.take(rows), chunk.float_weight
         of_sides = [own.tables[side] for side in ("enroll", "test") if side in own.tables]
         if self.terms is None:
             columns = [column for table in of_sides for column in table.T]
@@ -481,18 +475,11 @@ class _Measured:
             of_trial = list(own.tables["trial"].T) if "trial" in own.tables else []
             of_terms = [np.asarray(term) for term in self.terms.columns_of(own)]
             columns = [*(one[rows] for one in chunk.scores), *of_trial, *of_terms]
-        return Trials.of(columns, chunk.truth[rows], weights=None if weight is None else weight[rows])
+        return Trials.of(columns, chunk.labels[rows], weights=None if weight is None else weight[rows])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Lost:
-    """A look at a piece that finds by how much rounding changes llrs."""
-
-    combine: Any
-    terms: QualityTerms
-    weights: FloatArray
-
-    def __call__(self, chunk: Chunk) -> Ends | None:
-        measures = _measures_of(chunk, self.combine)
-        rows = _counting(chunk, measures)
-        return Ends.up_to(self.terms.lost_of(self.weights, measures.take(rows))) if rows.any() else None
+def _lost(combine: Any, terms: QualityTerms, weights: FloatArray, chunk: Chunk) -> Ends | None:
+    """Find by how much rounding changes llrs of a piece."""
+    measures = _measures_of(chunk, combine)
+    rows = _counting(chunk, measures)
+    return Ends.up_to(terms.lost_of(weights, measures.take(rows))) if rows.any() else None

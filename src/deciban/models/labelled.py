@@ -64,8 +64,7 @@ class Labelled(LabelledTrials):
         """What a look is had at: these, or a piece of a source of one system, in which a class may be missing."""
         if isinstance(trials, Labelled):
             return trials
-        assert trials.truth is not None  # noqa: S101  # it was asked for
-        return cls(trials.scores[0], trials.truth, trials.weight)
+        return cls(trials.scores[0], trials.labels, trials.weight)
 
     @property
     def n_trials(self) -> int:
@@ -175,8 +174,7 @@ class LabelledClasses:
         """What a look is had at: these, or a piece of a source of one system, in which classes may be missing."""
         if isinstance(trials, LabelledClasses):
             return trials
-        assert trials.truth is not None  # noqa: S101  # it was asked for
-        return cls(trials.scores[0], trials.truth, len(prior), prior, trials.weight, None)
+        return cls(trials.scores[0], trials.labels, len(prior), prior, trials.weight, None)
 
     @property
     def n_trials(self) -> int:

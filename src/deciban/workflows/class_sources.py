@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import prior_of
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.expected import MeanCost
 from deciban.core.training.multiclass_training import ClassFit
-from deciban.core.training.separation import Escape
-from deciban.core.training.sums import Ends, Sums
 from deciban.engines.class_counting import (
     ClassSums,
     confusion_in,
@@ -36,18 +33,14 @@ from deciban.evaluation.multiclass.summands import ScoreChecks
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.unit_trials import Resampling
 from deciban.models.sources import SourceClasses
-from deciban.multiclass.costs import mixed, surprises
-from deciban.multiclass.infimum import Best, CalibratedTrials, CalibrationLimits, OpenTrials, given_up, no_worse
+from deciban.multiclass.costs import mixed
+from deciban.multiclass.infimum import Best, CalibratedTrials, CalibrationLimits, OpenTrials, Step, given_up, no_worse
 from deciban.multiclass.recalibration import ClassCalibration
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials.passes import Engine
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
-from deciban.types import AnyArray, CountArray, FloatArray
+from deciban.types import AnyArray, FloatArray
 from deciban.workflows.options import Options
-
-Step: TypeAlias = Callable[[OpenTrials], OpenTrials]
-
-"""What is made of the trials of a piece; can be pickled."""
 
 
 class CalibratedPieces(CalibratedTrials):
@@ -64,42 +57,24 @@ class CalibratedPieces(CalibratedTrials):
     def __init__(self, data: SourceClasses, *, is_finite: bool) -> None:
         self.data, self.is_finite, self.prior = data, is_finite, data.prior
 
-    def _changed(self, step: Step, *, is_finite: bool) -> CalibratedPieces:
+    def look(self, look: Callable[[OpenTrials], Any]) -> Any:
+        """See `CalibratedTrials.look`: one pass."""
+        return self.data.look(partial(_look, look))
+
+    def changed(self, step: Step, *, is_finite: bool) -> CalibratedPieces:
+        """See `CalibratedTrials.changed`: trials are changed when they are read."""
         data, source = self.data, self.data.source
-        changed = replace(source, pieces=source.each(partial(_changed, step)), is_double=True)
-        return CalibratedPieces(SourceClasses(changed, data.engine, data.prior, data.memory), is_finite=is_finite)
+        made = replace(source, pieces=source.each(partial(_changed, step)), is_double=True)
+        return CalibratedPieces(SourceClasses(made, data.engine, data.prior, data.memory), is_finite=is_finite)
 
-    def leads(self) -> FloatArray:
-        """See `CalibratedTrials.leads`: one pass."""
-        found: Ends = self.data.look(_Look(_leads))
-        return found.high
-
-    def without_beaten(self, escape: Escape, leads: FloatArray) -> tuple[CalibratedPieces, FloatArray]:
-        """See `CalibratedTrials.without_beaten`: one pass."""
-        step = _WithoutBeaten(escape, leads)
-        found: Ends = self.data.look(_Look(step.room))
-        room = found.low
-        is_finite = self.is_finite and not bool(np.isfinite(room).any())
-        return self._changed(step, is_finite=is_finite), room
-
-    def flat(self) -> CalibratedPieces:
-        """See `CalibratedTrials.flat`."""
-        return self._changed(OpenTrials.flat, is_finite=self.is_finite)
-
-    def pull(self, likelihood: FloatArray) -> tuple[float, float]:
-        """See `CalibratedTrials.pull`: one pass."""
-        found: Sums = self.data.look(_Look(_Pull(likelihood)))
-        slope, size = found.total @ (self.prior / self.data.amounts)
-        return float(slope), float(size)
+    @property
+    def totals(self) -> FloatArray:
+        """See `CalibratedTrials.totals`."""
+        return self.data.amounts
 
     def lack_rivals(self) -> bool:
         """See `CalibratedTrials.lack_rivals`."""
         return not self.data.counted.first.rivals.any()
-
-    def surprise(self) -> float:
-        """See `CalibratedTrials.surprise`: one pass."""
-        found: _Surprises = self.data.look(_Look(_Surprise(self.prior)))
-        return mixed(found.costs, self.prior)
 
     def train(self, **form: Any) -> ClassFit:
         """See `CalibratedTrials.train`: some passes."""
@@ -115,72 +90,12 @@ def _changed(step: Step, piece: Piece, wanted: Wanted) -> Chunk:
     return replace(chunk, scores=tuple(np.asarray(step(one).trials.loglik, np.float64) for one in trials))
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """A look at the trials of a piece that count."""
-
-    look: Callable[[OpenTrials], Any]
-
-    def __call__(self, chunk: Chunk) -> Any:
-        (loglik,), truth, weight = chunk.scores, chunk.truth, chunk.weight
-        assert truth is not None  # noqa: S101  # it was asked for
-        if weight is not None:
-            some = np.flatnonzero(weight > 0)
-            loglik, truth, weight = loglik[some], truth[some], weight[some]
-        if not len(truth):
-            return None
-        return self.look(OpenTrials.of(ScoredClasses(loglik, truth, _plain(weight), None)))
-
-
-def _plain(weight: CountArray | None) -> CountArray | None:
-    return None if weight is None else weight.astype(np.float64)
-
-
-def _leads(trials: OpenTrials) -> Ends:
-    return Ends.up_to(trials.leads())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _WithoutBeaten:
-    """Takes rivals away that fall behind forever."""
-
-    escape: Escape
-    leads: FloatArray
-
-    def __call__(self, trials: OpenTrials) -> OpenTrials:
-        return trials.without_beaten(self.escape, self.leads)[0]
-
-    def room(self, trials: OpenTrials) -> Ends:
-        """How far they fall behind."""
-        found = trials.without_beaten(self.escape, self.leads)[1]
-        return Ends.of(found, found)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pull:
-    likelihood: FloatArray
-
-    def __call__(self, trials: OpenTrials) -> Sums:
-        return Sums.of(trials.pull(self.likelihood))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Surprise:
-    prior: FloatArray
-
-    def __call__(self, trials: OpenTrials) -> _Surprises:
-        return _Surprises(surprises(trials.trials, self.prior))
-
-
-@dataclass(frozen=True, slots=True)
-class _Surprises:
-    """Sums of costs, class by class."""
-
-    costs: Sequence[MeanCost]
-
-    def __add__(self, other: _Surprises) -> _Surprises:
-        """Those of the trials of both."""
-        return _Surprises([a + b for a, b in zip(self.costs, other.costs, strict=True)])
+def _look(look: Callable[[OpenTrials], Any], chunk: Chunk) -> Any:
+    """Look at the trials of a piece that count."""
+    own = chunk if chunk.weight is None else chunk.take(np.flatnonzero(chunk.weight > 0))
+    if not len(own.labels):
+        return None
+    return look(OpenTrials.of(ScoredClasses(own.scores[0], own.labels, own.float_weight, None)))
 
 
 _FLAT = None

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -432,7 +432,7 @@ class LinearObjective:
         n, known = self.n_parameters, hessian
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
-        found = self.trials.each(_Terms(self.form, self._point(parameters), known is None))
+        found = self.trials.each(partial(_terms, self.form, self._point(parameters), known is None))
         total = found.sums.total
         value, gradient, products = total[0], total[1 : n + 1], total[n + 1 :]
         if known is None:
@@ -566,13 +566,6 @@ class LinearObjective:
         return FeatureBlock(features)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Terms:
-    """A look at trials that sums up value, gradient and Hessian at a point."""
-
-    form: LinearObjective
-    point: AnyArray
-    with_hessian: bool
-
-    def __call__(self, trials: Trials) -> SumsUpTo:
-        return replace(self.form, trials=trials).terms(self.point, with_hessian=self.with_hessian)
+def _terms(form: LinearObjective, point: AnyArray, with_hessian: bool, trials: Trials) -> SumsUpTo:  # noqa: FBT001
+    """Sum up value, gradient and Hessian of trials at a point."""
+    return replace(form, trials=trials).terms(point, with_hessian=with_hessian)

@@ -7,8 +7,9 @@ its trials, make it stand for all. Parameters are of comparable size if scores a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -140,30 +141,23 @@ def _ranges(trials: Trials | TrialsInParts) -> tuple[FloatArray, FloatArray]:
 
 def _means(trials: Trials | TrialsInParts, middle: FloatArray, size: FloatArray, *, power: int) -> FloatArray:
     """Mixture mean of a power of ``(s - middle) / size`` of each column."""
-    total = trials.each(_Powers(middle, size, power)).total
+    total = trials.each(partial(_powers, middle, size, power)).total
     return np.asarray(total[:-1] / total[-1])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Powers:
-    """A look at trials that sums up powers of ``(s - middle) / size`` of each column; and how much they count."""
-
-    middle: FloatArray
-    size: FloatArray
-    power: int
-
-    def __call__(self, trials: Trials) -> Sums:
-        total, amount = np.zeros(len(self.middle)), 0.0
-        non, tar = trials.class_weights
-        for rows, values in _blocks(trials):
-            weight = np.where(trials.is_target[rows], tar, non)
-            if trials.weights is not None:
-                weight = weight * trials.weights[rows]
-            with np.errstate(over="ignore", invalid="ignore"):  # a width that does not fit a float is refused
-                apart = (values - self.middle[:, None]) / self.size[:, None]
-                total += apart**self.power @ weight
-            amount += float(weight.sum())
-        return Sums.of(np.append(total, amount))
+def _powers(middle: FloatArray, size: FloatArray, power: int, trials: Trials) -> Sums:
+    """Sum up powers of ``(s - middle) / size`` of each column; and how much trials count."""
+    total, amount = np.zeros(len(middle)), 0.0
+    non, tar = trials.class_weights
+    for rows, values in _blocks(trials):
+        weight = np.where(trials.is_target[rows], tar, non)
+        if trials.weights is not None:
+            weight = weight * trials.weights[rows]
+        with np.errstate(over="ignore", invalid="ignore"):  # a width that does not fit a float is refused
+            apart = (values - middle[:, None]) / size[:, None]
+            total += apart**power @ weight
+        amount += float(weight.sum())
+    return Sums.of(np.append(total, amount))
 
 
 _CLASS_BLOCK = 1 << 12
@@ -201,7 +195,7 @@ def widths_near(trials: Any, few: ClassTrials) -> FloatArray:
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.maximum(few.each(_sizes).high, 0.0)
         size = np.where(size > 0.0, size, 1.0)
-        total = trials.each(_FromNear(size, _class_means(few, size, None))).total.reshape(n_systems, -1)
+        total = trials.each(partial(_from_near, size, _class_means(few, size, None))).total.reshape(n_systems, -1)
         mean, square = total[:, :-2] / total[:, -1:], total[:, -2] / total[:, -1]
         variance = (square - (mean**2).sum(axis=1)) / (n_classes - 1)
         width = np.where(trials.alike, 0.0, size * np.sqrt(2.0 * np.maximum(variance, 0.0)))
@@ -209,23 +203,22 @@ def widths_near(trials: Any, few: ClassTrials) -> FloatArray:
     return np.asarray(width) if fits.all() else standardization(trials)[1]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _FromNear:
-    """A look at trials that sums up deviations from near means, squares of these, and how much trials count."""
+def _summed(size: FloatArray, trials: ClassTrials, sums: Callable[[int, FloatArray, FloatArray], FloatArray]) -> Sums:
+    """Add up what ``sums`` finds of each system in blocks of its scores, in units of its size, and their weights."""
+    systems = enumerate(size)
+    found = [[sums(k, scores / unit, weight) for scores, weight in _compared(trials, k)] for k, unit in systems]
+    return Sums.of(np.concatenate([np.sum(parts, axis=0) for parts in found]))
 
-    size: FloatArray
-    mean: FloatArray
 
-    def __call__(self, trials: ClassTrials) -> Sums:
-        found = []
-        for k, size in enumerate(self.size):
-            parts = []
-            for scores, weight in _compared(trials, k):
-                values = scores / size - self.mean[k]
-                values -= values.mean(axis=1, keepdims=True)
-                parts.append([*(weight @ values), weight @ (values * values).sum(axis=1), weight.sum()])
-            found.append(np.sum(parts, axis=0))
-        return Sums.of(np.concatenate(found))
+def _from_near(size: FloatArray, mean: FloatArray, trials: ClassTrials) -> Sums:
+    """Sum up deviations from near means, squares of these, and how much trials count."""
+
+    def sums(k: int, values: FloatArray, weight: FloatArray) -> FloatArray:
+        values -= mean[k]
+        values -= values.mean(axis=1, keepdims=True)
+        return np.array([*(weight @ values), weight @ (values * values).sum(axis=1), weight.sum()])
+
+    return _summed(size, trials, sums)
 
 
 def _sizes(trials: ClassTrials) -> Ends:
@@ -236,30 +229,21 @@ def _sizes(trials: ClassTrials) -> Ends:
 
 def _class_means(trials: ClassTrials, size: FloatArray, mean: FloatArray | None) -> FloatArray:
     """Prior-weighted means of the scores of each system and class, or of squares of their deviation within a trial."""
-    total = trials.each(_ClassPowers(size, mean)).total.reshape(len(size), -1)
+    total = trials.each(partial(_class_powers, size, mean)).total.reshape(len(size), -1)
     return np.asarray(total[:, :-1] / total[:, -1:])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _ClassPowers:
-    """A look at trials that sums up scores of each system, or squares of their deviation; and how much trials count."""
+def _class_powers(size: FloatArray, mean: FloatArray | None, trials: ClassTrials) -> Sums:
+    """Sum up scores of each system, or squares of their deviation within a trial; and how much trials count."""
 
-    size: FloatArray
-    mean: FloatArray | None
+    def sums(k: int, values: FloatArray, weight: FloatArray) -> FloatArray:
+        if mean is not None:
+            values -= mean[k]
+            values -= values.mean(axis=1, keepdims=True)
+            values *= values
+        return np.append(weight @ values, weight.sum())
 
-    def __call__(self, trials: ClassTrials) -> Sums:
-        found = []
-        for k, size in enumerate(self.size):
-            parts = []
-            for scores, weight in _compared(trials, k):
-                values = scores / size
-                if self.mean is not None:
-                    values -= self.mean[k]
-                    values -= values.mean(axis=1, keepdims=True)
-                    values *= values
-                parts.append(np.append(weight @ values, weight.sum()))
-            found.append(np.sum(parts, axis=0))
-        return Sums.of(np.concatenate(found))
+    return _summed(size, trials, sums)
 
 
 def _class_blocks(trials: ClassTrials) -> Iterator[slice]:

@@ -10,6 +10,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -311,20 +312,14 @@ class LooksAtParts:
 
     def each(self: HasParts, look: Callable[[Any], F]) -> F:
         """What a look at all of them finds: one pass."""
-        found: F = self.given.each(_OfLeft(look, self.left_of))
+        found: F = self.given.each(partial(_of_left, look, self.left_of))
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class _OfLeft:
-    """A look at the trials of a part that are trained on."""
-
-    look: Callable[[Any], Any]
-    left_of: Left
-
-    def __call__(self, part: Any) -> Any:
-        left = self.left_of(part)
-        return self.look(left) if len(left) else None
+def _of_left(look: Callable[[Any], Any], left_of: Left, part: Any) -> Any:
+    """Look at the trials of a part that are trained on."""
+    left = left_of(part)
+    return look(left) if len(left) else None
 
 
 _SEEN = 1 << 10
@@ -370,11 +365,11 @@ class Drawable(Protocol):
         """These and others."""
 
 
-T = TypeVar("T", bound=Drawable)
+D = TypeVar("D", bound=Drawable)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn(Generic[T]):
+class Drawn(Generic[D]):
     """Trials drawn by lot, up to so many of each class: of two such draws, the one of all.
 
     Attributes
@@ -386,23 +381,23 @@ class Drawn(Generic[T]):
     """
 
     lots: AnyArray
-    trials: T
+    trials: D
     n_classes: int
     size: int
 
     @classmethod
-    def of(cls, trials: T, n_classes: int, size: int, numbers: Iterable[Any]) -> Drawn[T]:
+    def of(cls, trials: D, n_classes: int, size: int, numbers: Iterable[Any]) -> Drawn[D]:
         """Draw from one part, whose ``numbers`` say where the lots begin: nothing is left to chance."""
         seed = [zlib.crc32(np.ascontiguousarray(one[:_SEEN]).tobytes()) for one in numbers]
         lots = np.random.default_rng([len(trials), *seed]).integers(0, 1 << 63, len(trials), np.uint64)
         return cls(lots, trials, n_classes, size).lowest()
 
-    def __add__(self, other: Drawn[T]) -> Drawn[T]:
+    def __add__(self, other: Drawn[D]) -> Drawn[D]:
         """Draw from both."""
         lots = np.concatenate((self.lots, other.lots))
         return Drawn(lots, self.trials.joined(other.trials), self.n_classes, self.size).lowest()
 
-    def lowest(self) -> Drawn[T]:
+    def lowest(self) -> Drawn[D]:
         """Those of each class with the lowest lots, no more than there may be."""
         truth, found = self.trials.truth, []
         counts = np.bincount(truth, minlength=self.n_classes)
