@@ -36,9 +36,8 @@ from deciban.models.uncertainty import Bounds
 from deciban.trials import Trials
 from deciban.types import AnyArray
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
-from deciban.workflows.kinds.base import named_apart
+from deciban.workflows.kinds.base import named_apart, units_of
 from deciban.workflows.kinds.looks import Looks, application_messages
-from deciban.workflows.kinds.trained_units import units_of
 from deciban.workflows.meeting import Meet, SharedTrials, on_same_rows
 from deciban.workflows.model_files import order_of_training, ways_message
 from deciban.workflows.options import Reading

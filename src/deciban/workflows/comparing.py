@@ -115,7 +115,7 @@ def _together(given: Any, options: dict[str, Any]) -> Results[Any]:
         return given
     if isinstance(given, OneSystem):
         raise InputError("second: none given. A comparison needs two systems: compare(first, second).")
-    from deciban.workflows.evaluate_arrays import evaluate
+    from deciban.workflows.arrays import evaluate
 
     found: Any = evaluate(given, **options)
     if not isinstance(found, Results):
@@ -133,7 +133,7 @@ def _evaluated(given: Any, at: int, options: dict[str, Any]) -> Any:
             f"system {at + 1}: got {type(given).__name__}. Pass an evaluation with units, or a pair of arrays, the "
             "scores of targets and those of non-targets. A data frame is passed alone."
         )
-    from deciban.workflows.evaluate_arrays import evaluate
+    from deciban.workflows.arrays import evaluate
 
     return evaluate(*given, name=f"system {at + 1}", **options)
 

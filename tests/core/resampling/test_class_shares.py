@@ -33,7 +33,7 @@ def shares_below(means, places, weight, keys, most=100, batches=1):
             means.block.stratum[own], means.block.weights[own], None if keys is None else means.units.take(own)
         )
         for table, more in found.counted(units.shares(block), weight[own], [place[own] for place in places]):
-            table += more
+            np.add(table, more, out=table)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.core.training.multiclass_training import ClassFit
 from deciban.core.training.sums import Sums
 from deciban.errors import InputError, warn
-from deciban.models.labelled_classes import LabelledClasses
+from deciban.models.labelled import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, VECTOR, ClassMap
 from deciban.models.two_class import results_of
@@ -209,25 +209,20 @@ class MulticlassShiftCalibrator(MulticlassCalibrator):
 
 def _falls(data: Any) -> bool:
     """Whether the objective falls as the scale leaves 0; it is convex, so otherwise no scale above 0 is better."""
-    sums, prior = data.look(_Slopes(data.prior)).total, data.prior
+    sums, prior = data.look(partial(_slopes, data.prior)).total, data.prior
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = float(np.where(prior > 0.0, prior / data.amounts * sums, 0.0).sum())
     return not slope >= 0.0  # infinite scores that speak for the truth: the slope is -inf
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Slopes:
-    """A look at trials that sums up slopes of the cost by the scale, at scale 0, of the trials of each class."""
-
-    prior: FloatArray
-
-    def __call__(self, trials: LabelledClasses | Chunk) -> Sums:
-        data = LabelledClasses.of_look(trials, self.prior)
-        total = np.zeros(data.n_classes)
-        with np.errstate(invalid="ignore"):
-            for rows in row_blocks(len(data.label), data.n_classes):
-                block, label = relative(data.scores, rows), data.label[rows]
-                slopes = data.prior @ block - block[label, np.arange(len(label))]
-                own = slopes if data.weight is None else slopes * data.weight[rows]
-                total += np.bincount(label, own, minlength=data.n_classes)
-        return Sums.of(total)
+def _slopes(prior: FloatArray, trials: LabelledClasses | Chunk) -> Sums:
+    """Sum up slopes of the cost by the scale, at scale 0, of the trials of each class."""
+    data = LabelledClasses.of_look(trials, prior)
+    total = np.zeros(data.n_classes)
+    with np.errstate(invalid="ignore"):
+        for rows in row_blocks(len(data.label), data.n_classes):
+            block, label = relative(data.scores, rows), data.label[rows]
+            slopes = data.prior @ block - block[label, np.arange(len(label))]
+            own = slopes if data.weight is None else slopes * data.weight[rows]
+            total += np.bincount(label, own, minlength=data.n_classes)
+    return Sums.of(total)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -16,7 +15,7 @@ from deciban.core.classes.loglik import row_blocks
 from deciban.core.classes.transforms import TransformFit, normalized
 from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.errors import InputError, TrialError
-from deciban.models.labelled_classes import LabelledClasses
+from deciban.models.labelled import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import MATRIX, NAMES, VECTOR, ClassMap, require_square
 from deciban.trials.sources import Chunk
@@ -107,7 +106,7 @@ class ClassScaleTransformation(_Transformation):
         fit = self._trained(data, is_diagonal=True)
         scale = np.diag(fit.matrix).copy()
         if np.any(scale <= 0.0):
-            data.look(_Checked(data.prior, partial(_require_positive, scale=scale, classes=data.classes)))
+            data.look(partial(_checked, data.prior, partial(_require_positive, scale=scale, classes=data.classes)))
         results = self._results_of(fit)
         self.scale_, self.offset_, self.objective_ = scale, fit.offsets, fit.objective
         return results
@@ -194,7 +193,7 @@ class MatrixTransformation(_Transformation):
                 "ClassScaleTransformation or MulticlassCalibrator, or train on groups of classes."
             )
         if data.may_be_infinite:
-            data.look(_Checked(data.prior, _require_finite))
+            data.look(partial(_checked, data.prior, _require_finite))
         fit = self._trained(data, is_diagonal=False)
         results = self._results_of(fit)
         self.matrix_, self.offset_, self.objective_ = fit.matrix, fit.offsets, fit.objective
@@ -215,16 +214,12 @@ class MatrixTransformation(_Transformation):
         super().set_parameters(parameters)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Checked:
-    """A look at trials that refuses some of them; it finds nothing."""
-
-    prior: FloatArray
-    check: Callable[[ScoreArray, CountArray | None], None]
-
-    def __call__(self, trials: LabelledClasses | Chunk) -> None:
-        data = LabelledClasses.of_look(trials, self.prior)
-        self.check(data.scores, data.weight)
+def _checked(
+    prior: FloatArray, check: Callable[[ScoreArray, CountArray | None], None], trials: LabelledClasses | Chunk
+) -> None:
+    """Refuse some trials, and find nothing."""
+    data = LabelledClasses.of_look(trials, prior)
+    check(data.scores, data.weight)
 
 
 def _require_positive(

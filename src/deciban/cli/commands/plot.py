@@ -133,8 +133,7 @@ def found_for(
 
 def _of_model(plot: str, scores: tuple[str, ...], level: float, parameter: str | None) -> Found:
     from deciban import plots
-    from deciban.models.multiclass import ClassModel
-    from deciban.models.weight_intervals import parameter_intervals, weight_intervals
+    from deciban.models.multiclass import ClassModel, parameter_intervals, weight_intervals
     from deciban.workflows.model_files import trained_model
 
     if len(scores) != 1:
