@@ -300,7 +300,7 @@ FACADES = {
 }
 """Functions that users call with keyword arguments, which they may take many of."""
 
-ESTIMATES = {"deciban.core.resampling.variances.estimate"}
+ESTIMATES = {"deciban.core.resampling.clusters.estimate"}
 """The one function that gives every metric its standard error, with all that an interval depends on."""
 
 OPTIMIZERS = {

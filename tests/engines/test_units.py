@@ -11,7 +11,7 @@ from deciban.core.resampling.cell_sums import cell_sums
 from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.replicates import poisson_weights
 from deciban.engines import units as engine_units
-from deciban.engines.evaluating import evaluate_system
+from deciban.engines.counting import evaluate_system
 from deciban.engines.threads import Threads
 from deciban.engines.units import ReplicateTally, UnitsInPieces, UnitTally, trials_of
 from deciban.evaluation import TwoClassFigures, evaluate

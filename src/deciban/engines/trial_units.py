@@ -13,11 +13,11 @@ from typing import Any, Self
 import numpy as np
 
 from deciban.core.resampling.cells import Cells, CellTotals
+from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.rates import ClassSize, effective_numbers, small_sample_factors
 from deciban.core.resampling.unit_counts import MOST_DEALT, SingleCounts, groups_of_keys
 from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, independent
-from deciban.core.resampling.variances import ClassSizes
 from deciban.engines.units import UnitsInPieces, trials_of
 from deciban.evaluation.unit_trials import N_GROUPS, TrialsInCells
 from deciban.messages import Message
@@ -222,7 +222,7 @@ class SinglesInPieces(UnitsInPieces):
             ClassSize(float(total) / one, float(effective_numbers(total, squares)), n)
             for (total, squares), one, n in zip(self.weights, costs.one_trial, self.n_seen, strict=True)
         )
-        return TrialsInCells(costs, *work.counts(), singles=ClassSizes(tar, non))
+        return TrialsInCells(costs, *work.counts(), singles=ClusterDesign.of_trials((tar, non)))
 
 
 @dataclass(slots=True)

@@ -11,14 +11,19 @@ from scipy.special import logit
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.cells import cells_of
+from deciban.core.resampling.clusters import ClassVariances
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.unit_counts import SingleCounts, SpreadInfluences, in_blocks
-from deciban.core.resampling.variances import ClassVariances
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.bootstrap import with_bootstrap
-from deciban.evaluation.interval_notes import LimitedRate, is_separated, notes_on_intervals
-from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
+from deciban.evaluation.linear_figures import (
+    FiguresOfEvaluation,
+    LimitedRate,
+    LinearFigure,
+    is_separated,
+    notes_on_intervals,
+)
 from deciban.evaluation.optimism import WithoutGroups
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty, looked_up
 from deciban.evaluation.unit_trials import Resampling, TrialsInCells
@@ -51,21 +56,21 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     about = summary.units.about
     counted = summary.units.counted(summary.ranks, _wanted(summary, found))
     costs, tar, non = counted.costs, counted.tar, counted.non
-    n_units, seen = counted.n_seen
-    if max(seen) < 2:
+    design, factors = counted.design, counted.small_sample
+    if max(design.seen) < 2:
         return None
-    sizes, factors = counted.sizes, counted.small_sample
-    figures = list(FiguresOfEvaluation(summary, found, costs, sizes.effective))
+    n_units, (n_tar, n_non) = design.n_units, design.effective.tolist()
+    figures = list(FiguresOfEvaluation(summary, found, costs, (n_tar, n_non)))
     stacked = np.stack([one.costs_by(costs.best) for one in figures], axis=-1)[:, 0]
     minima = _moving_minima(figures, stacked, costs)
     is_wanted = minima and resampling.optimism is not False
     without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs) if is_wanted else None
     rows = counted.rows
     keep, is_kept = _are_kept(counted, about.n_units, len(figures), resampling.keep)
-    sums = ClassVariances([one.name for one in figures], sizes, n_units, tar.n_units if is_kept else None)
+    sums = ClassVariances([one.name for one in figures], design, n_units, tar.n_units if is_kept else None)
     n_alike = tar.n_alike if isinstance(tar, SingleCounts) else None
     keep_every = _kept_places(found, about.n_units, keep)
-    bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without, sizes=sizes, factors=factors)
+    bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without, design=design, factors=factors)
     are_many = about.n_units > Bands.MOST_UNITS
     for part, (of_tar, of_non) in in_blocks((tar, non), stacked.shape[2] + (0 if are_many else bands.width)):
         through_tar, through_non = tar.influence(stacked[0], of_tar), non.influence(stacked[1], of_non)
@@ -87,13 +92,13 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         keys=about.keys,
         estimates=estimates,
         influences=sums.influences if rows is None else SpreadInfluences(sums.influences, rows),
-        sizes=sizes,
-        too_few=sizes.too_few,
+        design=design,
+        too_few=design.too_few(),
         curves=bands.standard_errors(n_units),
         level=resampling.level,
-        curve_influences=bands.influences(sizes.effective, rows),
+        curve_influences=bands.influences((n_tar, n_non), rows),
         error_rates=bands.error_rates(),
-        remarks=notes_on_intervals(found.auc, found.eer, _at_eer(found), sizes, about.noun, limited),
+        remarks=notes_on_intervals(found.auc, found.eer, _at_eer(found), design, about.noun, limited),
     )
     return with_bootstrap(known, summary.units, figures, counted, resampling)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
+from deciban.core.resampling.clusters import ClusterDesign, degrees_of
 from deciban.core.resampling.intervals import (
     LEVEL,
     LINEARISED,
@@ -23,7 +24,6 @@ from deciban.core.resampling.intervals import (
 )
 from deciban.core.resampling.rates import FEWEST_CLUSTERS, ClassSize, RateSum
 from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, Keys, is_independent
-from deciban.core.resampling.variances import ClassSizes
 from deciban.errors import InputError
 from deciban.messages import counted
 from deciban.types import FloatArray
@@ -104,7 +104,7 @@ class Uncertainty:
         Replicates, where they were asked for: intervals that are shown are theirs.
     curve_influences : mapping of str to CurveInfluences
         Of curves that comparisons show; empty where units are too many to be kept.
-    sizes : ClassSizes or None
+    design : ClusterDesign or None
         Of targets and non-targets; None of many classes.
     error_rates : mapping of str, or of ("detectors", class, str), to ((n_places,) array, RateSum)
         Of the curves ``"act_error"`` and ``"min_error"`` over prior log odds, and of vertices of the hull by number:
@@ -126,7 +126,7 @@ class Uncertainty:
     level: float = LEVEL
     bootstrap: Bootstrap | None = None
     curve_influences: Mapping[str, CurveInfluences] = field(default_factory=dict)
-    sizes: ClassSizes | None = None
+    design: ClusterDesign | None = None
     error_rates: Mapping[Figure, tuple[FloatArray, RateSum]] = field(default_factory=dict)
     too_few: Mapping[str, float] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
@@ -163,13 +163,13 @@ class Uncertainty:
 
     def size_of(self, rate: str) -> ClassSize | None:
         """Return the size of the class of an error rate, ``"p_miss"`` or ``"p_fa"``; None if it has no intervals."""
-        found = None if self.sizes is None else self.sizes.both[rate == "p_fa"]
+        found = None if self.design is None else self.design.sizes[rate == "p_fa"]
         return found if found is not None and found.is_enough else None
 
     @property
     def degrees(self) -> float:
         """Degrees of freedom of curves: the effective number of clusters minus 1."""
-        return self.n_units - 1.0 if self.sizes is None else self.sizes.degrees(1.0, 1.0)
+        return self.n_units - 1.0 if self.design is None else degrees_of(np.ones(2), self.design.overlap)
 
     @property
     def units_in_words(self) -> str:

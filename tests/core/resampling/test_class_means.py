@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.class_design import Groups
 from deciban.core.resampling.class_sums import ClassMeans, centred, sums_of_powers
+from deciban.core.resampling.clusters import Groups
 from deciban.core.resampling.units import TrialUnits
 
 

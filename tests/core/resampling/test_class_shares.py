@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.core.resampling.class_shares import DealtUnits, SharesBelow
-from deciban.core.resampling.class_sums import Block, ClassMeans
+from deciban.core.resampling.class_sums import Block, ClassMeans, DealtUnits, SharesBelow
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import TrialUnits
 

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.class_design import Groups
 from deciban.core.resampling.class_sums import (
     Block,
     ClassMeans,
@@ -16,6 +15,7 @@ from deciban.core.resampling.class_sums import (
     centre_of,
     sums_of_powers,
 )
+from deciban.core.resampling.clusters import Groups
 from deciban.core.resampling.units import TrialUnits
 
 SEEDS = st.integers(0, 2**32 - 1)

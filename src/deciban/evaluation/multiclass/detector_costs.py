@@ -14,19 +14,16 @@ from scipy.special import expit, logit
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.cells import cells_of
-from deciban.core.resampling.class_design import ClusterDesign, Groups
-from deciban.core.resampling.class_shares import DealtUnits, SharesBelow
-from deciban.core.resampling.class_sums import Block
+from deciban.core.resampling.class_sums import Block, DealtUnits, SharesBelow
+from deciban.core.resampling.clusters import ClassRate, ClusterDesign, Groups, correlation_of_sums
 from deciban.core.resampling.intervals import ROUNDING, NothingSeen
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts, crossing_slopes
 from deciban.core.resampling.rates import RatePart, RateSum
 from deciban.core.resampling.replicates import LeftOut
-from deciban.core.resampling.variances import ClassRate, correlation_of_sums
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure, crossing_of
-from deciban.evaluation.multiclass.class_figures import ClassFigure
-from deciban.evaluation.multiclass.curve_costs import AtHand, CurveTaker, axis_of, curve_figures
+from deciban.evaluation.multiclass.class_figures import AtHand, ClassFigure, CurveTaker, axis_of, curve_figures
 from deciban.evaluation.multiclass.decided_at import TargetErrors
 from deciban.evaluation.optimism import chosen_without
 from deciban.evaluation.uncertainty import Figure
@@ -201,7 +198,7 @@ def detector_groups(prior: FloatArray, target: int) -> Groups:
 
 def effective_of(design: ClusterDesign, groups: Groups) -> tuple[int, int]:
     """Return the effective numbers of units of both groups, rounded down."""
-    tar, non = (max(math.floor(size.n_clusters + 1e-9), 1) for size in design.sizes(groups))
+    tar, non = (max(math.floor(size.n_clusters + 1e-9), 1) for size in design.group_sizes(groups))
     return tar, non
 
 
@@ -267,7 +264,7 @@ class DetectorBands:
         design, groups = self.units.design.clusters, detector_groups(self.rivals, target)
         if not design.has_enough(groups):
             return
-        sizes, factor = design.sizes(groups), self.units.n_units / (self.units.n_units - 1)
+        sizes, factor = design.group_sizes(groups), self.units.n_units / (self.units.n_units - 1)
         squares, rates = below.squares(self.weights * np.array([[1.0], [-1.0]])), below.rates()
         for k, name in zip(range(self.n_curves), ("act_error", "min_error"), strict=False):
             by_side = squares[1:, k, ::-1]

@@ -349,7 +349,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         InputError
             If approximate figures are asked for, which are of many classes alone.
         """
-        from deciban.engines.evaluating import evaluate_system
+        from deciban.engines.counting import evaluate_system
 
         if options.scale.approximate:
             raise InputError(

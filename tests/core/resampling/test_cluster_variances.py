@@ -6,30 +6,33 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign, degrees_by_kurtosis, degrees_of
 from deciban.core.resampling.rates import ClassSize
-from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances, degrees_by_kurtosis, degrees_of
 
 
 def sizes(n=20):
     totals = np.full(n, 4.0), np.full(n, 10.0)
-    return ClassSizes.of(totals, (4.0 * n, 10.0 * n))
+    return ClusterDesign.of_units(totals, (4.0 * n, 10.0 * n))
 
 
 def test_the_same_clusters_in_both_classes_count_once():
-    assert sizes().overlap == pytest.approx(1 / 20)
-    assert sizes().degrees(1.0, 3.0) == pytest.approx(19.0)
-    assert sizes().degrees(0.0, 3.0) == pytest.approx(19.0)
+    overlap = sizes().overlap
+    assert overlap[0, 1] == pytest.approx(1 / 20)
+    assert degrees_of(np.array([1.0, 3.0]), overlap) == pytest.approx(19.0)
+    assert degrees_of(np.array([0.0, 3.0]), overlap) == pytest.approx(19.0)
 
 
 def test_other_clusters_have_the_degrees_of_welch():
     size = ClassSize(100.0, 10.0, 10), ClassSize(100.0, 30.0, 30)
     expected = (1.0 + 2.0) ** 2 / (1.0 / 10 + 4.0 / 30) - 1.0
-    assert ClassSizes(*size).degrees(1.0, 2.0) == pytest.approx(expected)
+    assert degrees_of(np.array([1.0, 2.0]), ClusterDesign.of_trials(size).overlap) == pytest.approx(expected)
 
 
 def test_classes_with_too_few_are_named():
-    few = ClassSizes.of((np.array([3.0, 1.0, 0.0]), np.ones(3)), (4.0, 3.0))
-    assert few.too_few == {"targets": 1.6, "non-targets": 3.0}
+    few = ClusterDesign.of_units((np.array([3.0, 1.0, 0.0]), np.ones(3)), (4.0, 3.0))
+    assert few.too_few() == pytest.approx({"targets": 1.6, "non-targets": 3.0})
+    assert few.n_units == 3
+    assert few.seen.tolist() == [2, 3]
 
 
 def variances(rng, names=("sum", "one", "other")):
@@ -83,7 +86,7 @@ def test_where_one_rate_of_a_class_does_not_vary_its_limits_add_to_those_of_the_
 
 
 def test_only_classes_whose_rates_count_need_clusters():
-    few = ClassSizes.of((np.repeat([4.0, 0.0], [3, 20]), np.repeat([0.0, 9.0], [3, 20])), (12.0, 180.0))
+    few = ClusterDesign.of_units((np.repeat([4.0, 0.0], [3, 20]), np.repeat([0.0, 9.0], [3, 20])), (12.0, 180.0))
     found = ClassVariances(["x"], few, 23)
     alarms, misses = ClassRate(1, 1.0, 0.1), ClassRate(0, 1.0, 0.1)
     assert found.has_clusters([alarms])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.class_design import ClusterDesign, Groups, Spread, UnitPairs
+from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, UnitPairs
 from deciban.core.resampling.rates import ClassSize
 
 
@@ -32,7 +32,7 @@ def test_a_class_has_the_size_of_its_units():
     design = design_of([4, 2, 1, 1, 1, 1], [2] * 8)
     for k, totals in enumerate(([4, 2, 1, 1, 1, 1], [2] * 8)):
         found, expected = (
-            design.sizes(Groups.apart(2))[k],
+            design.group_sizes(Groups.apart(2))[k],
             ClassSize.of(np.array(totals, np.float64), float(sum(totals))),
         )
         assert (found.n_trials, found.n_units) == (expected.n_trials, expected.n_units)
@@ -59,11 +59,11 @@ def test_sizes_of_groups_come_from_the_units_that_classes_share():
     share = np.zeros((3, 5))
     share[home, unit] = weight / 4.0
     by_unit = groups.weights @ share
-    found = design.sizes(groups)
+    found = design.group_sizes(groups)
     assert [size.n_clusters for size in found] == pytest.approx([1 / (row @ row) for row in by_unit])
     assert [size.n_units for size in found] == [2, 5]
-    assert design.sizes(groups) is found
-    assert design.sizes(Groups(groups.weights[::-1]))[0].n_clusters == found[1].n_clusters
+    assert design.group_sizes(groups) is found
+    assert design.group_sizes(Groups(groups.weights[::-1]))[0].n_clusters == found[1].n_clusters
 
 
 @pytest.mark.parametrize("single", [False, True])
@@ -92,7 +92,7 @@ def test_powers_are_summed_over_units_through_their_groups(seed, single):
 def test_a_mean_of_classes_has_the_trials_that_its_variance_says():
     """Of n trials each, the variances of means add as squares of weights over n."""
     design = design_of([2] * 10, [3] * 20, [1] * 30)
-    (size,) = design.sizes(Groups(np.array([[0.2, 0.8, 0.0]])))
+    (size,) = design.group_sizes(Groups(np.array([[0.2, 0.8, 0.0]])))
     assert 1.0 / size.n_trials == pytest.approx(0.2**2 / 20 + 0.8**2 / 60)
     assert 1.0 / size.n_clusters == pytest.approx(0.2**2 / 10 + 0.8**2 / 20)
     assert size.n_units == 30
@@ -101,7 +101,7 @@ def test_a_mean_of_classes_has_the_trials_that_its_variance_says():
 def test_classes_of_the_same_units_have_no_more_than_there_are():
     home, unit = np.repeat([0, 1], 10), np.tile(np.arange(10), 2)
     design = ClusterDesign.of(home, unit, np.ones(20), (2, 10), np.full(2, 10.0))
-    (size,) = design.sizes(Groups(np.array([[0.5, 0.5]])))
+    (size,) = design.group_sizes(Groups(np.array([[0.5, 0.5]])))
     assert (size.n_units, design.n_units_of(Groups.apart(2))) == (10, 10)
     assert size.n_clusters == pytest.approx(10.0)
     few = Spread(np.array(9.0), np.array(81.0), np.array([4.0, 5.0]), np.zeros(2), np.zeros(2))
