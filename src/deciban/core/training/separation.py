@@ -109,7 +109,8 @@ def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
     one = len(objective.center) == 1
     if separated:
         what = "no target scores" if one else "there is a weighted sum of the systems in which no target is"
-        words = f"{what} below a non-target, so that the best scale is infinite (the classes are separated)"
+        side = "above" if one and found.point[0] < 0.0 else "below"  # distances
+        words = f"{what} {side} a non-target, so that the best scale is infinite (the classes are separated)"
     else:
         words = "the objective falls forever as the weights grow, so that the best scale is infinite"
     pav = "use PAV with a bound" if one else "leave out the system that tells the classes apart"
