@@ -26,6 +26,8 @@ def test_other_clusters_have_the_degrees_of_welch():
     size = ClassSize(100.0, 10.0, 10), ClassSize(100.0, 30.0, 30)
     expected = (1.0 + 2.0) ** 2 / (1.0 / 10 + 4.0 / 30) - 1.0
     assert degrees_of(np.array([1.0, 2.0]), ClusterDesign.of_trials(size).overlap) == pytest.approx(expected)
+    nothing = degrees_of(np.zeros(2), ClusterDesign.of_trials(size).overlap)
+    assert nothing == pytest.approx(9.0), "of the class with fewest, if nothing varies"
 
 
 def test_classes_with_too_few_are_named():
@@ -69,6 +71,18 @@ def test_rates_of_several_metrics_are_as_correlated_as_their_sum_says():
     parts = [ClassRate(0, 1.0, 0.1, of=name, own_weight=1.0) for name in ("one", "other")]
     expected = float(own[:, 0] @ own[:, 1] / np.linalg.norm(own[:, 0]) / np.linalg.norm(own[:, 1]))
     assert found.sum_of_rates("sum", parts).within[0] == pytest.approx(expected)
+
+
+def test_a_rate_has_the_variance_of_its_own_metric_whatever_it_weighs_in_the_sum():
+    rng = np.random.default_rng(6)
+    own = rng.normal(size=(20, 2))
+    tar = np.column_stack((3.0 * own[:, 0] + 0.5 * own[:, 1], own[:, 0], 4.0 * own[:, 1]))
+    found = ClassVariances(["sum", "one", "other"], sizes(), 20)
+    found.add(slice(None), tar, np.zeros_like(tar), tar)
+    rates = [ClassRate(0, 3.0, 0.1, of="one", own_weight=1.0), ClassRate(0, 0.5, 0.2, of="other", own_weight=4.0)]
+    sums = found.sum_of_rates("sum", rates)
+    assert [part.variance for part in sums.parts[0]] == pytest.approx([row @ row * 20 / 19 for row in own.T])
+    assert [part.weight for part in sums.parts[0]] == [3.0, 0.5]
 
 
 def test_where_one_rate_of_a_class_does_not_vary_its_limits_add_to_those_of_the_others():
