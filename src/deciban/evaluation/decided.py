@@ -18,10 +18,9 @@ from deciban.core.resampling.rates import small_sample_factors
 from deciban.core.resampling.units import TrialUnits
 from deciban.decisions import Application
 from deciban.evaluation.as_json import plain, with_intervals
-from deciban.evaluation.bounds import Bounds
 from deciban.evaluation.multiclass.class_figures import ClassFigure, Gathered
 from deciban.evaluation.multiclass.influences import ClassReplicates
-from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.uncertainty import Bounds, Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy.special import logit
@@ -30,7 +30,6 @@ from deciban.messages import counted
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
-    from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.results import Evaluation
     from deciban.evaluation.summary import Summary
     from deciban.evaluation.uncertainty import Figure
@@ -319,88 +318,6 @@ def _mean_dcf(all_odds: Sequence[float], best: BestDecisions) -> FloatArray:
 
 def _minus(least: Least, best: BestDecisions) -> FloatArray:
     return -least(best)
-
-
-PERCENT = " %"
-
-
-class WithInterval(str):
-    """A figure with its interval, as people read it: ``4.87 % [4.1, 5.9]``.
-
-    Parameters
-    ----------
-    estimate : str
-        The figure alone; empty where nothing is known but bounds.
-    low, high : str
-        In the unit of the figure, without a sign of percent.
-    unit : str
-        A sign of percent behind bounds that stand alone.
-    digits : (str, str), optional
-        The bounds with all the digits of their width, for programs.
-    """
-
-    __slots__ = ("digits", "estimate", "high", "low", "unit")
-    digits: tuple[str, str]
-    estimate: str
-    low: str
-    high: str
-    unit: str
-
-    def __new__(cls, estimate: str, low: str, high: str, unit: str = "", digits: tuple[str, str] | None = None) -> Self:
-        """Join the parts."""
-        made = super().__new__(cls, f"{estimate} {_bracket(low, high)}{unit}".lstrip())
-        made.estimate, made.low, made.high, made.unit = estimate, low, high, unit
-        made.digits = (low, high) if digits is None else digits
-        return made
-
-    @property
-    def bracket(self) -> str:
-        """The interval alone."""
-        return _bracket(self.low, self.high) + self.unit
-
-    @property
-    def without_percent(self) -> WithInterval:
-        """The same without the sign."""
-        return WithInterval(self.estimate.removesuffix(PERCENT), self.low, self.high, digits=self.digits)
-
-
-def _bracket(low: str, high: str) -> str:
-    return f"[{low}, {high}]"
-
-
-def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[str], str] = str) -> str:
-    """A figure of an evaluation, written as text, with its interval if it has one, or its bounds in place of it.
-
-    Parameters
-    ----------
-    text : str
-        The figure; bounds are in percent if it ends so.
-    one : Evaluation or ClassEvaluation
-    figure : str, or (str, place)
-        Its name, as in `OneSystem.interval`.
-    typeset : function
-        Changes how the bounds are written.
-    """
-    from deciban.evaluation.uncertainty import bounds_in_words, in_more_digits, rounded_outwards, shown_interval
-
-    if figure in one.bounds:
-        unit = PERCENT if text.endswith(PERCENT) else ""
-        low, high = map(typeset, rounded_outwards(*one.bounds[figure], in_percent=bool(unit)))
-        return WithInterval("", low, high, unit)
-    found = shown_interval(one, figure)
-    if found is None:
-        return text
-    in_percent = text.endswith(PERCENT)
-    ends = [*bounds_in_words(found, in_percent=in_percent, beside=text)]
-    if ends[0] == ends[1] and ends[0].startswith("<"):
-        text, *ends = in_more_digits(found, text, ends, in_percent=in_percent)
-    low, high = map(typeset, ends)
-    return WithInterval(text, low, high, digits=bounds_in_words(found, in_percent=in_percent))
-
-
-def written(figure: Figure, value: Callable[[Any], float], write: Callable[[float], str]) -> Callable[[Any], str]:
-    """A function that writes a figure of an evaluation with its interval."""
-    return lambda one: with_interval(write(value(one)), one, figure)
 
 
 FEWEST_EXPECTED = 10.0

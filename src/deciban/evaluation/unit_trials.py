@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,10 +16,10 @@ from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.rates import ClassSize
 from deciban.core.resampling.unit_counts import (
-    StrataAsCells,
     StratifiedCounts,
     UnitCounts,
     groups_of_units,
+    in_strata,
     joined_units,
     merged_units,
 )
@@ -352,21 +352,8 @@ class StratifiedTrials(UnitTrials):
     def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
         """See `TrialsByUnit.counted`."""
         found = UnitTrials.counted(self, ranks, wanted)
-        tar, non = (self._stratified(own, k, found) for k, own in enumerate((found.tar, found.non)))
-        return replace(found, tar=tar, non=non)
-
-    def _stratified(self, own: UnitCounts, k: int, found: TrialsInCells) -> StratifiedCounts:
-        """The counts of one class, with what its strata are."""
-        stratum: Any = self.strata[k]
-        as_cells: Any = StrataAsCells(self.n_strata)
-        weights, cells = self.weights[k], found.cells
-        by_stratum = UnitCounts.of(stratum, self.units[k], as_cells, own.group, weights)
-        place = stratum * cells.n_cells + cells.of(self.scores[k])
-        spread = np.bincount(place, weights, minlength=self.n_strata * cells.n_cells)
-        spread = spread.reshape(self.n_strata, cells.n_cells).astype(np.float64)
-        totals = spread.sum(axis=1, keepdims=True)
-        shares = np.divide(spread, totals, out=np.zeros_like(spread), where=totals > 0)
-        known = {one.name: getattr(own, one.name) for one in fields(own)}
-        table = by_stratum.counts
-        dense = table.toarray() if hasattr(table, "toarray") else table
-        return StratifiedCounts(**known, by_stratum=np.asarray(dense, np.float64), shares=shares)
+        counts, cells = list[UnitCounts](), found.cells
+        for k, own in enumerate((found.tar, found.non)):
+            of_class = self.strata[k], cells.of(self.scores[k]), self.units[k], self.weights[k]
+            counts.append(StratifiedCounts.of(own, *in_strata(*of_class, (self.n_strata, cells.n_cells))))
+        return replace(found, tar=counts[0], non=counts[1])

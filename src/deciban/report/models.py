@@ -9,8 +9,7 @@ from deciban import plots
 from deciban.analysis import FusionAnalysis
 from deciban.analysis.fusion import Loss, SystemWorth, worth_of_systems
 from deciban.core.resampling.intervals import LEVEL
-from deciban.evaluation.linear_figures import WithInterval
-from deciban.evaluation.uncertainty import bounds_in_words
+from deciban.evaluation.uncertainty import WithInterval, bounds_in_words
 from deciban.fusion.quality import sums_of_measures
 from deciban.models import Model
 from deciban.models.multiclass import ClassModel, parameter_intervals

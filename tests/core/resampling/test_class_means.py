@@ -77,7 +77,7 @@ def test_a_class_with_fewer_units_has_the_variance_of_their_mean():
     of_units = costs.reshape(10, 4).mean(axis=1)
     assert found == pytest.approx(of_units[:3].var(ddof=1) / 3 + of_units[3:].var(ddof=1) / 7)
     crossed = ClassMeans.of(label, label, None, TrialUnits.of(np.arange(40) % 4))
-    np.testing.assert_allclose(crossed.design.pairs.factor, 1.0)
+    np.testing.assert_allclose(crossed.design.factor_of_pairs, 1.0)
 
 
 def test_every_trial_by_itself_needs_no_sums():

@@ -86,7 +86,7 @@ def test_a_class_of_one_unit_is_not_stretched():
     units = TrialUnits.of(np.array([0, 1, 2, 3, 3]))
     design = UnitDesign(home, 2, StratumWeights.of(stratum, 2, None, units))
     assert (design.n_units, design.clusters.seen.tolist()) == (4, [3, 1])
-    np.testing.assert_allclose(design.pairs.factor, [*[np.sqrt(3 * 3 / (4 * 2))] * 3, 0.0], rtol=1e-15)
+    np.testing.assert_allclose(design.factor_of_pairs, [*[np.sqrt(3 * 3 / (4 * 2))] * 3, 0.0], rtol=1e-15)
     np.testing.assert_allclose(design.share, [1 / 3, 1 / 2], rtol=1e-15)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from deciban.core.classes.counts import tally
-from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, UnitPairs, influence_factors, stretches
+from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, influence_factors, stretches
 from deciban.core.resampling.rates import small_sample_factors
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits
@@ -97,6 +97,7 @@ class UnitDesign:
     home: IntArray
     n_classes: int
     weights: StratumWeights
+    _codes: dict[bytes, tuple[IntArray, IntArray, IntArray, IntArray]] = field(default_factory=dict, init=False)
 
     @cached_property
     def n_units(self) -> int:
@@ -130,43 +131,109 @@ class UnitDesign:
         """What a trial of weight 1 contributes to the mean of its class, by stratum."""
         return np.asarray(1.0 / self.of_home[self.home])
 
+    @property
+    def n_listed(self) -> int:
+        """All units, also those without a trial."""
+        return int(self.weights.by_unit.shape[1])
+
+    @property
+    def stratum_of_pairs(self) -> IntArray:
+        """The stratum of each pair of a stratum and a unit of which there are trials."""
+        return self._filled[0]
+
+    @property
+    def unit_of_pairs(self) -> IntArray:
+        """The unit of each pair."""
+        return self._filled[1]
+
+    @property
+    def weight_of_pairs(self) -> FloatArray:
+        """The weight of the trials of each pair."""
+        return self._filled[2]
+
     @cached_property
-    def pairs(self) -> UnitPairs:
-        """Pairs of strata and units of which there are trials, with the factors of influences."""
-        stratum, unit, weight = self._filled
-        own = self.weights
+    def home_of_pairs(self) -> IntArray:
+        """The class of each pair."""
+        return np.asarray(self.home[self.stratum_of_pairs])
+
+    @cached_property
+    def factor_of_pairs(self) -> FloatArray:
+        """By which the influences of each pair are multiplied; see `influence_factors`."""
+        stratum, _, weight = self._filled
         seen = np.bincount(stratum, minlength=len(self.home)).astype(np.float64)
-        factor = influence_factors(stratum, weight / own.totals[stratum], seen, self.n_units)
-        return UnitPairs(self.home[stratum], unit, factor, own.by_unit.shape[1])
+        return influence_factors(stratum, weight / self.weights.totals[stratum], seen, self.n_units)
+
+    @cached_property
+    def are_single(self) -> bool:
+        """Whether no unit is in two pairs."""
+        return len(np.unique(self.unit_of_pairs)) == len(self.unit_of_pairs)
+
+    def by_unit(self, values: FloatArray) -> FloatArray:
+        """Return sums over the pairs of each unit, (n_metrics, n_units), of (n_metrics, n_pairs)."""
+        return np.array([np.bincount(self.unit_of_pairs, row, minlength=self.n_listed) for row in values])
+
+    def powers(self, values: FloatArray, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return sums of powers over units of the influences on some metrics.
+
+        Parameters
+        ----------
+        values : (n_metrics, n_pairs) array
+        groups : Groups
+
+        Returns
+        -------
+        total, fourth : (n_metrics,) arrays
+            Sums of second and of fourth powers, through all groups.
+        by_group : (n_metrics, n_groups) array
+            Sums of second powers, through each group.
+        """
+        n_groups = len(groups)
+        if self.are_single:
+            group = groups.of_class[self.home_of_pairs]
+            some = np.flatnonzero(group >= 0)
+            squares = np.square(values[:, some])
+            by_group = np.array([np.bincount(group[some], row, minlength=n_groups) for row in squares])
+            return by_group.sum(axis=1), np.einsum("mp,mp->m", squares, squares), by_group
+        some, place, group, unit = self._grouped(groups)
+        total, fourth, by_group = np.zeros(len(values)), np.zeros(len(values)), np.zeros((len(values), n_groups))
+        for k, row in enumerate(values):
+            sums = np.bincount(place, row[some], minlength=len(group))
+            by_group[k] = np.bincount(group, sums * sums, minlength=n_groups)
+            squares = np.square(np.bincount(unit, sums))
+            total[k], fourth[k] = squares.sum(), squares @ squares
+        return total, fourth, by_group
+
+    def _grouped(self, groups: Groups) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return the pairs of any group, the pair of group and unit of each, and group and unit of these."""
+        key = groups.of_class.tobytes()
+        if key not in self._codes:
+            group = groups.of_class[self.home_of_pairs]
+            some = np.flatnonzero(group >= 0)
+            known, place = np.unique(
+                group[some] * np.int64(self.n_listed) + self.unit_of_pairs[some], return_inverse=True
+            )
+            self._codes.clear()
+            self._codes[key] = some, place, known // self.n_listed, known % self.n_listed
+        return self._codes[key]
 
     @property
     def n_pairs(self) -> int:
         """How many strata and units have trials together."""
         return len(self._filled[1])
 
-    @property
-    def stratum_of_pairs(self) -> IntArray:
-        """The stratum of each pair."""
-        return self._filled[0]
-
     def pair_of(self, stratum: IntArray, unit: IntArray) -> IntArray:
         """Return the positions of pairs of which there are trials."""
-        return np.asarray(np.searchsorted(self._known, stratum * np.int64(self.pairs.n_units) + unit))
+        return np.asarray(np.searchsorted(self._known, stratum * np.int64(self.n_listed) + unit))
 
     @cached_property
     def _known(self) -> IntArray:
         """Numbers of the pairs, ascending."""
-        return self.stratum_of_pairs * self.pairs.n_units + self.pairs.unit
+        return self.stratum_of_pairs * self.n_listed + self.unit_of_pairs
 
     def factor_of_single(self, stratum: IntArray, weights: FloatArray) -> FloatArray:
         """Return the factors of jackknife influences where every trial is a unit, beside `stretch`."""
         own = self.weights
         return small_sample_factors(weights / own.totals[stratum], own.n_trials[stratum].astype(np.float64))
-
-    @property
-    def weight_of_pairs(self) -> FloatArray:
-        """The weight of the trials of each pair."""
-        return self._filled[2]
 
     @cached_property
     def stretch(self) -> FloatArray:
@@ -312,7 +379,7 @@ class CostSums(ABC):
 
     @abstractmethod
     def powers(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return sums of powers over units of influences on some figures; see `UnitPairs.powers`."""
+        """Return sums of powers over units of influences on some figures; see `UnitDesign.powers`."""
 
     def spread(self, rows: slice, groups: Groups) -> Spread:
         """Return how some figures vary, group by group of classes, once all trials are there."""
@@ -331,7 +398,7 @@ class ByUnit(CostSums):
 
     def __init__(self, centre: FloatArray, design: UnitDesign) -> None:
         super().__init__(centre, design)
-        self.by_pair = np.zeros((len(centre), len(design.pairs.unit)))
+        self.by_pair = np.zeros((len(centre), design.n_pairs))
 
     def _sums(self) -> tuple[FloatArray, ...]:
         return (self.by_pair,)
@@ -344,18 +411,18 @@ class ByUnit(CostSums):
 
     def _influences(self, rows: slice) -> FloatArray:
         """Influences of units through strata, (n_figures, n_pairs)."""
-        design, pairs = self.design, self.design.pairs
+        design = self.design
         means, stratum = self.sums[rows] / design.weights.totals, design.stratum_of_pairs
         found = self.by_pair[rows] - means[:, stratum] * design.weight_of_pairs
-        return np.asarray(found * (design.share[stratum] * pairs.factor))
+        return np.asarray(found * (design.share[stratum] * design.factor_of_pairs))
 
     def influences(self, rows: slice = slice(None)) -> FloatArray:
         """See `CostSums.influences`."""
-        return self.design.pairs.by_unit(self._influences(rows))
+        return self.design.by_unit(self._influences(rows))
 
     def powers(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
         """See `CostSums.powers`."""
-        return self.design.pairs.powers(self._influences(rows), groups)
+        return self.design.powers(self._influences(rows), groups)
 
 
 class BySegment(CostSums):
@@ -492,7 +559,7 @@ class ClassMeans:
     def _factors(self) -> FloatArray:
         """Of the influences of units: those of all trials, then those of second units."""
         _, own, place = self.block.entries(slice(0, self.n_trials), self.design)
-        return np.asarray(self.design.pairs.factor[own][place])
+        return np.asarray(self.design.factor_of_pairs[own][place])
 
     def powers_apart(self, centred: FloatArray, problem: IntArray, n_problems: int, at: IntArray) -> FloatArray:
         """Return second and fourth powers of influences, summed over units, for many problems: (2, n_problems).
@@ -617,9 +684,9 @@ class DealtUnits:
     @cached_property
     def parts(self) -> FloatArray:
         """What each group has of each stratum, times the factors of its units, (n_strata, n_groups)."""
-        design, stratum, pairs = self.design, self.design.stratum_of_pairs, self.design.pairs
-        place = stratum * self.n_groups + self.group[pairs.unit]
-        own = design.weight_of_pairs * pairs.factor * design.share[stratum]
+        design, stratum = self.design, self.design.stratum_of_pairs
+        place = stratum * self.n_groups + self.group[design.unit_of_pairs]
+        own = design.weight_of_pairs * design.factor_of_pairs * design.share[stratum]
         found = np.bincount(place, own, minlength=len(design.home) * self.n_groups).astype(np.float64, copy=False)
         return found.reshape(-1, self.n_groups)
 
@@ -632,7 +699,7 @@ class DealtUnits:
             return Shares(stratum, share, factor, None, np.zeros(0, np.int64))
         trial, own, place = block.entries(slice(0, len(stratum)), design)
         pair = own[place]
-        return Shares(stratum, share, design.pairs.factor[pair], trial, self.group[design.pairs.unit[pair]])
+        return Shares(stratum, share, design.factor_of_pairs[pair], trial, self.group[design.unit_of_pairs[pair]])
 
 
 class SharesBelow:

@@ -30,7 +30,6 @@ from deciban.multiclass.tables import ByClass, Detectors, ScoredClasses
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
-    from deciban.evaluation.multiclass.influences import CalibratedWithout
     from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.evaluation.multiclass.summary import ClassSummary
 
@@ -277,6 +276,23 @@ class SureCurve:
 _MANY = 100
 
 """Classes up to which every rate of the confusions has an interval."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibratedWithout:
+    """What the best maps cost that were trained without each group of units in turn, from the best of all on.
+
+    Attributes
+    ----------
+    shift : float
+        What to add to the least Cllr for new units, in bits.
+    costs : (n_trials,) array
+        Logarithmic costs of trials, class by class, by the map that was trained without the group of their unit, in
+        nats; of two units, the mean of both. Trials that take part in the choice of a map cost less than others.
+    """
+
+    shift: float
+    costs: FloatArray
 
 
 class ClassFigureCosts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from deciban.evaluation.bootstrap import Bootstrap
 from deciban.evaluation.multiclass.class_figures import (
     MOST_KEPT,
     AtHand,
+    CalibratedWithout,
     ClassFigure,
     ClassFigureCosts,
     Gathered,
@@ -48,62 +49,45 @@ _PRECISE = 1e-6
 """What a step more would gain, relative to the value; it is taken into account."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CalibratedWithout:
-    """What the best maps cost that were trained without each group of units in turn, from the best of all on.
+def calibrated_without(summary: ClassSummary, found: ClassEvaluation, left_out: LeftOut) -> CalibratedWithout | None:
+    """Train without each group; None where infinite scores or a scale of 0 decide, or parts of trials are gone.
 
-    Attributes
+    Parameters
     ----------
-    shift : float
-        What to add to the least Cllr for new units, in bits.
-    costs : (n_trials,) array
-        Logarithmic costs of trials, class by class, by the map that was trained without the group of their unit, in
-        nats; of two units, the mean of both. Trials that take part in the choice of a map cost less than others.
+    summary : ClassSummary
+        Of all trials, with units.
+    found : ClassEvaluation
+        Of this summary.
+    left_out : LeftOut
+        Possible groups.
     """
-
-    shift: float
-    costs: FloatArray
-
-    @classmethod
-    def of(cls, summary: ClassSummary, found: ClassEvaluation, left_out: LeftOut) -> CalibratedWithout | None:
-        """Train without each group; None where infinite scores or a scale of 0 decide, or parts of trials are gone.
-
-        Parameters
-        ----------
-        summary : ClassSummary
-            Of all trials, with units.
-        found : ClassEvaluation
-            Of this summary.
-        left_out : LeftOut
-            Possible groups.
-        """
-        problems, calibration = summary.problems, found.calibration
-        is_open = math.isfinite(found.min_cllr) and calibration.scale > 0.0 and not found.n_infinite
-        if not isinstance(problems, InTurn) or not is_open:
-            return None
-        n, trials = found.n_classes, problems.trials
-        order = np.concatenate([trials.rows(k) for k in range(n)])
-        fixed, basis = np.append(calibration.scale, calibration.offset), np.zeros((n + 1, n))
-        basis[0, 0], basis[1:, 1:] = calibration.scale, helmert(n).T
-        start, costs, parts = np.zeros(n), np.zeros(len(order)), []
-        whole = _objective(trials, order, left_out.share, fixed, basis)
-        at = whole(start)
-        if not at.is_finite:
-            return None
-        first = Minimum(start, start, at, math.inf, 0, 1, converged=True, flat=0)
-        for number, (weights, _) in enumerate(left_out.weights()):
-            how: Any = {"reuse": True, "precise": _PRECISE, "after": first, "max_evaluations": 20}
-            least = minimize(_objective(trials, order, weights, fixed, basis), start, **how)
-            parts.append(least.least / math.log(2))
-            scale, *offsets = fixed + basis @ least.best
-            for side in left_out.sides:
-                own = np.flatnonzero(side == number)
-                if not len(own):
-                    continue
-                some = replace(trials, loglik=trials.loglik[order[own]], label=trials.label[order[own]], weights=None)
-                found_costs = calibrated_surprises(some, float(scale), np.array(offsets))
-                costs[own] += found_costs / len(left_out.sides)
-        return cls(max((len(parts) - 1) * (found.min_cllr - float(np.mean(parts))), 0.0), costs)
+    problems, calibration = summary.problems, found.calibration
+    is_open = math.isfinite(found.min_cllr) and calibration.scale > 0.0 and not found.n_infinite
+    if not isinstance(problems, InTurn) or not is_open:
+        return None
+    n, trials = found.n_classes, problems.trials
+    order = np.concatenate([trials.rows(k) for k in range(n)])
+    fixed, basis = np.append(calibration.scale, calibration.offset), np.zeros((n + 1, n))
+    basis[0, 0], basis[1:, 1:] = calibration.scale, helmert(n).T
+    start, costs, parts = np.zeros(n), np.zeros(len(order)), []
+    whole = _objective(trials, order, left_out.share, fixed, basis)
+    at = whole(start)
+    if not at.is_finite:
+        return None
+    first = Minimum(start, start, at, math.inf, 0, 1, converged=True, flat=0)
+    for number, (weights, _) in enumerate(left_out.weights()):
+        how: Any = {"reuse": True, "precise": _PRECISE, "after": first, "max_evaluations": 20}
+        least = minimize(_objective(trials, order, weights, fixed, basis), start, **how)
+        parts.append(least.least / math.log(2))
+        scale, *offsets = fixed + basis @ least.best
+        for side in left_out.sides:
+            own = np.flatnonzero(side == number)
+            if not len(own):
+                continue
+            some = replace(trials, loglik=trials.loglik[order[own]], label=trials.label[order[own]], weights=None)
+            found_costs = calibrated_surprises(some, float(scale), np.array(offsets))
+            costs[own] += found_costs / len(left_out.sides)
+    return CalibratedWithout(max((len(parts) - 1) * (found.min_cllr - float(np.mean(parts))), 0.0), costs)
 
 
 def _objective(
@@ -184,7 +168,7 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
     left_out = LeftOut(means, N_GROUPS) if resampling.optimism else None  # unasked not: it takes longer than the rest
     left_out = left_out if left_out is not None and left_out.is_possible else None
-    without = None if left_out is None else CalibratedWithout.of(summary, found, left_out)
+    without = None if left_out is None else calibrated_without(summary, found, left_out)
     at_hand, keeps = AtHand.of_summary(summary), keeps_curve(n_units, len(axis_of(summary)), keep)
     gathered, costs = Gathered(means.design, keeps_curve=keeps), ClassFigureCosts(found, trials, design, without)
     dealt = DealtUnits(means.design, None if means.are_single else means.units.keys, Bands.MOST_UNITS)

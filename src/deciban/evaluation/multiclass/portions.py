@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import logit
@@ -50,10 +50,6 @@ from deciban.metrics import SortedScores
 from deciban.multiclass import PairwiseAnalysis
 from deciban.multiclass.tables import ByClass, Detectors, Pairs, ScoredClasses
 from deciban.types import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from deciban.evaluation.multiclass.summary import ClassSummary
-
 
 PAIR_FIGURES = ("cllr", "min_cllr", "calibration_loss")
 
