@@ -375,7 +375,7 @@ class MeasuredFusion(Fusion):
         backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
         backoff.system_names = self.system_names
         backoff.fit_pieces(source, engine, memory, units=units)
-        parts = data.made_by(_Measured(self.combine, terms))
+        parts = data.made_by(partial(_measured, self.combine, terms))
         fit = self._train(parts)
         if terms.indices:
             of_terms = fit.weights[-len(terms.indices) :]
@@ -405,7 +405,7 @@ def _terms_of_source(
     InputError
         If no trial of a class has all measures, or these are too large or small.
     """
-    parts, amounts = data.made_by(_Measured(combine, None)).undecided(1.0, 1.0)
+    parts, amounts = data.made_by(partial(_measured, combine, None)).undecided(1.0, 1.0)
     for amount, name in zip(amounts.total, ("non-target", "target"), strict=True):
         if not amount:
             raise no_trial_with_all(name)
@@ -453,29 +453,19 @@ def _lacking(combine: Any, symmetric: bool, chunk: Chunk) -> _Lacking:  # noqa: 
     return _Lacking(Sums.of([float(lacking), float(len(measures.present))]), tuple(measures.n_measures.items()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """Makes trials of the measures of a piece, those of both sides; or of scores and terms of measures."""
-
-    combine: Any
-    terms: QualityTerms | None
-
-    def rows(self, chunk: Chunk) -> BoolArray:
-        """Those of trials that have all measures."""
-        return _counting(chunk, _measures_of(chunk, self.combine))
-
-    def __call__(self, chunk: Chunk) -> Trials:
-        measures = _measures_of(chunk, self.combine)
-        rows = _counting(chunk, measures)
-        own, weight = measures.take(rows), chunk.float_weight
-        of_sides = [own.tables[side] for side in ("enroll", "test") if side in own.tables]
-        if self.terms is None:
-            columns = [column for table in of_sides for column in table.T]
-        else:
-            of_trial = list(own.tables["trial"].T) if "trial" in own.tables else []
-            of_terms = [np.asarray(term) for term in self.terms.columns_of(own)]
-            columns = [*(one[rows] for one in chunk.scores), *of_trial, *of_terms]
-        return Trials.of(columns, chunk.labels[rows], weights=None if weight is None else weight[rows])
+def _measured(combine: Any, terms: QualityTerms | None, chunk: Chunk) -> tuple[Trials, BoolArray]:
+    """Make trials of the measures of a piece, those of both sides; or of scores and terms of measures."""
+    measures = _measures_of(chunk, combine)
+    rows = _counting(chunk, measures)
+    own, weight = measures.take(rows), chunk.float_weight
+    of_sides = [own.tables[side] for side in ("enroll", "test") if side in own.tables]
+    if terms is None:
+        columns = [column for table in of_sides for column in table.T]
+    else:
+        of_trial = list(own.tables["trial"].T) if "trial" in own.tables else []
+        of_terms = [np.asarray(term) for term in terms.columns_of(own)]
+        columns = [*(one[rows] for one in chunk.scores), *of_trial, *of_terms]
+    return Trials.of(columns, chunk.labels[rows], weights=None if weight is None else weight[rows]), rows
 
 
 def _lost(combine: Any, terms: QualityTerms, weights: FloatArray, chunk: Chunk) -> Ends | None:

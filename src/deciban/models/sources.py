@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,6 @@ from deciban.core.training.linear_objective import Trials
 from deciban.core.training.multiclass_training import ClassFit, train_parts
 from deciban.core.training.sums import F, Parts, T, UnitSums
 from deciban.errors import InputError
-from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
 from deciban.models.uncertainty import JackknifeMaps
 from deciban.trials.passes import Engine, both, found_in
@@ -33,18 +32,10 @@ if TYPE_CHECKING:
     from deciban.core.training.influences import MomentSums
     from deciban.models.labelled import Form
 
-Made_co = TypeVar("Made_co", covariant=True)
-"""What is made of a piece."""
+from deciban.models.mapped import mapped
 
-
-class Makes(Protocol[Made_co]):
-    """Makes trials to train on of a piece; can be pickled."""
-
-    def __call__(self, chunk: Chunk, /) -> Made_co:
-        """The trials."""
-
-    def rows(self, chunk: Chunk, /) -> BoolArray | slice:
-        """Which rows of the piece they are of."""
+Makes: TypeAlias = Callable[[Chunk], tuple[T, BoolArray | slice]]
+"""Makes trials to train on of a piece, and tells which rows of the piece they are of; can be pickled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +185,7 @@ class SourceTrials(InPieces):
     def linear(self, form: Form) -> PartsOfTrials:
         """Trials to train weights of columns on."""
         if form not in self._parts:  # of others, the sample is not kept
-            self._parts = {form: self.made_by(_Formed(form))}
+            self._parts = {form: self.made_by(partial(_formed, form))}
         return self._parts[form]
 
     def made_by(self, make: Makes[Trials]) -> PartsOfTrials:
@@ -268,33 +259,24 @@ class _TrialParts(PartsOfPieces[Trials], PartsOfTrials):
         self.memory = data.memory
 
 
-@dataclass(frozen=True, slots=True)
-class _Formed:
-    """Makes trials whose columns are of some form."""
-
-    form: Form
-
-    def rows(self, chunk: Chunk) -> slice:  # noqa: ARG002
-        """All of them."""
-        return slice(None)
-
-    def __call__(self, chunk: Chunk) -> Trials:
-        columns, base = self.form(chunk.scores)
-        return Trials.of(columns, chunk.labels, weights=chunk.float_weight, base=base)
+def _formed(form: Form, chunk: Chunk) -> tuple[Trials, slice]:
+    """Make trials whose columns are of some form."""
+    columns, base = form(chunk.scores)
+    return Trials.of(columns, chunk.labels, weights=chunk.float_weight, base=base), slice(None)
 
 
 def _made(make: Makes[Any], look: Callable[[Any], Any], chunk: Chunk) -> Any:
     """Look at the trials that are made of a piece."""
     if chunk.truth is None or not len(chunk.truth):
         return None
-    trials = make(chunk)
+    trials, _ = make(chunk)
     return look(trials) if len(trials) else None
 
 
 def _made_by_unit(make: Makes[Any], look: Callable[[Any, TrialUnits], Any], chunk: Chunk, units: TrialUnits) -> Any:
     """Look at the trials that are made of a piece, with their units."""
-    trials = make(chunk)
-    return look(trials, units.take(make.rows(chunk))) if len(trials) else None
+    trials, rows = make(chunk)
+    return look(trials, units.take(rows)) if len(trials) else None
 
 
 def _of_scores(look: MomentSums, chunk: Chunk, units: TrialUnits) -> UnitSums:
@@ -421,22 +403,15 @@ class _ClassParts(PartsOfPieces[CountedTrials], PartsOfClassTrials):
     """Trials of a source."""
 
     def __init__(self, data: SourceClasses, memory: int | None) -> None:
-        super().__init__(data, _Counted(data.prior))
+        super().__init__(data, partial(_counted, data.prior))
         self.prior, self.names, self.memory = data.prior, data.classes, memory
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Counted:
-    """Makes of a piece the trials that count."""
-
-    prior: FloatArray
-
-    def rows(self, chunk: Chunk) -> BoolArray:
-        """Which rows of the piece they are of."""
-        return which_count(chunk.labels, self.prior, chunk.float_weight)
-
-    def __call__(self, chunk: Chunk) -> CountedTrials:
-        return CountedTrials.of(np.stack(chunk.scores, axis=1), chunk.labels, self.prior, chunk.float_weight)
+def _counted(prior: FloatArray, chunk: Chunk) -> tuple[CountedTrials, BoolArray]:
+    """Make trials of those of a piece that count."""
+    truth, weight = chunk.labels, chunk.float_weight
+    counted = CountedTrials.of(np.stack(chunk.scores, axis=1), truth, prior, weight)
+    return counted, which_count(truth, prior, weight)
 
 
 def _recorded(n_classes: int, chunk: Chunk) -> Record:

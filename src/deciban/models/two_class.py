@@ -211,7 +211,8 @@ def outcome(tar: WeightedScores, non: WeightedScores, status: str) -> dict[str, 
 def outcome_of(data: Any, transform: Callable[[FloatArray], FloatArray], status: str) -> dict[str, Plain]:
     """The same of `Labelled` trials, or of trials in pieces, after a map that can be pickled."""
     costs: ClassCosts = data.look(partial(costs_of_mapped, transform))
-    return _outcome(mixed(*costs.of_class, 0.0), status)
+    tar, non = costs.of_class
+    return _outcome(mixed(tar, non, 0.0), status)
 
 
 def _outcome(objective: float, status: str) -> dict[str, Plain]:
@@ -267,7 +268,8 @@ class TrainedByRule(ScoreModel):
         wanted = Wanted(truth=True, weight=llrs.has_weights)
         step = partial(_costs_by_rule, log_odds, alpha, beta)
         costs: ClassCosts = found_in(llrs, engine, wanted, step, "adding up costs")
-        return mixed(*costs.of_class, log_odds)
+        tar, non = costs.of_class
+        return mixed(tar, non, log_odds)
 
     def _train(self, given: Trials | PartsOfTrials, **form: Any) -> LinearFit:
         """Train on trials in memory or in parts, which have no class weights yet."""

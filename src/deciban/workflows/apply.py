@@ -36,10 +36,19 @@ from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import AnyArray, Progress
-from deciban.workflows.applied import Applying, Tally, ToApply, applied, digest, rows_met, said, stamped
+from deciban.workflows.applied import (
+    Applying,
+    Tally,
+    ToApply,
+    applied,
+    digest,
+    on_shared_trials,
+    rows_met,
+    said,
+    stamped,
+)
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
-from deciban.workflows.meeting import on_shared_trials
 from deciban.workflows.model_files import (
     AnyModel,
     model_message,

@@ -46,7 +46,7 @@ from deciban.workflows.applied import given_systems, naming, result_of
 from deciban.workflows.apply import apply_files, how_to_read
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.kinds import AnyKind, kind_called
-from deciban.workflows.kinds.looks import Looks, decision_messages
+from deciban.workflows.kinds.score_units import Looks, decision_messages
 from deciban.workflows.model_files import AnyModel, model_message, path_of_model, trained_model
 from deciban.workflows.options import Options
 from deciban.workflows.quality import QualityFiles, quality_paths

@@ -20,9 +20,8 @@ from deciban.types import Progress
 from deciban.workflows.evaluating import evaluate_source, number_of_worst, opened
 from deciban.workflows.inputs import Opened, Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import AnyKind, kind_called
-from deciban.workflows.options import Figures, HowSure, Options
+from deciban.workflows.options import Figures, HowSure, Options, Renamed, renamed
 from deciban.workflows.plans import with_primary_numbers
-from deciban.workflows.system_names import Renamed, renamed
 from deciban.workflows.two_files import named_scores
 
 

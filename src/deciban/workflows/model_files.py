@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,8 +23,7 @@ from deciban.trials import ClassScores, Origin, Scores
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, ShardSource, Wanted
 from deciban.workflows.kinds import kind_called, kind_of
-from deciban.workflows.options import KindName, Options
-from deciban.workflows.system_names import known_by
+from deciban.workflows.options import KindName, Options, known_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +37,14 @@ class _Fingerprint:
         return _Fingerprint(tuple(one + own & (1 << 64) - 1 for one, own in pairs))
 
 
-@dataclass(frozen=True, slots=True)
-class _Digits:
-    """A look at the fingerprint of the trials of a piece, with their weights and without."""
-
-    model: ScoreModel
-
-    def __call__(self, chunk: Chunk) -> _Fingerprint | None:
-        if chunk.truth is None or not len(chunk.truth):
-            return None
-        truth = chunk.truth
-        measures = chunk.quality or {}
-        seen = self.model.seen(chunk.stacked, [measures[name] for name in ARGUMENTS if name in measures])
-        weights = [None] if chunk.weight is None else [chunk.weight.astype(np.float64, copy=False), None]
-        return _Fingerprint(tuple(digits_of(seen, truth, one) for one in weights))
+def _digits(model: ScoreModel, chunk: Chunk) -> _Fingerprint | None:
+    """Find the fingerprint of the trials of a piece, with their weights and without."""
+    if chunk.truth is None or not len(chunk.truth):
+        return None
+    measures = chunk.quality or {}
+    seen = model.seen(chunk.stacked, [measures[name] for name in ARGUMENTS if name in measures])
+    weights = [None] if chunk.weight is None else [chunk.float_weight, None]
+    return _Fingerprint(tuple(digits_of(seen, chunk.truth, one) for one in weights))
 
 
 def is_of_training(
@@ -68,7 +62,7 @@ def is_of_training(
         return False
     systems = tuple(range(len(source.systems)))
     wanted = Wanted(systems, truth=True, weight=source.has_weights, quality=model.quality_arguments)
-    found = found_in(source, engine, wanted, _Digits(model), "comparing with the trials of training")
+    found = found_in(source, engine, wanted, partial(_digits, model), "comparing with the trials of training")
     return found is not None and any(in_digits(one) == training.fingerprint for one in found.each)
 
 

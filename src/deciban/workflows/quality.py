@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -382,7 +383,9 @@ def with_quality(
     counts = np.zeros(0)
     if wanted:
         with scale.engine() as engine:
-            counts = found_in(able, engine, Wanted((), quality=wanted), _Known(wanted), "looking for quality").total
+            counts = found_in(
+                able, engine, Wanted((), quality=wanted), partial(_known, wanted), "looking for quality"
+            ).total
     chosen = tuple(name for name, n in zip(wanted, counts, strict=False) if n)
     is_for_any = set(measured) == set(QUALITY_SIDES)  # one list of names, not said of which side
     missing = [] if is_for_any else [side for side in measured if f"{side}_quality" not in chosen]
@@ -427,12 +430,7 @@ def _measured(piece: Piece, measured: Measured) -> Piece:
     return replace(piece, layout=replace(piece.layout, quality=QualityOf(dict(measured))))
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """A look at a piece that counts trials with measures of each side."""
-
-    wanted: tuple[str, ...]
-
-    def __call__(self, chunk: Chunk) -> Sums:
-        tables = chunk.quality or {}
-        return Sums.of([float(np.count_nonzero(~np.isnan(tables[name][:, 0]))) for name in self.wanted])
+def _known(wanted: Sequence[str], chunk: Chunk) -> Sums:
+    """Count trials of a piece with measures of each side."""
+    tables = chunk.quality or {}
+    return Sums.of([float(np.count_nonzero(~np.isnan(tables[name][:, 0]))) for name in wanted])

@@ -28,9 +28,9 @@ from deciban.workflows.fitting import crossed, fit_source, require_groups, selec
 from deciban.workflows.inputs import Opened, Paths
 from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.kinds import AnyScores, kind_called
-from deciban.workflows.kinds.looks import messages_on_ratios
+from deciban.workflows.kinds.score_units import messages_on_ratios
 from deciban.workflows.model_files import Scored, refuse_twice, require_one_system
-from deciban.workflows.options import Options
+from deciban.workflows.options import Options, Renamed
 from deciban.workflows.quality import (
     Combined,
     Measured,
@@ -40,7 +40,6 @@ from deciban.workflows.quality import (
     read_measures,
     with_quality,
 )
-from deciban.workflows.system_names import Renamed
 from deciban.workflows.training_rows import (
     Compared,
     Others,

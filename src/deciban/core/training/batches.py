@@ -117,7 +117,7 @@ class TrialsInParts(LooksAtParts):
 
     @property
     def left_of(self) -> Left:
-        """See `HasParts`."""
+        """See `LooksAtParts`."""
         return partial(_undecided, self.class_weights, self.rule, self.reach)
 
 
@@ -329,7 +329,7 @@ class ClassTrialsInParts(LooksAtParts):
 
     @property
     def left_of(self) -> Left:
-        """See `HasParts`."""
+        """See `LooksAtParts`."""
         factor = self.factor if np.any(self.factor != 1.0) else None
         return partial(_undecided_of_classes, self.class_weights, factor, self.reach, self.given.called)
 
@@ -347,7 +347,7 @@ class _Every(ClassTrialsInParts):
 
     @property
     def left_of(self) -> Left:
-        """See `HasParts`."""
+        """See `LooksAtParts`."""
         return partial(_every, self.class_weights, self.with_certain)
 
 

@@ -289,19 +289,7 @@ class Parts(ABC, Generic[T]):
         """
 
 
-class HasParts(Protocol):
-    """What is asked of trials to train on that are in parts."""
-
-    @property
-    def given(self) -> Any:
-        """The `Parts`."""
-
-    @property
-    def left_of(self) -> Left:
-        """Makes of a part the trials that are trained on."""
-
-
-class LooksAtParts:
+class LooksAtParts(ABC):
     """Looks at trials to train on, part by part; base of what stands for all of them.
 
     Of trials as a whole `each` calls the look once.
@@ -310,7 +298,15 @@ class LooksAtParts:
     size = 1
     """Second derivatives cost next to nothing beside reading, as with few trials."""
 
-    def each(self: HasParts, look: Callable[[Any], F]) -> F:
+    given: Any
+    """The `Parts`."""
+
+    @property
+    @abstractmethod
+    def left_of(self) -> Left:
+        """Makes of a part the trials that are trained on."""
+
+    def each(self, look: Callable[[Any], F]) -> F:
         """What a look at all of them finds: one pass."""
         found: F = self.given.each(partial(_of_left, look, self.left_of))
         return found
