@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.resampling.intervals import Interval
+from deciban.core.resampling.units import independent
 from deciban.evaluation import evaluate
 from deciban.evaluation.uncertainty import (
     bounds_in_words,
@@ -118,7 +119,7 @@ def test_captions_state_that_minima_are_optimistic():
 
 
 def test_captions_state_that_trials_are_taken_as_independent():
-    alone = replace(ONE, uncertainty=replace(ONE.uncertainty, noun="trial", source="trials taken as independent"))
+    alone = replace(ONE, uncertainty=replace(ONE.uncertainty, noun="trial", source=independent("trial")))
     n = ONE.uncertainty.n_units
     assert caption_of([alone]) == f"95 % intervals by trial, {n} trials taken as independent"
     assert "independent" not in caption_of([ONE])

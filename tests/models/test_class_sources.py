@@ -12,7 +12,7 @@ from deciban.calibration import (
     MulticlassShiftCalibrator,
 )
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits
-from deciban.core.training import class_parts
+from deciban.core.training import batches
 from deciban.engines.threads import Threads
 from deciban.engines.trial_units import LookAtUnits
 from deciban.errors import DecibanWarning, InputError
@@ -28,7 +28,7 @@ NAMES = ("cat", "dog", "eel", "fox")
 @pytest.fixture
 def small_sample(monkeypatch):
     """A sample that is far from all trials."""
-    monkeypatch.setattr(class_parts, "_DRAWN", 1500)
+    monkeypatch.setattr(batches, "_CLASSES_DRAWN", 1500)
 
 
 def trials(rng, n=6000, n_systems=2):

@@ -23,7 +23,7 @@ from deciban.core.resampling.intervals import (
     checked_level,
 )
 from deciban.core.resampling.rates import FEWEST_CLUSTERS, ClassSize, RateSum
-from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, Keys
+from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, Keys, is_independent
 from deciban.errors import InputError
 from deciban.messages import counted
 from deciban.types import FloatArray
@@ -185,7 +185,7 @@ class Uncertainty:
     @property
     def are_independent(self) -> bool:
         """Whether the units are the trials themselves."""
-        return self.source.endswith(INDEPENDENT)
+        return is_independent(self.source)
 
     @property
     def notes(self) -> tuple[str, ...]:

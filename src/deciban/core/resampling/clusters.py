@@ -149,7 +149,7 @@ class ClusterDesign:
     n_trials: FloatArray
     seen: IntArray
     overlap: FloatArray
-    _sizes: dict[bytes, ClassSize] = field(default_factory=dict, init=False)
+    _sizes: list[tuple[Groups, FloatArray, list[ClassSize]]] = field(default_factory=list, init=False)
 
     @classmethod
     def of(
@@ -212,16 +212,31 @@ class ClusterDesign:
         """The same rounded down, and at least 1."""
         return np.maximum(np.floor(self.n_clusters * (1.0 + 1e-9)).astype(np.int64), 1)
 
-    def size(self, weights: FloatArray) -> ClassSize:
-        """Return the size of a group of classes whose means have these weights."""
-        key = weights.tobytes()
-        if key not in self._sizes:
-            own = weights > 0.0
-            n_trials = float(weights.sum() ** 2 / np.sum(weights[own] ** 2 / self.n_trials[own]))
-            overlap = float(weights @ self.overlap @ weights)
-            n_clusters = float(weights.sum()) ** 2 / overlap if overlap > 0.0 else 0.0
-            self._sizes[key] = ClassSize(n_trials, n_clusters, min(int(self.seen[own].sum()), self.n_units))
-        return self._sizes[key]
+    @cached_property
+    def _is_diagonal(self) -> bool:
+        """Whether no two classes share a unit."""
+        return bool(np.count_nonzero(self.overlap) == np.count_nonzero(np.diag(self.overlap)))
+
+    def _known(self, groups: Groups) -> tuple[Groups, FloatArray, list[ClassSize]]:
+        """Return overlap and sizes of groups: computed once for all metrics of a detector, which share the groups."""
+        if not self._sizes or self._sizes[0][0] is not groups:
+            weights = groups.weights
+            left = weights * np.diag(self.overlap) if self._is_diagonal else weights @ self.overlap
+            overlap = left @ weights.T
+            self._sizes[:] = [
+                (groups, overlap, [self._size(*one) for one in zip(weights, np.diag(overlap), strict=True)])
+            ]
+        return self._sizes[0]
+
+    def _size(self, weights: FloatArray, overlap: float) -> ClassSize:
+        own = weights > 0.0
+        n_trials = float(weights.sum() ** 2 / np.sum(weights[own] ** 2 / self.n_trials[own]))
+        n_clusters = float(weights.sum()) ** 2 / float(overlap) if overlap > 0.0 else 0.0
+        return ClassSize(n_trials, n_clusters, min(int(self.seen[own].sum()), self.n_units))
+
+    def group_sizes(self, groups: Groups) -> list[ClassSize]:
+        """Return the size of each group of classes."""
+        return self._known(groups)[2]
 
     def too_few(self, names: Sequence[str] = _NAMES) -> dict[str, float]:
         """Return the effective numbers of units of classes that have too few for intervals."""
@@ -230,7 +245,7 @@ class ClusterDesign:
 
     def has_enough(self, groups: Groups) -> bool:
         """Return whether each group has enough effective units for intervals."""
-        return all(self.size(own).is_enough for own in groups.weights)
+        return all(size.is_enough for size in self.group_sizes(groups))
 
     def n_units_of(self, groups: Groups) -> int:
         """Return how many units have trials of these classes; of several classes at most so many."""
@@ -245,7 +260,7 @@ class ClusterDesign:
 
         See `degrees_of`, and `degrees_by_kurtosis` for a mean of costs.
         """
-        most = degrees_of(spread.by_group, groups.weights @ self.overlap @ groups.weights.T)
+        most = degrees_of(spread.by_group, self._known(groups)[1])
         if not is_mean:
             return most
         return degrees_by_kurtosis(most, float(spread.total), float(spread.fourth), self.n_units)
@@ -264,8 +279,8 @@ class ClusterDesign:
             that vary alike.
         """
         factor, parts = self.n_units / (self.n_units - 1), list[tuple[RatePart, ...]]()
-        for k, own in enumerate(groups.weights):
-            top, size = most[k], self.size(own)
+        for k, size in enumerate(self.group_sizes(groups)):
+            top = most[k]
             rate = np.clip(np.divide(spread.means[k], top, out=np.zeros(np.shape(top)), where=top > 0.0), 0.0, 1.0)
             squared = np.divide(1.0, top * top, out=np.zeros(np.shape(top)), where=top > 0.0)
             alone, n_trials = spread.alone[k] * squared, np.full(np.shape(top), size.n_trials)

@@ -198,7 +198,7 @@ def detector_groups(prior: FloatArray, target: int) -> Groups:
 
 def effective_of(design: ClusterDesign, groups: Groups) -> tuple[int, int]:
     """Return the effective numbers of units of both groups, rounded down."""
-    tar, non = (max(math.floor(design.size(own).n_clusters + 1e-9), 1) for own in groups.weights)
+    tar, non = (max(math.floor(size.n_clusters + 1e-9), 1) for size in design.group_sizes(groups))
     return tar, non
 
 
@@ -264,7 +264,7 @@ class DetectorBands:
         design, groups = self.units.design.clusters, detector_groups(self.rivals, target)
         if not design.has_enough(groups):
             return
-        sizes, factor = [design.size(own) for own in groups.weights], self.units.n_units / (self.units.n_units - 1)
+        sizes, factor = design.group_sizes(groups), self.units.n_units / (self.units.n_units - 1)
         squares, rates = below.squares(self.weights * np.array([[1.0], [-1.0]])), below.rates()
         for k, name in zip(range(self.n_curves), ("act_error", "min_error"), strict=False):
             by_side = squares[1:, k, ::-1]

@@ -1,4 +1,4 @@
-"""Arrays of NumPy's file format, single and in archives: what is promised is checked before room is made for it."""
+"""Arrays of NumPy files, single and in archives: checked before room is made for them, pickles never loaded."""
 
 from __future__ import annotations
 
