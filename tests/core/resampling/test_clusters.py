@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, UnitPairs
+from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, StratumWeights, UnitDesign
 from deciban.core.resampling.rates import ClassSize
+from deciban.core.resampling.units import TrialUnits
 
 
 def design_of(*sizes):
@@ -71,16 +72,17 @@ def test_sizes_of_groups_come_from_the_units_that_classes_share():
 def test_powers_are_summed_over_units_through_their_groups(seed, single):
     rng = np.random.default_rng(seed)
     n_classes, n_units = 4, 6
-    n = n_units if single else 15
-    unit = rng.permutation(n_units) if single else rng.integers(0, n_units, n)
-    pairs = UnitPairs(rng.integers(0, n_classes, n), unit, np.ones(n), n_units)
-    values = rng.normal(size=(2, n))
-    assert pairs.are_single == single
+    unit = rng.permutation(n_units) if single else np.append([0, 0], rng.integers(0, n_units, 15))
+    stratum = np.append([0, 1], rng.integers(0, n_classes, len(unit) - 2))
+    weights = StratumWeights.of(stratum, n_classes, None, TrialUnits.of(unit))
+    design = UnitDesign(np.arange(n_classes), n_classes, weights)
+    values = rng.normal(size=(2, design.n_pairs))
+    assert design.are_single == single
     for groups in (Groups.apart(4), Groups(np.array([[0.0, 0.5, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0]])), Groups.of([3], 4)):
-        found = pairs.powers(values, groups)
+        found = design.powers(values, groups)
         for k, row in enumerate(values):
             sums = np.zeros((n_units, len(groups)))
-            for home, own, value in zip(pairs.home, unit, row, strict=True):
+            for home, own, value in zip(design.home_of_pairs, design.unit_of_pairs, row, strict=True):
                 if (group := groups.of_class[home]) >= 0:
                     sums[own, group] += value
             whole = sums.sum(axis=1)
