@@ -68,6 +68,16 @@ def test_squares_are_those_of_influences(n_sides):
     assert means.design.n_units == len(set().union(*units_of(units)))
 
 
+def test_means_and_variances_of_independent_trials_are_those_by_definition():
+    label, stratum, weights, units, costs = drawn(weighted=True)
+    spread = ClassMeans.of(label, stratum, weights, units).sums(costs).spread(slice(None), Groups.apart(3))
+    share = weights / np.bincount(label, weights)[label]
+    for k, row in enumerate(costs):
+        left = row - (np.bincount(stratum, weights * row) / np.bincount(stratum, weights))[stratum]
+        np.testing.assert_allclose(spread.means[k], np.bincount(label, share * row))
+        np.testing.assert_allclose(spread.alone[k], np.bincount(label, share * left**2) / np.bincount(label))
+
+
 def test_a_class_with_fewer_units_has_the_variance_of_their_mean():
     """Units of one class each: what is estimated is the variance of a mean of so many, with its own mean taken out."""
     label, unit = np.repeat([0, 1], [12, 28]), np.arange(40) // 4
