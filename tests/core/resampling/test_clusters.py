@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, UnitPairs
+from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, StratumWeights, UnitDesign
 from deciban.core.resampling.rates import ClassSize
+from deciban.core.resampling.units import TrialUnits
 
 
 def design_of(*sizes):
@@ -70,17 +71,17 @@ def test_sizes_of_groups_come_from_the_units_that_classes_share():
 @given(seed=st.integers(0, 2**32 - 1))
 def test_powers_are_summed_over_units_through_their_groups(seed, single):
     rng = np.random.default_rng(seed)
-    n_classes, n_units = 4, 6
-    n = n_units if single else 15
-    unit = rng.permutation(n_units) if single else rng.integers(0, n_units, n)
-    pairs = UnitPairs(rng.integers(0, n_classes, n), unit, np.ones(n), n_units)
-    values = rng.normal(size=(2, n))
+    home = np.array([0, 1, 1, 2, 3])  # the second class has two strata
+    stratum = np.sort(np.append(np.arange(5), rng.integers(0, 5, 10)))
+    unit = rng.permutation(15) if single else rng.integers(0, 6, 15)
+    pairs = UnitDesign(home, 4, StratumWeights.of(stratum, 5, None, TrialUnits.of(unit)))
+    n_units, values = pairs.n_listed, rng.normal(size=(2, len(pairs.unit_of_pairs)))
     assert pairs.are_single == single
     for groups in (Groups.apart(4), Groups(np.array([[0.0, 0.5, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0]])), Groups.of([3], 4)):
         found = pairs.powers(values, groups)
         for k, row in enumerate(values):
             sums = np.zeros((n_units, len(groups)))
-            for home, own, value in zip(pairs.home, unit, row, strict=True):
+            for home, own, value in zip(pairs.home_of_pairs, pairs.unit_of_pairs, row, strict=True):
                 if (group := groups.of_class[home]) >= 0:
                     sums[own, group] += value
             whole = sums.sum(axis=1)
