@@ -170,6 +170,20 @@ def test_a_range_that_the_sample_did_not_show_is_split_further(monkeypatch, weig
     assert found.cllr == pytest.approx(whole.cllr, rel=1e-14)
 
 
+def test_a_last_batch_of_one_score_makes_no_range_of_one_score(monkeypatch):
+    """The sample does not show it, so that its score shares a range with others, which came before."""
+    monkeypatch.setattr("deciban.engines.counting._FEWEST_ROWS", 100)
+    rng, pieces = np.random.default_rng(16), []
+    for at in range(24):
+        truth = rng.random(100) < 0.4
+        scores = np.where(truth, 1.0, -1.0) + rng.normal(0.0, 2.0, 100) if at < 23 else np.full(100, 0.25)
+        pieces.append(ArrayPiece(f"piece {at}", 100, (scores,), truth))
+    source = replace(source_of(scores, truth, rng), pieces=tuple(pieces))
+    found = evaluation_of(summarize_shards(source, Threads(1), 40_000, figures=FIGURES))
+    scores, truth = (np.concatenate([getattr(one, name) for one in pieces], axis=-1) for name in ("scores", "truth"))
+    assert differing(found, evaluate(scores[0][truth], scores[0][~truth], operating_points=FIGURES)) <= ROUNDED
+
+
 def test_rates_at_requested_rates_are_exact_between_the_lines_of_plots():
     """Of so many trials only corners of the ROC near lines are kept, and the requested rates are lines, too."""
     rng = np.random.default_rng(13)

@@ -61,6 +61,21 @@ def test_sums_over_blocks_are_those_of_all_trials(seed, n_sides):
         np.testing.assert_allclose(found, whole.influences(), rtol=1e-9, atol=1e-11)
 
 
+@given(seed=SEEDS)
+def test_means_and_variances_of_single_trials_are_those_of_their_definitions(seed):
+    """Class by class: the mean of costs, and its variance about the means of strata if trials were independent."""
+    _, home, stratum, weights, units, costs = drawn(seed, 1)
+    label, own = home[stratum], np.ones(len(stratum)) if weights is None else weights
+    found = ClassMeans.of(label, stratum, weights, units).sums(costs).spread(slice(0, 2), Groups.apart(3))
+    for k, row in enumerate(costs):
+        centre = np.array([np.average(row[stratum == at], weights=own[stratum == at]) for at in range(4)])[stratum]
+        for c in range(3):
+            rows = label == c
+            square = np.average((row - centre)[rows] ** 2, weights=own[rows])
+            assert found.means[k, c] == pytest.approx(np.average(row[rows], weights=own[rows]), rel=1e-12)
+            assert found.alone[k, c] == pytest.approx(square / np.count_nonzero(rows), rel=1e-8, abs=1e-20)
+
+
 def test_costs_that_are_alike_in_every_class_give_nothing_to_the_last_digit():
     _, home, stratum, weights, units, _ = drawn(3, 1)
     costs, n = np.array([0.1, 0.7, 1.0 / 3.0, 1e9])[stratum][None], len(stratum)
