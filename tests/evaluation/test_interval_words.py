@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from deciban.core.resampling.intervals import Interval
 from deciban.core.resampling.units import independent
 from deciban.evaluation import evaluate
-from deciban.evaluation.linear_figures import with_interval
-from deciban.evaluation.uncertainty import bounds_in_words, caption_of, corrected_of, optimism_in_words, shown_interval
+from deciban.evaluation.uncertainty import (
+    bounds_in_words,
+    caption_of,
+    corrected_of,
+    optimism_in_words,
+    shown_interval,
+    with_interval,
+)
 
 RNG = np.random.default_rng(5)
 SPEAKERS = {"tar_units": np.arange(200) % 40, "non_units": RNG.integers(0, 40, (800, 2))}

@@ -19,17 +19,16 @@ from deciban.messages import Message, counted
 from deciban.trials import JoinReport
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
-from deciban.workflows.inputs import Opened, ScoreFiles, paths_of, ties_in_words
+from deciban.workflows.inputs import Opened, ScoreFiles, is_object, open_source, paths_of, ties_in_words
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, Options
-from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import are_summaries, opened_summaries
 
 if TYPE_CHECKING:
     from deciban.trials.passes import Engine
     from deciban.workflows.conditions import Conditions
     from deciban.workflows.plans import Planned
-    from deciban.workflows.units_of_sources import UnitsOfSource
+    from deciban.workflows.units import UnitsOfSource
 
 TWO_CLASSES = ("target", "non-target")
 
@@ -121,7 +120,7 @@ def evaluate_source(
         As reading does; or if something is asked for that needs all trials in memory.
     """
     from deciban.models.mapped import having
-    from deciban.workflows.units_of_sources import units_of_source
+    from deciban.workflows.units import units_of_source
 
     say, found = progress or (lambda _words: None), list[Any]()
     by_condition, primaries, said = list[Any](), list[Any](), tuple[Message, ...]()

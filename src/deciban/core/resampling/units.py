@@ -101,6 +101,11 @@ class TrialUnits:
         """The units of some trials, by a mask or positions; the units stay the same, also where no trial is left."""
         return replace(self, codes=tuple(side[chosen] for side in self.codes))
 
+    def among(self, keys: Keys) -> TrialUnits:
+        """Return the same units by their positions among all units, whose keys ascend."""
+        place = np.searchsorted(keys, self.keys)
+        return replace(self, codes=tuple(place[side] for side in self.codes), keys=keys)
+
     def only_used(self) -> TrialUnits:
         """Without units that no trial has."""
         used = np.zeros(self.n_units, np.bool_)
