@@ -35,3 +35,16 @@ def test_a_condition_against_the_mean_of_the_others_has_the_variance_of_independ
         assert row.interval.estimate == pytest.approx(values[k] - values[others].mean(), rel=1e-12)
         error = np.sqrt((squares[k] + squares[others].sum() / 4) * n / (n - 1))
         assert row.interval.standard_error == pytest.approx(error, rel=1e-9)
+
+
+def test_minima_without_an_error_of_some_class_are_not_compared():
+    """13 conditions that are alike, of 30 non-targets each: the best threshold lies above all of these in every one."""
+    rng, found = np.random.default_rng(3), []
+    tar = rng.normal(2, 2, 200)
+    for k in range(13):
+        units = 1000 * (k + 1) + np.arange(30)
+        non = rng.normal(-2, 2, 30)
+        found.append(evaluate(tar, non, tar_units=np.arange(200), non_units=units, name=f"c{k}"))
+    rows, _ = differences_between(found, 0.95)
+    assert {row.figure for row in rows} >= {"eer", ("act_dcf", 0)}
+    assert not {row.figure for row in rows} & {("min_dcf", 0), "mean_min_dcf"}

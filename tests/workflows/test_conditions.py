@@ -296,11 +296,10 @@ def test_minima_without_false_alarms_are_not_taken_for_different():
     frame["place"] = np.array(list("abcde"))[np.arange(1000) % 5]
     (part,) = deciban.evaluate(frame, score=["score"], by="place", units="speaker").conditions[0].partitions
     told = beyond_doubt(part, 0.95)
-    assert len(told) == 1
     assert told[0].startswith("no condition differs from the mean of the others beyond doubt")
-    of_minima = [one for one in part.differences if one.figure == ("min_dcf", 0)]
-    assert len(of_minima) == 5 + 10  # each with the mean of the others, and all pairs
-    assert all(one.interval.low < 0.0 < one.interval.high for one in of_minima)
+    (last,) = told[1:]
+    assert last.startswith("no differences of minDCF, as a class has no error at the best threshold: place a; place b;")
+    assert not [one for one in part.differences if one.figure == ("min_dcf", 0)]
 
 
 def test_conditions_of_few_units_are_left_out_of_comparisons():
@@ -310,7 +309,7 @@ def test_conditions_of_few_units_are_left_out_of_comparisons():
     frame["speaker"] = np.where(place == 2, 100 + np.arange(600) // 6 % 3, rng.integers(0, 40, 600))
     (part,) = deciban.evaluate(frame, score=["score"], by="place", units="speaker").conditions[0].partitions
     assert {(one.first, one.second) for one in part.differences} == {("place a", "place b")}
-    assert beyond_doubt(part, 0.95)[-1] == "not compared, as a class has fewer than 5 effective units: place c"
+    assert "not compared, as a class has fewer than 5 effective units: place c" in beyond_doubt(part, 0.95)
 
 
 def test_a_difference_is_that_of_a_comparison_of_both():
