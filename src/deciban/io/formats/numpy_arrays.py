@@ -143,7 +143,8 @@ def _of_matrix(matrix: AnyArray, trials: Trials, options: Options) -> Contents:
     if options.need in ("key", "class-key"):
         raise FormatError(
             f"{origin.name}: a {matrix.shape[0]:,} x {n_columns:,} matrix, but a key was asked for. Expected one label "
-            "per trial, or one-hot rows: a single 1 in the column of the true class, and 0 in all others."
+            "per trial, or one-hot rows: a single 1 in the column of the true class, and 0 in all others. The mask of "
+            "a matrix of trials has 1 for targets, -1 for non-targets and 0 for cells that are no trial."
         )
     if options.need == "scores":
         raise FormatError(

@@ -76,13 +76,13 @@ def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
     return kinds_of(opened_file(first, ()).schema_arrow, options, source.name, partial(sample, first))
 
 
-def sample(source: Source) -> list[list[str]]:
-    """The names of columns and the first rows, as text; of a folder nothing."""
+def sample(source: Source, *columns: str) -> list[list[str]]:
+    """The names of all columns, or of some, and the first rows, as text; of a folder nothing."""
     if source.is_folder:
         return []
     file = opened_file(source, ())
     check_size(min(SAMPLED, file.metadata.num_rows), len(file.schema_arrow.names), source.size, source.name)
-    batch = next(file.iter_batches(batch_size=SAMPLED), None)
+    batch = next(file.iter_batches(batch_size=SAMPLED, columns=list(columns) or None), None)
     return [] if batch is None else rows_of(batch)
 
 
@@ -383,8 +383,8 @@ def holds_arrow(source: Source, options: Options) -> tuple[ContentKind, ...]:
     return kinds_of(schema, options, source.name, partial(sample_arrow, source))
 
 
-def sample_arrow(source: Source) -> list[list[str]]:
-    """The names of columns and the first rows, as text."""
+def sample_arrow(source: Source, *columns: str) -> list[list[str]]:
+    """The names of all columns, or of some, and the first rows, as text."""
     reader = _opened(source, None)
     batches = (
         (reader.get_batch(at) for at in range(reader.num_record_batches))
@@ -392,7 +392,7 @@ def sample_arrow(source: Source) -> list[list[str]]:
         else reader
     )
     batch = next((one for one in batches if one.num_rows), None)
-    return [] if batch is None else rows_of(batch)
+    return [] if batch is None else rows_of(batch.select(list(columns)) if columns else batch)
 
 
 def _opened(source: Source, fields: Sequence[int] | None) -> Any:

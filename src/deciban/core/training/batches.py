@@ -1,10 +1,16 @@
-"""Trials of many classes that do not fit in memory; the way of two classes (`deciban.core.training.linear_parts`)."""
+"""Trials of two classes or of many that do not fit in memory: they are looked at part by part, in order or at once.
+
+The first look goes through all of them. It finds how much each class counts, between which ends scores lie, what
+infinite ones decide, and draws a sample; the sample tells nearly where the optimum is. The others are the looks of the
+search itself: value, gradient and Hessian, each of a part, by the very objective of trials in memory.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -12,12 +18,183 @@ from deciban._validate.arrays import all_finite
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, parted, require_rivals, rivals_of
 from deciban.core.classes.loglik import are_alike
-from deciban.core.training.drawn import Drawn, sample_size
+from deciban.core.training.linear_objective import Trials
 from deciban.core.training.multiclass_objective import ClassTrials
-from deciban.core.training.sums import LooksAtParts, Parts, Sums
+from deciban.core.training.separation import Amounts, Pair, undecided
+from deciban.core.training.sums import Deviations, Drawn, Ends, Left, LooksAtParts, Parts, Sums, sample_size
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
-_DRAWN, _NUMBERS = 1 << 18, 1 << 24
+DRAWN = 1 << 17
+"""Trials of each class that the sample holds, if there are so many."""
+
+
+class PartsOfTrials(Parts[Trials]):
+    """Trials of two classes in parts.
+
+    Attributes
+    ----------
+    memory : int or None
+        Bytes that may be taken; left out, the sample is as large as it is good for.
+    """
+
+    memory: int | None = None
+
+    _infinite: BoolArray | None = None
+    _first: tuple[Pair, FirstLook] | None = None
+
+    def undecided(self, alpha: float, beta: float) -> tuple[TrialsInParts, Amounts]:
+        """Have a first look, once; see `deciban.core.training.separation.undecided`."""
+        if self._first is None or self._first[0] != (alpha, beta):
+            self._first = (alpha, beta), self.each(partial(_first_look, alpha, beta, self.memory))
+        found = self._first[1]
+        self._infinite = found.infinite
+        return TrialsInParts(self, found, (0.0, 0.0), (alpha, beta)), found.amounts
+
+    def infinite_columns(self) -> list[bool]:
+        """Which columns have infinite scores in trials that count, once trained on."""
+        return [] if self._infinite is None else self._infinite.tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class TrialsInParts(LooksAtParts):
+    """Trials to train on, in parts: what is asked of `Trials` as a whole.
+
+    Attributes
+    ----------
+    given : PartsOfTrials
+    first : FirstLook
+    class_weights : (float, float)
+    rule : (float, float)
+        By which infinite scores are looked at: its alpha and beta.
+    """
+
+    given: PartsOfTrials
+    first: FirstLook
+    class_weights: Pair
+    rule: Pair
+
+    def __len__(self) -> int:
+        return sum(self.first.amounts.left)
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        return self.few.n_columns
+
+    @property
+    def kinds(self) -> tuple[Any, ...]:
+        """The type of the numbers of each column."""
+        return self.few.kinds
+
+    @property
+    def has_base(self) -> bool:
+        """Whether something is added to the llr as it is."""
+        return self.few.has_base
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether trials count differently."""
+        return self.few.has_weights
+
+    @property
+    def amounts(self) -> Pair:
+        """How much non-targets and targets count that infinite scores do not decide."""
+        return self.first.undecided
+
+    @property
+    def reach(self) -> float:
+        """No score is farther from 0."""
+        ends = self.first.ends
+        return float(max(np.max(np.abs(ends.low), initial=0.0), np.max(np.abs(ends.high), initial=0.0)))
+
+    @cached_property
+    def few(self) -> Trials:
+        """The sample, with class weights that make it stand for all."""
+        some = self.first.drawn.trials
+        shares = zip(self.class_weights, self.amounts, some.amounts, strict=True)
+        non, tar = (weight * all_of_them / drawn for weight, all_of_them, drawn in shares)
+        return replace(some, class_weights=(non, tar))
+
+    @property
+    def left_of(self) -> Left:
+        """See `LooksAtParts`."""
+        return partial(_undecided, self.class_weights, self.rule, self.reach)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FirstLook:
+    """What a first look finds.
+
+    Attributes
+    ----------
+    amounts : Amounts
+    undecided : (float, float)
+        How much the trials count that infinite scores do not decide.
+    ends : Ends
+        Of the scores of each column in these.
+    infinite : (n_columns,) bool array
+        Whether a trial that counts has an infinite score.
+    drawn : Drawn
+    deviations : pair of Deviations
+        Of the scores of non-targets and of targets in these.
+    """
+
+    amounts: Amounts
+    undecided: Pair
+    ends: Ends
+    infinite: BoolArray
+    drawn: Drawn[Trials]
+    deviations: tuple[Deviations, Deviations]
+
+    @classmethod
+    def of(cls, trials: Trials, alpha: float, beta: float, size: int = DRAWN) -> FirstLook:
+        """Look at one part.
+
+        Raises
+        ------
+        TrialError
+            As `deciban.core.training.separation.undecided`.
+        """
+        left, amounts = undecided(trials, alpha, beta)
+        ends = [(np.min(one[:], initial=np.inf), np.max(one[:], initial=-np.inf)) for one in left.columns]
+        infinite = np.array(trials.infinite_columns(), np.bool_)
+        found = Ends.of([low for low, _ in ends], [high for _, high in ends])
+        drawn = Drawn.of(replace(left, reach=np.inf), 2, size, _numbers(left))
+        non, tar = (_deviations(left, rows) for rows in (~left.is_target, left.is_target))
+        return cls(amounts, left.amounts, found, infinite, drawn, (non, tar))
+
+    def __add__(self, other: FirstLook) -> FirstLook:
+        """Look at both."""
+        (a, b), (c, d) = self.undecided, other.undecided
+        infinite = self.infinite | other.infinite
+        drawn = self.drawn + other.drawn
+        (non, tar), (others, more) = self.deviations, other.deviations
+        apart = non + others, tar + more
+        return FirstLook(self.amounts + other.amounts, (a + c, b + d), self.ends + other.ends, infinite, drawn, apart)
+
+
+def _deviations(trials: Trials, rows: BoolArray) -> Deviations:
+    """Those of the trials of one class."""
+    weights = None if trials.weights is None else trials.weights[rows]
+    return Deviations.of([np.asarray(one[:], np.float64)[rows] for one in trials.columns], weights)
+
+
+def _numbers(trials: Trials) -> tuple[Any, ...]:
+    """What tells these trials from others."""
+    return (*trials.columns, trials.is_target) if trials.base is None else (trials.base, trials.is_target)
+
+
+def _first_look(alpha: float, beta: float, memory: int | None, trials: Trials) -> FirstLook:
+    """Have the first look at one part, by a rule."""
+    return FirstLook.of(trials, alpha, beta, sample_size(DRAWN, memory, 2 * (1 + trials.n_columns)))
+
+
+def _undecided(class_weights: Pair, rule: Pair, reach: float, trials: Trials) -> Trials:
+    """Return those trials of a part that are trained on."""
+    return replace(undecided(trials, *rule)[0], class_weights=class_weights, reach=reach)
+
+
+_CLASSES_DRAWN, _NUMBERS = 1 << 18, 1 << 24
 """Trials of all classes that the sample holds, and how many numbers at most."""
 
 _LEAST = 40
@@ -58,7 +235,7 @@ class PartsOfClassTrials(Parts[CountedTrials]):
     @cached_property
     def first(self) -> FirstClassLook:
         """What the first look finds."""
-        return self.each(_Taken(self.called, self.memory))
+        return self.each(partial(FirstClassLook.of, name=self.called, memory=self.memory))
 
     @property
     def called(self) -> Called:
@@ -151,10 +328,10 @@ class ClassTrialsInParts(LooksAtParts):
         return replace(some, class_weights=self.class_weights * stand_for, reach=self.reach)
 
     @property
-    def left_of(self) -> _Undecided:
-        """See `HasParts`."""
+    def left_of(self) -> Left:
+        """See `LooksAtParts`."""
         factor = self.factor if np.any(self.factor != 1.0) else None
-        return _Undecided(self.class_weights, factor, self.reach, self.given.called)
+        return partial(_undecided_of_classes, self.class_weights, factor, self.reach, self.given.called)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,9 +346,9 @@ class _Every(ClassTrialsInParts):
         return self.first.amounts.total
 
     @property
-    def left_of(self) -> _Whole:  # type: ignore[override]
-        """See `HasParts`."""
-        return _Whole(self.class_weights, self.with_certain)
+    def left_of(self) -> Left:
+        """See `LooksAtParts`."""
+        return partial(_every, self.class_weights, self.with_certain)
 
 
 def every_trial(given: PartsOfClassTrials) -> ClassTrialsInParts:
@@ -185,19 +362,13 @@ def uncertain_trials(trials: ClassTrialsInParts) -> ClassTrialsInParts:
     return replace(trials, with_certain=False)  # type: ignore[call-arg]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Whole:
-    """Makes of a part the trials that are trained on: all that count."""
-
-    class_weights: FloatArray
-    with_certain: bool
-
-    def __call__(self, counted: CountedTrials) -> ClassTrials:
-        trials = replace(counted.trials, class_weights=self.class_weights)
-        if self.with_certain:
-            return trials
-        certain = np.any(trials.systems[:, 0] == np.inf, axis=1)
-        return trials.take(np.flatnonzero(~certain)) if certain.any() else trials
+def _every(class_weights: FloatArray, with_certain: bool, counted: CountedTrials) -> ClassTrials:  # noqa: FBT001
+    """Return all trials of a part that count, or those of which no class is certain."""
+    trials = replace(counted.trials, class_weights=class_weights)
+    if with_certain:
+        return trials
+    certain = np.any(trials.systems[:, 0] == np.inf, axis=1)
+    return trials.take(np.flatnonzero(~certain)) if certain.any() else trials
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -255,7 +426,7 @@ class FirstClassLook:
         finite = np.array([all_finite(trials.systems[:, k]) for k in range(trials.n_systems)], np.bool_)
         left, costs = (trials, np.zeros(n)) if finite.all() else parted(counted, name)
         reach = np.max(np.abs(left.systems), axis=(0, 2), initial=0.0).astype(np.float64)
-        total = sample_size(min(_DRAWN, _NUMBERS // (trials.n_systems * n)), memory, trials.n_systems * n)
+        total = sample_size(min(_CLASSES_DRAWN, _NUMBERS // (trials.n_systems * n)), memory, trials.n_systems * n)
         drawn = Drawn.of(left, n, max(total // n, _LEAST), (left.systems, left.label))
         sums = Sums.of(trials.amounts), Sums.of(left.amounts), Sums.of(costs)
         infinite, rivals, row, alike = ~finite, rivals_of(left), left.systems[:1], _alike(left.systems)
@@ -284,30 +455,10 @@ def _alike(systems: ScoreArray) -> BoolArray:
     return np.array([len(systems) < 2 or are_alike(systems[:, k]) for k in range(systems.shape[1])], np.bool_)
 
 
-@dataclass(frozen=True, slots=True)
-class _Taken:
-    """The first look."""
-
-    name: Called
-    memory: int | None = None
-
-    def __call__(self, counted: CountedTrials) -> FirstClassLook:
-        return FirstClassLook.of(counted, self.name, self.memory)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Undecided:
-    """Makes of a part the trials that are to be trained on."""
-
-    class_weights: FloatArray
-    factor: FloatArray | None
-    reach: float
-    name: Called
-
-    def __call__(self, counted: CountedTrials) -> ClassTrials:
-        left = counted.trials
-        if not all_finite(left.systems):
-            left, _ = parted(counted, self.name)
-        if self.factor is not None:
-            left = left.scaled(self.factor)
-        return replace(left, class_weights=self.class_weights, reach=self.reach)
+def _undecided_of_classes(
+    class_weights: FloatArray, factor: FloatArray | None, reach: float, name: Called, counted: CountedTrials
+) -> ClassTrials:
+    """Return those trials of a part that are trained on."""
+    left = counted.trials if all_finite(counted.trials.systems) else parted(counted, name)[0]
+    left = left if factor is None else left.scaled(factor)
+    return replace(left, class_weights=class_weights, reach=reach)
