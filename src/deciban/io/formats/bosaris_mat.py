@@ -23,8 +23,7 @@ import math
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -37,22 +36,21 @@ from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.matrices.hdf5 import Hdf5, cells, cells_of, created, opened, read_matrix
 from deciban.io.matrices.named_matrix import (
+    FieldReader,
     Fields,
-    Grid,
     Mask,
     Matrix,
     Names,
     fields_of,
     item_to_write,
     matrix_of,
-    measures_of,
     without_nul,
     written_of,
 )
 from deciban.io.matrices.numpy_files import Archive
 from deciban.io.source import Source
-from deciban.trials import IdMap, Key, Origin, Trials
-from deciban.types import AnyArray, BoolArray
+from deciban.trials import Key, Trials
+from deciban.types import AnyArray
 
 NAME, NAME73 = "bosaris-mat", "bosaris-mat73"
 _LARGEST = 2**31 - 1
@@ -63,46 +61,6 @@ _MOST_UNPACKED, _RATIO = 1 << 28, 200
 
 _MOST_SECONDS = 30.0
 """Processor time for the former; four times as long by the clock."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Struct:
-    """A struct of either version: how its fields are looked up, and what messages call them."""
-
-    source: str
-    variable: str
-    has: Callable[[str], bool]
-    cells: Callable[[str], list[str]]
-    numbers: Callable[[str], Matrix]
-
-    def names(self, field: str) -> Names:
-        """The names in a cell array."""
-        place = self._required(field)
-        return Names(pa.array(self.cells(field), pa.string()), place)
-
-    def matrix(self, field: str) -> Matrix:
-        """The numbers of a matrix."""
-        self._required(field)
-        return self.numbers(field)
-
-    def _required(self, field: str) -> str:
-        """What messages call a field, which has to be there."""
-        place = f"{self.source}, {self.variable}.{field}"
-        if not self.has(field):
-            raise FormatError(f"{place}: there is no such field. Save the struct again.")
-        return place
-
-    def optional(self, field: str) -> Matrix | None:
-        """The numbers of a matrix that need not be there."""
-        return self.numbers(field) if self.has(field) else None
-
-    def flags(self, field: str) -> BoolArray | None:
-        """A list of 0 and 1 that need not be there."""
-        return np.ravel(self.numbers(field).only((0, 1)) == 1) if self.has(field) else None
-
-    def words(self, field: str) -> list[str] | None:
-        """A list of words that need not be there."""
-        return self.cells(field) if self.has(field) else None
 
 
 def is_version_5(source: Source) -> bool:
@@ -120,16 +78,22 @@ def read(source: Source, options: Options) -> Contents:
     wanted = _VARIABLE_OF.get(options.need)
     if is_version_5(source):
         with only_format_errors(source.name, "a MATLAB file"):
-            struct = _read_version_5(source, wanted)
-            return _READERS[struct.variable](struct, options)
+            names, fields = _read_version_5(source, wanted)
+            variable = _chosen(source, names, wanted)
+            return _contents(variable, _of_version_5(source, variable, fields), options)
     with opened(source) as file:
-        variable = _chosen(source, [one for one in _READERS if file.has(f"/{one}")], wanted)
-        return _READERS[variable](_of_version_73(file, variable), options)
+        variable = _chosen(source, [one for one in _VARIABLES if file.has(f"/{one}")], wanted)
+        return _contents(variable, _of_version_73(file, variable), options)
+
+
+def _contents(variable: str, reader: FieldReader, options: Options) -> Contents:
+    kind: ContentKind = "segment-quality" if variable == "qual" and reader.has("ids") else _VARIABLES[variable]
+    return reader.contents(kind, options, is_key=False)
 
 
 def _chosen(source: Source, found: list[str], wanted: str | None) -> str:
     """The variable to read: the only one whose name is known, or the one that holds what is needed."""
-    known = [one for one in _READERS if one in found]
+    known = [one for one in _VARIABLES if one in found]
     if wanted is not None and wanted in known:
         return wanted
     if len(known) == 1:
@@ -137,11 +101,11 @@ def _chosen(source: Source, found: list[str], wanted: str | None) -> str:
     if known:
         raise FormatError(f"{source.name}: holds {' and '.join(known)}. Save the one that is meant to its own file.")
     there = f"; there are {', '.join(sorted(found)[:20])}" if found else ""
-    raise FormatError(f"{source.name}: no variable {', '.join(_READERS)} of the BOSARIS layout{there}.")
+    raise FormatError(f"{source.name}: no variable {', '.join(_VARIABLES)} of the BOSARIS layout{there}.")
 
 
-def _read_version_5(source: Source, wanted: str | None) -> _Struct:
-    """Read a struct with scipy, in a process of its own, under limits."""
+def _read_version_5(source: Source, wanted: str | None) -> tuple[list[str], Mapping[str, Any]]:
+    """Return the names of all variables and the fields of the struct to read; a process of its own reads them."""
     most = max(_MOST_UNPACKED, _RATIO * source.size)
     seconds = _MOST_SECONDS * most / _MOST_UNPACKED
     with tempfile.TemporaryDirectory() as folder:
@@ -150,7 +114,7 @@ def _read_version_5(source: Source, wanted: str | None) -> _Struct:
             path = Path(folder) / "file.mat"
             path.write_bytes(source.data)
         program = Path(__file__).parents[1] / "matrices" / "matlab5_process.py"
-        words = (program, path, archive, most, math.ceil(seconds), wanted or "", *_READERS)
+        words = (program, path, archive, most, math.ceil(seconds), wanted or "", *_VARIABLES)
         command = [sys.executable, "-P", *map(str, words)]
         try:
             done = subprocess.run(command, capture_output=True, check=False, timeout=4 * seconds)  # noqa: S603
@@ -162,82 +126,52 @@ def _read_version_5(source: Source, wanted: str | None) -> _Struct:
         with Archive(Source(archive)) as arrays:
             texts = json.loads(arrays.read("").tobytes())
             fields = texts | {name: arrays.read(name) for name in arrays.names if name}
-    return _of_version_5(source, _chosen(source, texts[""], wanted), fields)
+    return texts[""], fields
 
 
-def _of_version_5(source: Source, variable: str, fields: Mapping[str, Any]) -> _Struct:
-    def cells(field: str) -> list[str]:
-        value = fields[field]
-        if isinstance(value, np.ndarray) and not value.size:
-            return []
-        if not isinstance(value, list):
+def _of_version_5(source: Source, variable: str, fields: Mapping[str, Any]) -> FieldReader:
+    def look_up(field: str) -> tuple[Any, str]:
+        called = _CALLED.get(field, field)
+        place = f"{source.name}, {variable}.{called}"
+        if called not in fields:
+            raise FormatError(f"{place}: there is no such field. Save the struct again.")
+        return fields[called], place
+
+    def names(field: str) -> Names:
+        value, place = look_up(field)
+        if not isinstance(value, list) and (isinstance(value, str) or value.size):
             fault = value if isinstance(value, str) else "expected a cell array of text. In MATLAB: cellstr(...)"
-            raise FormatError(f"{source.name}, {variable}.{field}: {fault}.")
-        return value
+            raise FormatError(f"{place}: {fault}.")
+        return Names(pa.array(value if isinstance(value, list) else [], pa.string()), place)
 
-    def numbers(field: str) -> Matrix:
-        value = fields[field]
+    def matrix(field: str) -> Matrix:
+        value, place = look_up(field)
         if isinstance(value, np.ndarray) and value.ndim == 2:
-            return Matrix.of(value, f"{source.name}, {variable}.{field}")
+            return Matrix.of(value, place)
         fault = f", but it holds {value}" if isinstance(value, str) else ""
-        raise FormatError(f"{source.name}, {variable}.{field}: expected a matrix of numbers{fault}.")
+        raise FormatError(f"{place}: expected a matrix of numbers{fault}.")
 
-    return _Struct(source.name, variable, fields.__contains__, cells, numbers)
+    return FieldReader(source.name, NAME, lambda field: _CALLED.get(field, field) in fields, names, matrix)
 
 
-def _of_version_73(file: Hdf5, variable: str) -> _Struct:
-    home = f"/{variable}/"
-    return _Struct(
-        file.name,
-        variable,
-        lambda field: file.has(home + field),
-        lambda field: read_cells(file, home + field),
-        lambda field: read_field(file, home + field),
+def _of_version_73(file: Hdf5, variable: str) -> FieldReader:
+    def at(field: str) -> str:
+        return f"/{variable}/{_CALLED.get(field, field)}"
+
+    def names(field: str) -> Names:
+        return Names(pa.array(read_cells(file, at(field)), pa.string()), f"{file.name}, {at(field)}")
+
+    return FieldReader(
+        file.name, NAME, lambda field: file.has(at(field)), names, lambda field: read_field(file, at(field))
     )
 
 
-def _grid(struct: _Struct, options: Options) -> Grid:
-    return Grid(struct.source, NAME, struct.names("modelset"), struct.names("segset"), options)
-
-
-def _read_index(struct: _Struct, options: Options) -> Contents:
-    return _grid(struct, options).trial_mask(struct.matrix("trialmask"), is_key=False)
-
-
-def _read_key(struct: _Struct, options: Options) -> Contents:
-    return _grid(struct, options).key(struct.matrix("tar"), struct.matrix("non"))
-
-
-def _read_scores(struct: _Struct, options: Options) -> Contents:
-    return _grid(struct, options).scores(struct.matrix("scoremat"), struct.optional("scoremask"))
-
-
-def _read_quality(struct: _Struct, options: Options) -> Contents:
-    if struct.has("ids"):
-        table, notes = measures_of(
-            struct.names("ids"), struct.matrix("values"), struct.words("measures"), struct.source
-        )
-        return Contents(origin=Origin(struct.source, f"{NAME} segment quality"), segment_quality=table, notes=notes)
-    return _grid(struct, options).quality(
-        (struct.optional("modelQ"), struct.optional("segQ")),
-        (struct.flags("hasmodel"), struct.flags("hasseg")),
-        (struct.words("modelmeasures"), struct.words("segmeasures")),
-        struct.optional("scoremask"),
-    )
-
-
-def _read_id_map(struct: _Struct, options: Options) -> Contents:  # noqa: ARG001  # all readers are called alike
-    left, right = struct.names("leftids"), struct.names("rightids")
-    id_map = IdMap.from_columns(left.values, right.values, source=struct.source)
-    return Contents(origin=Origin(struct.source, f"{NAME} id map"), id_map=id_map)
-
-
-_READERS: dict[str, Callable[[_Struct, Options], Contents]] = {
-    "ndx": _read_index,
-    "key": _read_key,
-    "scr": _read_scores,
-    "qual": _read_quality,
-    "idmap": _read_id_map,
+_VARIABLES: dict[str, ContentKind] = {
+    "ndx": "index",
+    "key": "key",
+    "scr": "scores",
+    "qual": "quality",
+    "idmap": "id-map",
 }
 _VARIABLE_OF: dict[ContentKind | None, str] = {
     "index": "ndx",

@@ -56,6 +56,7 @@ guessed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import IO, Any
 
@@ -63,30 +64,33 @@ import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.contents import Contents, Written
+from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.formats import Options
 from deciban.io.matrices.hdf5 import (
     Hdf5,
     cells_of,
     created,
     opened,
-    optional,
     places,
     present,
     read_array,
-    read_flags,
     read_mask,
     read_matrix,
     read_names,
-    read_word,
-    read_words,
-    scores_or_mask,
     write_field,
 )
-from deciban.io.matrices.named_matrix import Fields, Grid, fields_of, item_to_write, matrix_of, measures_of, written_of
+from deciban.io.matrices.named_matrix import (
+    FieldReader,
+    Fields,
+    Matrix,
+    fields_of,
+    item_to_write,
+    matrix_of,
+    written_of,
+)
 from deciban.io.matrices.numpy_files import as_scores
 from deciban.io.source import Source
-from deciban.trials import IdMap, Index, Key, Origin, Trials
+from deciban.trials import Index, Key, Origin, Trials
 
 NAME = "bosaris-hdf5"
 
@@ -111,65 +115,53 @@ def is_bosaris(source: Source) -> bool:
 def read_bosaris(source: Source, options: Options) -> Contents:
     """Read a file of this format."""
     with opened(source) as file:
-        if file.has("/ids") and not file.has("/ID/row_ids"):
-            return _read_segment_quality(file)
-        if file.has("/left_ids") and not file.has("/ID/row_ids"):
-            left, right = read_names(file, "/left_ids"), read_names(file, "/right_ids")
-            id_map = IdMap.from_columns(left.values, right.values, source=file.name)
-            return Contents(origin=Origin(file.name, f"{NAME} id map"), id_map=id_map)
-        return read_grid(file, options, NAME)
+        return _contents(file, options, NAME, _BOSARIS)
 
 
-def read_grid(file: Hdf5, options: Options, name: str) -> Contents:
-    """Read a file of models x segments.
+def _contents(
+    file: Hdf5, options: Options, name: str, paths: Mapping[str, str], otherwise: ContentKind = "key"
+) -> Contents:
+    """Read the table of a file; ``otherwise`` is the kind that a file without any lacks."""
 
-    Raises
-    ------
-    FormatError
-        If it holds none, or more than one.
-    """
-    models, segments = read_names(file, "/ID/row_ids"), read_names(file, "/ID/column_ids")
-    grid = Grid(file.name, name, models, segments, options)
-    if file.has("/scores") + file.has("/trial_mask") + (file.has("/target_mask") or file.has("/nontarget_mask")) > 1:
+    def at(field: str) -> str:
+        return paths.get(field, f"/{field}")
+
+    def matrix(field: str) -> Matrix:
+        if field in ("has_row", "has_column"):
+            return Matrix.of(np.atleast_2d(read_array(file, at(field))), f"{file.name}, {at(field)}")
+        is_mask = field == "score_mask" or (field == "trial_mask" and not is_key)
+        return (read_mask if is_mask else read_matrix)(file, at(field))
+
+    reader = FieldReader(
+        file.name, name, lambda field: file.has(at(field)), lambda field: read_names(file, at(field)), matrix
+    )
+    held = [kind for kind, fields in _HELD.items() if any(map(reader.has, fields))]
+    if len(held) > 1:
         raise FormatError(
             f"{file.name}: holds scores and masks of a key or an index at once, but a file of this layout holds one "
             "table. Write them to files of their own."
         )
-    if file.has("/scores"):
-        return grid.scores(read_matrix(file, "/scores"), optional(read_mask, file, "/score_mask"))
-    if file.has("/modelQ") or file.has("/segQ"):
-        return _read_quality(file, grid)
-    if file.has("/trial_mask"):
-        is_key = _says_key(file)
-        return grid.trial_mask((read_matrix if is_key else read_mask)(file, "/trial_mask"), is_key=is_key)
-    return grid.key(read_matrix(file, "/target_mask"), read_matrix(file, "/nontarget_mask"))
+    kind: ContentKind = held[0] if held else otherwise
+    if "scores" not in held and (reader.has("modelQ") or reader.has("segQ")):
+        kind = "quality"
+    if not reader.has("row_ids"):
+        kind = next((kind for kind, field in _LISTED.items() if reader.has(field)), kind)
+    is_key = _says_key(file) if kind == "index" and paths is _BOSARIS else None
+    return reader.contents(kind, options, is_key=is_key)
+
+
+_HELD: Mapping[ContentKind, tuple[str, ...]] = {"scores": ("scores",), "index": ("trial_mask",), "key": ("tar", "non")}
+_LISTED: Mapping[ContentKind, str] = {"segment-quality": "ids", "id-map": "left_ids"}
 
 
 def _says_key(file: Hdf5) -> bool | None:
     """Keys have a version, index files have none; a file without one may still come from a tool that forgot it."""
     if not file.has("/file_format"):
         return None
-    version = read_word(file, "/file_format")
+    version = " ".join(read_names(file, "/file_format").values.to_pylist())
     if version != "2.0":
         raise FormatError(f"{file.name}, /file_format: version {version[:20]!r} of key files is not known, only 2.0.")
     return True
-
-
-def _read_segment_quality(file: Hdf5) -> Contents:
-    table, notes = measures_of(
-        read_names(file, "/ids"), read_matrix(file, "/values"), optional(read_words, file, "/measures"), file.name
-    )
-    return Contents(origin=Origin(file.name, f"{NAME} segment quality"), segment_quality=table, notes=notes)
-
-
-def _read_quality(file: Hdf5, grid: Grid) -> Contents:
-    n_models, n_segments = grid.shape
-    return grid.quality(
-        (optional(read_matrix, file, "/modelQ"), optional(read_matrix, file, "/segQ")),
-        (optional(read_flags, file, "/ID/has_row", n_models), optional(read_flags, file, "/ID/has_column", n_segments)),
-        (optional(read_words, file, "/model_measures"), optional(read_words, file, "/seg_measures")),
-        optional(read_mask, file, "/score_mask"),
-    )
 
 
 def write(contents: Contents, stream: IO[bytes]) -> Written:
@@ -177,11 +169,15 @@ def write(contents: Contents, stream: IO[bytes]) -> Written:
     item = item_to_write(contents, NAME)
     with created(stream) as file:
         for field, value in fields_of(item, NAME, _of_key).items():
-            write_field(file, f"ID/{field}" if field in _IN_ID else field, value)
+            write_field(file, _BOSARIS.get(field, field), value)
     return written_of(item)
 
 
-_IN_ID = {"row_ids", "column_ids", "has_row", "has_column"}
+_BOSARIS = {field: f"/ID/{field}" for field in ("row_ids", "column_ids", "has_row", "has_column")} | {
+    "tar": "/target_mask",
+    "non": "/nontarget_mask",
+}
+"""Where fields lie that do not lie at the root under their own names."""
 
 
 def _of_key(key: Key) -> tuple[Trials, Fields]:
@@ -201,7 +197,7 @@ def is_hyperion(source: Source) -> bool:
 def read_hyperion(source: Source, options: Options) -> Contents:
     """Read a file of this format."""
     with opened(source) as file:
-        contents = read_grid(file, options, HYPERION)
+        contents = _contents(file, options, HYPERION, _BOSARIS)
         if contents.index is None:
             return contents
         trials = contents.index.trials
@@ -252,8 +248,7 @@ def is_sidekit(source: Source) -> bool:
 def read_sidekit(source: Source, options: Options) -> Contents:
     """Read an index, a key or scores of sidekit."""
     with opened(source) as file:
-        models, segments = read_names(file, "/modelset"), read_names(file, "/segset")
-        return scores_or_mask(file, Grid(file.name, "sidekit", models, segments, options))
+        return _contents(file, options, "sidekit", {"row_ids": "/modelset", "column_ids": "/segset"}, "index")
 
 
 def is_dca_plda(source: Source) -> bool:
@@ -269,8 +264,8 @@ def read_dca_plda(source: Source, options: Options) -> Contents:
             raise FormatError(
                 f"{file.name}: holds enroll_ids and train_ids, old and new names of the same. Delete one."
             )
-        models = read_names(file, "/train_ids" if file.has("/train_ids") else "/enroll_ids")
-        return scores_or_mask(file, Grid(file.name, "dca-plda", models, read_names(file, "/test_ids"), options))
+        paths = {"row_ids": "/train_ids" if file.has("/train_ids") else "/enroll_ids", "column_ids": "/test_ids"}
+        return _contents(file, options, "dca-plda", paths, "index")
 
 
 def is_pybosaris(source: Source) -> bool:
@@ -280,15 +275,9 @@ def is_pybosaris(source: Source) -> bool:
 
 def read_pybosaris(source: Source, options: Options) -> Contents:
     """Read a key or scores of PyBOSARIS."""
+    paths = {"row_ids": "/model_names", "column_ids": "/test_names", "scores": "/score_mat"}
     with opened(source) as file:
-        models, segments = read_names(file, "/model_names"), read_names(file, "/test_names")
-        grid = Grid(file.name, "pybosaris", models, segments, options)
-        is_key = file.has("/tar_mask") or file.has("/non_mask")
-        if file.has("/score_mat") and is_key:
-            raise FormatError(f"{file.name}: holds scores and masks of a key at once; expected one of them.")
-        if is_key:
-            return grid.key(read_matrix(file, "/tar_mask"), read_matrix(file, "/non_mask"))
-        return grid.scores(read_matrix(file, "/score_mat"), optional(read_mask, file, "/score_mask"))
+        return _contents(file, options, "pybosaris", paths | {"tar": "/tar_mask", "non": "/non_mask"}, "scores")
 
 
 def read_bob(source: Source, options: Options) -> Contents:

@@ -21,18 +21,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.contents import Contents
 from deciban.io.library_errors import only_format_errors
-from deciban.io.matrices.named_matrix import Grid, Mask, Matrix, Names, holds_nan, without_nul
+from deciban.io.matrices.named_matrix import Mask, Matrix, Names, holds_nan, without_nul
 from deciban.io.source import Source
-from deciban.types import AnyArray, BoolArray
+from deciban.types import AnyArray
 
 _SMALL = 1 << 26
 """Bytes that a dataset may always promise, however little of it is stored."""
@@ -450,8 +449,6 @@ def _heap(file: Hdf5, address: int, left: int, where: str) -> tuple[bytes, Mappi
     return data, objects
 
 
-Read = TypeVar("Read")
-
 _BLOCK = 1 << 20
 """Bytes read at a time: few enough to be looked through for NaN while the processor still has them at hand."""
 
@@ -528,17 +525,6 @@ def read_mask(file: Hdf5, path: str) -> Matrix:
     if dataset.size and dataset.id.get_storage_size() == 0 and dataset.fillvalue == 1:
         return Matrix(None, dataset.shape, f"{file.name}, {path}")
     return read_matrix(file, path)
-
-
-def optional(read: Callable[..., Read], file: Hdf5, path: str, *more: int) -> Read | None:
-    """Read what need not be there.
-
-    Raises
-    ------
-    FormatError
-        As the function that reads.
-    """
-    return read(file, path, *more) if file.has(path) else None
 
 
 def read_array(file: Hdf5, path: str) -> AnyArray:
@@ -680,63 +666,3 @@ def _fill(path: Path, offset: int, flat: AnyArray) -> bool | None:
                 left = left[n_read:]
             has_nan = has_nan or bool(np.isnan(block.max()))
     return has_nan
-
-
-def read_words(file: Hdf5, path: str) -> list[str]:
-    """A list of strings.
-
-    Raises
-    ------
-    FormatError
-        As `read_names`.
-    """
-    return [*read_names(file, path).values.to_pylist()]
-
-
-def read_word(file: Hdf5, path: str) -> str:
-    """One string.
-
-    Raises
-    ------
-    FormatError
-        If it is anything else.
-    """
-    words = read_words(file, path)
-    if len(words) != 1:
-        raise FormatError(f"{file.name}, {path}: expected one string, got {len(words)}.")
-    return words[0]
-
-
-def read_flags(file: Hdf5, path: str, n_flags: int) -> BoolArray:
-    """A list of 0 and 1.
-
-    Raises
-    ------
-    FormatError
-        If there are not as many, or other values.
-    """
-    dataset = file.dataset(path)
-    if dataset.dtype.kind not in "biuf" or dataset.dtype.itemsize > 8 or dataset.size != n_flags:
-        raise FormatError(
-            f"{file.name}, {path}: expected {n_flags:,} numbers 0 or 1, got {_type_in_words(dataset.dtype)} of shape "
-            f"{dataset.shape}."
-        )
-    values = np.ravel(cells_of(file, dataset, f"{file.name}, {path}"))
-    if not np.isin(values, (0, 1)).all():
-        raise FormatError(f"{file.name}, {path}: expected 0 or 1, got {values[~np.isin(values, (0, 1))][0]}.")
-    return np.asarray(values == 1)
-
-
-def scores_or_mask(file: Hdf5, grid: Grid) -> Contents:
-    """``/scores`` with an optional ``/score_mask``, or ``/trial_mask``.
-
-    Raises
-    ------
-    FormatError
-        If the file holds both, or neither.
-    """
-    if file.has("/scores") and file.has("/trial_mask"):
-        raise FormatError(f"{file.name}: holds scores and a trial_mask at once; expected one of them.")
-    if file.has("/scores"):
-        return grid.scores(read_matrix(file, "/scores"), optional(read_mask, file, "/score_mask"))
-    return grid.trial_mask(read_mask(file, "/trial_mask"), is_key=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError
-from deciban.io.contents import KIND_OF, Contents, Item, Written
+from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
 from deciban.io.formats import Options
 from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, Trials, TrialTable
 from deciban.trials.frames.columns import check_same_trials
@@ -346,6 +347,70 @@ class Grid:
 
     def _contents(self, trials: Trials, key: Key | None = None, systems: tuple[Scores, ...] = ()) -> Contents:
         return Contents(origin=trials.origin, index=Index(trials), key=key, systems=systems, notes=tuple(self.notes))
+
+
+@dataclass(frozen=True, slots=True)
+class FieldReader:
+    """Read the fields of a file of matrices, by the names that HDF5 files of BOSARIS give them.
+
+    Attributes
+    ----------
+    source : str
+        What messages call the file.
+    format : str
+    has : function
+        Return True if a field is there.
+    names, matrix : function
+        Read a field.
+    """
+
+    source: str
+    format: str
+    has: Callable[[str], bool]
+    names: Callable[[str], Names]
+    matrix: Callable[[str], Matrix]
+
+    def contents(self, kind: ContentKind, options: Options, *, is_key: bool | None = None) -> Contents:
+        """Read the table of one kind; ``is_key`` as in `Grid.trial_mask`.
+
+        Raises
+        ------
+        FormatError
+            If a field is missing, or does not fit the others.
+        """
+        if kind == "id-map":
+            left, right = self.names("left_ids").values, self.names("right_ids").values
+            id_map = IdMap.from_columns(left, right, source=self.source)
+            return Contents(origin=Origin(self.source, f"{self.format} id map"), id_map=id_map)
+        if kind == "segment-quality":
+            table, notes = measures_of(self.names("ids"), self.matrix("values"), self._words("measures"), self.source)
+            origin = Origin(self.source, f"{self.format} segment quality")
+            return Contents(origin=origin, segment_quality=table, notes=notes)
+        grid = Grid(self.source, self.format, self.names("row_ids"), self.names("column_ids"), options)
+        if kind == "scores":
+            return grid.scores(self.matrix("scores"), self._optional("score_mask"))
+        if kind == "key":
+            return grid.key(self.matrix("tar"), self.matrix("non"))
+        if kind == "index":
+            return grid.trial_mask(self.matrix("trial_mask"), is_key=is_key)
+        return grid.quality(
+            (self._optional("modelQ"), self._optional("segQ")),
+            (self._flags("has_row", grid.shape[0]), self._flags("has_column", grid.shape[1])),
+            (self._words("model_measures"), self._words("seg_measures")),
+            self._optional("score_mask"),
+        )
+
+    def _optional(self, field: str) -> Matrix | None:
+        return self.matrix(field) if self.has(field) else None
+
+    def _flags(self, field: str, n_flags: int) -> BoolArray | None:
+        flags = self._optional(field)
+        if flags is not None and math.prod(flags.shape) != n_flags:
+            raise FormatError(f"{flags.place}: expected {n_flags:,} numbers 0 or 1, got an array of {flags.shape}.")
+        return None if flags is None else np.ravel(flags.only((0, 1)) == 1)
+
+    def _words(self, field: str) -> list[str] | None:
+        return [*self.names(field).values.to_pylist()] if self.has(field) else None
 
 
 def _refuse_copies(names: Names) -> None:
