@@ -216,11 +216,10 @@ class BandsInPieces:
             tally = self.engine.run(BandTally(asked), self.source.pieces)
             for at, (target, detector) in enumerate(detectors[targets.start : targets.stop]):
                 counted = detector.error_counts(bands.thresholds)
-                known = range(1 if found.bounds else 2)
-                squares = np.stack([self._squares(tally, at, k, bands.factors, parts) for k in known], axis=1)
+                squares = np.stack([self._squares(tally, at, k, bands.factors, parts) for k in range(2)], axis=1)
                 least = rejected_by(bests[target].pav, asked.positions[at][::-1])
                 rates = np.stack((counted.p_miss, counted.p_fa)), np.stack((least[0], 1.0 - least[1]))
-                bands.add_squares(target, squares, np.stack(rates[: len(known)]))
+                bands.add_squares(target, squares, np.stack(rates))
         return bands
 
     def _parts(self, keys: Keys) -> FloatArray:

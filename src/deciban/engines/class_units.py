@@ -201,8 +201,7 @@ class InfluencesInPieces:
         if design.n_units < 2:
             return None
         assert isinstance(summary.problems, CountedProblems)  # noqa: S101  # they are read in pieces
-        pavs = {pair: one for pair, one in summary.problems.pair_pavs.items() if one is not None}  # after all passes
-        portions = Portions.of(summary, found, design.clusters, pavs)
+        portions = Portions.of(summary, found, design.clusters, summary.problems.pair_pavs)
         gathered = _Gathered(design)
         for names in self._together(portions, design):
             self._pass(names, portions, sums, gathered)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances
 from deciban.decisions import Application
 from deciban.evaluation.as_json import plain, with_intervals
-from deciban.evaluation.bounds import Bounds
 from deciban.evaluation.multiclass.class_figures import ClassFigure, Collected
 from deciban.evaluation.multiclass.influences import ClassReplicates
 from deciban.evaluation.uncertainty import Figure, Uncertainty
@@ -80,7 +79,6 @@ class DecisionEvaluation(ByValue):
     costs: tuple[DecisionCost, ...]
     uncertainty: Uncertainty | None = field(default=None, repr=False)
 
-    bounds: ClassVar[Bounds] = {}
     """As evaluations of scores have them; all figures are known here."""
 
     @property

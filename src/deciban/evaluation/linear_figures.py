@@ -329,33 +329,30 @@ class WithInterval(str):
     Parameters
     ----------
     estimate : str
-        The figure alone; empty where nothing is known but bounds.
+        The figure alone.
     low, high : str
         In the unit of the figure, without a sign of percent.
-    unit : str
-        A sign of percent behind bounds that stand alone.
     digits : (str, str), optional
         The bounds with all the digits of their width, for programs.
     """
 
-    __slots__ = ("digits", "estimate", "high", "low", "unit")
+    __slots__ = ("digits", "estimate", "high", "low")
     digits: tuple[str, str]
     estimate: str
     low: str
     high: str
-    unit: str
 
-    def __new__(cls, estimate: str, low: str, high: str, unit: str = "", digits: tuple[str, str] | None = None) -> Self:
+    def __new__(cls, estimate: str, low: str, high: str, digits: tuple[str, str] | None = None) -> Self:
         """Join the parts."""
-        made = super().__new__(cls, f"{estimate} {_bracket(low, high)}{unit}".lstrip())
-        made.estimate, made.low, made.high, made.unit = estimate, low, high, unit
+        made = super().__new__(cls, f"{estimate} {_bracket(low, high)}")
+        made.estimate, made.low, made.high = estimate, low, high
         made.digits = (low, high) if digits is None else digits
         return made
 
     @property
     def bracket(self) -> str:
         """The interval alone."""
-        return _bracket(self.low, self.high) + self.unit
+        return _bracket(self.low, self.high)
 
     @property
     def without_percent(self) -> WithInterval:
@@ -368,7 +365,7 @@ def _bracket(low: str, high: str) -> str:
 
 
 def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[str], str] = str) -> str:
-    """A figure of an evaluation, written as text, with its interval if it has one, or its bounds in place of it.
+    """A figure of an evaluation, written as text, with its interval if it has one.
 
     Parameters
     ----------
@@ -380,12 +377,8 @@ def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[
     typeset : function
         Changes how the bounds are written.
     """
-    from deciban.evaluation.uncertainty import bounds_in_words, in_more_digits, rounded_outwards, shown_interval
+    from deciban.evaluation.uncertainty import bounds_in_words, in_more_digits, shown_interval
 
-    if figure in one.bounds:
-        unit = PERCENT if text.endswith(PERCENT) else ""
-        low, high = map(typeset, rounded_outwards(*one.bounds[figure], in_percent=bool(unit)))
-        return WithInterval("", low, high, unit)
     found = shown_interval(one, figure)
     if found is None:
         return text

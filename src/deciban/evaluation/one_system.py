@@ -9,7 +9,6 @@ from typing import Any, ClassVar, TypeVar
 from deciban.core.by_value import ByValue
 from deciban.core.resampling.intervals import Interval
 from deciban.evaluation.as_json import Jsonable
-from deciban.evaluation.bounds import Bounds
 from deciban.evaluation.information_at import InformationAt
 from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
 from deciban.evaluation.views import Plotter, Tabular
@@ -36,7 +35,6 @@ class OneSystem(ByValue, Shown):
     kind: ClassVar[str]
     conventions: ClassVar[Mapping[str, str]]
     uncertainty: Uncertainty | None
-    bounds: Bounds
 
     @property
     @abstractmethod

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
@@ -333,26 +332,8 @@ def _no_false_zero(value: float, digits: int) -> str:
     return f"{'<' if value > 0 else '>-'}{10.0**-digits:.{digits}f}"
 
 
-def rounded_outwards(low: float, high: float, *, in_percent: bool = False) -> tuple[str, str]:
-    """Write bounds that are certain: with digits as intervals have them, and none of both is moved inwards.
-
-    Examples
-    --------
-    >>> rounded_outwards(0.0572084, 0.0572087, in_percent=True), rounded_outwards(106747, 71530199)
-    (('5.720840', '5.720870'), ('106747', '71530199'))
-    """
-    scale = 100.0 if in_percent else 1.0
-    width = scale * (high - low)
-    if not 0.0 < width < math.inf:
-        return f"{scale * low:z.6g}", f"{scale * high:z.6g}"
-    digits = max(0, 1 - math.floor(math.log10(width)))
-    ends = [Decimal(repr(float(end))) * int(scale) for end in (low, high)]
-    step = Decimal(1).scaleb(-digits)
-    return f"{ends[0].quantize(step, ROUND_FLOOR):zf}", f"{ends[1].quantize(step, ROUND_CEILING):zf}"
-
-
 def caption_of(systems: Sequence[OneSystem], *, with_rates: bool = False) -> str:
-    """Say what stands in brackets: intervals by their level and their units, or bounds; empty if nothing does.
+    """Say what stands in brackets: intervals by their level and their units; empty if nothing does.
 
     Parameters
     ----------
@@ -371,9 +352,8 @@ def caption_of(systems: Sequence[OneSystem], *, with_rates: bool = False) -> str
     known = [one for one in all_known if not one.too_few] or (
         all_known if with_rates or systems[0].kind == "classes" else []
     )
-    certain = "certain bounds" if any(one.bounds for one in systems) else ""
     if not known:
-        return certain
+        return ""
     levels = " and ".join(dict.fromkeys(f"{100 * one.level:.6g} %" for one in known))
     kinds = dict.fromkeys((one.noun, one.are_independent) for one in known)
     nouns = dict.fromkeys(noun for noun, _ in kinds)
@@ -383,8 +363,7 @@ def caption_of(systems: Sequence[OneSystem], *, with_rates: bool = False) -> str
         for noun, alone in kinds
     )
     methods = "".join(f"; {method}" for method in dict.fromkeys(map(_method, known)) if method != LINEARISED)
-    words = f"{levels} intervals by {' and '.join(nouns)}, {counts}{methods}"
-    return f"{words}; alone in brackets: {certain}" if certain else words
+    return f"{levels} intervals by {' and '.join(nouns)}, {counts}{methods}"
 
 
 def _counts(numbers: Sequence[int], noun: str) -> str:

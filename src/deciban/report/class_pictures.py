@@ -9,7 +9,6 @@ from typing import Any
 
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
-from deciban.evaluation.multiclass.class_bounds import drawn_pairs
 from deciban.report.page import MOST, images_written, picture
 from deciban.report.text import MULTICLASS
 
@@ -116,7 +115,7 @@ def _lacking_in_words(lacking: Sequence[ClassPicture]) -> str:
 def _of_each(systems: Sequence[ClassEvaluation]) -> Iterator[ClassPicture]:
     """Plots of which every system has its own."""
     paired = [one for one in systems if one.pairwise is not None]
-    darkest = max((pairs.largest_loss for pairs in map(drawn_pairs, paired) if pairs), default=0.0)
+    darkest = max((pairs.largest_loss for pairs in (one.pairwise for one in paired) if pairs), default=0.0)
     each: list[tuple[str, Sequence[ClassEvaluation], dict[str, Any]]] = [("confusion", systems, {})]
     each.append(("pairwise_loss", paired, {"top": darkest or None}))
     each.append(("simplex", [one for one in systems if one.curves.sample is not None], {}))

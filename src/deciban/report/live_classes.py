@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from deciban.evaluation import ClassEvaluation, ClassResults
-from deciban.evaluation.multiclass.class_bounds import drawn_pairs
 from deciban.evaluation.multiclass.decided_at import PRIORS, DecidedAt
 from deciban.plots.multiclass.simplex import triangle_of
 from deciban.report.live import pair_data
@@ -152,7 +151,7 @@ def _places(systems: Sequence[ClassEvaluation]) -> IntArray:
 
 def _system(one: ClassEvaluation, kept: IntArray, *, has_decisions: bool = True) -> dict[str, Any]:
     """Decisions of a system, at priors of the page where it counted them, and what is known of pairs."""
-    pairs, decided = drawn_pairs(one), one.decided if has_decisions else None
+    pairs, decided = one.pairwise, one.decided if has_decisions else None
     return {
         **_figures(one),
         "prior": one.prior.tolist(),

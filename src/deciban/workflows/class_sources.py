@@ -14,14 +14,12 @@ from deciban.engines.class_counting import (
     ClassSums,
     confusion_in,
     grouped,
-    summarize_once,
     summarize_surveyed,
     survey_classes,
     totals_of,
 )
 from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
 from deciban.errors import InputError
-from deciban.evaluation.multiclass.class_bounds import within_class_bounds
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of
 from deciban.evaluation.multiclass.figures import ClassFigures
 from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
@@ -116,15 +114,11 @@ class _Asked:
             assert found is not None  # noqa: S101  # without a segment there are none of any class
             return found
 
-        memory, how = engine.bounded(options.scale.n_bytes), {"system": self.system, "figures": figures, "who": who}
-        if options.scale.approximate:
-            sums, summary, best = summarize_once(source, engine, memory, required, **how)  # type: ignore[arg-type]
-            found = within_class_bounds(*(class_evaluation_of(one, name=self.name) for one in (summary, best)))
-        else:
-            sums = required(survey_classes(source, engine, **how))  # type: ignore[arg-type]
-            calibration = calibration_in_pieces(sums.summary, source, engine, system=self.system, memory=memory)
-            summary = summarize_surveyed(sums, source, engine, memory, system=self.system, calibration=calibration)
-            found = class_evaluation_of(summary, name=self.name)
+        memory = engine.bounded(options.scale.n_bytes)
+        sums = required(survey_classes(source, engine, system=self.system, figures=figures, who=who))
+        calibration = calibration_in_pieces(sums.summary, source, engine, system=self.system, memory=memory)
+        summary = summarize_surveyed(sums, source, engine, memory, system=self.system, calibration=calibration)
+        found = class_evaluation_of(summary, name=self.name)
         if who is None or sums.units is None:
             return found, summary.checks
         how_sure = options.how_sure

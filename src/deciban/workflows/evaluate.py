@@ -72,7 +72,7 @@ def evaluate_files(
         attributes of `deciban.workflows.Reading`), what is wanted about uncertainty (those of
         `deciban.workflows.HowSure`: ``units``, ``level``, ``intervals``, ``bootstrap``, ``seed``, ``optimism``), what
         is done about trials that do not fit in memory (those of `deciban.workflows.Scale`: ``memory``,
-        ``approximate``, ``dask``, ``speakers``), and which figures are wanted (those of
+        ``dask``, ``speakers``), and which figures are wanted (those of
         `deciban.workflows.Figures`: ``operating_points``, ``eer_conventions``, ``fnmr_at``, ``fmr_at``,
         ``at_thresholds``, ``posteriors_at``, ``axis`` of two classes; ``prior``, ``p_target``, ``p_out_of_set``,
         ``subsets``, ``pairs``, ``groups`` of many).

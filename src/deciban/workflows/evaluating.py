@@ -164,8 +164,8 @@ def evaluate_source(
     chosen = options.reading.where and not options.reading.by_order
     extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
     report = source.report or JoinReport(n_trials, 0, extra, 0)
-    are_known = kind.has_ties and all("n_tied" not in one.bounds for one in found)
-    known = _with_ties(source.messages, kind, report, {one.name: one.n_tied for one in found} if are_known else {})
+    ties = {one.name: one.n_tied for one in found} if kind.has_ties else {}
+    known = _with_ties(source.messages, kind, report, ties)
     messages = _said_of_pieces(source, options, found[0], units, engine.n_passes + n_before)
     return Results(tuple(found), report, (*known, *messages, *told, *said), **more)
 

@@ -80,7 +80,7 @@ def choose_thresholds(
             f"threshold_from: the scores are of {systems.kind.about}, which no single threshold decides. Leave it out."
         )
     reading = replace(options.reading, where=None, weights_required=False)
-    scale = replace(options.scale, approximate=False, speakers=options.scale.speakers if key is None else None)
+    scale = replace(options.scale, speakers=options.scale.speakers if key is None else None)
     figures = Figures(operating_points=options.figures.operating_points)
     other = replace(options, reading=reading, scale=scale, kind=systems.kind.name).of_systems(systems.renamed)
     files = opened(paths_of(scores, name="threshold_from"), key, other)

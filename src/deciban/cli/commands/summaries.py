@@ -14,7 +14,7 @@ from deciban.cli.shared.options import Asked, SectionedCommand, joining_options,
 from deciban.cli.shared.parsing import require_writable
 from deciban.cli.shared.progress import working
 
-_ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", "--level", "--approximate", "--dask")
+_ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", "--level", "--dask")
 """Trials in two files, what is asked of figures, and where work is spread: other commands have that."""
 
 

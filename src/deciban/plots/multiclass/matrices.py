@@ -14,7 +14,6 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, ClassResults, Results
-from deciban.evaluation.multiclass.class_bounds import drawn_pairs
 from deciban.plots.axes import in_percent
 from deciban.plots.multiclass.cells import BLUES, ORANGES, ClassDrawable, Grid, brief, largest, numbered, one_system
 from deciban.types import FloatArray
@@ -142,7 +141,7 @@ def pairwise_loss(result: ClassDrawable, ax: Axes | None = None, *, top: float |
     ['Calibration loss (bits), above the diagonal', 'Discrimination loss (bits), below the diagonal']
     """
     system = one_system(result)
-    pairs, n_classes = drawn_pairs(system), system.n_classes
+    pairs, n_classes = system.pairwise, system.n_classes
     if pairs is None:
         raise InputError(f"result: pairs of classes were not evaluated for {system.name!r}: {system.no_pairs}")
     if top is not None and not 0 < top < math.inf:

@@ -132,7 +132,7 @@ def _are_llrs(one: Any) -> bool:
 
 def _of_two(one: Evaluation) -> dict[str, Any]:
     eer = sure(percent(one.eer), one, "eer")
-    affine = None if one.bounds else one.affine
+    affine = one.affine
     n_low, n_high = one.dr30
     # Of scores that tell nothing, with few ties (Mann and Whitney 1947).
     error_of_auc = math.sqrt((one.n_tar + one.n_non + 1) / (12 * one.n_tar * one.n_non))
