@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -26,6 +27,7 @@ from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import ScoreChecks
 from deciban.evaluation.unit_trials import Resampling
+from deciban.io.memory import LIBRARIES, memory_of
 from deciban.models.class_limits import calibration_in_pieces
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource
@@ -74,7 +76,7 @@ def evaluate_class_pieces(
     """
     figures = ClassFigures(**options.figures.given())
     figures.require_parts()
-    _refuse(options)
+    _refuse_optimism(source, options)
     asked = _Asked(engine, options, system, name, require)
     who = WhoIsIn(units, np.arange(len(source.classes))) if isinstance(units, TrialUnits) else units
     if figures.groups is None:
@@ -134,16 +136,21 @@ def _require_weight(figures: ClassFigures, classes: tuple[str, ...], totals: Cla
     _validate_classes.all_classes(there[0], len(classes), weights=there[1], needed=needed, classes=classes)
 
 
-def _refuse(options: Options) -> None:
-    """Refuse what only segments in memory are asked, rather than overlook it.
+def _refuse_optimism(source: ShardSource, options: Options) -> None:
+    """Refuse corrected minima, with the memory that they take.
 
     Raises
     ------
     InputError
-        If there is such.
+        If they are asked for.
     """
-    if options.how_sure.intervals and options.how_sure.optimism:
-        raise InputError(
-            "optimism: corrected minima of many classes need all segments in memory, and these are read in pieces. "
-            "Leave it out, or allow more memory (memory=, --memory)."
-        )
+    if not (options.how_sure.intervals and options.how_sure.optimism):
+        return
+    needed = memory_of(source.paths)
+    amount = (
+        f", which take {math.ceil((needed + LIBRARIES) / 1e6):,} MB with Python and its libraries" if needed else ""
+    )
+    raise InputError(
+        f"optimism: corrected minima of multiclass evaluations need all {source.n_rows:,} segments in memory{amount}. "
+        "Allow that (memory=, --memory), or leave it out."
+    )

@@ -314,7 +314,7 @@ def _worst(
     scores, truth = chunk.scores[system], chunk.truth
     assert truth is not None  # noqa: S101  # it was asked for
     counting = np.ones(len(truth), bool) if chunk.weight is None else chunk.weight > 0
-    loglik = scores
+    loglik: Any = scores
     if scores.ndim == 1:
         counting &= ~np.isnan(scores)
         loglik = np.column_stack([np.where(counting, scores, 0.0), np.zeros(len(scores))])
