@@ -28,6 +28,7 @@ from deciban.errors import ClusterError, FormatError, InputError
 from deciban.evaluation.summary import summarize
 from deciban.evaluation.two_class import evaluation_of
 from deciban.steps import heard_by
+from deciban.trials.passes import Work
 from support.pieces import held, some_trials
 from support.sources import trials, write
 

@@ -139,6 +139,10 @@ class Problem(ABC):
     def sides(self, made: Made) -> tuple[Scored, Scored]:
         """Return the non-targets and the targets of some trials."""
 
+    def file_size(self, *, has_weights: bool) -> float:
+        """Return the bytes that its scores take in temporary files."""
+        return self.n_trials * row_size(np.float64, has_weights=has_weights or self.share is not None)
+
     def _weights(self, label: IntArray, own: CountArray | None) -> CountArray | None:
         if self.share is None:
             return own
@@ -226,7 +230,8 @@ class ProblemScores(Work):
         self, about: tuple[int, tuple[str, ...], bool], asked: Asked, problems: Sequence[Problem], put: Put | None
     ) -> None:
         self.about, self.asked, self.problems, self.put = about, asked, problems, put
-        self.bytes_per_row = 2 * sum(row_size(np.float64, has_weights=one.share is not None) for one in problems)
+        size = sum(one.file_size(has_weights=about[2]) for one in problems)
+        self.bytes_per_row = 40 + int(2 * size / max(one.n_trials for one in problems))
         self.parts: list[tuple[int, int, AnyArray, CountArray | None]] = []
 
     def empty(self) -> Self:
@@ -356,8 +361,7 @@ def _samples(
 
 def _file_size(problems: Sequence[Problem], source: ShardSource) -> int:
     """Bytes of the temporary files of problems while they are sorted."""
-    sizes = [one.n_trials * row_size(np.float64, has_weights=one.share is not None) for one in problems]
-    return int(sum(sizes) + 3 * source.n_rows * 8)
+    return int(sum(one.file_size(has_weights=source.has_weights) for one in problems) + 3 * source.n_rows * 8)
 
 
 def _that_fit(waiting: Sequence[Problem], source: ShardSource, free: int) -> list[Problem]:

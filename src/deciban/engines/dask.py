@@ -386,7 +386,7 @@ class DaskEngine(CountingEngine):
         """
         self.n_passes += 1
         rows = max(int(self._memory_per_thread(work.words) * _SHARE_FOR_ROWS / work.bytes_per_row), 1)
-        waiting = [Share(part, rows) for part in batches(pieces, min(rows, _BYTES_SENT // work.bytes_per_row))]
+        waiting = [Share(part, rows) for part in batches(pieces, min(rows, max(_BYTES_SENT // work.bytes_per_row, 1)))]
         with _Progress(self.client, pieces) as progress:
             keys: dict[str, Share] = {}
             futures: dict[Any, Share] = {}
