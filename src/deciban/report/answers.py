@@ -414,7 +414,7 @@ def calibrated(grounds: Grounds) -> Answer:
         words = f"{told}, above the {_bits(grounds.reference)} of scores that say nothing: believed, they mislead."
         return Answer(CALIBRATED, "no", "bad", (words, *_how(grounds)))
     if math.isnan(grounds.min_cllr):
-        words = f"{told}; its minimum is known within bounds alone."
+        words = f"{told}; its minimum is not known."
         return Answer(CALIBRATED, "not known exactly", "unknown", (words,))
     lost = max(grounds.cllr - grounds.min_cllr, 0.0)
     verdict, mood, more = _judged(grounds, lost)
