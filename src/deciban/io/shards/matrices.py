@@ -14,9 +14,9 @@ import pyarrow as pa
 from deciban._validate.probabilities import logarithms_of_ratios
 from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import FormatError, InputError, KeyMismatchError, TrialError
-from deciban.io.arrays.checked import as_scores
 from deciban.io.formats import bare_name
 from deciban.io.matrices.named_matrix import refuse_nan
+from deciban.io.matrices.numpy_files import as_scores
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.names import keys_of_names
 from deciban.io.shards.speakers import WhoIsWho

@@ -144,10 +144,10 @@ def as_told(table: RowTable, options: Options) -> Options:
 def _kinds(table: RowTable, options: Options) -> tuple[ContentKind, ...]:
     free = _free(table)
 
-    def sampled() -> list[list[str]]:
-        return rows_of(table.rows[0].table(free.names))
+    def sampled(column: str) -> list[list[str]]:
+        return rows_of(table.rows[0].table([column]))
 
-    return kinds_of(free, as_told(table, options), table.name, sampled if table.rows else tuple)
+    return kinds_of(free, as_told(table, options), table.name, sampled if table.rows else None)
 
 
 def truth_in(roles: Roles, classes: Sequence[str], how: HowToRead, who: WhoIsWho | None) -> Truth:
