@@ -10,7 +10,8 @@ from typing import Any, Self
 import numpy as np
 
 from deciban.core.classes.shown import Shown
-from deciban.core.resampling.class_sums import Block, CostSums, DealtUnits, StratumWeights, UnitDesign, centre_of
+from deciban.core.resampling.class_sums import Block, CostSums, DealtUnits, centre_of
+from deciban.core.resampling.clusters import StratumWeights, UnitDesign
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.replicates import BLOCK, poisson_weights
 from deciban.core.resampling.units import Keys, TrialUnits

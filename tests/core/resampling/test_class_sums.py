@@ -5,17 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.class_sums import (
-    Block,
-    ClassMeans,
-    CostSums,
-    Part,
-    StratumWeights,
-    UnitDesign,
-    centre_of,
-    sums_of_powers,
-)
-from deciban.core.resampling.clusters import Groups
+from deciban.core.resampling.class_sums import Block, ClassMeans, CostSums, Part, centre_of, sums_of_powers
+from deciban.core.resampling.clusters import Groups, StratumWeights, UnitDesign
 from deciban.core.resampling.units import TrialUnits
 
 SEEDS = st.integers(0, 2**32 - 1)

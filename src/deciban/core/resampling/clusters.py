@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from deciban.core.classes.counts import tally
 from deciban.core.resampling.intervals import Estimate, NothingSeen
 from deciban.core.resampling.rates import ClassSize, Numbers, RatePart, RateSum, Scale, is_enough, small_sample_factors
-from deciban.types import FloatArray, IntArray
+from deciban.core.resampling.units import TrialUnits
+from deciban.types import CountArray, FloatArray, IntArray
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -213,7 +215,7 @@ class ClusterDesign:
     @cached_property
     def _is_diagonal(self) -> bool:
         """Whether no two classes share a unit."""
-        return np.count_nonzero(self.overlap) == np.count_nonzero(np.diag(self.overlap))
+        return bool(np.count_nonzero(self.overlap) == np.count_nonzero(np.diag(self.overlap)))
 
     def _known(self, groups: Groups) -> tuple[Groups, FloatArray, list[ClassSize]]:
         """Return overlap and sizes of groups: computed once for all metrics of a detector, which share the groups."""
@@ -513,3 +515,220 @@ def _correlation(parts: Sequence[RatePart], variance: float) -> float:
     products = total * total - squares
     is_seen = products > _SMALL * total * total  # else a rate varies by rounding alone
     return min(max((variance - squares) / products, 0.0), 1.0) if is_seen else 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StratumWeights:
+    """How much trials count; ``a + b`` is how much those of both do.
+
+    Attributes
+    ----------
+    n_trials : (n_strata,) int array
+        Trials of what has a mean of its own: a class, or one of the classes of a group.
+    totals, squares : (n_strata,) arrays
+        Sums of their weights, and of squares of weights.
+    by_unit : (n_strata, n_units) sparse matrix or None
+        Sums of the weights of the trials of each unit; None where every trial is a unit and none is listed.
+    are_whole : bool
+        Whether weights are whole numbers, so that a trial may count as several.
+    """
+
+    n_trials: IntArray
+    totals: FloatArray
+    squares: FloatArray
+    by_unit: Any
+    are_whole: bool = True
+
+    @classmethod
+    def of(
+        cls, stratum: IntArray, n_strata: int, weights: CountArray | None, units: TrialUnits | None
+    ) -> StratumWeights:
+        """From trials that count; units are those of all trials."""
+        own = np.ones(len(stratum)) if weights is None else weights.astype(np.float64)
+        by_unit = None
+        if units is not None:
+            from scipy.sparse import csr_matrix  # few need it
+
+            at, codes = entries_of(units)
+            some = slice(None) if at is None else at
+            by_unit = csr_matrix((own[some], (stratum[some], codes)), shape=(n_strata, units.n_units))
+        totals, squares = (np.bincount(stratum, w, minlength=n_strata).astype(np.float64) for w in (own, own * own))
+        is_whole = weights is None or weights.dtype == np.int64
+        return cls(np.bincount(stratum, minlength=n_strata), totals, squares, by_unit, is_whole)
+
+    def __add__(self, other: StratumWeights) -> StratumWeights:
+        """Those of the trials of both."""
+        by_unit = None if self.by_unit is None or other.by_unit is None else self.by_unit + other.by_unit
+        names = ("n_trials", "totals", "squares")
+        added = {name: getattr(self, name) + getattr(other, name) for name in names}
+        return replace(self, by_unit=by_unit, are_whole=self.are_whole and other.are_whole, **added)
+
+
+def entries_of(units: TrialUnits) -> tuple[IntArray | None, IntArray]:
+    """Positions of trials and units, an entry for each unit of a trial; no positions where each trial has one."""
+    one = units.codes[0]
+    if len(units.codes) == 1:
+        return None, one
+    other = units.codes[1]
+    more = np.flatnonzero(one != other)
+    return np.concatenate((np.arange(len(one)), more)), np.concatenate((one, other[more]))
+
+
+@dataclass(frozen=True, eq=False)
+class UnitDesign:
+    """Which units have trials of which classes, and what a trial contributes.
+
+    Attributes
+    ----------
+    home : (n_strata,) int array
+        The class of each stratum.
+    n_classes : int
+    weights : StratumWeights
+        Of all trials.
+    """
+
+    home: IntArray
+    n_classes: int
+    weights: StratumWeights
+    _codes: dict[bytes, tuple[IntArray, IntArray, IntArray, IntArray]] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def n_units(self) -> int:
+        """Number of units that have trials."""
+        return int(self.weights.n_trials.sum() if self.weights.by_unit is None else len(np.unique(self._filled[1])))
+
+    @cached_property
+    def _filled(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Strata and units of which there are trials, and the weight of these."""
+        table = self.weights.by_unit.tocoo()
+        return table.row.astype(np.int64), table.col.astype(np.int64), table.data
+
+    @cached_property
+    def clusters(self) -> ClusterDesign:
+        """Sizes of the classes, and how far they have the same units."""
+        own, n = self.weights, self.n_classes
+        n_trials = self.of_home if own.are_whole else tally(self.home, n, own.n_trials).astype(np.float64)
+        if own.by_unit is not None:
+            stratum, unit, weight = self._filled
+            return ClusterDesign.of(self.home[stratum], unit, weight, (n, own.by_unit.shape[1]), n_trials)
+        squares = np.bincount(self.home, own.squares, minlength=n) / np.square(np.maximum(self.of_home, 1e-300))
+        return ClusterDesign(self.n_units, n_trials, tally(self.home, n, own.n_trials), np.diag(squares))
+
+    @cached_property
+    def of_home(self) -> FloatArray:
+        """The weight of each class, (n_classes,)."""
+        return np.asarray(np.bincount(self.home, self.weights.totals, minlength=self.n_classes), np.float64)
+
+    @cached_property
+    def share(self) -> FloatArray:
+        """What a trial of weight 1 contributes to the mean of its class, by stratum."""
+        return np.asarray(1.0 / self.of_home[self.home])
+
+    @property
+    def n_listed(self) -> int:
+        """All units, also those without a trial."""
+        return int(self.weights.by_unit.shape[1])
+
+    @property
+    def stratum_of_pairs(self) -> IntArray:
+        """The stratum of each pair of a stratum and a unit of which there are trials."""
+        return self._filled[0]
+
+    @property
+    def unit_of_pairs(self) -> IntArray:
+        """The unit of each pair."""
+        return self._filled[1]
+
+    @property
+    def weight_of_pairs(self) -> FloatArray:
+        """The weight of the trials of each pair."""
+        return self._filled[2]
+
+    @cached_property
+    def home_of_pairs(self) -> IntArray:
+        """The class of each pair."""
+        return np.asarray(self.home[self.stratum_of_pairs])
+
+    @cached_property
+    def factor_of_pairs(self) -> FloatArray:
+        """By which the influences of each pair are multiplied; see `influence_factors`."""
+        stratum, _, weight = self._filled
+        seen = np.bincount(stratum, minlength=len(self.home)).astype(np.float64)
+        return influence_factors(stratum, weight / self.weights.totals[stratum], seen, self.n_units)
+
+    @cached_property
+    def are_single(self) -> bool:
+        """Whether no unit is in two pairs."""
+        return len(np.unique(self.unit_of_pairs)) == len(self.unit_of_pairs)
+
+    def by_unit(self, values: FloatArray) -> FloatArray:
+        """Return sums over the pairs of each unit, (n_metrics, n_units), of (n_metrics, n_pairs)."""
+        return np.array([np.bincount(self.unit_of_pairs, row, minlength=self.n_listed) for row in values])
+
+    def powers(self, values: FloatArray, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return sums of powers over units of the influences on some metrics.
+
+        Parameters
+        ----------
+        values : (n_metrics, n_pairs) array
+        groups : Groups
+
+        Returns
+        -------
+        total, fourth : (n_metrics,) arrays
+            Sums of second and of fourth powers, through all groups.
+        by_group : (n_metrics, n_groups) array
+            Sums of second powers, through each group.
+        """
+        n_groups = len(groups)
+        if self.are_single:
+            group = groups.of_class[self.home_of_pairs]
+            some = np.flatnonzero(group >= 0)
+            squares = np.square(values[:, some])
+            by_group = np.array([np.bincount(group[some], row, minlength=n_groups) for row in squares])
+            return by_group.sum(axis=1), np.einsum("mp,mp->m", squares, squares), by_group
+        some, place, group, unit = self._grouped(groups)
+        total, fourth, by_group = np.zeros(len(values)), np.zeros(len(values)), np.zeros((len(values), n_groups))
+        for k, row in enumerate(values):
+            sums = np.bincount(place, row[some], minlength=len(group))
+            by_group[k] = np.bincount(group, sums * sums, minlength=n_groups)
+            squares = np.square(np.bincount(unit, sums))
+            total[k], fourth[k] = squares.sum(), squares @ squares
+        return total, fourth, by_group
+
+    def _grouped(self, groups: Groups) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return the pairs of any group, the pair of group and unit of each, and group and unit of these."""
+        key = groups.of_class.tobytes()
+        if key not in self._codes:
+            group = groups.of_class[self.home_of_pairs]
+            some = np.flatnonzero(group >= 0)
+            known, place = np.unique(
+                group[some] * np.int64(self.n_listed) + self.unit_of_pairs[some], return_inverse=True
+            )
+            self._codes.clear()
+            self._codes[key] = some, place, known // self.n_listed, known % self.n_listed
+        return self._codes[key]
+
+    @property
+    def n_pairs(self) -> int:
+        """How many strata and units have trials together."""
+        return len(self._filled[1])
+
+    def pair_of(self, stratum: IntArray, unit: IntArray) -> IntArray:
+        """Return the positions of pairs of which there are trials."""
+        return np.asarray(np.searchsorted(self._known, stratum * np.int64(self.n_listed) + unit))
+
+    @cached_property
+    def _known(self) -> IntArray:
+        """Numbers of the pairs, ascending."""
+        return self.stratum_of_pairs * self.n_listed + self.unit_of_pairs
+
+    def factor_of_single(self, stratum: IntArray, weights: FloatArray) -> FloatArray:
+        """Return the factors of jackknife influences where every trial is a unit, beside `stretch`."""
+        own = self.weights
+        return small_sample_factors(weights / own.totals[stratum], own.n_trials[stratum].astype(np.float64))
+
+    @cached_property
+    def stretch(self) -> FloatArray:
+        """Of each stratum where every trial is a unit; see `stretches`."""
+        return stretches(self.weights.n_trials.astype(np.float64), self.n_units)

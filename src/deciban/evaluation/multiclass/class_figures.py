@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from deciban.core.classes.subsets import least_llr, mean_costs_of_trials
-from deciban.core.resampling.class_sums import ClassMeans, CostSums, UnitDesign
-from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread
+from deciban.core.resampling.class_sums import ClassMeans, CostSums
+from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, UnitDesign
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
 from deciban.core.resampling.rates import RateSum, Scale
 from deciban.core.resampling.units import TrialUnits
