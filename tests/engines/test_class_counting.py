@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.engines.class_counting import ClassSurvey, summarize_surveyed, survey_classes
-from deciban.engines.class_problems import ProblemTally, problems_of, solved
+from deciban.engines.class_problems import problems_of, solved
 from deciban.engines.threads import Threads
 from deciban.evaluation import ClassFigures, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
@@ -17,7 +17,7 @@ from deciban.multiclass import calibration_analysis
 from deciban.multiclass.tables import ScoredClasses
 from deciban.workflows.class_sources import calibration_in_pieces
 from support.class_trials import random_trials
-from support.shards import source_of
+from support.shards import Apart, source_of
 
 SEEDS = st.integers(0, 2**32 - 1)
 MEMORY = 10**8
@@ -192,21 +192,9 @@ def test_passes_over_parts_add_up_and_travel():
     np.testing.assert_array_equal(both.summary.confusion, whole.summary.confusion)
     np.testing.assert_array_equal(both.problems.accepted[0], whole.problems.accepted[0])
 
-    class Apart(Threads):
-        """Every piece by itself, as on a cluster."""
-
-        def run(self, work, pieces):
-            found = work.empty()
-            for piece in pieces:
-                own = pickle.loads(pickle.dumps(work.empty()))  # noqa: S301
-                own.take([piece])
-                found = found + pickle.loads(pickle.dumps(own))  # noqa: S301
-            assert not isinstance(found, ProblemTally) or found.n_bytes > 0
-            return found
-
     asked = whole.problems.asked
     problems = problems_of(asked, whole.summary.counts, len(label))
-    one, other = (solved(problems, source, 0, asked, engine, MEMORY) for engine in (Threads(2), Apart()))
+    one, other = (solved(problems, source, 0, asked, engine, MEMORY) for engine in (Threads(2), Apart(2)))
     for name, found in one.items():
-        for a, b in zip(found.blocks, other[name].blocks, strict=True):
+        for a, b in zip(found, other[name], strict=True):
             np.testing.assert_array_equal(a, b)

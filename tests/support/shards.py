@@ -26,6 +26,13 @@ class Apart(Threads):
             found.append(pickle.loads(pickle.dumps(super().run(own, there))))  # noqa: S301
         return found[0] + found[1]
 
+    def each(self, work, pieces, use):
+        """See `Threads`."""
+        for piece in pieces:
+            own, there = pickle.loads(pickle.dumps((work.empty(), [piece])))  # noqa: S301  # written a moment ago
+            own.take(there)
+            use(pickle.loads(pickle.dumps(own)))  # noqa: S301
+
 
 @dataclass(frozen=True)
 class ArrayPiece(Piece):

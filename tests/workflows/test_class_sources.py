@@ -79,28 +79,10 @@ def test_a_dataset_is_read_in_pieces(folder):
     assert found.systems[0].cllr == pytest.approx(evaluate_files(folder, intervals=False).systems[0].cllr, rel=1e-14)
 
 
-def test_one_pass_gives_bounds_and_intervals_of_the_rest(folder):
-    whole = evaluate_files(folder)
-    found = evaluate_files(folder, approximate=True, memory="128MB")
-    one, other = found.systems[0], whole.systems[0]
-    low, high = one.bounds["min_cllr"]
-    assert low <= other.min_cllr <= high
-    assert not one.bounds.keys() & one.uncertainty.estimates.keys()
-    for name in ("cllr", "c_avg", "error_rate", ("detectors", "fra", "cost")):
-        ends = ((some.interval(name).low, some.interval(name).high) for some in (one, other))
-        assert next(ends) == pytest.approx(next(ends), rel=1e-10), name
-    assert any("read more than once" in str(message) for message in found.messages)  # intervals take a pass
-    alone = evaluate_files(folder, approximate=True, intervals=False, memory="128MB")
-    assert any("read once" in str(message) for message in alone.messages)
-    assert alone.systems[0].bounds == one.bounds
-    assert any("certain to lie within" in note for note in one.notes)
-    json.loads(found.to_json())
-
-
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"optimism": True}, "corrected minima of many classes need all segments"),
+        ({"optimism": True}, r"corrected minima .* need all 3,000 segments in memory, which take \d+ MB"),
         ({"operating_points": [0.1]}, "for scores of two classes"),
     ],
 )

@@ -383,13 +383,6 @@ def test_data_frames_have_a_row_for_each_condition():
     assert table["eer"][1] == found.conditions[0].partitions[0].evaluated[0].eer
 
 
-def test_one_pass_of_two_classes_is_refused(tmp_path):
-    path = tmp_path / "trials.csv"
-    path.write_text("trial,score,label,sex\na,1,1,f\nb,0,0,f\nc,2,1,m\nd,-1,0,m\ne,0,0,m\n")
-    with pytest.raises(deciban.InputError, match="approximate: is for scores of many classes"):
-        deciban.evaluate_files(path, by="sex", intervals=False, approximate=True)
-
-
 def test_a_model_is_evaluated_by_condition_before_and_after(tmp_path):
     frame = example()
     path = tmp_path / "scores.csv"

@@ -161,7 +161,6 @@ def test_parquet_is_known_by_its_bytes_and_a_truncated_one_is_named(four, tmp_pa
         (ROWS.replace("d,accept", "d,undecided"), {}, "'undecided' is neither accept nor reject"),
         (ROWS.replace("d,accept", "d,"), {}, "row 4 holds no decision"),
         (ROWS, {"log10": True}, "log10: about scores"),
-        (ROWS, {"approximate": True}, "approximate: about scores"),
         (ROWS.replace("d,accept\n", ""), {"missing": 0.0}, "No number is a decision"),
         (ROWS.replace("d,accept\n", ""), {}, r"no decision in \S*d\.csv, the first \(d\).*, or write their decisions"),
         (ROWS + "a,accept\n", {}, r"d\.csv, row 4: trial \(a\)"),

@@ -237,7 +237,7 @@ def test_trials_are_known_by_their_names_or_by_their_rows(tmp_path, columns, whe
     compared(in_pieces(tmp_path, "whole", **option), evaluate_files(tmp_path / "whole", **option))
 
 
-@pytest.mark.parametrize("option", [{"memory": "100MB"}, {"approximate": True}, {"dask": "local:2"}])
+@pytest.mark.parametrize("option", [{"memory": "100MB"}, {"dask": "local:2"}])
 def test_what_reads_everything_at_once_says_so(files, option):
     named = [files / "whole", files / "named"]
     for work in (compare_files, partial(plan_files, width=0.01)):

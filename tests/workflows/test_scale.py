@@ -27,7 +27,7 @@ def test_by_default_half_of_what_is_free():
     assert not Scale().is_asked
 
 
-@pytest.mark.parametrize("given", [{"approximate": True}, {"dask": "local:2"}, {"speakers": "utt2spk"}])
+@pytest.mark.parametrize("given", [{"dask": "local:2"}, {"speakers": "utt2spk"}])
 def test_some_things_only_pieces_can_do(given):
     assert Scale(**given).is_asked
 

@@ -3,10 +3,13 @@
 import shutil
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from deciban import train_files
-from deciban.fusion import MulticlassFusion
+from deciban.fusion import LinearFusion, MulticlassFusion
+from deciban.workflows import evaluating
 from deciban.workflows.evaluate import evaluate_model
 from deciban.workflows.options import Options
 from deciban.workflows.training_rows import rows_of_model
@@ -109,6 +112,40 @@ def figures_of(folder, model, train):
         for name in ("eval", train)
     )
     return rows_of_model(model, every.trials, test.trials, lambda _words: None)
+
+
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("n_systems", [2, 3])
+def test_rows_of_two_classes_are_those_of_memory_at_every_size(tmp_path, monkeypatch, same, n_systems):
+    rng, systems = np.random.default_rng(8), [f"s{k}" for k in range(n_systems)]
+    for name in ("dev", "eval"):
+        truth, names = rng.random(900) < 0.3, [f"t{k}" for k in range(900)]
+        scores = np.stack([rng.normal(size=900) + (0.5 + k) * truth for k in range(n_systems)], axis=1)
+        pq.write_table(pa.table({"trial": names, "label": truth}), tmp_path / f"{name}.key.parquet")
+        for k, system in enumerate(systems):
+            table = pa.table({"trial": names, "score": scores[:, k]})
+            pq.write_table(table, tmp_path / f"{name}.{system}.parquet", row_group_size=100)
+        if (name == "dev") == same:
+            model = LinearFusion().fit(scores, truth)
+
+    def evaluated(name):
+        paths = [tmp_path / f"{name}.{one}.parquet" for one in systems]
+        return evaluate_model(model, paths, tmp_path / f"{name}.key.parquet", Options()).trials
+
+    def found():
+        return rows_of_model(model, evaluated("dev"), evaluated("eval"), lambda _words: None)
+
+    whole = found()
+    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    pieces = found()
+    assert (pieces.names, pieces.is_of_training, pieces.analysis) == (whole.names, whole.is_of_training, None)
+    made, expected = ((*one.rows, one.whole, *one.without) for one in (pieces, whole))
+    for one, other in zip(made, expected, strict=True):
+        assert one.role == other.role
+        assert one.name == other.name or one is pieces.whole
+        for own, theirs in ((one.dev, other.dev), (one.eval, other.eval)):
+            values, known = ((some.cllr, some.min_cllr, some.eer) for some in (own, theirs))
+            assert values == pytest.approx(known, rel=1e-7)
 
 
 def test_systems_of_classes_alone_and_left_out_are_trained_anew(tmp_path):

@@ -1,11 +1,15 @@
 """The most misleading trials by the names of their files, of both kinds, before and after a model."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from deciban import InputError, evaluate, evaluate_files, report_files, train_files
+from deciban.engines.threads import Threads
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource
-from deciban.workflows.evaluating import number_of_worst, worst_of
+from deciban.workflows import evaluating
+from deciban.workflows.evaluating import worst_of
 from support.both_kinds import MADE
 
 
@@ -67,11 +71,26 @@ def test_what_is_no_number_of_trials(both, number):
         evaluate_files(both.paths, both.key, worst=number)
 
 
-def test_pieces_have_no_names_at_hand():
-    pieces = ShardSource("folder", (), ("A",))
-    assert number_of_worst(None, pieces) == number_of_worst(0, pieces) == 0
-    with pytest.raises(InputError, match=r"worst: trials are read in pieces, and .* \(memory=, --memory\)"):
-        number_of_worst(3, pieces)
+def test_trials_that_do_not_fit_have_the_same_ones(both, monkeypatch):
+    whole = evaluate_files(both.paths, both.key, worst=5).worst
+    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    assert evaluate_files(both.paths, both.key, worst=5).worst == whole
+
+
+def test_ties_between_pieces_are_ordered_by_name(tmp_path):
+    rng, n = np.random.default_rng(4), 600
+    scores, label = np.round(rng.normal(size=n)), rng.random(n) < 0.4
+    names = [f"e{k % 7}" for k in range(n)], [f"t{k}" for k in rng.permutation(n)]
+    table = pa.table({"enroll": names[0], "test": names[1], "score": scores, "label": label})
+    pq.write_table(table, tmp_path / "trials.parquet", row_group_size=50)
+    whole = evaluate_files(tmp_path / "trials.parquet", worst=20).worst
+    assert evaluate_files(tmp_path / "trials.parquet", worst=20, memory="100MB", dask="local:1").worst == whole
+
+
+def test_trials_without_names_are_refused_where_they_do_not_fit():
+    held = ShardSource("folder", (), ("A",))
+    with pytest.raises(InputError, match="worst: folder has no names of trials"):
+        worst_of(held, Threads(1), 0, 3)
 
 
 def test_arrays_have_no_names():
@@ -90,7 +109,7 @@ def test_trials_without_score_or_weight_are_left_out(both):
     weight = np.ones(len(scores))
     weight[2] = 0.0
     held = HeldPiece(Chunk((scores,), both.truth, weight=weight, trials=trials), "A")
-    found = worst_of(ShardSource("A", (held,), ("A",)), 0, len(scores))
+    found = worst_of(ShardSource("A", (held,), ("A",)), Threads(1), 0, len(scores))
     named = {one.names[0] for one in found.trials}
     assert len(named) == len(scores) - 3
     assert not named & {"seg000", "seg001", "seg002"}

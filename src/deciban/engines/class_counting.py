@@ -1,8 +1,8 @@
-"""Many classes in passes: sums first, then the hulls of detectors and pairs, until nothing of them is open."""
+"""Multiclass evaluations in passes: sums first, then the hulls of detectors and pairs by sorting their scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
@@ -11,20 +11,8 @@ import numpy as np
 
 from deciban.core.classes.shown import Shown
 from deciban.core.classes.subsets import SubsetCounts
-from deciban.core.ranks.hull import Pav
-from deciban.core.ranks.key_cells import Refining
-from deciban.engines.class_problems import (
-    ODDS,
-    Counting,
-    Problem,
-    ProblemTally,
-    TrialBlock,
-    blocks_of,
-    problems_by_class,
-    problems_of,
-    shared_sides,
-    solved,
-)
+from deciban.core.ranks.hull import Pav, block_llr
+from deciban.engines.class_problems import ODDS, TrialBlock, blocks_of, problems_of, solved
 from deciban.engines.class_units import UnitSums, WhoIsIn
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
@@ -203,145 +191,20 @@ def summarize_surveyed(
     FormatError, OSError
         As reading does.
     """
-    asked = sums.problems.asked
-    problems = problems_of(asked, sums.summary.counts, source.n_rows)
-    found = solved(problems, source, system, asked, engine, memory)
-    return with_problems(sums, found, {name: one.pav for name, one in found.items() if name != ODDS}, calibration)
-
-
-def with_problems(
-    sums: ClassSums,
-    found: Mapping[tuple[Any, ...], Refining],
-    pavs: Mapping[tuple[Any, ...], Pav],
-    calibration: ClassCalibration | None,
-) -> ClassSummary:
-    """The summary of trials whose sums are known, and of whose problems so much is.
-
-    Parameters
-    ----------
-    sums : ClassSums
-    found : mapping of names of problems to Refining
-    pavs : mapping of names of problems to Pav
-        PAV blocks of detectors and pairs.
-    calibration : ClassCalibration or None
-    """
-    summary, asked = sums.summary, sums.problems.asked
-    n_targets = range(len(summary.classes))
-    detectors = tuple(tuple(pavs["detector", at, k] for k in n_targets) for at in range(len(asked.rivals)))
+    asked, counts = sums.problems.asked, sums.summary.counts
+    found = solved(problems_of(asked, counts, source.n_rows), source, system, asked, engine, memory)
+    pavs = {name: Pav(*one, block_llr(*one[:2])) for name, one in found.items() if name != ODDS}
+    detectors = tuple(tuple(pavs["detector", at, k] for k in range(len(one))) for at, one in enumerate(asked.rivals))
     pairs = {name[1:]: one for name, one in pavs.items() if name[0] == "pair"}
-    share = asked.prior / summary.counts
-    failed, happened = (np.asarray(share @ counts) for counts in sums.problems.in_bins)
-    subsets = None if sums.subsets is None else subset_costs_of(sums.subsets, summary.classes)
+    failed, happened = (np.asarray((asked.prior / counts) @ own) for own in sums.problems.in_bins)
+    subsets = None if sums.subsets is None else subset_costs_of(sums.subsets, sums.summary.classes)
     shown = None if sums.shown is None else (sums.shown.loglik, sums.shown.label)
     return replace(
-        summary,
-        problems=CountedProblems(summary.counts, sums.problems, detectors, pairs),
-        posterior_odds=PooledOdds(*found[ODDS].blocks, happened, failed),
+        sums.summary,
+        problems=CountedProblems(counts, sums.problems, detectors, pairs),
+        posterior_odds=PooledOdds(*found[ODDS], happened, failed),
         whole=WholeOnly(calibration, subsets, shown),
     )
-
-
-_FEWEST = 64
-
-"""Cells of a problem, however many problems there are."""
-
-
-_MOST = 1 << 18
-
-
-class OnePass(Work):
-    """Sums and cells together.
-
-    Parameters
-    ----------
-    survey : ClassSurvey
-    tally : ProblemTally
-    """
-
-    words = "counting"
-
-    def __init__(self, survey: ClassSurvey, tally: ProblemTally) -> None:
-        self.survey, self.tally = survey, tally
-        self.n_bytes = tally.n_bytes
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.survey.empty(), self.tally.empty())
-
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        survey = self.survey
-        units = survey.who is not None and survey.who.keys is not None
-        for piece in pieces:
-            for block in blocks_of(piece, survey.system, survey.classes, weight=survey.has_weights, units=units):
-                survey.add(block)
-                self.tally.add(block.trials)
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        return type(self)(self.survey + other.survey, self.tally + other.tally)
-
-
-def summarize_once(
-    source: ShardSource,
-    engine: Engine,
-    memory: int,
-    require: Callable[[ClassSums | None], ClassSums],
-    *,
-    system: int,
-    figures: ClassFigures,
-    who: WhoIsIn | None = None,
-) -> tuple[ClassSums, ClassSummary, ClassSummary]:
-    """Summarize trials of many classes in one pass.
-
-    Parameters
-    ----------
-    source : ShardSource
-    engine : Engine
-        Where the pass runs.
-    memory : int
-        Bytes that may be taken: the more, the finer are cells.
-    require : callable
-        Refuses classes without a trial.
-    system : int
-    figures : ClassFigures
-        What is asked for, without groups.
-    who : WhoIsIn, optional
-        The units of trials, where intervals are asked for.
-
-    Returns
-    -------
-    ClassSums
-    ClassSummary, ClassSummary
-        With trials of one cell as ties, and in the best order: what depends on ranks is between both.
-
-    Raises
-    ------
-    FormatError, OSError
-        As reading does.
-    InputError
-        If something that is asked for is impossible, or a class has no trial.
-    """
-    survey = ClassSurvey(system, source.classes, figures, source.has_weights, who)
-    problems = problems_by_class(survey.asked, len(source.classes), source.n_rows)
-    room = _room(problems, memory)
-    about = system, source.classes, source.has_weights
-    tally = ProblemTally(about, survey.asked, [Counting(one, room, None) for one in problems])
-    found = engine.run(OnePass(survey, tally), source.pieces)
-    sums = require(found.survey.found)
-    cells: dict[tuple[Any, ...], Refining] = {}
-    for one in found.tally.counting:
-        sides = shared_sides(one.problem, survey.asked, sums.summary.counts)
-        cells[one.problem.name] = Refining.of(sides, one.cells)
-    ranked = {name: one for name, one in cells.items() if name != ODDS}
-    worst = with_problems(sums, cells, {name: one.pav for name, one in ranked.items()}, None)
-    best = with_problems(sums, cells, {name: one.best for name, one in ranked.items()}, None)
-    return sums, worst, replace(best, posterior_odds=worst.posterior_odds)
-
-
-def _room(problems: Sequence[Problem], memory: int) -> int:
-    """Cells of each problem."""
-    return min(max(memory // (4 * sum(one.bytes_per_cell for one in problems)), _FEWEST), _MOST)
 
 
 def _grouped(grouping: Grouping, has_weights: bool, piece: Piece, wanted: Wanted) -> Chunk:  # noqa: FBT001

@@ -1,44 +1,50 @@
-"""Problems of two classes inside one of many, counted in cells: detectors, pairs, posteriors of what is recognized.
+"""Two-class problems of a multiclass evaluation: detectors, pairs of classes, posteriors of the recognized class.
 
-Several are counted in one pass, as many as the memory holds cells for; where cells are open, another pass counts their
-trials in finer ones. What comes out are the PAV blocks of all scores (`deciban.core.ranks.key_cells`).
+One pass over the trials writes the scores of all problems to temporary files; then each problem is sorted as trials of
+two classes are (`deciban.engines.sorting`), and its PAV blocks are kept.
 """
 
 from __future__ import annotations
 
+import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
+from deciban._files import ScratchFolder
 from deciban.core.classes.counts import ordered_by_class
-from deciban.core.ranks.key_cells import ALL_BITS, KeyCells, Refining, Sides, Windows
+from deciban.core.ranks.counts import SortedClass
+from deciban.core.ranks.hull import pool
 from deciban.core.resampling.units import TrialUnits
+from deciban.engines.counting import N_SAMPLED, OF_EACH_SAMPLED, SortRoom, row_size
+from deciban.engines.sorting import Ranges, SortedFiles
+from deciban.engines.threads import in_threads
 from deciban.evaluation.multiclass.problem_sums import Asked, rival_shares, trial_odds
+from deciban.io.memory import give_back
 from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses
-from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.passes import Engine, Work
 from deciban.trials.sources import Piece, ShardSource, Wanted
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 _NUMBERS = 1 << 18
 """Log-likelihoods that are looked at at once, so that what is made of them stays small."""
 
-_FEWEST_CELLS, _MOST_CELLS = 1 << 12, 1 << 20
-
-_FINER = 64
-"""Cells in place of each that is open."""
-
-_WAITING = 1
-"""Cells that wait to be merged, in cells of the room that there is."""
-
 ODDS = ("odds",)
 """The name of the posteriors of what is recognized, of which one side may have no trial."""
 
-Scored = tuple[AnyArray, IntArray, CountArray | None]
-"""Scores of trials, their kinds and their weights."""
+Scored: TypeAlias = tuple[AnyArray, CountArray | None]
+"""Scores of trials and their weights."""
+
+Put: TypeAlias = Callable[[int, int, AnyArray, CountArray | None], None]
+
+Blocks: TypeAlias = tuple[CountArray, CountArray, FloatArray, FloatArray]
+"""Targets and non-targets of PAV blocks, and their lowest and highest scores."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,74 +119,73 @@ class Made:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem(ABC):
-    """Two sides, for which trials count by their kind.
+    """Targets and non-targets, made of trials of many classes.
 
     Attributes
     ----------
     name : tuple
         By which it is known.
-    sides : Sides
+    share : (n_classes,) array or None
+        Weight of the trials of each class; None where all weigh 1.
     n_trials : float
         About how many trials it has.
     """
 
     name: tuple[Any, ...]
-    sides: Sides
+    share: FloatArray | None
     n_trials: float
 
     @abstractmethod
-    def scores(self, made: Made) -> Scored:
-        """Of some trials."""
+    def sides(self, made: Made) -> tuple[Scored, Scored]:
+        """Return the non-targets and the targets of some trials."""
 
-    @property
-    def n_kinds(self) -> int:
-        """Kinds of trials."""
-        return len(self.sides.share)
+    def file_size(self, *, has_weights: bool) -> float:
+        """Return the bytes that its scores take in temporary files."""
+        return self.n_trials * row_size(np.float64, has_weights=has_weights or self.share is not None)
 
-    @property
-    def bytes_per_cell(self) -> int:
-        """What room for a cell takes, with cells that wait and what merging them needs."""
-        return 2 * (1 + _WAITING) * (24 + 8 * self.n_kinds)
+    def _weights(self, label: IntArray, own: CountArray | None) -> CountArray | None:
+        if self.share is None:
+            return own
+        return self.share[label] if own is None else np.asarray(self.share[label] * own)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Detector(Problem):
     """A class against the rest; ``name`` has the prior of the rivals and the target."""
 
-    kind: IntArray
-
-    def scores(self, made: Made) -> Scored:
-        """See `Problem.scores`."""
+    def sides(self, made: Made) -> tuple[Scored, Scored]:
+        """See `Problem.sides`."""
         _, at, target = self.name
         llrs = made.detectors(at).llrs
-        return llrs.values[target], self.kind[llrs.label], llrs.weights
+        own, scores, weights = llrs.slices[target], llrs.values[target], self._weights(llrs.label, llrs.weights)
+        if weights is None:
+            return (np.delete(scores, own), None), (scores[own], None)
+        return (np.delete(scores, own), np.delete(weights, own)), (scores[own], weights[own])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair(Problem):
     """A class against another one; ``name`` has both."""
 
-    def scores(self, made: Made) -> Scored:
-        """See `Problem.scores`."""
+    def sides(self, made: Made) -> tuple[Scored, Scored]:
+        """See `Problem.sides`."""
         _, i, j = self.name
         leads = made.pairs.leads
         own, theirs = leads.slices[i], leads.slices[j]
-        scores = np.concatenate((leads.values[j, own], -leads.values[i, theirs]))
-        kind = np.repeat([0, 1], [own.stop - own.start, theirs.stop - theirs.start])
-        weights = None if leads.weights is None else np.concatenate((leads.weights[own], leads.weights[theirs]))
-        return scores, kind, weights
+        return (-leads.values[i, theirs], leads.weights_of(theirs)), (leads.values[j, own], leads.weights_of(own))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Odds(Problem):
-    """Whether the recognized class is the true one."""
+    """Trials whose recognized class is the true one, against all others."""
 
-    kind: IntArray
-
-    def scores(self, made: Made) -> Scored:
-        """See `Problem.scores`."""
-        sure, right, label, weights = made.odds
-        return sure, self.kind[label] + np.where(right, 0, self.n_kinds // 2), weights
+    def sides(self, made: Made) -> tuple[Scored, Scored]:
+        """See `Problem.sides`."""
+        sure, right, label, own = made.odds
+        weights = self._weights(label, own)
+        if weights is None:
+            return (sure[~right], None), (sure[right], None)
+        return (sure[~right], weights[~right]), (sure[right], weights[right])
 
 
 def problems_of(asked: Asked, totals: CountArray, n_trials: int) -> list[Problem]:
@@ -194,136 +199,78 @@ def problems_of(asked: Asked, totals: CountArray, n_trials: int) -> list[Problem
     n_trials : int
         In all.
     """
-    found, n, part = list[Problem](), len(totals), np.asarray(totals / totals.sum())
+    n, part, flat = len(totals), np.asarray(totals / totals.sum()), asked.prior / totals
+    found: list[Problem] = [Odds(ODDS, flat if np.any(flat != flat[0]) else None, n_trials)]
     for at, prior in enumerate(asked.rivals):
-        for target in range(n):
-            shares, own = rival_shares(prior, totals, target), np.arange(n) != target
-            different, place = np.unique(shares[own], return_inverse=True)
-            kind = np.zeros(n, np.int64)
-            kind[own] = 1 + place
-            sides = Sides(np.arange(1 + len(different)) == 0, np.append(1.0, different))
-            found.append(Detector(("detector", at, target), sides, n_trials, kind))
-    different, place = np.unique(asked.prior / totals, return_inverse=True)
-    both = Sides(np.repeat([True, False], len(different)), np.tile(different, 2))
-    found.append(Odds(ODDS, both, n_trials, place))
+        for target in range(len(prior)):
+            share = rival_shares(prior, totals, target)
+            found.append(Detector(("detector", at, target), share if np.any(share != 1.0) else None, n_trials))
     if asked.has_pairs:
-        even = Sides(np.array([True, False]), np.ones(2))
-        share = [(i, j, float(part[i] + part[j]) * n_trials) for i in range(1, n) for j in range(i)]
-        found += [Pair(("pair", i, j), even, size) for i, j, size in share]
+        size = [(i, j, float(part[i] + part[j]) * n_trials) for i in range(1, n) for j in range(i)]
+        found += [Pair(("pair", i, j), None, own) for i, j, own in size]
     return found
 
 
-def problems_by_class(asked: Asked, n_classes: int, n_trials: int) -> list[Problem]:
-    """All problems where it is not known yet how many trials each class has: every class is a kind of its own."""
-    found, every, ones = list[Problem](), np.arange(n_classes), np.ones(n_classes)
-    for at in range(len(asked.rivals)):
-        for target in range(n_classes):
-            found.append(Detector(("detector", at, target), Sides(every == target, ones), n_trials, every))
-    found.append(Odds(ODDS, Sides(np.repeat([True, False], n_classes), np.tile(ones, 2)), n_trials, every))
-    if asked.has_pairs:
-        even = Sides(np.array([True, False]), np.ones(2))
-        found += [Pair(("pair", i, j), even, n_trials) for i in range(1, n_classes) for j in range(i)]
-    return found
-
-
-def shared_sides(problem: Problem, asked: Asked, totals: CountArray) -> Sides:
-    """How trials count in one of `problems_by_class`, once it is known how many each class has."""
-    what, *of = problem.name
-    if what == "pair":
-        return problem.sides
-    share = np.tile(asked.prior / totals, 2) if what == "odds" else rival_shares(asked.rivals[of[0]], totals, of[1])
-    return Sides(problem.sides.is_for, share)
-
-
-@dataclass(eq=False)
-class Counting:
-    """The cells of a problem in one pass."""
-
-    problem: Problem
-    room: int
-    windows: Windows | None
-    level: int = ALL_BITS
-    waiting: list[KeyCells] = field(default_factory=list)
-
-    def of(self, made: Made) -> KeyCells:
-        """Those of some trials."""
-        problem = self.problem
-        how: Any = {"n_kinds": problem.n_kinds, "room": self.room, "level": self.level, "windows": self.windows}
-        return KeyCells.of(*problem.scores(made), **how)
-
-    @property
-    def cells(self) -> KeyCells:
-        """All that was counted."""
-        return KeyCells.merged([KeyCells.empty(self.problem.n_kinds, self.room), *self.waiting])
-
-
-class ProblemTally(Locked, Work):
-    """Some problems in one pass.
+class ProblemScores(Work):
+    """The scores of some problems, block by block.
 
     Parameters
     ----------
     about : (int, tuple of str, bool)
         System, classes, and whether trials have weights.
     asked : Asked
-    counting : sequence of Counting
-        Empty.
+    problems : sequence of Problem
+    put : callable
+        Takes position of the problem, class 0 or 1, ascending scores and weights; from any thread.
     """
 
-    words = "counting detectors and pairs"
+    words = "sorting detectors and pairs"
 
-    def __init__(self, about: tuple[int, tuple[str, ...], bool], asked: Asked, counting: Sequence[Counting]) -> None:
-        super().__init__()
-        self.about, self.asked, self.counting = about, asked, counting
-        self.n_bytes = sum(one.room * one.problem.bytes_per_cell for one in counting)
+    def __init__(
+        self, about: tuple[int, tuple[str, ...], bool], asked: Asked, problems: Sequence[Problem], put: Put | None
+    ) -> None:
+        self.about, self.asked, self.problems, self.put = about, asked, problems, put
+        size = sum(one.file_size(has_weights=about[2]) for one in problems)
+        self.bytes_per_row = 40 + int(2 * size / max(one.n_trials for one in problems))
+        self.parts: list[tuple[int, int, AnyArray, CountArray | None]] = []
 
     def empty(self) -> Self:
         """See `Work.empty`."""
-        return type(self)(
-            self.about, self.asked, [Counting(one.problem, one.room, one.windows) for one in self.counting]
-        )
+        return type(self)(self.about, self.asked, self.problems, self.put)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
         system, classes, weight = self.about
         for piece in pieces:
             for block in blocks_of(piece, system, classes, weight=weight):
-                self.add(block.trials)
+                made = Made(block.trials, self.asked)
+                for at, problem in enumerate(self.problems):
+                    for c, side in enumerate(problem.sides(made)):
+                        own = SortedClass.of(*side)
+                        if len(own.scores):
+                            self.add(at, c, own.scores, own.weights)
 
-    def add(self, trials: ScoredClasses) -> None:
-        """Count trials; from any thread."""
-        made = Made(trials, self.asked)
-        for one in self.counting:
-            self._wait(one, one.of(made))
-
-    def _wait(self, counting: Counting, found: KeyCells) -> None:
-        """Merge when many cells wait, and not under the lock."""
-        with self.lock:
-            counting.waiting.append(found)
-            if sum(one.n_cells for one in counting.waiting) <= _WAITING * counting.room:
-                return
-            mine, counting.waiting = counting.waiting, []
-        together = KeyCells.merged(mine)
-        with self.lock:
-            counting.waiting.append(together)
-            counting.level = min(counting.level, together.level)
+    def add(self, at: int, c: int, scores: AnyArray, weights: CountArray | None) -> None:
+        """Put scores where they belong, or keep them until they are sent there."""
+        if self.put is None:
+            self.parts.append((at, c, scores, weights))
+        else:
+            self.put(at, c, scores, weights)
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
-        found = self.empty()
-        for both, one, more in zip(found.counting, self.counting, other.counting, strict=True):
-            both.waiting = [KeyCells.merged([one.cells, more.cells])]
-        return found
+        both = self.empty()
+        both.parts = [*self.parts, *other.parts]
+        return both
 
     def __getstate__(self) -> dict[str, Any]:
-        for one in self.counting:
-            one.waiting = [one.cells]
-        return super().__getstate__()
+        return {**self.__dict__, "put": None}
 
 
 def solved(
     problems: Sequence[Problem], source: ShardSource, system: int, asked: Asked, engine: Engine, memory: int
-) -> Mapping[tuple[Any, ...], Refining]:
-    """Count problems until the hull of each is known.
+) -> dict[tuple[Any, ...], Blocks]:
+    """Sort the scores of problems: one pass, or several where temporary files of all have no room.
 
     Parameters
     ----------
@@ -337,37 +284,89 @@ def solved(
 
     Returns
     -------
-    mapping of names of problems to Refining
-        Without open cells.
+    mapping of names of problems to (n_tar, n_non, low, high)
+        PAV blocks.
     """
-    found: dict[tuple[Any, ...], Refining] = {}
-    about = system, source.classes, source.has_weights
-    waiting = [Counting(one, _room(one, memory), None) for one in problems]
+    found = dict[tuple[Any, ...], Blocks]()
+    waiting, about = list(problems), (system, source.classes, source.has_weights)
+    room = SortRoom.of(engine, memory)
     while waiting:
-        some = _that_fit(waiting, memory)
+        folder = ScratchFolder()
+        some = _that_fit(waiting, source, shutil.disk_usage(folder.path).free)
+        with folder.or_nothing(_file_size(some, source)) as path:
+            sorting = _Sorting(some, room, path, _samples(some, about, source.pieces, asked), source.has_weights)
+            work = ProblemScores(about, asked, some, sorting.put if engine.shares_memory else None)
+            engine.each(work, source.pieces, sorting.put_all)
+            give_back()
+            found |= zip(
+                (one.name for one in some), in_threads(sorting.blocks, range(len(some)), room.n_threads), strict=True
+            )
+        folder.remove()
+        give_back()
         waiting = waiting[len(some) :]
-        again = list[Counting]()
-        for one in engine.run(ProblemTally(about, asked, some), source.pieces).counting:
-            name, cells = one.problem.name, one.cells
-            if name in found:
-                found[name] = found[name].refined(cells)
-            else:
-                found[name] = Refining.of(one.problem.sides, cells)
-            if n_open := found[name].n_open:
-                finer = int(np.clip(_FINER * n_open, _FEWEST_CELLS, _room(one.problem, memory)))
-                room = max(finer, 2 * n_open + 2)  # at least one bit more
-                again.append(Counting(one.problem, room, found[name].windows))
-        waiting = [*again, *waiting]
     return found
 
 
-def _room(problem: Problem, memory: int) -> int:
-    """Cells of which few are open: some for every stretch of the hull, whose number grows like this."""
-    wanted = int(np.clip(4.0 * problem.n_trials ** (2 / 3), _FEWEST_CELLS, _MOST_CELLS))
-    return max(min(wanted, memory // (8 * problem.bytes_per_cell)), _FEWEST_CELLS)  # merging takes several times that
+class _Sorting:
+    """Files of the scores of some problems."""
+
+    def __init__(
+        self,
+        problems: Sequence[Problem],
+        room: SortRoom,
+        path: Path,
+        samples: Sequence[FloatArray],
+        has_weights: bool,  # noqa: FBT001
+    ) -> None:
+        self.room, self.folders = room, [path / f"{at}" for at in range(len(problems))]
+        self.files = list[Ranges]()
+        for problem, folder, sample in zip(problems, self.folders, samples, strict=True):
+            folder.mkdir()
+            weighted = has_weights or problem.share is not None
+            self.files.append(room.ranges(folder / "range", sample, problem.n_trials, has_weights=weighted))
+
+    def put(self, at: int, c: int, scores: AnyArray, weights: CountArray | None) -> None:
+        """Write ascending scores of a class of a problem; from any thread."""
+        self.files[at].put(c, scores, weights)
+
+    def put_all(self, found: ProblemScores) -> None:
+        """Write all that was sent."""
+        for part in found.parts:
+            self.put(*part)
+
+    def blocks(self, at: int) -> Blocks:
+        """Sort the scores of a problem, and pool them."""
+        files, folder = self.files[at], self.folders[at]
+        ranges = files.settled(self.room.most(files.kind, has_weights=files.has_weights))
+        table = SortedFiles(folder, ranges, None, self.room.step).table()
+        starts = pool(table.n_tar, table.n_non)
+        low, high = table.edges(starts)
+        shutil.rmtree(folder)
+        return np.add.reduceat(table.n_tar, starts), np.add.reduceat(table.n_non, starts), low, high
 
 
-def _that_fit(waiting: Sequence[Counting], memory: int) -> list[Counting]:
-    """The first ones, as many as there is memory for, and one at least."""
-    sizes = np.cumsum([one.room * one.problem.bytes_per_cell for one in waiting])
-    return list(waiting[: max(int(np.count_nonzero(sizes <= memory // 4)), 1)])
+def _samples(
+    problems: Sequence[Problem], about: tuple[int, tuple[str, ...], bool], pieces: Sequence[Piece], asked: Asked
+) -> list[FloatArray]:
+    """Some scores of each problem, from the first blocks of some pieces."""
+    found: list[list[FloatArray]] = [[np.zeros(0)] for _ in problems]
+    for piece in pieces[:: max(len(pieces) // N_SAMPLED, 1)]:
+        for block in islice(blocks_of(piece, *about[:2], weight=about[2]), 1):
+            made = Made(block.trials, asked)
+            for own, problem in zip(found, problems, strict=True):
+                scores = np.concatenate([one for one, _ in problem.sides(made)])
+                own.append(scores[:: max(len(scores) // OF_EACH_SAMPLED, 1)])
+    return list(map(np.concatenate, found))
+
+
+def _file_size(problems: Sequence[Problem], source: ShardSource) -> int:
+    """Bytes of the temporary files of problems while they are sorted."""
+    return int(sum(one.file_size(has_weights=source.has_weights) for one in problems) + 3 * source.n_rows * 8)
+
+
+def _that_fit(waiting: Sequence[Problem], source: ShardSource, free: int) -> list[Problem]:
+    """The first problems that half of the disk has room for, and one at least."""
+    n = 1
+    while n < len(waiting) and _file_size(waiting[: n + 1], source) <= free // 2:
+        n += 1
+    return list(waiting[:n])

@@ -130,7 +130,7 @@ class BandsInPieces:
         are_single = len(units.codes) < 2 and design.n_units == design.weights.n_trials.sum()
         dealt = DealtUnits(design, None if are_single else units.keys, Bands.MOST_UNITS)
         rivals, bests = summary.figures.rivals(len(design.clusters.seen))[0], self.portions.bests[0]
-        bands = DetectorBands(found, dealt, rivals, 1 if found.bounds else 2)
+        bands = DetectorBands(found, dealt, rivals)
         about = self.system, self.source.classes, self.source.has_weights
         size = 8 * (len(bands.thresholds) + 1) * (4 * dealt.n_groups + 4 * len(design.home))
         at_once = max(self.memory // 4 // size, 1)  # detectors in one pass
@@ -573,8 +573,7 @@ class InfluencesInPieces:
         if design.n_units < 2:
             return None
         assert isinstance(summary.problems, CountedProblems)  # noqa: S101  # they are read in pieces
-        pavs = {pair: one for pair, one in summary.problems.pair_pavs.items() if one is not None}  # after all passes
-        portions = Portions.of(summary, found, design.clusters, pavs)
+        portions = Portions.of(summary, found, design.clusters, summary.problems.pair_pavs)
         keeps = keeps_curve(len(self.who.units.keys), len(axis_of(summary)), self.resampling.keep)
         gathered = Gathered(design, keeps_curve=keeps)
         for names in self._together(portions, design):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,10 +33,10 @@ _TIMES_SORTED = {False: 2, True: 8}
 _FEWEST_ROWS, _MOST_ROWS = 1 << 16, 1 << 22
 """Rows that a thread takes at once, if pieces are as small."""
 
-_LOOKED_AT = 12
+N_SAMPLED = 12
 """Pieces whose scores say where ranges end."""
 
-_OF_EACH = 1 << 14
+OF_EACH_SAMPLED = 1 << 14
 """Scores of each of these."""
 
 _UNLIKE = 1.5
@@ -110,29 +112,72 @@ def _merged(scores: Sequence[ScoreArray], weights: Sequence[FloatArray]) -> Sort
 def _sample(pieces: Sequence[Piece], work: Ascending) -> ScoreArray:
     """Some scores of some pieces."""
     found = [np.zeros(0, work.kind)]
-    for piece in pieces[:: max(len(pieces) // _LOOKED_AT, 1)]:
+    for piece in pieces[:: max(len(pieces) // N_SAMPLED, 1)]:
         scores = piece.read(Wanted((work.system,))).scores[0]
-        found.append(scores[:: max(len(scores) // _OF_EACH, 1)])
+        found.append(scores[:: max(len(scores) // OF_EACH_SAMPLED, 1)])
     return np.concatenate(found).astype(work.kind, copy=False)
+
+
+def row_size(kind: Any, *, has_weights: bool) -> int:
+    """Bytes that a trial takes in temporary files."""
+    return int(np.dtype(kind).itemsize) + (8 if has_weights else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SortRoom:
+    """Memory for sorting ranges of scores.
+
+    Attributes
+    ----------
+    memory : int
+        Bytes that may be taken.
+    n_threads : int
+        So many ranges are sorted at once.
+    """
+
+    memory: int
+    n_threads: int
+
+    @classmethod
+    def of(cls, engine: Engine, memory: int) -> SortRoom:
+        """Where passes run on a cluster, this process sorts with all of its processors."""
+        return cls(memory, engine.n_at_once if engine.shares_memory else len(os.sched_getaffinity(0)))
+
+    def most(self, kind: Any, *, has_weights: bool) -> int:
+        """Trials that a range may have."""
+        size = row_size(kind, has_weights=has_weights) * _TIMES_SORTED[has_weights]
+        return max(self.memory // (2 * self.n_threads * size), 1)
+
+    @property
+    def step(self) -> int:
+        """Trials of which groups are made at once."""
+        return self.memory // (2 * self.n_threads * BYTES_PER_GROUPED)
+
+    def ranges(self, path: Path, sample: ScoreArray, n_trials: float, *, has_weights: bool) -> Ranges:
+        """Empty files of ranges that a sample of the scores separates."""
+        kind = sample.dtype
+        n_ranges = int(np.ceil(n_trials * _UNLIKE / self.most(kind, has_weights=has_weights)))
+        return Ranges(path, borders_of(sample, n_ranges), kind, has_weights=has_weights)
 
 
 def _by_files(source: ShardSource, engine: Engine, memory: int, work: Ascending, figures: TwoClassFigures) -> Summary:
     """Sort trials in temporary files."""
-    size = work.kind.itemsize + (8 if source.has_weights else 0)
-    n_threads = engine.n_at_once if engine.shares_memory else len(os.sched_getaffinity(0))
-    most = max(memory // (2 * n_threads * size * _TIMES_SORTED[source.has_weights]), 1)
-    n_ranges = int(np.ceil(source.n_rows * _UNLIKE / most))
-    borders = borders_of(_sample(source.pieces, work), n_ranges)
+    room = SortRoom.of(engine, memory)
     folder = ScratchFolder()
-    with folder.or_nothing(source.n_rows * size) as path:
-        files = Ranges(path / "range", borders, work.kind, has_weights=source.has_weights)
-        engine.each(work, source.pieces, files.put)
+    with folder.or_nothing(source.n_rows * row_size(work.kind, has_weights=source.has_weights)) as path:
+        sample = _sample(source.pieces, work)
+        files = room.ranges(path / "range", sample, source.n_rows, has_weights=source.has_weights)
+
+        def put(found: Ascending) -> None:
+            for part in found.parts:
+                files.put(*part)
+
+        engine.each(work, source.pieces, put)
         give_back()
-        ranges = files.settled(most)
+        ranges = files.settled(room.most(work.kind, has_weights=source.has_weights))
         n = [sum(one[c].n for one in ranges) for c in (0, 1)]
         require_two_classes(n, source.name, has_weights=source.has_weights)
-        step = memory // (2 * n_threads * BYTES_PER_GROUPED)
-        found = SortedFiles(path, ranges, figures, step).sort(n_threads)
+        found = SortedFiles(path, ranges, figures, room.step).sort(room.n_threads)
     folder.remove()  # what is mapped stays on the disk until nobody has it
     give_back()
     return found

@@ -265,12 +265,8 @@ _TASKS_PER_THREAD = 4
 """More tasks than threads even out what is slow; each holds a sum of its own, and moves it."""
 
 
-_BYTES_PER_ROW = 40
-
-"""What a row takes while it is read, sorted and summed up."""
-
-_ROWS_SENT = 2_000_000
-"""Rows of which what is made comes here at once."""
+_BYTES_SENT = 80_000_000
+"""Of rows of which what is made comes here at once."""
 
 _SHARE_FOR_ROWS = 0.3
 
@@ -389,8 +385,8 @@ class DaskEngine(CountingEngine):
             As of `run`.
         """
         self.n_passes += 1
-        rows = max(int(self._memory_per_thread(work.words) * _SHARE_FOR_ROWS / _BYTES_PER_ROW), 1)
-        waiting = [Share(part, rows) for part in batches(pieces, min(rows, _ROWS_SENT))]
+        rows = max(int(self._memory_per_thread(work.words) * _SHARE_FOR_ROWS / work.bytes_per_row), 1)
+        waiting = [Share(part, rows) for part in batches(pieces, min(rows, max(_BYTES_SENT // work.bytes_per_row, 1)))]
         with _Progress(self.client, pieces) as progress:
             keys: dict[str, Share] = {}
             futures: dict[Any, Share] = {}
@@ -409,7 +405,7 @@ class DaskEngine(CountingEngine):
         if not pieces:
             return work
         per_thread = self._memory_per_thread(work.words, work.n_bytes)
-        rows = int(min(work.rows_per_batch, max(per_thread * _SHARE_FOR_ROWS / _BYTES_PER_ROW, 1)))
+        rows = int(min(work.rows_per_batch, max(per_thread * _SHARE_FOR_ROWS / work.bytes_per_row, 1)))
         n_tasks = _n_tasks(pieces, self.n_threads, work.n_bytes)
         own = [Share(part, rows) for part in shares(pieces, n_tasks)]
         with _Progress(self.client, pieces) as progress:

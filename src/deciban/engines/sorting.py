@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -113,25 +113,17 @@ class _File:
     is_whole: bool = True
     low: float = np.inf
     high: float = -np.inf
-    streams: tuple[BinaryIO, ...] = ()
 
     def put(self, scores: ScoreArray, weights: FloatArray | None) -> None:
-        """Append what ascends."""
-        if not self.streams:
-            self.streams = tuple(path.open("ab") for path in self._paths)
-        for stream, values in zip(self.streams, (scores, weights), strict=False):
-            stream.write(np.ascontiguousarray(values).data)
+        """Append ascending scores."""
+        for path, values, kind in zip(self._paths, (scores, weights), (self.kind, np.float64), strict=False):
+            with path.open("ab") as stream:  # not kept open: there may be thousands of files
+                stream.write(np.ascontiguousarray(values, kind).data)
         self.n += len(scores)
         self.low, self.high = min(self.low, float(scores[0])), max(self.high, float(scores[-1]))
         if weights is not None:
             self.weight += float(weights.sum())
             self.is_whole &= is_whole(weights)
-
-    def close(self) -> None:
-        """All was put."""
-        for stream in self.streams:
-            stream.close()
-        self.streams = ()
 
     @property
     def _paths(self) -> list[Path]:
@@ -193,20 +185,17 @@ class Ranges:
         made = ([_File(Path(f"{path}-{at}-{c}"), kind, has_weights) for c in (0, 1)] for at in range(len(self._lock)))
         self.ranges = [_Range(*one) for one in made]
 
-    def put(self, found: Ascending) -> None:
-        """Write some trials."""
-        for c, scores, weights in found.parts:
-            cuts = [0, *np.searchsorted(scores, self.borders, side="right").tolist(), len(scores)]
-            for at, (start, end) in enumerate(itertools.pairwise(cuts)):
-                if end > start:
-                    with self._lock[at]:
-                        own = None if weights is None else weights[start:end]
-                        self.ranges[at][c].put(scores[start:end], own)
+    def put(self, c: int, scores: ScoreArray, weights: FloatArray | None) -> None:
+        """Write ascending scores of class 0 or 1."""
+        cuts = [0, *np.searchsorted(scores, self.borders, side="right").tolist(), len(scores)]
+        for at, (start, end) in enumerate(itertools.pairwise(cuts)):
+            if end > start:
+                with self._lock[at]:
+                    own = None if weights is None else weights[start:end]
+                    self.ranges[at][c].put(scores[start:end], own)
 
     def settled(self, most: int) -> list[_Range]:
         """All ranges, when all is put; those of more trials than this are split further, but where scores are equal."""
-        for file in (file for one in self.ranges for file in one):
-            file.close()
         return [part for one in self.ranges if one.n for part in self._split(one, most)]
 
     def _split(self, whole: _Range, most: int) -> list[_Range]:
@@ -218,10 +207,8 @@ class Ranges:
         for c, file in enumerate(whole):
             arrays = file.arrays
             for at in range(0, file.n, _AT_ONCE):
-                found = Ascending(0, self.kind)
                 own = SortedClass.of(*(np.array(one[at : at + _AT_ONCE]) for one in arrays))
-                found.parts = [(c, own.scores, own.weights)]
-                parts.put(found)
+                parts.put(c, own.scores, own.weights)
             file.remove()
         return parts.settled(most)
 
@@ -252,8 +239,8 @@ class Sums(NamedTuple):
 
     groups: list[Groups]
     pairs: Pairs
-    costs: tuple[MeanCost, MeanCost]
-    """Of targets and of non-targets."""
+    costs: tuple[MeanCost, ...]
+    """Of targets and of non-targets; empty where they are not asked for."""
     posteriors: tuple[PosteriorCosts, ...]
 
     def then(self, above: Sums) -> Sums:
@@ -261,7 +248,7 @@ class Sums(NamedTuple):
         return Sums(
             self.groups + above.groups,
             self.pairs + above.pairs,
-            (self.costs[0] + above.costs[0], self.costs[1] + above.costs[1]),
+            tuple(map(operator.add, self.costs, above.costs)),
             tuple(map(operator.add, self.posteriors, above.posteriors)),
         )
 
@@ -272,8 +259,8 @@ class Adding:
 
     Attributes
     ----------
-    figures : TwoClassFigures
-        What is asked for.
+    figures : TwoClassFigures or None
+        What is asked for; None where only the hull is.
     totals : (tar, non)
         Trials of each class, or their weight.
     lines : Lines
@@ -282,17 +269,19 @@ class Adding:
         Trials of which groups are made at once.
     """
 
-    figures: TwoClassFigures
+    figures: TwoClassFigures | None
     totals: tuple[float, float]
     lines: Lines
     step: int
 
     @classmethod
-    def of(cls, figures: TwoClassFigures, n_tar: float, n_non: float, step: int) -> Adding:
+    def of(cls, figures: TwoClassFigures | None, n_tar: float, n_non: float, step: int) -> Adding:
         """With the lines of all plots and of what is asked for."""
-        drawn = drawn_lines()
-        lines = (np.sort(np.concatenate((drawn, own))) for own in (figures.fmr_at, figures.fnmr_at))
-        of_miss, of_fa = lines
+        of_miss, of_fa = np.zeros(0), np.zeros(0)
+        if figures is not None:
+            of_miss, of_fa = (
+                np.sort(np.concatenate((drawn_lines(), own))) for own in (figures.fmr_at, figures.fnmr_at)
+            )
         return cls(
             figures, (n_tar, n_non), Lines(of_miss * n_tar, of_fa * n_non), int(np.clip(step, _FEWEST_STEP, _MOST_STEP))
         )
@@ -307,17 +296,26 @@ class Adding:
             some_tar, some_non = part_of(tar, of_tar), part_of(non, of_non)
             groups = groups_of(some_tar, some_non)
             pairs, thinned = Pairs.of(groups), groups.thinned(below, self.totals, self.lines)
-            trials = ScoredTrials((some_tar.scores, some_tar.weights), (some_non.scores, some_non.weights))
-            costs = log_cost_ascending(*trials.tar, sign=-1), log_cost_ascending(*trials.non, sign=1)
-            yield Sums([thinned], pairs, costs, posterior_costs_of(trials, self.figures))
+            costs: tuple[MeanCost, ...] = ()
+            posteriors: tuple[PosteriorCosts, ...] = ()
+            if self.figures is not None:
+                trials = ScoredTrials((some_tar.scores, some_tar.weights), (some_non.scores, some_non.weights))
+                costs = log_cost_ascending(*trials.tar, sign=-1), log_cost_ascending(*trials.non, sign=1)
+                posteriors = posterior_costs_of(trials, self.figures)
+            yield Sums([thinned], pairs, costs, posteriors)
             below = below[0] + pairs.n_tar, below[1] + pairs.n_non
 
     def summary(self, parts: Iterable[Sums], tar: SortedClass, non: SortedClass, *, is_weighted: bool) -> Summary:
         """Of all parts, from low to high, which are these two classes."""
+        assert self.figures is not None  # noqa: S101  # costs were summed up
         whole = functools.reduce(Sums.then, parts)
-        table = CoarseTable(*Groups.joined(whole.groups), tar, non, whole.pairs)
-        ranks = SortedScores.of_sorted(tar, non, table=table)
-        return Summary(self.figures, ranks, *whole.costs, is_weighted, whole.posteriors)
+        ranks = SortedScores.of_sorted(tar, non, table=_table(whole, tar, non))
+        of_tar, of_non = whole.costs
+        return Summary(self.figures, ranks, of_tar, of_non, is_weighted, whole.posteriors)
+
+
+def _table(whole: Sums, tar: SortedClass, non: SortedClass) -> CoarseTable:
+    return CoarseTable(*Groups.joined(whole.groups), tar, non, whole.pairs)
 
 
 def log_cost_ascending(scores: ScoreArray, weights: CountArray | None, *, sign: int) -> MeanCost:
@@ -335,13 +333,13 @@ class SortedFiles:
     folder : path
     ranges : sequence of ranges
         From low to high.
-    figures : TwoClassFigures
-        What is asked for.
+    figures : TwoClassFigures or None
+        What is asked for; None where only the hull is.
     step : int
         Trials of which groups are made at once.
     """
 
-    def __init__(self, folder: Path, ranges: Sequence[_Range], figures: TwoClassFigures, step: int) -> None:
+    def __init__(self, folder: Path, ranges: Sequence[_Range], figures: TwoClassFigures | None, step: int) -> None:
         self.folder, self.ranges = folder, ranges
         self.has_weights = ranges[0].non.has_weights
         self.starts = [np.cumsum([0, *(one[c].n for one in ranges)]).tolist() for c in (0, 1)]
@@ -365,8 +363,15 @@ class SortedFiles:
         parts = list(in_threads(self._sorted, range(len(self.ranges)), n_threads))
         return self.adding.summary(parts, self._mapped(1), self._mapped(0), is_weighted=self.has_weights)
 
+    def table(self) -> CoarseTable:
+        """Sort every range, and count both classes."""
+        whole = functools.reduce(Sums.then, map(self._sorted, range(len(self.ranges))))
+        return _table(whole, self._mapped(1), self._mapped(0))
+
     def _mapped(self, c: int) -> SortedClass:
         n = self.starts[c][-1]
+        if not n:
+            return SortedClass(np.zeros(0, self.kinds[c][0]), None, None)
         sizes = (n, n, n + 1)[: 3 if self.has_weights else 1]
         scores, *weights = (
             np.memmap(path, kind, "r", shape=size)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from deciban.core.resampling.intervals import Interval
-from deciban.evaluation.uncertainty import Bounds, Figure, Uncertainty
+from deciban.evaluation.uncertainty import Figure, Uncertainty
 
 SCHEMA = 2
 
@@ -125,31 +125,6 @@ def with_intervals(found: Mapping[str, Any], known: Uncertainty | None) -> dict[
         place = _place(copied, figure)
         if place is not None:
             place[0][place[1]] = as_object(known.interval(figure))
-    return made
-
-
-def with_bounds(found: dict[str, Any], bounds: Bounds) -> dict[str, Any]:
-    """The figures of a system with ``bounds``, and bounds in the entries of operating points; as they are without any.
-
-    Examples
-    --------
-    >>> with_bounds({"eer": None}, {"eer": (0.1, 0.2)})
-    {'eer': None, 'bounds': {'eer': {'low': 0.1, 'high': 0.2}}}
-    """
-    if not bounds:
-        return found
-    made: dict[str, Any] = {**found, "bounds": {}}
-    copied = _Copies(made)
-    for figure, (low, high) in bounds.items():
-        place = made["bounds"], figure
-        if not isinstance(figure, str) and len(figure) == 3:
-            entries = copied.entries(TARGETS) if figure[0] == TARGETS else []  # of pairs there are matrices
-            entry = next((one for one in entries if one["target"] == figure[1]), {})
-            place = entry.setdefault("bounds", {}), figure[2]
-        elif not isinstance(figure, str):
-            entry = copied.entries(POINTS)[int(figure[1])]
-            place = entry.setdefault("bounds", {}), figure[0]
-        place[0][place[1]] = {"low": low, "high": high}
     return made
 
 

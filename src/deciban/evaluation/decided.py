@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from deciban.decisions import Application
 from deciban.evaluation.as_json import plain, with_intervals
 from deciban.evaluation.multiclass.class_figures import ClassFigure, Gathered
 from deciban.evaluation.multiclass.influences import ClassReplicates
-from deciban.evaluation.uncertainty import Bounds, Figure, Uncertainty
+from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
@@ -80,7 +80,6 @@ class DecisionEvaluation(ByValue):
     costs: tuple[DecisionCost, ...]
     uncertainty: Uncertainty | None = field(default=None, repr=False)
 
-    bounds: ClassVar[Bounds] = {}
     """As evaluations of scores have them; all figures are known here."""
 
     @property

@@ -98,15 +98,6 @@ def information_of(summary: Summary, thresholds: Sequence[float], trials: Scored
     )
 
 
-UNCERTAIN = (("available", 0), ("information", 1), ("available", 1))
-"""Figures that `known_information` leaves out."""
-
-
-def known_information(found: Sequence[InformationAt]) -> tuple[InformationAt, ...]:
-    """What of it is certain where the order of some trials is not known: at even odds, without recalibration."""
-    return tuple(InformationAt(one.prior, one.entropy, one.delivered, None) for one in found[:1])
-
-
 class WithCapacity:
     """Mixin of evaluations of two classes, whose curves hold the blocks of PAV."""
 
@@ -122,10 +113,9 @@ class WithCapacity:
         return capacity_of((tar, n_tar), (non, n_non))
 
 
-def information_dicts(found: Sequence[InformationAt], most: Capacity | None) -> dict[str, Any]:
+def information_dicts(found: Sequence[InformationAt], most: Capacity) -> dict[str, Any]:
     """Information and capacity as JSON has them."""
-    capacity = None if most is None else capacity_dict(most)
-    return {"information_at": [one.to_dict() for one in found], "capacity": capacity}
+    return {"information_at": [one.to_dict() for one in found], "capacity": capacity_dict(most)}
 
 
 def capacity_dict(most: Capacity) -> dict[str, Any]:

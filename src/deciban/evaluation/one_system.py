@@ -10,7 +10,7 @@ from deciban.core.by_value import ByValue
 from deciban.core.resampling.intervals import Interval
 from deciban.evaluation.as_json import Jsonable
 from deciban.evaluation.information_at import InformationAt
-from deciban.evaluation.uncertainty import Bounds, Figure, Uncertainty, no_units
+from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
 from deciban.evaluation.views import Plotter, Tabular
 
 
@@ -35,7 +35,6 @@ class OneSystem(ByValue, Shown):
     kind: ClassVar[str]
     conventions: ClassVar[Mapping[str, str]]
     uncertainty: Uncertainty | None
-    bounds: Bounds
 
     @property
     @abstractmethod

@@ -44,10 +44,10 @@ class PlanFigure:
     @property
     def interval(self) -> Interval | None:
         """How sure it is; None where there is no interval, or it is no metric of one evaluation."""
-        return None if self.of is None or self.name in self.of.bounds else shown_interval(self.of, self.name)
+        return None if self.of is None else shown_interval(self.of, self.name)
 
     def written(self, write: Callable[[float], str], typeset: Callable[[str], str] = str) -> str:
-        """As tables show it: with its interval or bounds."""
+        """As tables show it: with its interval."""
         text = write(self.value)
         return text if self.of is None else with_interval(text, self.of, self.name, typeset)
 

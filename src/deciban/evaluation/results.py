@@ -20,7 +20,7 @@ from deciban.evaluation.information_at import InformationAt, WithCapacity, infor
 from deciban.evaluation.one_system import OneSystem, Shown, shared_notes
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
-from deciban.evaluation.uncertainty import Bounds, Figure, Uncertainty
+from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.scores import ScoredTrials
 from deciban.metrics.thresholds import MisleadingEvidence
@@ -229,9 +229,6 @@ class Evaluation(OneSystem, WithCapacity):
         Unit in which plots and tables write llrs; all numbers here are in nats.
     uncertainty : Uncertainty or None
         How sure the figures are, where it is known which units trials share.
-    bounds : mapping of figure to (float, float)
-        Of one pass over trials that do not fit in memory: the lowest and the highest value that figures can have, by
-        name, and ``("min_dcf", 0)`` at operating points. Such a figure is NaN itself, in JSON null.
     cells : ScoredTrials or None
         The trials, many of them in narrow cells of scores.
     at_priors : AtPriors or None
@@ -263,7 +260,6 @@ class Evaluation(OneSystem, WithCapacity):
     information_at: tuple[InformationAt, ...] = dataclasses.field(default=(), repr=False)
     axis: Axis = dataclasses.field(default="nats", repr=False, compare=False)
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
-    bounds: Bounds = dataclasses.field(default_factory=dict, repr=False)
     cells: ScoredTrials | None = dataclasses.field(default=None, repr=False, compare=False)
     at_priors: AtPriors | None = dataclasses.field(default=None, repr=False)
     error_steps: ErrorSteps | None = dataclasses.field(default=None, repr=False, compare=False)
@@ -272,10 +268,7 @@ class Evaluation(OneSystem, WithCapacity):
     conventions: ClassVar[Mapping[str, str]] = CONVENTIONS
 
     def __repr__(self) -> str:
-        if "eer" in self.bounds:
-            figures = f"EER within {self.bounds['eer']}, Cllr {self.cllr:.3f}"
-        else:
-            figures = f"EER {100 * self.eer:.2f} %, Cllr {self.cllr:.3f}, min Cllr {self.min_cllr:.3f}"
+        figures = f"EER {100 * self.eer:.2f} %, Cllr {self.cllr:.3f}, min Cllr {self.min_cllr:.3f}"
         return f"Evaluation({self.name!r}: {figures}; {self.n_tar:,.6g} target, {self.n_non:,.6g} non-target)"
 
     @property
@@ -287,7 +280,7 @@ class Evaluation(OneSystem, WithCapacity):
     def calibration_loss(self) -> float:
         """``cllr - min_cllr`` in bits."""
         if math.isinf(self.cllr):
-            return self.cllr  # whatever the minimum is, which may be known within bounds alone
+            return self.cllr  # whatever the minimum is
         return max(self.cllr - self.min_cllr, 0.0)  # rounding alone can put the minimum an ulp above
 
     @property
@@ -327,7 +320,7 @@ class Evaluation(OneSystem, WithCapacity):
         """Return the numbers (not the curves) as plain JSON types; infinite ones are ``"inf"`` and ``"-inf"``."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         hidden = "curves", "is_weighted", "requested", "misleading", "axis"
-        internal = (*hidden, "uncertainty", "bounds", "cells", "at_priors", "error_steps")
+        internal = (*hidden, "uncertainty", "cells", "at_priors", "error_steps")
         for name in internal:
             del fields[name]
         fields["calibration_loss"] = self.calibration_loss
@@ -335,12 +328,12 @@ class Evaluation(OneSystem, WithCapacity):
         fields["dr30"] = dict(zip(("false_alarms", "misses"), self.dr30, strict=True))
         fields["operating_points"] = [dataclasses.asdict(point) for point in self.operating_points]
         fields["misleading_evidence"] = misleading_dicts(self.misleading)
-        fields |= information_dicts(self.information_at, None if "min_cllr" in self.bounds else self.capacity)
+        fields |= information_dicts(self.information_at, self.capacity)
         fields["notes"] = self.all_notes
-        from deciban.evaluation.as_json import with_bounds, with_intervals  # only who asks for JSON
+        from deciban.evaluation.as_json import with_intervals  # only who asks for JSON
 
         found = {"kind": self.kind, **fields, **self.requested.to_dict()}
-        numbers: dict[str, Any] = plain(with_bounds(with_intervals(found, self.uncertainty), self.bounds))
+        numbers: dict[str, Any] = plain(with_intervals(found, self.uncertainty))
         return numbers
 
 

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -40,7 +39,6 @@ Figure: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
 """Name of a figure; of several of a name with the position of its operating point or the name of its class."""
 
 
-Bounds: TypeAlias = Mapping[Figure, tuple[float, float]]
 """Figures that are not known exactly, with the lowest and the highest value that they can have."""
 
 
@@ -337,26 +335,8 @@ def _no_false_zero(value: float, digits: int) -> str:
     return f"{'<' if value > 0 else '>-'}{10.0**-digits:.{digits}f}"
 
 
-def rounded_outwards(low: float, high: float, *, in_percent: bool = False) -> tuple[str, str]:
-    """Write bounds that are certain: with digits as intervals have them, and none of both is moved inwards.
-
-    Examples
-    --------
-    >>> rounded_outwards(0.0572084, 0.0572087, in_percent=True), rounded_outwards(106747, 71530199)
-    (('5.720840', '5.720870'), ('106747', '71530199'))
-    """
-    scale = 100.0 if in_percent else 1.0
-    width = scale * (high - low)
-    if not 0.0 < width < math.inf:
-        return f"{scale * low:z.6g}", f"{scale * high:z.6g}"
-    digits = max(0, 1 - math.floor(math.log10(width)))
-    ends = [Decimal(repr(float(end))) * int(scale) for end in (low, high)]
-    step = Decimal(1).scaleb(-digits)
-    return f"{ends[0].quantize(step, ROUND_FLOOR):zf}", f"{ends[1].quantize(step, ROUND_CEILING):zf}"
-
-
 def caption_of(systems: Sequence[OneSystem], *, with_rates: bool = False) -> str:
-    """Say what stands in brackets: intervals by their level and their units, or bounds; empty if nothing does.
+    """Say what stands in brackets: intervals by their level and their units; empty if nothing does.
 
     Parameters
     ----------
@@ -375,9 +355,8 @@ def caption_of(systems: Sequence[OneSystem], *, with_rates: bool = False) -> str
     known = [one for one in all_known if not one.too_few] or (
         all_known if with_rates or systems[0].kind == "classes" else []
     )
-    certain = "certain bounds" if any(one.bounds for one in systems) else ""
     if not known:
-        return certain
+        return ""
     levels = " and ".join(dict.fromkeys(f"{100 * one.level:.6g} %" for one in known))
     kinds = dict.fromkeys((one.noun, one.are_independent) for one in known)
     nouns = dict.fromkeys(noun for noun, _ in kinds)
@@ -387,8 +366,7 @@ def caption_of(systems: Sequence[OneSystem], *, with_rates: bool = False) -> str
         for noun, alone in kinds
     )
     methods = "".join(f"; {method}" for method in dict.fromkeys(map(_method, known)) if method != LINEARISED)
-    words = f"{levels} intervals by {' and '.join(nouns)}, {counts}{methods}"
-    return f"{words}; alone in brackets: {certain}" if certain else words
+    return f"{levels} intervals by {' and '.join(nouns)}, {counts}{methods}"
 
 
 def _counts(numbers: Sequence[int], noun: str) -> str:
@@ -432,19 +410,6 @@ def optimism_in_words(systems: Sequence[OneSystem], *, corrected: bool = False) 
     return f"minima are optimistic: eval --corrected shows what to expect {new}"
 
 
-_ULPS = 16
-"""By so many steps of a float bounds that come from sums are widened: rounding must not move a figure out of them."""
-
-
-def wide(low: float, high: float, most: float = math.inf) -> tuple[float, float]:
-    """Bounds that come from sums, with both ends a little further out; equal ones stay as they are."""
-    if low == high:
-        return low, high
-    low, high = min(low, high), max(low, high)
-    room = _ULPS * float(np.spacing(high)) if math.isfinite(high) else 0.0
-    return max(low - room, 0.0), max(min(high + room, most), high)
-
-
 PERCENT = " %"
 
 
@@ -454,33 +419,30 @@ class WithInterval(str):
     Parameters
     ----------
     estimate : str
-        The figure alone; empty where nothing is known but bounds.
+        The figure alone.
     low, high : str
         In the unit of the figure, without a sign of percent.
-    unit : str
-        A sign of percent behind bounds that stand alone.
     digits : (str, str), optional
         The bounds with all the digits of their width, for programs.
     """
 
-    __slots__ = ("digits", "estimate", "high", "low", "unit")
+    __slots__ = ("digits", "estimate", "high", "low")
     digits: tuple[str, str]
     estimate: str
     low: str
     high: str
-    unit: str
 
-    def __new__(cls, estimate: str, low: str, high: str, unit: str = "", digits: tuple[str, str] | None = None) -> Self:
+    def __new__(cls, estimate: str, low: str, high: str, digits: tuple[str, str] | None = None) -> Self:
         """Join the parts."""
-        made = super().__new__(cls, f"{estimate} {_bracket(low, high)}{unit}".lstrip())
-        made.estimate, made.low, made.high, made.unit = estimate, low, high, unit
+        made = super().__new__(cls, f"{estimate} {_bracket(low, high)}")
+        made.estimate, made.low, made.high = estimate, low, high
         made.digits = (low, high) if digits is None else digits
         return made
 
     @property
     def bracket(self) -> str:
         """The interval alone."""
-        return _bracket(self.low, self.high) + self.unit
+        return _bracket(self.low, self.high)
 
     @property
     def without_percent(self) -> WithInterval:
@@ -493,7 +455,7 @@ def _bracket(low: str, high: str) -> str:
 
 
 def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[str], str] = str) -> str:
-    """A figure of an evaluation, written as text, with its interval if it has one, or its bounds in place of it.
+    """A figure of an evaluation, written as text, with its interval if it has one.
 
     Parameters
     ----------
@@ -505,10 +467,6 @@ def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[
     typeset : function
         Changes how the bounds are written.
     """
-    if figure in one.bounds:
-        unit = PERCENT if text.endswith(PERCENT) else ""
-        low, high = map(typeset, rounded_outwards(*one.bounds[figure], in_percent=bool(unit)))
-        return WithInterval("", low, high, unit)
     found = shown_interval(one, figure)
     if found is None:
         return text

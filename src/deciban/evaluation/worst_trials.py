@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -159,6 +159,28 @@ def worst_trials(
             own, other = classes[int(truth[row])], classes[int(np.argmax(rivals))]
             found.append(WorstTrial(names, own, other, float(llr[row]), cost))
     return tuple(found)
+
+
+def merged_worst(parts: Iterable[WorstTrial], most: int, groups: Sequence[str]) -> tuple[WorstTrial, ...]:
+    """Return the worst of the worst trials of several parts.
+
+    Parameters
+    ----------
+    parts : iterable of WorstTrial
+    most : int
+        How many; of each group.
+    groups : sequence of str
+        Classes of which the worst trials are listed apart; empty if all are listed together.
+
+    Examples
+    --------
+    >>> one, other = (WorstTrial((name,), "target", "non-target", llr, 1.0) for name, llr in (("a", -1.0), ("b", -2.0)))
+    >>> [found.names for found in merged_worst([one, other], 1, ["target"])]
+    [('b',)]
+    """
+    ordered = sorted(parts, key=lambda one: (one.llr, one.names))
+    chosen = [[one for one in ordered if one.truth == name] for name in groups] if groups else [ordered]
+    return tuple(one for some in chosen for one in some[:most])
 
 
 def _least(

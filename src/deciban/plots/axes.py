@@ -25,7 +25,6 @@ from matplotlib.transforms import ScaledTranslation
 from deciban.errors import InputError
 from deciban.evaluation import Curves, Evaluation, Results
 from deciban.evaluation.bands import Band
-from deciban.evaluation.uncertainty import Figure as NamedFigure
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.plots.files import (
     HIGHEST,
@@ -500,11 +499,6 @@ def band_label(known: Uncertainty) -> str:
 def in_percent(value: float, _position: float | None = None) -> str:
     """Write the tick mark of a fraction in percent, without the sign."""
     return f"{100 * value:.4g}"
-
-
-def known_or_middle(evaluation: Evaluation, figure: NamedFigure, value: float) -> float:
-    """Return a figure, or the middle of its bounds where these are all that is known: no picture tells them apart."""
-    return sum(evaluation.bounds[figure]) / 2 if figure in evaluation.bounds else value
 
 
 def systems_of(result: Any, kind: type[Kind], argument: str = "result") -> tuple[Kind, ...]:

@@ -28,7 +28,6 @@ from deciban.plots.axes import (
     Style,
     System,
     in_percent,
-    known_or_middle,
     systems_of,
 )
 from deciban.plots.files import style_ticks
@@ -146,7 +145,7 @@ def det(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     drawing.equalize(height / width)
     for system in drawing.systems:
         curves = system.curves
-        note = "" if _eer(system.evaluation) > 0 else "no errors: outside the frame"
+        note = "" if system.evaluation.eer > 0 else "no errors: outside the frame"
         ax.plot(*bent(curves.roc_p_fa, curves.roc_p_miss), **system.noted(note))
         ax.plot(*bent(curves.hull_p_fa, curves.hull_p_miss), **system.thin())
         if bands:
@@ -189,7 +188,7 @@ def roc(result: Drawable, ax: Axes | None = None, *, bands: bool = True, **line_
     """
     drawing = Drawing(result, ax, line_kw, size=(5.6, 5.2))
     ax = drawing.ax
-    top = _roc_limit(max(_eer(system.evaluation) for system in drawing.systems))
+    top = _roc_limit(max(system.evaluation.eer for system in drawing.systems))
     drawing.keep_limits((-0.01 * top, 1.01 * top), (-0.01 * top, 1.01 * top))
     for system in drawing.systems:
         curves = system.curves
@@ -218,16 +217,11 @@ def _det_limits(drawing: Drawing) -> tuple[Ends, Ends]:
     p_fa = np.concatenate([result.curves.roc_p_fa for result in results])
     p_miss = np.concatenate([result.curves.roc_p_miss for result in results])
     points = [point for result in results for point in result.operating_points]
-    eers = list(map(_eer, results))
+    eers = [one.eer for one in results]
     around = [rate for eer in eers for rate in (eer, min(3 * eer, HIGHEST))]
     x = limits(p_fa, p_miss, [*around, *(point.p_fa for point in points)])
     y = limits(p_miss, p_fa, [*around, *(point.p_miss for point in points)])
     return drawing.wider(x, drawing.ax.get_xlim()), drawing.wider(y, drawing.ax.get_ylim())
-
-
-def _eer(evaluation: Evaluation) -> float:
-    """The equal error rate, or the middle of its bounds, which no picture tells from it."""
-    return known_or_middle(evaluation, "eer", evaluation.eer)
 
 
 def _roc_limit(eer: float) -> float:
@@ -264,7 +258,7 @@ def _markers(drawing: Drawing, edges: tuple[Ends, Ends] | None) -> None:
         drawing.explain(name, **{**plain, **style})
 
     for system in drawing.systems:
-        mark(system, (_eer(system.evaluation),) * 2, "EER", {"marker": "*", "markersize": 11})
+        mark(system, (system.evaluation.eer,) * 2, "EER", {"marker": "*", "markersize": 11})
     for system in drawing.systems:
         for i, point in enumerate(system.evaluation.operating_points):
             style = {"marker": POINT_MARKERS[i % len(POINT_MARKERS)], "markersize": 6.5}

@@ -15,7 +15,7 @@ from deciban.errors import InputError
 from deciban.evaluation import Evaluation
 from deciban.evaluation.at_priors import AtPriors
 from deciban.evaluation.bands import band_of
-from deciban.plots.axes import Canvas, Drawable, Drawing, Style, in_percent, known_or_middle, systems_of
+from deciban.plots.axes import Canvas, Drawable, Drawing, Style, in_percent, systems_of
 from deciban.plots.curves import REFERENCE, draw_reference, top_of, write_priors
 from deciban.plots.files import letters
 from deciban.rules import ScoringRule
@@ -62,10 +62,10 @@ def rocch(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
         curves = system.curves
         ax.plot(curves.roc_p_fa, curves.roc_p_miss, **system.main)
         ax.plot(curves.hull_p_fa, curves.hull_p_miss, **system.thin(marker=".", markersize=4))
-        for i, point in enumerate(system.evaluation.operating_points if has_tangents else ()):
+        for point in system.evaluation.operating_points if has_tangents else ():
             # Beyond these the tangent is a side of the square, and exp would overflow.
             slope = math.exp(min(max(point.threshold, -30.0), 30.0))
-            cost = known_or_middle(system.evaluation, ("min_dcf", i), point.min_dcf) * min(1.0, slope)
+            cost = point.min_dcf * min(1.0, slope)
             if math.isfinite(cost):
                 ax.plot([0.0, cost / slope], [cost, 0.0], color=system.color, **TANGENT)
     drawing.explain("convex hull", linestyle="--", marker=".")
@@ -113,7 +113,7 @@ def minimum_cost(result: Drawable, ax: Axes | None = None, *, bands: bool = True
     for system, error in zip(drawing.systems, least, strict=True):
         log_odds = system.curves.prior_log_odds
         drawing.ax.plot(log_odds, error, **system.main)
-        eer = known_or_middle(system.evaluation, "eer", system.evaluation.eer)
+        eer = system.evaluation.eer
         drawing.ax.axhline(eer, **system.thin(linestyle="-."))
         band = band_of(system.evaluation, "min_error", system.curves.min_error) if bands else None
         if band is not None:
@@ -162,7 +162,7 @@ def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     first = len(ax.get_yticks()) if not drawing.is_fresh else 0
     for place, system in enumerate(drawing.systems, first):
         one = system.evaluation
-        low = known_or_middle(one, "min_cllr", one.min_cllr)
+        low = one.min_cllr
         whole = one.cllr if math.isfinite(one.cllr) else low
         ax.barh(place, low, 0.7, color=system.color, edgecolor="black", linewidth=0.6)
         ax.barh(place, whole - low, 0.7, left=low, color="white", edgecolor=system.color, hatch="////", linewidth=0.6)

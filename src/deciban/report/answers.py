@@ -133,7 +133,7 @@ def _are_llrs(one: Any) -> bool:
 
 def _of_two(one: Evaluation) -> dict[str, Any]:
     eer = sure(percent(one.eer), one, "eer")
-    affine = None if one.bounds else one.affine
+    affine = one.affine
     n_low, n_high = one.dr30
     # Of scores that tell nothing, with few ties (Mann and Whitney 1947).
     error_of_auc = math.sqrt((one.n_tar + one.n_non + 1) / (12 * one.n_tar * one.n_non))
@@ -414,7 +414,7 @@ def calibrated(grounds: Grounds) -> Answer:
         words = f"{told}, above the {_bits(grounds.reference)} of scores that say nothing: believed, they mislead."
         return Answer(CALIBRATED, "no", "bad", (words, *_how(grounds)))
     if math.isnan(grounds.min_cllr):
-        words = f"{told}; its minimum is known within bounds alone."
+        words = f"{told}; its minimum is not known."
         return Answer(CALIBRATED, "not known exactly", "unknown", (words,))
     lost = max(grounds.cllr - grounds.min_cllr, 0.0)
     verdict, mood, more = _judged(grounds, lost)

@@ -12,7 +12,6 @@ import numpy as np
 
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
-from deciban.evaluation.multiclass.class_bounds import drawn_pairs
 from deciban.evaluation.multiclass.decided_at import PRIORS, DecidedAt
 from deciban.evaluation.uncertainty import corrected_of
 from deciban.models.multiclass import ClassModel
@@ -139,7 +138,7 @@ def _lacking_in_words(lacking: Sequence[ClassPicture]) -> str:
 def _of_each(systems: Sequence[ClassEvaluation]) -> Iterator[ClassPicture]:
     """Plots of which every system has its own."""
     paired = [one for one in systems if one.pairwise is not None]
-    darkest = max((pairs.largest_loss for pairs in map(drawn_pairs, paired) if pairs), default=0.0)
+    darkest = max((pairs.largest_loss for pairs in (one.pairwise for one in paired) if pairs), default=0.0)
     each: list[tuple[str, Sequence[ClassEvaluation], dict[str, Any]]] = [("confusion", systems, {})]
     each.append(("pairwise_loss", paired, {"top": darkest or None}))
     each.append(("simplex", [one for one in systems if one.curves.sample is not None], {}))
@@ -316,7 +315,7 @@ def _places(systems: Sequence[ClassEvaluation]) -> IntArray:
 
 def _system(one: ClassEvaluation, kept: IntArray, *, has_decisions: bool = True) -> dict[str, Any]:
     """Decisions of a system, at priors of the page where it counted them, and what is known of pairs."""
-    pairs, decided = drawn_pairs(one), one.decided if has_decisions else None
+    pairs, decided = one.pairwise, one.decided if has_decisions else None
     return {
         **_figures(one),
         "prior": one.prior.tolist(),

@@ -114,7 +114,7 @@ def corrected_cell(figure: Figure, one: OneSystem, *, in_percent: bool = False, 
 
 def estimate_of(cell: str) -> str:
     """The figure of a cell alone."""
-    return cell.estimate or cell.unit if isinstance(cell, WithInterval) else cell
+    return cell.estimate if isinstance(cell, WithInterval) else cell
 
 
 def aligned(cells: Sequence[str]) -> list[str]:

@@ -23,12 +23,15 @@ class Work(ABC):
         What goes on, for progress.
     rows_per_batch : int
         So many rows at once suit it.
+    bytes_per_row : int
+        What a row takes while it is read, sorted and summed up.
     n_bytes : int
         What a sum takes, about, where that is much: every task of a cluster has its own.
     """
 
     words: str
     rows_per_batch: int = 1_000_000
+    bytes_per_row: int = 40
     n_bytes: int = 0
 
     @abstractmethod

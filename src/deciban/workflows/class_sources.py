@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -17,14 +18,12 @@ from deciban.engines.class_counting import (
     ClassSums,
     confusion_in,
     grouped,
-    summarize_once,
     summarize_surveyed,
     survey_classes,
     totals_of,
 )
 from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
 from deciban.errors import InputError
-from deciban.evaluation.multiclass.class_bounds import within_class_bounds
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of
 from deciban.evaluation.multiclass.figures import ClassFigures
 from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
@@ -32,6 +31,7 @@ from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import ScoreChecks
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.unit_trials import Resampling
+from deciban.io.memory import LIBRARIES, memory_of
 from deciban.models.sources import SourceClasses
 from deciban.multiclass.costs import mixed
 from deciban.multiclass.recalibration import (
@@ -220,7 +220,7 @@ def evaluate_class_pieces(
     """
     figures = ClassFigures(**options.figures.given())
     figures.require_parts()
-    _refuse(options)
+    _refuse_optimism(source, options)
     asked = _Asked(engine, options, system, name, require)
     who = WhoIsIn(units, np.arange(len(source.classes))) if isinstance(units, TrialUnits) else units
     if figures.groups is None:
@@ -260,15 +260,11 @@ class _Asked:
             assert found is not None  # noqa: S101  # without a segment there are none of any class
             return found
 
-        memory, how = engine.bounded(options.scale.n_bytes), {"system": self.system, "figures": figures, "who": who}
-        if options.scale.approximate:
-            sums, summary, best = summarize_once(source, engine, memory, required, **how)  # type: ignore[arg-type]
-            found = within_class_bounds(*(class_evaluation_of(one, name=self.name) for one in (summary, best)))
-        else:
-            sums = required(survey_classes(source, engine, **how))  # type: ignore[arg-type]
-            calibration = calibration_in_pieces(sums.summary, source, engine, system=self.system, memory=memory)
-            summary = summarize_surveyed(sums, source, engine, memory, system=self.system, calibration=calibration)
-            found = class_evaluation_of(summary, name=self.name)
+        memory = engine.bounded(options.scale.n_bytes)
+        sums = required(survey_classes(source, engine, system=self.system, figures=figures, who=who))
+        calibration = calibration_in_pieces(sums.summary, source, engine, system=self.system, memory=memory)
+        summary = summarize_surveyed(sums, source, engine, memory, system=self.system, calibration=calibration)
+        found = class_evaluation_of(summary, name=self.name)
         if who is None or sums.units is None:
             return found, summary.checks
         how_sure = options.how_sure
@@ -284,16 +280,21 @@ def _require_weight(figures: ClassFigures, classes: tuple[str, ...], totals: Cla
     _validate_classes.all_classes(there[0], len(classes), weights=there[1], needed=needed, classes=classes)
 
 
-def _refuse(options: Options) -> None:
-    """Refuse what only segments in memory are asked, rather than overlook it.
+def _refuse_optimism(source: ShardSource, options: Options) -> None:
+    """Refuse corrected minima, with the memory that they take.
 
     Raises
     ------
     InputError
-        If there is such.
+        If they are asked for.
     """
-    if options.how_sure.intervals and options.how_sure.optimism:
-        raise InputError(
-            "optimism: corrected minima of many classes need all segments in memory, and these are read in pieces. "
-            "Leave it out, or allow more memory (memory=, --memory)."
-        )
+    if not (options.how_sure.intervals and options.how_sure.optimism):
+        return
+    needed = memory_of(source.paths)
+    amount = (
+        f", which take {math.ceil((needed + LIBRARIES) / 1e6):,} MB with Python and its libraries" if needed else ""
+    )
+    raise InputError(
+        f"optimism: corrected minima of multiclass evaluations need all {source.n_rows:,} segments in memory{amount}. "
+        "Allow that (memory=, --memory), or leave it out."
+    )

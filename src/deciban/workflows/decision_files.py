@@ -154,7 +154,7 @@ def _refuse_options_of_scores(options: Options) -> None:
     reading, scale = options.reading, options.scale
     given = [name for name in _OF_SCORES if getattr(reading, name) not in (None, False)]
     given = [name for name in given if name != "format" or reading.format != LINES]
-    given += [name for name in ("approximate", "dask", "speakers") if getattr(scale, name) not in (None, False)]
+    given += [name for name in ("dask", "speakers") if getattr(scale, name) not in (None, False)]
     if given:
         raise InputError(
             f"{', '.join(given)}: about scores, and decisions are none; they are read as tables, and held in memory. "

@@ -87,7 +87,7 @@ def choose_thresholds(
             f"threshold_from: the scores are of {systems.kind.about}, which no single threshold decides. Leave it out."
         )
     reading = replace(options.reading, where=None, weights_required=False)
-    scale = replace(options.scale, approximate=False, speakers=options.scale.speakers if key is None else None)
+    scale = replace(options.scale, speakers=options.scale.speakers if key is None else None)
     figures = Figures(operating_points=options.figures.operating_points)
     other = replace(options, reading=reading, scale=scale, kind=systems.kind.name).of_systems(systems.renamed)
     files = opened(paths_of(scores, name="threshold_from"), key, other)
@@ -175,7 +175,7 @@ def evaluate_files(
         attributes of `deciban.workflows.Reading`), what is wanted about uncertainty (those of
         `deciban.workflows.HowSure`: ``units``, ``level``, ``intervals``, ``bootstrap``, ``seed``, ``optimism``), what
         is done about trials that do not fit in memory (those of `deciban.workflows.Scale`: ``memory``,
-        ``approximate``, ``dask``, ``speakers``), and which figures are wanted (those of
+        ``dask``, ``speakers``), and which figures are wanted (those of
         `deciban.workflows.Figures`: ``operating_points``, ``eer_conventions``, ``fnmr_at``, ``fmr_at``,
         ``at_thresholds``, ``posteriors_at``, ``axis`` of two classes; ``prior``, ``p_target``, ``p_out_of_set``,
         ``subsets``, ``pairs``, ``groups`` of many).

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,15 +11,16 @@ import numpy as np
 from deciban._files import PathLike
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
-from deciban.evaluation.worst_trials import WorstTrials, worst_trials
+from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, merged_worst, worst_trials
 from deciban.io.memory import is_longer, memory_of
 from deciban.io.shards.matrix_files import is_mask
 from deciban.io.source import TwoFiles
 from deciban.messages import Message, counted
 from deciban.trials import JoinReport
-from deciban.trials.sources import ShardSource
+from deciban.trials.passes import found_in
+from deciban.trials.sources import Chunk, ShardSource, Wanted
 from deciban.types import Progress
-from deciban.workflows.inputs import Opened, ScoreFiles, is_object, open_source, paths_of, ties_in_words
+from deciban.workflows.inputs import NAMING, Opened, ScoreFiles, is_object, open_source, paths_of, ties_in_words
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, Options
 from deciban.workflows.summaries import are_summaries, opened_summaries
@@ -152,7 +153,7 @@ def evaluate_source(
             if planned is not None:
                 primaries.append(planned.primary(found[-1], own, system=at))
             if most:
-                worst.append(worst_of(source, at, most))
+                worst.append(worst_of(source, engine, at, most))
     more: Any = {"conditions": tuple(by_condition), "primaries": tuple(primaries), "worst": tuple(worst)}
     if source.batch is not None:
         assert source.report is not None  # noqa: S101  # it was joined
@@ -163,8 +164,8 @@ def evaluate_source(
     chosen = options.reading.where and not options.reading.by_order
     extra = (source.n_rows - n_trials) * len(found) if chosen else 0  # scores of trials that are not asked for
     report = source.report or JoinReport(n_trials, 0, extra, 0)
-    are_known = kind.has_ties and all("n_tied" not in one.bounds for one in found)
-    known = _with_ties(source.messages, kind, report, {one.name: one.n_tied for one in found} if are_known else {})
+    ties = {one.name: one.n_tied for one in found} if kind.has_ties else {}
+    known = _with_ties(source.messages, kind, report, ties)
     messages = _said_of_pieces(source, options, found[0], units, engine.n_passes + n_before)
     return Results(tuple(found), report, (*known, *messages, *told, *said), **more)
 
@@ -235,37 +236,86 @@ def number_of_worst(asked: object, files: Any) -> int:
         return 0
     if isinstance(asked, bool) or not isinstance(asked, int | np.integer) or asked < 0:
         raise InputError(f"worst: got {asked!r}. Say how many trials, a whole number from 0.")
-    if not files.is_at_hand:
-        where = "a summary holds no names of trials" if files.is_summary else "trials are read in pieces"
-        way = "Name the shards themselves" if files.is_summary else "Allow more memory (memory=, --memory)"
+    if not files.is_at_hand and files.is_summary:
         raise InputError(
-            f"worst: {where}, and the most misleading trials need the names of all. {way}, or leave it out."
+            "worst: a summary holds no names of trials, and the most misleading trials need them. Name the shards "
+            "themselves, or leave it out."
         )
     return int(asked)
 
 
-def worst_of(source: ShardSource, system: int, most: int) -> WorstTrials:
+def worst_of(source: ShardSource, engine: Engine, system: int, most: int) -> WorstTrials:
     """Find the trials of one system with the least evidence for their own class; those of weight 0 do not count.
 
     Parameters
     ----------
     source : ShardSource
-        In memory.
+    engine : Engine
+        Where a pass runs over trials that are not in memory.
     system : int
         Its position.
     most : int
+
+    Raises
+    ------
+    InputError
+        If nothing names the trials.
     """
-    batch = source.batch
-    assert batch is not None and batch.trials is not None and batch.truth is not None  # noqa: S101, PT018  # else it was refused
-    scores, truth, trials = batch.scores[system], batch.truth, batch.trials
-    counting = np.ones(len(truth), bool) if batch.weight is None else batch.weight > 0
+    name, classes = source.systems[system], source.classes or TWO_CLASSES
+    if source.batch is not None:
+        trials = source.batch.trials
+        assert trials is not None  # noqa: S101  # it is in memory
+        return WorstTrials(name, trials.sides, _worst(source.batch, system, most, classes, trials.names_of))
+    sides = tuple(one for one in NAMING if one in source.conditions)
+    if not sides:
+        raise InputError(
+            f"worst: {source.name} has no names of trials, and is read in pieces. Add columns of names (enroll and "
+            "test, or trial), or leave it out."
+        )
+    look = WorstInPiece(most, classes, tuple(source.conditions.index(one) for one in sides))
+    wanted = Wanted((system,), truth=True, weight=source.has_weights, conditions=True)
+    found: tuple[WorstTrial, ...] | None = found_in(source, engine, wanted, look, "looking for misleading trials")
+    return WorstTrials(name, sides, merged_worst(found or (), most, classes if not source.classes else ()))
+
+
+@dataclass(frozen=True, slots=True)
+class WorstInPiece:
+    """Finds the worst trials of a piece.
+
+    Attributes
+    ----------
+    most : int
+    classes : tuple of str
+    at : tuple of int
+        Positions of the names of trials among the columns by which these can be split.
+    """
+
+    most: int
+    classes: tuple[str, ...]
+    at: tuple[int, ...]
+
+    def __call__(self, chunk: Chunk) -> tuple[WorstTrial, ...]:
+        """Return the worst trials."""
+        assert chunk.conditions is not None  # noqa: S101  # they were asked for
+        named = [chunk.conditions[at] for at in self.at]
+
+        def names_of(row: int) -> tuple[str, ...]:
+            places = ((int(codes[row]), values) for codes, values in named)
+            return tuple(str(values[at]) if at < len(values) else "" for at, values in places)
+
+        return _worst(chunk, 0, self.most, self.classes, names_of)
+
+
+def _worst(
+    chunk: Chunk, system: int, most: int, classes: tuple[str, ...], names_of: Callable[[int], tuple[str, ...]]
+) -> tuple[WorstTrial, ...]:
+    """Find the worst trials of a chunk."""
+    scores, truth = chunk.scores[system], chunk.truth
+    assert truth is not None  # noqa: S101  # it was asked for
+    counting = np.ones(len(truth), bool) if chunk.weight is None else chunk.weight > 0
+    loglik: Any = scores
     if scores.ndim == 1:
         counting &= ~np.isnan(scores)
         loglik = np.column_stack([np.where(counting, scores, 0.0), np.zeros(len(scores))])
         truth = np.where(truth, 0, 1)
-    else:
-        loglik = scores
-    found = worst_trials(
-        loglik, truth, most=most, classes=source.classes or TWO_CLASSES, names_of=trials.names_of, counting=counting
-    )
-    return WorstTrials(source.systems[system], trials.sides, found)
+    return worst_trials(loglik, truth, most=most, classes=classes, names_of=names_of, counting=counting)

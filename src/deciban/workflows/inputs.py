@@ -26,7 +26,7 @@ from deciban.messages import NEGATED, WARNING, Message, as_message
 from deciban.trials import Aligned, AlignedClasses, JoinReport, Trials
 from deciban.trials.criteria import criteria
 from deciban.trials.joining.renaming import near_names
-from deciban.trials.lists import ROW
+from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource
 from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.key_columns import in_words, weights_of_key
@@ -478,6 +478,10 @@ def is_object(given: Any) -> bool:
     return is_array or isinstance(given, Mapping) or any(hasattr(kind, one) for one in _HANDS_OUT)
 
 
+NAMING = (*PAIR_SIDE, *SINGLE)
+"""Columns whose values are the names of a trial."""
+
+
 def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSource:
     """Open what a user named, to be read in pieces.
 
@@ -510,7 +514,8 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
     given |= {"unit": reading.unit}
     given |= _units(options.how_sure) | {"kind": options.kind, "memory": max(options.scale.n_bytes // 2, 1)}
     given |= {"ids": reading.renaming, "groups": options.groups, "incomplete": options.incomplete}
-    given |= {"conditions": condition_columns(options)}
+    named = NAMING if options.worst else ()
+    given |= {"conditions": tuple(dict.fromkeys((*condition_columns(options), *named)))}
     if any(map(reading.says, ("log10", "lr", "negate", "posterior_prior", "detection_llr", "probabilities"))):
         given["converted"] = partial(_in_nats, reading=reading)
     source = open_shards(list(scores), key, speakers=options.scale.speaker_files or None, **given)

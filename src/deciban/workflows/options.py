@@ -148,8 +148,6 @@ class Scale:
     memory : str or int, optional
         Bytes that may be taken in all, as ``"2GB"``, ``"500MB"`` or a number; what would take more is read in pieces.
         Left out, half of what is free.
-    approximate : bool
-        Of many classes, whether one pass is enough: minima come with the bounds that they are certainly within.
     dask : str or distributed.Client, optional
         Where work is spread: the address of a scheduler of Dask, ``"local:N"`` for N processes of this machine, or a
         client.
@@ -169,7 +167,6 @@ class Scale:
     """
 
     memory: str | int | None = None
-    approximate: bool = False
     dask: Any = None
     speakers: Any = None
 
@@ -177,8 +174,6 @@ class Scale:
         """Check the size."""
         if self.memory is not None:
             allowed_memory(self.memory)
-        if not isinstance(self.approximate, bool):
-            raise InputError(f"approximate: got {self.approximate!r}. It is True or False.")
 
     @property
     def n_bytes(self) -> int:
@@ -188,7 +183,7 @@ class Scale:
     @property
     def is_asked(self) -> bool:
         """Whether something was said that only work in pieces can do."""
-        return self.approximate or self.dask is not None or self.speakers is not None
+        return self.dask is not None or self.speakers is not None
 
     def refuse(self, what: str) -> None:
         """Refuse that something is said of trials that do not fit, where all are read at once.

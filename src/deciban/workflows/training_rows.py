@@ -185,17 +185,20 @@ class TrainingRows:
         InputError
             If the model refuses a trial, by its name.
         """
-        lack = any(one.scored.seen is not None for one in self._sets)
         complete = self.dev.complete
         analysis = self._analysed() if self._alone and complete is not None else None
         rows: list[FigureRow] = [] if analysis is None else list(analysis.rows)
         if analysis is None and complete is not None:
             tested = None if self.others is None else self.others.complete
             rows = replace(self, dev=complete, others=tested, training=self.dev.source).plain_rows()
-        if lack:
-            (name,) = names_apart(["fusion of what there is"], [row.name for row in rows])
-            rows.append(self.row_of("fusion", name, self.model))
-        return rows, analysis
+        return list(self.with_incomplete(rows)), analysis
+
+    def with_incomplete(self, rows: Sequence[FigureRow]) -> tuple[FigureRow, ...]:
+        """Add the fusion on all trials, if some lack a score."""
+        if all(one.scored.seen is None for one in self._sets):
+            return tuple(rows)
+        (name,) = names_apart(["fusion of what there is"], [row.name for row in rows])
+        return *rows, self.row_of("fusion", name, self.model)
 
     def _analysed(self) -> FusionAnalysis | None:
         """The analysis of a fusion on arrays; None where trials are not in memory."""
@@ -302,23 +305,20 @@ def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress)
     Raises
     ------
     InputError
-        If training and test give systems of the same names in different order, the fusion cannot be trained, or one of
-        two classes is for trials that are read in pieces.
+        If training and test give systems of the same names in different order, or the fusion cannot be trained.
     """
     require_same_places(dev.source.systems, test.source.systems)
     with dev.options.scale.engine() as engine:
         same = is_of_training(model, dev.source, engine)
     work = TrainingRows(model, model, dev, test, progress)
     if not dev.kind.compares_systems:
-        return _figures_of_classes(work, same)
-    if dev.data is None or test.data is None:
-        raise InputError(
-            "train: what each system is worth to a fusion needs all trials in memory, and some are read in pieces. "
-            "Allow more memory (memory=, --memory), or leave it out."
-        )
+        return _trained_anew(work, same)
     complete, other = dev.complete, test.complete
     if complete is None:
         return FusionFigures((), None)
+    if dev.data is None or test.data is None:
+        found = _trained_anew(replace(work, dev=complete, others=other, training=dev.source), same)
+        return replace(found, rows=work.with_incomplete(found.rows))
     names = (() if model.training_ is None else model.training_.systems) or dev.source.systems
     others = None if other is None else test.data
     analysis = analysed(model, names, dev.data, others, checked_figures(dev.options.figures))
@@ -331,15 +331,12 @@ def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress)
     else:
         own = replace(own, note=rows.pop().note)
     rows.append(own)
-    if dev.scored.seen is not None or test.scored.seen is not None:
-        (name,) = names_apart(["fusion of what there is"], [row.name for row in rows])
-        rows.append(work.row_of("fusion", name, model))
     without = analysis.leave_one_out or (analysis.singles[::-1] if len(names) > 1 else ())
-    return FusionFigures(tuple(rows), analysis, same, names, analysis.fusion, without)
+    return FusionFigures(work.with_incomplete(rows), analysis, same, names, analysis.fusion, without)
 
 
-def _figures_of_classes(work: TrainingRows, same: bool | None) -> FusionFigures:  # noqa: FBT001
-    """A fusion of many classes beside its systems: each calibrated alone, and the fusion without each of them."""
+def _trained_anew(work: TrainingRows, same: bool | None) -> FusionFigures:  # noqa: FBT001
+    """Evaluate a fusion beside its systems: each calibrated alone, and the fusion without each of them."""
     model, systems = work.model, work.dev.source.systems
     every = range(len(systems))
     wanted = [*(f"without {one}" for one in systems), f"{model.table_name}, trained on these trials", model.table_name]

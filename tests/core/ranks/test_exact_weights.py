@@ -7,15 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.ranks.exact_weights import aligned, digits_of, summed, whole_or_float
+from deciban.core.ranks.exact_weights import aligned, digits_of, summed_by_code, whole_or_float
 from deciban.errors import InputError
 
 _WEIGHTS = st.lists(st.floats(1e-20, 1e20) | st.integers(1, 2**40).map(float), min_size=1, max_size=40)
 
 
 def added(weights):
-    places = digits_of(weights)
-    return summed(weights, np.array([0]), places), places
+    return summed_by_code(weights, [np.zeros(len(weights), np.int64)], 1)[0], digits_of(weights)
 
 
 @given(_WEIGHTS)

@@ -139,7 +139,7 @@ def _print_inspection(found: Inspection, out: Console) -> None:
         say(out, remark, "yellow")
 
 
-_ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", "--level", "--approximate", "--dask")
+_ELSEWHERE = ("--same --tar tar", "--different --non non", "--dcf", "--preset", "--level", "--dask")
 """Trials in two files, what is asked of figures, and where work is spread: other commands have that."""
 
 

@@ -54,20 +54,6 @@ def digits_of(weights: FloatArray | None) -> range:
     return places
 
 
-def summed(weights: FloatArray, begins: IntArray, places: range) -> IntArray:
-    """Sums of the digits of weights over runs that begin at these positions, (n_digits, n_runs).
-
-    Examples
-    --------
-    >>> summed(np.array([1.0, 0.5, 2.0**26]), np.array([0, 2]), range(-1, 2)).tolist()
-    [[33554432, 0], [1, 0], [0, 1]]
-    """
-    found = np.zeros((len(places), len(begins)), np.int64)
-    for row, digit in _digits(weights, places):
-        found[row] = np.add.reduceat(digit.astype(np.int64), begins)
-    return found
-
-
 def summed_by_code(weights: FloatArray, codes: Sequence[IntArray], size: int) -> tuple[IntArray, int]:
     """Sums of the digits of weights by code, (n_digits, size), and the place of the first digit.
 

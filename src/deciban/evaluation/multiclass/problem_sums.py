@@ -182,32 +182,6 @@ class CountedDetector(SortedScores):
         return replace(self._errors, thresholds=thresholds, n_miss=self._errors.n_miss[at], n_fa=self._errors.n_fa[at])
 
 
-class _UnknownHull:
-    """The hull of scores of which only sums are known."""
-
-    def eer(self) -> float:
-        """Not known."""
-        return math.nan
-
-    def best_rates(self, log_odds: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Not known."""
-        unknown = np.full(np.shape(log_odds), np.nan)
-        return unknown, unknown
-
-
-class UnrankedDetector(CountedDetector):
-    """One of the detectors of which only sums are known: its minima are NaN."""
-
-    rocch = _UnknownHull()  # type: ignore[assignment]  # what is asked of it
-
-    def __init__(self, cllr: float, errors: ErrorCounts) -> None:
-        self._cllr, self._errors = cllr, errors
-
-    def min_cllr(self) -> float:
-        """Not known."""
-        return math.nan
-
-
 _NOTHING = ErrorCounts(np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64), 0, 0)
 
 
@@ -230,8 +204,7 @@ class CountedDetectors:
     thresholds : (n_thresholds,) array
     accepted : (n_targets, n_thresholds, n_classes) array
     costs : (n_targets, n_classes) array
-    pavs : tuple of Pav or None
-        None where only sums are known.
+    pavs : tuple of Pav
     """
 
     prior: FloatArray
@@ -239,7 +212,7 @@ class CountedDetectors:
     thresholds: FloatArray
     accepted: CountArray
     costs: FloatArray
-    pavs: tuple[Pav | None, ...]
+    pavs: tuple[Pav, ...]
 
     def accepted_by(self, target: int, thresholds: FloatArray) -> CountArray:
         """See `Detectors.accepted_by`."""
@@ -259,7 +232,7 @@ class CountedDetectors:
             errors = ErrorCounts(self.thresholds, n_tar - self.accepted[at][:, at], n_fa, n_tar, n_non.item())
             of_non = math.fsum(share[others] * self.costs[at, others]) / math.fsum(share[others] * self.totals[others])
             cllr = (0.5 * (self.costs[at, at] / n_tar) + 0.5 * of_non) / math.log(2)
-            yield UnrankedDetector(float(cllr), errors) if pav is None else CountedDetector(pav, float(cllr), errors)
+            yield CountedDetector(pav, float(cllr), errors)
 
 
 def rival_shares(prior: FloatArray, totals: CountArray, target: int) -> FloatArray:
@@ -286,7 +259,7 @@ class CountedPairs:
 
     totals: CountArray
     costs: FloatArray
-    pavs: Mapping[tuple[int, int], Pav | None]
+    pavs: Mapping[tuple[int, int], Pav]
 
     def cllr(self) -> tuple[FloatArray, FloatArray]:
         """See `deciban.multiclass.tables.Pairs.cllr`."""
@@ -295,8 +268,7 @@ class CountedPairs:
         for (i, j), pav in self.pavs.items():
             cllr = float(0.5 * means[j, i] + 0.5 * means[i, j]) / math.log(2)
             actual[i, j] = actual[j, i] = cllr
-            known = math.nan if pav is None else CountedDetector(pav, cllr, _NOTHING).min_cllr()
-            minimum[i, j] = minimum[j, i] = known
+            minimum[i, j] = minimum[j, i] = CountedDetector(pav, cllr, _NOTHING).min_cllr()
         return actual, minimum
 
 
@@ -316,8 +288,8 @@ class CountedProblems:
 
     totals: CountArray
     sums: ProblemSums
-    detector_pavs: tuple[tuple[Pav | None, ...], ...]
-    pair_pavs: Mapping[tuple[int, int], Pav | None]
+    detector_pavs: tuple[tuple[Pav, ...], ...]
+    pair_pavs: Mapping[tuple[int, int], Pav]
 
     def detectors(self, at: int) -> CountedDetectors:
         """Each class against the rest, by one of the priors."""

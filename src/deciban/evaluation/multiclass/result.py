@@ -18,7 +18,7 @@ from deciban.evaluation.multiclass.decided_at import DecidedAt
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import Bounds, Figure, Uncertainty
+from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
@@ -151,8 +151,6 @@ class ClassEvaluation(OneSystem):
         Why ``subsets`` or ``pairwise`` is None.
     capacity : Capacity or None
         The most that is told at any prior after the best scale and offsets, where it was asked for.
-    bounds : mapping of figure to (float, float)
-        Figures that are known within bounds alone, and are NaN: after one pass over trials that do not fit in memory.
     decided : DecidedAt or None
         Decisions as the prior of one class changes; None for many classes, groups, and summaries of shards.
     """
@@ -182,15 +180,13 @@ class ClassEvaluation(OneSystem):
     no_pairs: str = dataclasses.field(default="", repr=False)
     capacity: Any = None  # deciban.rules.Capacity, whose module searches: only for who asks
     uncertainty: Uncertainty | None = dataclasses.field(default=None, repr=False, compare=False)
-    bounds: Bounds = dataclasses.field(default_factory=dict, repr=False)
     decided: DecidedAt | None = dataclasses.field(default=None, repr=False, compare=False)
 
     kind: ClassVar[str] = "classes"
     conventions: ClassVar[Mapping[str, str]] = CLASS_CONVENTIONS
 
     def __repr__(self) -> str:
-        least = f"within {self.bounds['min_cllr']}" if "min_cllr" in self.bounds else f"{self.min_cllr:.3f}"
-        figures = f"Cllr {self.cllr:.3f}, min Cllr {least}, error rate {100 * self.error_rate:.2f} %"
+        figures = f"Cllr {self.cllr:.3f}, min Cllr {self.min_cllr:.3f}, error rate {100 * self.error_rate:.2f} %"
         size = f"{self.counts.sum():,.6g} segments of {self.n_classes:,} classes"
         return f"ClassEvaluation({self.name!r}: {figures}; {size})"
 
@@ -286,26 +282,15 @@ class ClassEvaluation(OneSystem):
             "mean_over_points": self.mean_costs,
             "p_out_of_set": self.p_out_of_set,
             "detectors": [{"target": target, **figures} for target, figures in self.detectors.items()],
-            "pairwise": pairs and {"cllr": pairs.cllr, "min_cllr": pairs.min_cllr, **self._bounds_of_pairs()},
+            "pairwise": pairs and {"cllr": pairs.cllr, "min_cllr": pairs.min_cllr},
             "subsets": self.subset_summary(),
             **({} if self.capacity is None else {"capacity": capacity_dict(self.capacity)}),
             "notes": self.all_notes,
         }
-        from deciban.evaluation.as_json import with_bounds, with_intervals  # only who asks for JSON
+        from deciban.evaluation.as_json import with_intervals  # only who asks for JSON
 
-        numbers: dict[str, Any] = plain(with_bounds(with_intervals(fields, self.uncertainty), self.bounds))
+        numbers: dict[str, Any] = plain(with_intervals(fields, self.uncertainty))
         return numbers
-
-    def _bounds_of_pairs(self) -> dict[str, Any]:
-        """Bounds of the least Cllr of pairs, where one is not known: matrices as of figures."""
-        pairs = self.pairwise
-        if pairs is None or not any(figure[0] == "pairwise_min_cllr" for figure in self.bounds):
-            return {}
-        ends = {"low": pairs.min_cllr.copy(), "high": pairs.min_cllr.copy()}
-        for i, j in np.argwhere(np.isnan(pairs.min_cllr)).tolist():
-            figure = ("pairwise_min_cllr", self.classes[i], self.classes[j])
-            ends["low"][i, j], ends["high"][i, j] = self.bounds[figure]
-        return {"bounds": {"min_cllr": ends}}
 
     @property
     def has_flat_prior(self) -> bool:

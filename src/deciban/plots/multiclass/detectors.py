@@ -18,7 +18,6 @@ from deciban.core.ranks.operating import default_error
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation
 from deciban.evaluation.bands import Band, band_of, detector_bands
-from deciban.evaluation.multiclass.class_bounds import drawn_detection
 from deciban.evaluation.uncertainty import Uncertainty
 from deciban.multiclass import DetectionAnalysis, SubsetCosts
 from deciban.plots.axes import BAND, BAND_LINE, GREY, HALO, Canvas, Mark, Style, band_label, in_percent
@@ -141,24 +140,16 @@ class _Detector:
     cllr: float
     min_cllr: float
     bands: tuple[Band, ...] = ()
-    bounds: tuple[float, float] | None = None
-
-    @property
-    def least_in_words(self) -> str:
-        """The least Cllr, or its bounds where these tell it less precisely than it is written."""
-        ends = [self.min_cllr] if self.bounds is None else self.bounds
-        return " to ".join(dict.fromkeys(map(brief, ends)))
 
 
 def _detectors(system: ClassEvaluation, *, bands: bool) -> list[_Detector]:
-    found, curves = drawn_detection(system), system.curves
+    found, curves = system.detection, system.curves
     names = [system.classes[k] for k in found.target]
     rows = zip(names, curves.act_error, curves.min_error, found.cllr.tolist(), found.min_cllr.tolist(), strict=True)
     around = [(detector_bands(system, k) if bands else None) or () for k in range(len(names))]
-    bounds = [system.bounds.get(("detectors", name, "min_cllr")) for name in names]
     return [
-        _Detector(name, curves.detector_log_odds, actual, least, cllr, min_cllr, own, ends)
-        for (name, actual, least, cllr, min_cllr), own, ends in zip(rows, around, bounds, strict=True)
+        _Detector(name, curves.detector_log_odds, actual, least, cllr, min_cllr, own)
+        for (name, actual, least, cllr, min_cllr), own in zip(rows, around, strict=True)
     ]
 
 
@@ -190,7 +181,7 @@ def _top(after: float, before: float) -> float:
 def _write(panel: Axes, detector: _Detector, earlier: _Detector | None) -> None:
     """Write Cllr before and after, and its minimum, into the corner of a panel."""
     was = "" if earlier is None else f"{brief(earlier.cllr)} → "
-    text = f"Cllr {was}{brief(detector.cllr)}\nmin {detector.least_in_words}"
+    text = f"Cllr {was}{brief(detector.cllr)}\nmin {brief(detector.min_cllr)}"
     font = families_for(text.split("\n"), letters(_NUMBER_SIZE))
     style: Style = {"transform": panel.transAxes, "va": "top", "fontproperties": font, "zorder": 5}
     panel.text(0.03, 0.97, text, path_effects=[HALO], **style)
@@ -245,7 +236,7 @@ def class_losses(result: ClassDrawable, ax: Axes | None = None, **bar_kw: Any) -
     (['cat', 'dog', 'eel'], 'Cllr against the rest (bits)')
     """
     systems = class_systems_of(result)
-    found = [drawn_detection(system) for system in systems]
+    found = [system.detection for system in systems]
     classes = [systems[0].classes[k] for k in found[0].target]
     if any(not np.array_equal(losses.target, found[0].target) for losses in found):
         raise InputError("result: the systems do not detect the same classes. Draw them one by one.")

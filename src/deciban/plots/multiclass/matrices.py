@@ -16,7 +16,6 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, ClassResults, Results
-from deciban.evaluation.multiclass.class_bounds import drawn_pairs
 from deciban.plots.axes import in_percent, new_axes, systems_of
 from deciban.plots.files import LEAST, NAME_WIDTH, PALETTE, families_for, letters, paper, readable, style_ticks, wrapped
 from deciban.types import FloatArray
@@ -349,7 +348,7 @@ def pairwise_loss(result: ClassDrawable, ax: Axes | None = None, *, top: float |
     ['Calibration loss (bits), above the diagonal', 'Discrimination loss (bits), below the diagonal']
     """
     system = one_system(result)
-    pairs, n_classes = drawn_pairs(system), system.n_classes
+    pairs, n_classes = system.pairwise, system.n_classes
     if pairs is None:
         raise InputError(f"result: pairs of classes were not evaluated for {system.name!r}: {system.no_pairs}")
     if top is not None and not 0 < top < math.inf:

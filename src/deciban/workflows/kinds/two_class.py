@@ -342,20 +342,8 @@ class TwoClass(Kind[Scores, Key, Aligned]):
     def evaluate_pieces(
         self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: CountedUnits
     ) -> Evaluation:
-        """Evaluate the scores of one system of trials in pieces.
-
-        Raises
-        ------
-        InputError
-            If approximate figures are asked for, which are of many classes alone.
-        """
+        """Evaluate the scores of one system of trials in pieces."""
         from deciban.engines.counting import evaluate_system
-
-        if options.scale.approximate:
-            raise InputError(
-                "approximate: is for scores of many classes. Of two classes one pass over the files makes all figures "
-                "exact: leave it out (approximate, --approximate)."
-            )
 
         resampling = options.how_sure.resampling(units.units)
         asked: Any = {"figures": checked_figures(options.figures)}
