@@ -16,14 +16,13 @@ from deciban._arrow import to_numpy
 from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.errors import FormatError, InputError
 from deciban.io.contents import ContentKind, Contents
-from deciban.io.formats.parquet import row_places
+from deciban.io.formats import Options
 from deciban.io.memory import memory_for_trials
 from deciban.io.shards.contents import contents_in_batches, is_readable_in_batches, plain_text_files
 from deciban.io.shards.database import Database, database
-from deciban.io.shards.files import is_columnar, table_files
+from deciban.io.shards.files import is_columnar, open_files, table_files
 from deciban.io.shards.text import faults_in_blocks, lines_of_rows
 from deciban.io.shards.writing import TableWriter
-from deciban.io.source import Source
 from deciban.io.validation import SHOWN, Differences, Fault
 from deciban.messages import Message, counted
 from deciban.trials import Trials
@@ -136,9 +135,8 @@ class NamesOnDisk:
         """What messages call the places of some rows."""
         files, name = table_files(self._source), self.name
         if all(is_columnar(file.path) for file in files):
-            sources = [Source(file.path) for file in files]
-            place = row_places(sources) if all(one.kind == "Parquet" for one in sources) else None
-            return {row: f"{name}, row {row}" if place is None else place(row) for row in rows}
+            table = open_files(self._source, files, Options(columns=self._given["columns"]), at_once=True)
+            return {row: table.where(row) for row in rows}
         found: dict[int, str] = {}
         first = at = 0
         for opened in plain_text_files(files, **self._given):

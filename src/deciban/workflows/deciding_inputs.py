@@ -13,17 +13,16 @@ import pyarrow as pa
 
 from deciban._files import PathLike, ScratchFolder, atomic_write, display_name
 from deciban.errors import InputError
+from deciban.io.columns.columnar import ReadAs
 from deciban.io.columns.headers import unit_in_words
+from deciban.io.columns.rows import Range, Rows
 from deciban.io.cost_files import CostTable
 from deciban.io.formats import by_name
 from deciban.io.memory import memory_of
 from deciban.io.reader import Input
-from deciban.io.shards.contents import ReadAs
-from deciban.io.shards.files import Rows
 from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.matrices import Matrix
 from deciban.io.shards.matrix_files import MatrixRows, as_table
-from deciban.io.shards.truth import Range
 from deciban.io.shards.writing import TableWriter
 from deciban.io.source import TwoFiles
 from deciban.io.writing import target_name
@@ -93,10 +92,10 @@ def pieces_to_decide(path: PathLike, kind: AnyKind, options: Options) -> PiecesT
             "about. Bring a matrix with names (HDF5, MATLAB), or a table with a row for each trial."
         )
     table = as_table(opened, also_nameless=True) if isinstance(opened, Matrix) else opened
-    reader = ReadAs.of(table, how.options(kind.need))
+    reader = ReadAs.of(table, how.options(kind.need)).settled()
 
     def read(rows: Rows) -> Input:
-        return Input(reader.contents([Range(rows, 0, rows.n_rows)], rows.name), by_name("parquet"))
+        return Input(reader.contents([Range.all_of(rows)], rows.name), by_name("parquet"))
 
     unit = unit_in_words(reader.roles.units.values())
     reading = table.reading if unit in table.reading else table.reading + unit

@@ -172,6 +172,6 @@ def test_a_column_without_any_value_has_the_type_of_other_files(folder):
     for name in ("part-.parquet", "part-9.parquet"):
         own = pq.read_table(folder / name)
         pq.write_table(own.set_column(2, "score", pa.nulls(20)), folder / name)
-        with pytest.raises(FormatError, match=rf"{name}, row group 0, row 0: a score is missing"):
+        with pytest.raises(FormatError, match=rf"{name}, row group 0, row 0: the score is missing"):
             gathered(open_shards(folder))
         (folder / name).unlink()

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from deciban.errors import FormatError
 from deciban.io.arrays.checked import Archive, as_labels, as_names, as_scores, as_truth, of_one_hot, truth_by_words
-from deciban.io.contents import Contents, truth_of
+from deciban.io.columns.values import truth_of
+from deciban.io.contents import Contents
 from deciban.io.formats import Options
 from deciban.io.formats.npy import class_key_of
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials

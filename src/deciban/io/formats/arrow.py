@@ -8,10 +8,8 @@ dictionaries.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import pyarrow as pa
 
@@ -19,9 +17,8 @@ from deciban.errors import FormatError
 from deciban.io.columns.columnar import contents_of, kinds_of, rows_of, table_of, written_of
 from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.formats import Options
-from deciban.io.library_errors import only_format_errors
+from deciban.io.shards.files import opened_arrow, whole_table
 from deciban.io.source import Source
-from deciban.trials import Origin
 
 
 def read(source: Source, options: Options) -> Contents:
@@ -30,25 +27,18 @@ def read(source: Source, options: Options) -> Contents:
         raise FormatError(
             f"{source.name}: Feather version 1, which is no longer written. Save it with pyarrow.feather.write_feather."
         )
-    with only_format_errors(source.name, "Arrow"):
-        schema = _opened(source, None).schema
-
-        def read(columns: Sequence[str]) -> pa.Table:
-            fields = sorted(schema.get_field_index(column) for column in columns)
-            return _opened(source, fields).read_all().select(list(columns))
-
-        return contents_of(schema, read, options, Origin(source.name, "arrow"), source.size)
+    return contents_of(whole_table(source, options), options)
 
 
 def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
     """Which kinds of tables a file could be read as, by its schema."""
-    schema = _opened(source, None).schema
+    schema = opened_arrow(source).schema
     return kinds_of(schema, options, source.name, partial(sample, source))
 
 
 def sample(source: Source) -> list[list[str]]:
     """The names of columns and the first rows, as text."""
-    reader = _opened(source, None)
+    reader = opened_arrow(source)
     batches = (
         (reader.get_batch(at) for at in range(reader.num_record_batches))
         if source.head.startswith(b"ARROW1")
@@ -56,15 +46,6 @@ def sample(source: Source) -> list[list[str]]:
     )
     batch = next((one for one in batches if one.num_rows), None)
     return [] if batch is None else rows_of(batch)
-
-
-def _opened(source: Source, fields: Sequence[int] | None) -> Any:
-    """A reader of these fields of a file or stream."""
-    opened = source.seekable()
-    stream = pa.OSFile(str(opened)) if isinstance(opened, Path) else pa.BufferReader(opened.getbuffer())
-    chosen = pa.ipc.IpcReadOptions(included_fields=None if fields is None else list(fields))
-    is_file = source.head.startswith(b"ARROW1")
-    return pa.ipc.open_file(stream, options=chosen) if is_file else pa.ipc.open_stream(stream, options=chosen)
 
 
 def write(contents: Contents, stream: IO[bytes]) -> Written:

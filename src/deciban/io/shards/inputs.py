@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from deciban._files import ScratchFolder, display_name, is_open_file
+from deciban.io.columns.rows import RowTable
 from deciban.io.doubles import refuse_doubles
 from deciban.io.formats import Options, bare_name
 from deciban.io.recognition import is_stream
-from deciban.io.shards.files import ParquetRows, RowTable, TableFile, is_columnar, open_files, table_files
+from deciban.io.shards.files import ParquetRows, TableFile, is_columnar, open_files, table_files
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.matrices import Matrix
 from deciban.io.shards.matrix_files import as_table, is_matrix_file, is_zarr, open_matrix

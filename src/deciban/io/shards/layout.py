@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,11 +14,12 @@ from deciban._arrow import with_gaps
 from deciban._validate import arrays as _validate
 from deciban._validate.ratios import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import DecibanError, FormatError, InputError, TrialError
-from deciban.io.contents import RowError, scores_of
-from deciban.io.shards.files import Rows
+from deciban.errors import InputError
+from deciban.io.columns.rows import Rows, placed
+from deciban.io.columns.values import plain, refuse_missing, scores_of
+from deciban.io.contents import RowError
 from deciban.io.shards.names import keys_of_sides
-from deciban.io.shards.truth import SpeakersAgree, Truth, plain
+from deciban.io.shards.truth import SpeakersAgree, Truth
 from deciban.io.shards.units import EachTrial, UnitsOf
 from deciban.trials import SegmentQuality, Trials
 from deciban.trials.criteria import texts_alike
@@ -186,7 +186,10 @@ class Layout:
         TrialError
             If a likelihood ratio is negative.
         """
-        columns = [scores_of(plain(table.column(name)), incomplete=self.incomplete) for name in self.scores[at]]
+        given = {name: plain(table.column(name)) for name in self.scores[at]}
+        for name, column in given.items():
+            refuse_missing(column, name, "score")
+        columns = [scores_of(column, incomplete=self.incomplete) for column in given.values()]
         if not self.ratios.isdisjoint(self.scores[at]):
             columns = [logarithms_of_ratios(one) for one in columns]
         found: AnyArray = np.column_stack(columns) if self.classes else columns[0]
@@ -252,28 +255,6 @@ def _said(table: pa.Table, name: str) -> tuple[IntArray, pa.Array]:
     encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
     codes: IntArray = with_gaps(encoded.indices, len(encoded.dictionary))
     return codes, encoded.dictionary
-
-
-@contextmanager
-def placed(rows: Rows, columns: Sequence[str], taken: AnyArray | None = None) -> Iterator[None]:
-    """Tell the place of what is wrong in columns of some rows, or of those of them that were ``taken``."""
-
-    def place(row: int | None) -> str:
-        return rows.where(row if row is None or taken is None else int(taken[row]), columns)
-
-    try:
-        yield
-    except RowError as error:
-        raise error.kind(f"{place(error.row)}: {error}.") from error
-    except TrialError as error:
-        raise FormatError(f"{place(error.index)}: {error.before}here{error.after}") from error
-    except DecibanError as error:
-        raise type(error)(f"{rows.where(None, columns)}: {error}") from error
-    except pa.ArrowInvalid as error:  # bytes are taken for text, which they may not be
-        raise FormatError(
-            f"{rows.where(None, columns)}: a column of {', '.join(columns)} holds what cannot be read ({error}). Write "
-            "the file again, with text in UTF-8."
-        ) from error
 
 
 def rows_with(column: pa.ChunkedArray, values: Sequence[str]) -> BoolArray:

@@ -16,11 +16,12 @@ from deciban._arrow import of_numpy
 from deciban._files import PathLike, display_name
 from deciban.errors import FormatError, InputError
 from deciban.io.arrays.checked import read_header
+from deciban.io.columns.rows import Rows, RowTable
 from deciban.io.library_errors import only_format_errors
 from deciban.io.matrices.hdf5 import Hdf5, opened
 from deciban.io.matrices.hdf5_arrays import matrix_of_numbers, read_names, rows_of
 from deciban.io.matrices.named_matrix import refuse_nan
-from deciban.io.shards.files import Rows, RowTable, full_path, kept_open, stamp_of
+from deciban.io.shards.files import full_path, kept_open, stamp_of
 from deciban.io.shards.matrices import Cells, Matrix, blocks_of, mask_of, only
 from deciban.io.source import Source
 from deciban.trials.sources import Stamp

@@ -2,112 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import pyarrow as pa
 
 from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.columnar import compared_columns, declared_by_metadata, kinds_of, rows_of, schema_roles
-from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, MOST_SHOWN, identity_of, some_of, unit_in_words
+from deciban.io.columns.columnar import Roles, as_told, free_columns, kinds_of, rows_of
+from deciban.io.columns.headers import CONDITION
 from deciban.io.columns.meanings import words_of_columns
+from deciban.io.columns.rows import RowTable
+from deciban.io.columns.values import settled
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options
-from deciban.io.shards.files import RowTable
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.layout import Layout, require_values
 from deciban.io.shards.speakers import WhoIsWho
 from deciban.io.shards.truth import ClassColumn, EqualColumns, LabelColumn, OfTwoFiles, SpeakersAgree, Truth
 from deciban.io.shards.units import EachTrial, UnitsOf
 from deciban.messages import names_apart
-from deciban.trials.frames.columns import description
 from deciban.trials.lists import PAIR
-from deciban.types import ScoreUnit
 
 KindOfScores = Literal["two-class", "classes"]
-
-
-@dataclass(frozen=True, eq=False)
-class Roles:
-    """What the columns of one table mean.
-
-    Attributes
-    ----------
-    table : RowTable
-    by_column : mapping of str to str
-    pair : pair of str, optional
-        Columns whose equality is the label.
-    units : mapping of str to unit
-        The units that the columns of scores had in the input.
-    ratios : frozenset of str
-        The columns of likelihood ratios that are no logarithms yet.
-    """
-
-    table: RowTable
-    by_column: Mapping[str, str]
-    pair: tuple[str, str] | None
-    units: Mapping[str, ScoreUnit]
-    ratios: frozenset[str]
-
-    @classmethod
-    def of(cls, table: RowTable, options: Options) -> Roles:
-        """Find the roles of all columns.
-
-        Raises
-        ------
-        FormatError, InputError
-            As in `deciban.io.columns.columnar.schema_roles`.
-        """
-        free, options = _free(table), as_told(table, options)
-        found = dict(zip(free.names, schema_roles(free, options, table.name), strict=True))
-        found |= {name: CONDITION + name for name in table.partitions}
-        by_name = declared_by_metadata(options, table.schema, table.name)
-        units: dict[str, ScoreUnit] = {}
-        if options.need != "class-scores":
-            units = {name: by_name.unit_of(name) for name, role in found.items() if role == "score"}
-        ratios = frozenset(name for name, unit in units.items() if unit == "lr")
-        if description(table.schema).get("is_from_lr") is True:
-            units = dict.fromkeys(units, "lr")
-        return cls(table, found, compared_columns(options, table.schema.names, table.name), units, ratios)
-
-    @property
-    def scores(self) -> tuple[str, ...]:
-        """Columns of scores."""
-        return tuple(name for name, role in self.by_column.items() if role == "score")
-
-    def with_classes(self, classes: Sequence[str] | None) -> Roles:
-        """Return the roles where the user has named the classes: other columns of numbers are conditions."""
-        if classes is None or not set(classes) < set(self.scores):
-            return self
-        others = {name: CONDITION + name for name in self.scores if name not in classes}
-        return replace(self, by_column={**self.by_column, **others})
-
-    def column(self, role: str) -> str | None:
-        """The column of a role, if there is one."""
-        return next((name for name, own in self.by_column.items() if own == role), None)
-
-    @property
-    def sides(self) -> dict[str, str]:
-        """The columns that name trials, by side."""
-        found = {side: name for side in IDENTITY if (name := self.column(side)) is not None}
-        return found if identity_of(list(found)) else {}
-
-    @property
-    def words(self) -> str:
-        """How the table was understood."""
-        shown = [f"{role}={name!r}" for name, role in self.by_column.items() if role != IGNORED]
-        label = "" if self.pair is None else f", target if {self.pair[0]!r} is {self.pair[1]!r}"
-        columns = "" if self.table.told else f" {some_of(shown, most=MOST_SHOWN)}"  # what was parsed names its columns
-        unit = unit_in_words(self.units.values())
-        unit = "" if unit in self.table.reading else unit
-        return f"{self.table.reading}{columns}{label}{unit}   {self.table.n_rows:,} rows"
-
-
-def _free(table: RowTable) -> pa.Schema:
-    fields = [field for field in table.schema if field.name not in (*table.partitions, table.target)]
-    return pa.schema(fields, metadata=table.schema.metadata)
 
 
 def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: HowToRead) -> KindOfScores:
@@ -133,16 +51,8 @@ def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: HowToR
     )
 
 
-def as_told(table: RowTable, options: Options) -> Options:
-    """Without what was said of columns, if the table knows it."""
-    if not table.told:
-        return options
-    is_declared = "roles" in description(table.schema)  # by the metadata of what was parsed before
-    return replace(options, columns=None, unit=None if is_declared else options.unit)
-
-
 def _kinds(table: RowTable, options: Options) -> tuple[ContentKind, ...]:
-    free = _free(table)
+    free = free_columns(table)
 
     def sampled() -> list[list[str]]:
         return rows_of(table.rows[0].table(free.names))
@@ -200,7 +110,7 @@ def truth_in(roles: Roles, classes: Sequence[str], how: HowToRead, who: WhoIsWho
 
 def _settled(roles: Roles, label: str, how: HowToRead) -> LabelColumn:
     vocabulary = Vocabulary.of(None if roles.table.told else how.labels)
-    return LabelColumn(label, vocabulary).settled(roles.table.rows)
+    return LabelColumn(label, settled(vocabulary, label, roles.table.rows))
 
 
 def _places(roles: Roles, column: str, classes: Sequence[str], how: HowToRead, *, in_order: bool) -> dict[str, int]:

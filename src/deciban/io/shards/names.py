@@ -11,8 +11,8 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy, to_numpy
 from deciban.core.resampling.units import Keys, keys_of, mixed_bits
+from deciban.io.columns.values import plain
 from deciban.io.contents import RowError
-from deciban.io.shards.truth import plain
 from deciban.trials.frozen import as_text
 from deciban.trials.names.codes import encode
 from deciban.trials.names.fingerprints import Words, fingerprints

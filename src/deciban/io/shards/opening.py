@@ -9,14 +9,15 @@ from itertools import accumulate
 from typing import Any
 
 from deciban.errors import FormatError, InputError
-from deciban.io.shards.files import Rows, RowTable
+from deciban.io.columns.columnar import Roles
+from deciban.io.columns.rows import Rows, RowTable
 from deciban.io.shards.how import HowToRead
 from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.joining import joined_by_name
 from deciban.io.shards.layout import Layout, TrialRows
 from deciban.io.shards.matrices import Matrix, matrix_source
 from deciban.io.shards.matrix_files import as_table
-from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, splitting, systems_in
+from deciban.io.shards.meaning import kind_of_tables, layout_of, splitting, systems_in
 from deciban.io.shards.named_rows import Question
 from deciban.io.shards.speakers import WhoIsWho
 from deciban.io.shards.truth import beside

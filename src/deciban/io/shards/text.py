@@ -36,6 +36,9 @@ _BLOCK = 1 << 25
 
 _LEAST_BLOCK = 1 << 20
 
+_LONGEST_FIELD = 1 << 26
+"""Bytes that are looked through for the end of a quote."""
+
 _TIMES_ITS_SIZE = 8
 """Bytes of memory for each byte of text that is parsed."""
 
@@ -249,7 +252,7 @@ def _blocks(stream: IO[bytes], layout: Layout, name: str, size: int | None = Non
     begins = True
     while data := stream.read(size or _BLOCK):
         data = (rest + data).removeprefix(b"\xef\xbb\xbf") if begins else rest + data
-        cut = data.rfind(b"\n") + 1
+        cut = _end_of_rows(data, layout)
         rest, data = data[cut:], data[:cut]
         if data:
             yield n_lines, _clean(header + data, name, n_lines)
@@ -260,6 +263,18 @@ def _blocks(stream: IO[bytes], layout: Layout, name: str, size: int | None = Non
             begins = False
     if rest.strip():
         yield n_lines, _clean(header + rest, name, n_lines)
+
+
+def _end_of_rows(data: bytes, layout: Layout) -> int:
+    """Where the last line ends that is whole; a line break inside quotes ends none, unless a quote has no end."""
+    whole = cut = data.rfind(b"\n") + 1
+    if layout.quotes_fields:
+        is_odd = data.count(b'"', 0, cut) % 2
+        while is_odd and cut:
+            before = data.rfind(b"\n", 0, cut - 1) + 1
+            is_odd = (is_odd + data.count(b'"', before, cut)) % 2
+            cut = before
+    return cut or (whole if len(data) > _LONGEST_FIELD else 0)
 
 
 def _header(data: bytes) -> bytes:

@@ -16,10 +16,10 @@ from deciban._arrow import of_numpy
 from deciban._files import display_name
 from deciban.core.resampling.units import TrialUnits, independent, mixed_bits
 from deciban.errors import InputError, KeyMismatchError
+from deciban.io.columns.values import plain
 from deciban.io.contents import RowError
 from deciban.io.read import read_id_map
 from deciban.io.shards.names import keys_in
-from deciban.io.shards.truth import plain
 from deciban.messages import counted
 from deciban.trials import IdMap
 from deciban.trials.frozen import as_text
