@@ -21,9 +21,9 @@ from deciban.io.formats import by_name, for_ending
 from deciban.io.memory import memory_of
 from deciban.io.packing import unpacked_name
 from deciban.io.shards.files import table_files
-from deciban.io.shards.how import HowToRead
 from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr
+from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.truth import cut
 from deciban.io.shards.writing import TableWriter, in_order, threads_for
 from deciban.io.source import TwoFiles

@@ -21,8 +21,7 @@ from deciban.io.formats import by_name
 from deciban.io.memory import memory_of
 from deciban.io.reader import Input
 from deciban.io.shards.inputs import opened_input
-from deciban.io.shards.matrices import Matrix
-from deciban.io.shards.matrix_files import MatrixRows, as_table
+from deciban.io.shards.matrices import Matrix, MatrixRows, table_of_matrix
 from deciban.io.shards.writing import TableWriter
 from deciban.io.source import TwoFiles
 from deciban.io.writing import target_name
@@ -84,14 +83,14 @@ def pieces_to_decide(path: PathLike, kind: AnyKind, options: Options) -> PiecesT
         (file,) = ScoreFiles.of([path], None, options.reading).scores
         given = kind.read(file, options.reading, lambda _words: None)
         origin, n_rows = given.contents.origin, opened.shape[0]
-        whole = MatrixRows(origin.name, n_rows, opened, 0, n_rows)
+        whole = MatrixRows(origin.name, n_rows, (opened,), None, 0, n_rows)
         return PiecesToDecide([whole], lambda _rows: given, origin.name, origin.reading)
     if isinstance(opened, Matrix) and opened.names is None and len(opened.shape) == 2:
         raise InputError(
             f"{display_name(path)}: rows and columns have no names, so that nothing says which trial a decision is "
             "about. Bring a matrix with names (HDF5, MATLAB), or a table with a row for each trial."
         )
-    table = as_table(opened, also_nameless=True) if isinstance(opened, Matrix) else opened
+    table = table_of_matrix(opened, also_nameless=True) if isinstance(opened, Matrix) else opened
     reader = ReadAs.of(table, how.options(kind.need)).settled()
 
     def read(rows: Rows) -> Input:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from deciban.core.resampling.units import keys_of
 from deciban.io.contents import RowError
-from deciban.io.shards import names as names_of_pieces
-from deciban.io.shards.names import channel_keys, keys_of_sides
+from deciban.io.shards import units as names_of_pieces
+from deciban.io.shards.units import channel_keys, keys_of_sides
 
 NOTHING_KNOWN = names_of_pieces._known
 

@@ -20,8 +20,7 @@ import numpy as np
 
 from deciban.errors import FormatError
 from deciban.io.matrices.hdf5 import Hdf5, created
-from deciban.io.matrices.hdf5_arrays import cells_of, read_matrix
-from deciban.io.matrices.hdf5_chunks import cells
+from deciban.io.matrices.hdf5_arrays import cells, cells_of, read_matrix
 from deciban.io.matrices.named_matrix import Matrix
 from deciban.io.source import Source
 from deciban.types import AnyArray

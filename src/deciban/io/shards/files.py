@@ -18,10 +18,9 @@ from deciban._files import PathLike, display_name
 from deciban.errors import FormatError
 from deciban.io.columns.columnar import check_size
 from deciban.io.columns.rows import Range, Rows, RowTable, place_in, table_schema
-from deciban.io.doubles import refuse_doubles
 from deciban.io.formats import Options, bare_name
 from deciban.io.library_errors import only_format_errors
-from deciban.io.source import Source, files_of
+from deciban.io.source import Source, files_of, refuse_doubles
 from deciban.messages import counted
 from deciban.trials.frames.columns import is_text_or_bytes
 from deciban.trials.sources import Stamp, changed
@@ -380,7 +379,7 @@ def open_files(
         If a file is damaged, has other columns than the first one, or is there twice.
     """
     opened = [_opened(file, at_once=at_once) for file in files]
-    if not are_ours:
+    if not are_ours and len(files) > 1:
         refuse_doubles([file.path for file, (_, rows) in zip(files, opened, strict=True) if rows])
     schemas = [(file.source.name, schema) for file, (schema, _) in zip(files, opened, strict=True)]
     partitions = [name for name, _ in files[0].partition]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,13 @@ from deciban.errors import InputError
 from deciban.io.columns.rows import Rows, placed
 from deciban.io.columns.values import plain, refuse_missing, scores_of
 from deciban.io.contents import RowError
-from deciban.io.shards.names import keys_of_sides
 from deciban.io.shards.truth import SpeakersAgree, Truth
-from deciban.io.shards.units import EachTrial, UnitsOf
+from deciban.io.shards.units import EachTrial, UnitsOf, keys_of_sides
 from deciban.trials import SegmentQuality, Trials
 from deciban.trials.criteria import texts_alike
 from deciban.trials.frozen import as_text
 from deciban.trials.names.codes import encode
-from deciban.trials.sources import Chunk, Piece, Wanted
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.tables import LOG_10
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
@@ -189,11 +189,11 @@ class Layout:
         given = {name: plain(table.column(name)) for name in self.scores[at]}
         for name, column in given.items():
             refuse_missing(column, name, "score")
-        columns = [scores_of(column, incomplete=self.incomplete) for column in given.values()]
+        columns = [scores_of(_flat(column), incomplete=self.incomplete) for column in given.values()]
         if not self.ratios.isdisjoint(self.scores[at]):
             columns = [logarithms_of_ratios(one) for one in columns]
-        found: AnyArray = np.column_stack(columns) if self.classes else columns[0]
-        return found
+        found: AnyArray = np.column_stack(columns) if len(columns) > 1 else columns[0]
+        return found.reshape(-1, len(self.classes)) if self.classes else found
 
     def _scores(self, table: pa.Table, at: int) -> ScoreArray:
         found = self.raw_scores(table, at)
@@ -257,6 +257,11 @@ def _said(table: pa.Table, name: str) -> tuple[IntArray, pa.Array]:
     return codes, encoded.dictionary
 
 
+def _flat(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Numbers one behind the other, of a column of lists."""
+    return pc.list_flatten(column) if pa.types.is_fixed_size_list(column.type) else column
+
+
 def rows_with(column: pa.ChunkedArray, values: Sequence[str]) -> BoolArray:
     """Which rows have one of these values, in whichever way they are written.
 
@@ -303,6 +308,21 @@ class TrialRows(Piece):
     def read(self, wanted: Wanted) -> Chunk:
         """See `Piece.read`."""
         return self.layout.chunk(self.rows.table(self.layout.columns(wanted)), wanted, self.rows, self.start)
+
+
+def source_of_rows(rows: Sequence[Rows], layout: Layout, **about: Any) -> ShardSource:
+    """Rows as a source; ``about`` is what else there is to say of it."""
+    starts = accumulate((one.n_rows for one in rows), initial=0)
+    return ShardSource(
+        pieces=tuple(TrialRows(one, layout, start) for one, start in zip(rows, starts, strict=False)),
+        classes=layout.classes,
+        has_units=layout.has_units,
+        are_units=isinstance(layout.units, EachTrial),
+        has_weights=layout.weights is not None,
+        sides=tuple(layout.named),
+        conditions=tuple(layout.conditions),
+        **about,
+    )
 
 
 def require_values(where: Mapping[str, Sequence[str]], rows: Sequence[Rows], names: Sequence[str], name: str) -> None:

@@ -17,8 +17,8 @@ from deciban._validate.labels import Vocabulary
 from deciban.io.columns.columnar import Roles
 from deciban.io.columns.rows import Rows, placed
 from deciban.io.columns.values import plain, refuse_missing, settled
-from deciban.io.shards.how import HowToRead
 from deciban.io.shards.layout import Layout, rows_with
+from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.truth import LabelColumn, OfTwoFiles, Truth
 from deciban.steps import teller
 from deciban.trials import Origin, Trials

@@ -17,7 +17,7 @@ from deciban.errors import KeyMismatchError
 from deciban.io.columns.rows import Range, Rows, RowTable, place_in, table_of_ranges
 from deciban.io.columns.values import plain, refuse_missing, same_names, truth_of
 from deciban.io.contents import RowError
-from deciban.io.shards.speakers import WhoIsWho
+from deciban.io.shards.units import WhoIsWho
 from deciban.messages import counted
 from deciban.trials.names.codes import encode
 from deciban.types import AnyArray
