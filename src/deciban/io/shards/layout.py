@@ -20,16 +20,17 @@ from deciban.io.columns.rows import Rows, placed
 from deciban.io.columns.values import plain, refuse_missing, scores_of
 from deciban.io.contents import RowError
 from deciban.io.shards.truth import SpeakersAgree, Truth
-from deciban.io.shards.units import EachTrial, UnitsOf, keys_of_sides
+from deciban.io.shards.units import EachTrial, UnitsOf, keys_of_sides, names_in
 from deciban.trials import SegmentQuality, Trials
 from deciban.trials.criteria import texts_alike
 from deciban.trials.frozen import as_text
-from deciban.trials.names.codes import encode
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.tables import LOG_10
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 Converted = Callable[[ScoreArray, tuple[str, ...]], ScoreArray]
+
+_GROUPS = "says which trials to hold out together"
 
 _LARGEST = 2.0**53
 """Floats hold whole numbers up to here."""
@@ -165,7 +166,9 @@ class Layout:
             names = keys_of_sides(table, [*self.named.values()]) if wanted.names and self.named else None
         quality = self.quality.of(table, self.sides, wanted.quality) if wanted.quality and self.quality else None
         with placed(rows, self.groups or ()):
-            groups = tuple(_named(table, name) for name in self.groups) if wanted.groups and self.groups else None
+            groups = (
+                tuple(names_in(table, name, _GROUPS) for name in self.groups) if wanted.groups and self.groups else None
+            )
         split = [*self.conditions.values()] if wanted.conditions else []
         with placed(rows, split):
             conditions = tuple(_said(table, name) for name in split) if split else None
@@ -236,17 +239,6 @@ class Layout:
 
     def _chosen(self, table: pa.Table, name: str) -> BoolArray:
         return rows_with(table.column(name), self.where[name])
-
-
-def _named(table: pa.Table, name: str) -> tuple[AnyArray, pa.Array]:
-    """What a column says is held out together: codes of rows, and what they stand for."""
-    column = as_text(plain(table.column(name)).combine_chunks())
-    empty = pc.fill_null(pc.equal(pc.cast(column, pa.string()), ""), fill_value=True)
-    if pc.any(empty).as_py():
-        row = pc.index(empty, value=True).as_py()
-        raise RowError(f"column {name} is empty, and says which trials to hold out together", row)
-    codes, names = encode(column)
-    return codes, pc.cast(names, pa.string())
 
 
 def _said(table: pa.Table, name: str) -> tuple[IntArray, pa.Array]:

@@ -17,7 +17,7 @@ from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.arrays.checked import as_scores
 from deciban.io.columns.rows import Rows, RowTable
 from deciban.io.formats import bare_name
-from deciban.io.matrices.named_matrix import refuse_nan
+from deciban.io.matrices.named_matrix import only, refuse_nan
 from deciban.io.shards.layout import Layout, source_of_rows
 from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.truth import SpeakersAgree, Truth
@@ -132,29 +132,6 @@ def blocks_of(matrix: Matrix, memory: int | None = None) -> list[tuple[str, int,
         step = max(step // matrix.rows_per_chunk, 1) * matrix.rows_per_chunk
     stops = [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
     return [(f"{matrix.name}, rows {start:,} to {stop - 1:,}", start, stop) for start, stop in stops]
-
-
-def only(values: AnyArray, allowed: Sequence[int], name: str, start: int) -> AnyArray:
-    """The numbers of a block of a matrix, whose first row is ``start``, none of which is any but these.
-
-    Raises
-    ------
-    FormatError
-        At the first cell that holds anything else.
-    """
-    known = np.logical_or.reduce([values == one for one in allowed])
-    if not known.all():
-        place = np.argwhere(~known)[0]
-        raise FormatError(
-            f"{name}: the mask holds {values[tuple(place)]} in {_cell(place, start)}, but only "
-            f"{', '.join(map(str, allowed))} mean anything."
-        )
-    return values
-
-
-def _cell(place: AnyArray, start: int) -> str:
-    row, *column = map(int, place)
-    return f"row {start + row}" + (f", column {column[0]}" if column else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,12 +106,7 @@ class UnitsOf:
         """
         found: list[UnitColumn] = []
         for name, units, called in zip(self.columns, self.maps, self.called, strict=True):
-            column = as_text(plain(table.column(name)).combine_chunks())
-            empty = pc.fill_null(pc.equal(pc.cast(column, pa.string()), ""), fill_value=True)
-            if pc.any(empty).as_py():
-                row = pc.index(empty, value=True).as_py()
-                raise RowError(f"column {name} is empty, and says of which unit trials are", row)
-            codes, names = encode(column)
+            codes, names = names_in(table, name, "says of which unit trials are")
             if units is not None:
                 place = positions(names, units.left)
                 if len(place) and place.min() < 0:
@@ -216,12 +211,32 @@ def keys_in(table: pa.Table, name: str) -> Keys:
     RowError
         If a row has no name.
     """
-    column = as_text(plain(table.column(name)).combine_chunks())
-    empty = pc.fill_null(pc.equal(pc.cast(column, pa.string()), ""), fill_value=True)
-    if pc.any(empty).as_py():
-        raise RowError(f"column {name} is empty, and names a side of trials", pc.index(empty, value=True).as_py())
-    codes, names = encode(column)
+    codes, names = names_in(table, name, "names a side of trials")
     return keys_of_names(names)[codes]
+
+
+def names_in(table: pa.Table, name: str, why: str) -> tuple[IntArray, pa.Array]:
+    """What a column says of every row: codes, and the values that they stand for as text, each of which occurs.
+
+    Raises
+    ------
+    RowError
+        If a row has no value; ``why`` is what the column does.
+    """
+    column = plain(table.column(name)).combine_chunks()
+    is_coded = pa.types.is_dictionary(column.type) and column.type.value_type == pa.string()
+    column = column if is_coded and not column.dictionary.null_count else as_text(column)
+    if column.null_count:
+        raise RowError(f"column {name} is empty, and {why}", pc.index(pc.is_null(column), value=True).as_py())
+    codes, names = encode(column)
+    occurs = np.zeros(len(names), np.bool_)
+    occurs[codes] = True
+    if not occurs.all():
+        codes, names = (np.cumsum(occurs) - 1)[codes], names.filter(pa.array(occurs))
+    empty = pc.index(names, value="").as_py()
+    if empty >= 0:
+        raise RowError(f"column {name} is empty, and {why}", int(np.argmax(codes == empty)))
+    return codes, names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
