@@ -40,7 +40,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 60_860, "modules": 478}
+MOST = {"code lines": 60_500, "modules": 425}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 
