@@ -85,7 +85,7 @@ def validate(
     listing: Any = {"format": trials_format, "columns": trials_columns, "labels": labels}
     make: Callable[..., NamesInMemory | NamesOnDisk] = NamesInMemory
     with ExitStack() as stack:
-        needed = [(trials, "index", listing), (submission, "scores", given)]
+        needed: Any = [(trials, "index", listing), (submission, "scores", given)]
         if memory_of([submission, trials]) > memory_for_trials(memory) and are_readable(needed, memory):
             make = stack.enter_context(folder_of_names(memory))
         listed = make(trials, listing, "index", None if renaming is None else renaming.of_key)

@@ -363,7 +363,10 @@ def test_a_join_that_ends_too_early_leaves_nothing(tmp_path, monkeypatch, error,
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [(b"", r"part\.parquet, row group 1, row 1: column enroll is empty"), (b"\xff", "row group 1: .* text in UTF-8")],
+    [
+        (b"", r"part\.parquet, row group 1, row 1: the name of the enroll is empty"),
+        (b"\xff", "row group 1: .* text in UTF-8"),
+    ],
 )
 def test_names_that_cannot_be_read_are_told_with_their_place(tmp_path, name, words):
     enroll = pa.array([b"a", b"a", b"b", name], pa.binary())

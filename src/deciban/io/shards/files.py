@@ -394,6 +394,7 @@ def open_files(
         reading = f"{kinds}, {len(files)} files," if len(files) > 1 else kinds
     else:
         rows = tuple(one for own in groups for one in own)
+        rows = rows if n_groups > 1 else tuple(replace(one, name=files[0].source.name) for one in rows)
         reading = f"{kinds}, {counted(len(files), 'file')}, {counted(n_groups, 'piece')}"
     double = frozenset(field.name for _, schema in schemas for field in schema if _is_double(field.type))
     name, system = display_name(path), bare_name(Path(display_name(path)).name)

@@ -17,12 +17,13 @@ from deciban._arrow import of_numpy, to_numpy
 from deciban._files import display_name
 from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import InputError, KeyMismatchError
-from deciban.io.columns.values import plain
+from deciban.io.columns.values import plain, refuse_missing
 from deciban.io.contents import RowError
 from deciban.io.read import read_id_map
 from deciban.messages import counted
 from deciban.trials import IdMap
 from deciban.trials.frozen import as_text
+from deciban.trials.lists import PAIR_SIDE, SINGLE
 from deciban.trials.names.codes import encode, positions
 from deciban.trials.names.fingerprints import Words, fingerprints
 from deciban.trials.units import UnitColumn, keys_of_trials, require_two_sides, units_of_columns
@@ -148,7 +149,7 @@ class EachTrial:
         """
         n_rows = table.num_rows
         if self.columns:
-            keys = keys_of_trials([keys_in(table, name) for name in self.columns])
+            keys = keys_of_trials(_keys_of_sides(table, self.columns))
         else:
             keys = mixed_bits(np.arange(start, start + n_rows))
         return TrialUnits((np.arange(n_rows),), keys, "trial", independent("trial"))
@@ -199,20 +200,17 @@ def keys_of_sides(table: pa.Table, columns: Sequence[str]) -> tuple[Keys, Keys]:
     >>> bool(enroll[1] == test[1]), bool(enroll[0] == test[0])
     (True, False)
     """
-    enroll, test, *channel = (keys_in(table, name) for name in columns)
+    enroll, test, *channel = _keys_of_sides(table, columns)
     return enroll, channel_keys(test, channel[0]) if channel else test
 
 
-def keys_in(table: pa.Table, name: str) -> Keys:
-    """A number for every name in a column, the same for the same name; see `deciban.core.resampling.units.keys_of`.
-
-    Raises
-    ------
-    RowError
-        If a row has no name.
-    """
-    codes, names = names_in(table, name, "names a side of trials")
-    return keys_of_names(names)[codes]
+def _keys_of_sides(table: pa.Table, columns: Sequence[str]) -> list[Keys]:
+    found = []
+    for name, side in zip(columns, SINGLE if len(columns) == 1 else PAIR_SIDE, strict=False):
+        refuse_missing(plain(table.column(name)), name, side)
+        codes, names = names_in(table, name, "names a side of trials")
+        found.append(keys_of_names(names)[codes])
+    return found
 
 
 def names_in(table: pa.Table, name: str, why: str) -> tuple[IntArray, pa.Array]:
