@@ -392,5 +392,5 @@ def test_what_is_held_out_together_is_read_with_the_rows_that_are_chosen(tmp_pat
     assert source.pieces[0].read(Wanted((0,))).groups is None
     pq.write_table(pa.table(columns | {"who": ["ann", None, "cid", "bob"]}), tmp_path / "b.parquet")
     gap = open_shards(tmp_path / "b.parquet", groups=["who"])
-    with pytest.raises(FormatError, match="row group 0, row 1: column who is empty, and says which trials to hold out"):
+    with pytest.raises(FormatError, match="row 1: no value in column 'who', which says which trials to hold out"):
         gap.pieces[0].read(Wanted((), groups=True))

@@ -10,17 +10,21 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, to_numpy
+from deciban._validate import arrays as _validate
 from deciban._validate.labels import Vocabulary
 from deciban.errors import InputError
 from deciban.io.columns.headers import CONDITION, IDENTITY, identity_of
 from deciban.io.columns.rows import Rows
 from deciban.io.contents import Contents, RowError
 from deciban.io.formats import Options
+from deciban.io.text.one_line import is_number
+from deciban.messages import counted
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.frames.columns import is_text_or_bytes, of_strings
+from deciban.trials.frozen import as_text
 from deciban.trials.lists import ROW, SINGLE
 from deciban.trials.names.codes import encode
-from deciban.types import BoolArray, ScoreArray
+from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
 
 def assemble(
@@ -279,3 +283,83 @@ def _words(column: pa.ChunkedArray) -> list[str]:
             return [""]
     found: list[str] = pc.unique(pc.cast(column, pa.string())).drop_null().to_pylist()
     return found
+
+
+def names_in(column: pa.Array | pa.ChunkedArray, name: str, role: str) -> tuple[IntArray, pa.Array]:
+    """What a column says of every row: codes, and the values that they stand for as text, each of which occurs.
+
+    Parameters
+    ----------
+    column : pyarrow array
+    name : str
+    role : str
+        What the column does, in words for messages: "says ...".
+
+    Raises
+    ------
+    RowError
+        If a row has no value.
+    """
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    is_coded = pa.types.is_dictionary(array.type) and array.type.value_type == pa.string()
+    array = array if is_coded and not array.dictionary.null_count else as_text(array)
+    if array.null_count:
+        refuse_gaps(to_numpy(array.is_null()), name, role)
+    codes, names = encode(array)
+    occurs = np.zeros(len(names), np.bool_)
+    occurs[codes] = True
+    if not occurs.all():
+        codes, names = (np.cumsum(occurs, dtype=codes.dtype) - 1)[codes], names.filter(pa.array(occurs))
+    refuse_gaps(codes == pc.index(names, value="").as_py(), name, role)
+    return codes, names
+
+
+def refuse_gaps(bad: BoolArray, name: str, role: str) -> None:
+    """Refuse rows without a value in a column that has to say something of every trial.
+
+    Raises
+    ------
+    RowError
+    """
+    advice = ". Complete it, or leave these trials out (--where)"
+    _refuse(bad, f"no value in column {name!r}, which {role}", advice)
+
+
+def _refuse(bad: BoolArray, words: str, advice: str = "") -> None:
+    if bad.any():
+        n = counted(int(np.count_nonzero(bad)), "such trial")
+        raise RowError(f"{words} ({n}){advice}", int(np.argmax(bad)))
+
+
+_WEIGHS = "says how much trials count"
+
+
+def weights_of(column: pa.Array | pa.ChunkedArray, name: str) -> FloatArray:
+    """Weights of trials from a column of numbers, or of text that reads as numbers.
+
+    Raises
+    ------
+    RowError
+        If a value is missing, no number, or no weight.
+
+    Examples
+    --------
+    >>> weights_of(pa.chunked_array([["0.5", "2"]]), "w")
+    array([0.5, 2. ])
+    """
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        if column.null_count:
+            refuse_gaps(to_numpy(column.is_null()), name, _WEIGHS)
+        weight: FloatArray = np.asarray(pc.cast(column, pa.float64(), safe=False), np.float64)
+    else:  # a text that occurs often is read once
+        codes, texts = names_in(column, name, _WEIGHS)
+        words: list[str] = texts.to_pylist()
+        bad = np.array([not is_number(text) for text in words], np.bool_)[codes]
+        shown = words[int(codes[np.argmax(bad)])][:40] if bad.any() else ""
+        _refuse(bad, f"{shown!r} in column {name!r}, which {_WEIGHS}, is no number")
+        weight = np.array([float(text) for text in words], np.float64)[codes]
+    for bad, rule in _validate.weight_rules(weight):
+        if bad.any():
+            _refuse(bad, f"{weight[np.argmax(bad)]:g} in column {name!r}, but {rule}")
+    return weight

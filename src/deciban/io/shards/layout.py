@@ -12,15 +12,14 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import with_gaps
-from deciban._validate import arrays as _validate
 from deciban._validate.probabilities import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.io.columns.rows import Rows, placed
-from deciban.io.columns.values import plain, refuse_missing, scores_of
+from deciban.io.columns.values import names_in, plain, refuse_missing, scores_of, weights_of
 from deciban.io.contents import RowError
 from deciban.io.shards.truth import SpeakersAgree, Truth
-from deciban.io.shards.units import EachTrial, UnitsOf, keys_of_sides, names_in
+from deciban.io.shards.units import EachTrial, UnitsOf, keys_of_sides
 from deciban.trials import SegmentQuality, Trials
 from deciban.trials.criteria import texts_alike
 from deciban.trials.frozen import as_text
@@ -165,10 +164,9 @@ class Layout:
         with placed(rows, tuple(self.named.values())):
             names = keys_of_sides(table, [*self.named.values()]) if wanted.names and self.named else None
         quality = self.quality.of(table, self.sides, wanted.quality) if wanted.quality and self.quality else None
-        with placed(rows, self.groups or ()):
-            groups = (
-                tuple(names_in(table, name, _GROUPS) for name in self.groups) if wanted.groups and self.groups else None
-            )
+        held_out = (self.groups or ()) if wanted.groups else ()
+        with placed(rows, held_out):
+            groups = tuple(names_in(plain(table.column(name)), name, _GROUPS) for name in held_out) or None
         split = [*self.conditions.values()] if wanted.conditions else []
         with placed(rows, split):
             conditions = tuple(_said(table, name) for name in split) if split else None
@@ -215,19 +213,7 @@ class Layout:
 
     def _weights(self, table: pa.Table) -> CountArray:
         assert self.weights is not None  # noqa: S101  # it was asked
-        column, name = plain(table.column(self.weights)), self.weights
-        if column.null_count:
-            raise RowError(f"no value in column {name}, which says how much trials count", None)
-        try:
-            values: AnyArray = np.asarray(pc.cast(column, pa.float64()), np.float64)
-        except pa.ArrowInvalid as error:
-            raise RowError(
-                f"column {name} says how much trials count, and holds what is no number ({error})", None
-            ) from error
-        for bad, rule in _validate.weight_rules(values):
-            if bad.any():
-                row = int(np.argmax(bad))
-                raise RowError(f"{values[row]:g} in column {name}, but {rule}", row)
+        values = weights_of(plain(table.column(self.weights)), self.weights)
         is_whole = values.sum() <= _LARGEST and np.array_equal(values, np.rint(values))
         return values.astype(np.int64) if is_whole else values
 

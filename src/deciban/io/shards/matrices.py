@@ -420,9 +420,6 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
         conditions={side: side for side in named if side in how.conditions},
         named={side: side for side in named if how.units is None and how.find_speakers and who is None},
     )
-    words = f"target if and only if the speakers agree ({', '.join(who.called)})" if who else "a mask" if key else ""
-    messages = [Message("read", one.name, f"{one.reading}, {one.kind} of shape {_size(one)}") for one in systems]
-    messages.append(Message("key", first.name if key is None else key.name, words))
     names = [one.system for one in systems]
     single = all(one.kind.kind == "f" and one.kind.itemsize <= 4 for one in systems)
     return source_of_rows(
@@ -432,13 +429,20 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
         systems=tuple(names_apart(names, ()) if len(set(names)) < len(names) else names),
         is_double=not single or how.converted is not None,
         units=() if classes else (how.unit or "nats",) * len(names),
-        messages=tuple(messages),
+        messages=_messages(systems, key, who),
         paths=tuple(one.path for one in systems if one.path is not None),
         groups=None if how.groups is None else named,
         columns=named,
         names=named,
         is_matrix=True,
     )
+
+
+def _messages(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho | None) -> tuple[Message, ...]:
+    """What was read, and what the truth follows from."""
+    words = f"target if and only if the speakers agree ({', '.join(who.called)})" if who else "a mask" if key else ""
+    read = (Message("read", one.name, f"{one.reading}, {one.kind} of shape {_size(one)}") for one in systems)
+    return (*read, Message("key", systems[0].name if key is None else key.name, words))
 
 
 def _size(matrix: Matrix) -> str:

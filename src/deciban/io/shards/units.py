@@ -17,12 +17,10 @@ from deciban._arrow import of_numpy, to_numpy
 from deciban._files import display_name
 from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import InputError, KeyMismatchError
-from deciban.io.columns.values import plain, refuse_missing
-from deciban.io.contents import RowError
+from deciban.io.columns.values import names_in, plain, refuse_missing
 from deciban.io.read import read_id_map
 from deciban.messages import counted
 from deciban.trials import IdMap
-from deciban.trials.frozen import as_text
 from deciban.trials.lists import PAIR_SIDE, SINGLE
 from deciban.trials.names.codes import encode, positions
 from deciban.trials.names.fingerprints import Words, fingerprints
@@ -107,7 +105,7 @@ class UnitsOf:
         """
         found: list[UnitColumn] = []
         for name, units, called in zip(self.columns, self.maps, self.called, strict=True):
-            codes, names = names_in(table, name, "says of which unit trials are")
+            codes, names = names_in(plain(table.column(name)), name, "says of which unit trials are")
             if units is not None:
                 place = positions(names, units.left)
                 if len(place) and place.min() < 0:
@@ -207,34 +205,11 @@ def keys_of_sides(table: pa.Table, columns: Sequence[str]) -> tuple[Keys, Keys]:
 def _keys_of_sides(table: pa.Table, columns: Sequence[str]) -> list[Keys]:
     found = []
     for name, side in zip(columns, SINGLE if len(columns) == 1 else PAIR_SIDE, strict=False):
-        refuse_missing(plain(table.column(name)), name, side)
-        codes, names = names_in(table, name, "names a side of trials")
+        column = plain(table.column(name))
+        refuse_missing(column, name, side)
+        codes, names = names_in(column, name, "names a side of trials")
         found.append(keys_of_names(names)[codes])
     return found
-
-
-def names_in(table: pa.Table, name: str, why: str) -> tuple[IntArray, pa.Array]:
-    """What a column says of every row: codes, and the values that they stand for as text, each of which occurs.
-
-    Raises
-    ------
-    RowError
-        If a row has no value; ``why`` is what the column does.
-    """
-    column = plain(table.column(name)).combine_chunks()
-    is_coded = pa.types.is_dictionary(column.type) and column.type.value_type == pa.string()
-    column = column if is_coded and not column.dictionary.null_count else as_text(column)
-    if column.null_count:
-        raise RowError(f"column {name} is empty, and {why}", pc.index(pc.is_null(column), value=True).as_py())
-    codes, names = encode(column)
-    occurs = np.zeros(len(names), np.bool_)
-    occurs[codes] = True
-    if not occurs.all():
-        codes, names = (np.cumsum(occurs) - 1)[codes], names.filter(pa.array(occurs))
-    empty = pc.index(names, value="").as_py()
-    if empty >= 0:
-        raise RowError(f"column {name} is empty, and {why}", int(np.argmax(codes == empty)))
-    return codes, names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
