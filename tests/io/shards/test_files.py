@@ -186,7 +186,6 @@ FAULTS = {
     "no label": ("label", None, r"the label is missing \(column label\)"),
     "unknown label": ("label", "maybe", "unknown label 'maybe'"),
     "no name": ("enroll", None, r"the name of the enroll is missing \(column enroll\)"),
-    "empty name": ("enroll", "", r"the name of the enroll is empty \(column enroll\)"),
 }
 
 

@@ -364,7 +364,7 @@ def test_a_join_that_ends_too_early_leaves_nothing(tmp_path, monkeypatch, error,
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        (b"", r"part\.parquet, row group 1, row 1: the name of the enroll is empty"),
+        (b"", r"part\.parquet, row group 1, row 1: no value in column 'enroll'"),
         (b"\xff", "row group 1: .* text in UTF-8"),
     ],
 )

@@ -217,28 +217,16 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def refuse_missing(column: pa.ChunkedArray, header: str, role: str) -> None:
-    """Refuse a column without a value in each row; a name is none if it is empty.
+    """Refuse a column without a value in each row.
 
     Raises
     ------
     RowError
     """
-    what = f"the name of the {role}" if role in IDENTITY else f"the {role}"
     if column.null_count:
+        what = f"the name of the {role}" if role in IDENTITY else f"the {role}"
         row = int(np.argmax(to_numpy(column.is_null())))
         raise RowError(f"{what} is missing (column {header}). Every trial needs one", row)
-    row = _first_empty(column) if role in IDENTITY else -1
-    if row >= 0:
-        raise RowError(f"{what} is empty (column {header}). Every trial needs one", row)
-
-
-def _first_empty(column: pa.ChunkedArray) -> int:
-    """The first row with an empty text, -1 if there is none."""
-    if pa.types.is_dictionary(column.type):
-        if all(pc.index(chunk.dictionary, value="").as_py() < 0 for chunk in column.chunks):
-            return -1
-        column = pc.cast(column, column.type.value_type)
-    return int(pc.index(column, value="").as_py()) if pa.types.is_string(column.type) else -1
 
 
 _PAIRED = frozenset(("1", "-1", "1.0", "0.0", "-1.0", "t", "f", "ss", "ds"))
