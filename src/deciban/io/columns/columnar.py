@@ -190,7 +190,7 @@ class ReadAs:
     read : mapping of str to str
         The roles of the columns that are read.
     notes : tuple of str
-        On those that are not.
+        Which columns are not read, in words.
     classes : tuple of str, optional
         All classes, where the metadata list them.
     """

@@ -49,7 +49,7 @@ class Rows(ABC):
         """
 
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
-        """The place of a row in words, or of all of them; ``columns`` are those in question."""
+        """Return the place of a row in words, or of all rows; ``columns`` name the columns in question."""
         del columns  # they are all in one table
         return self.name if row is None else f"{self.name}, row {row}"
 
@@ -83,7 +83,7 @@ class HeldRows(Rows):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Neighbouring rows, of which those before ``start`` and from ``stop`` on are left out."""
+    """Neighbouring rows from ``start`` up to ``stop``, which is left out."""
 
     rows: Rows
     start: int
@@ -101,13 +101,13 @@ class Range:
 
 
 def table_of_ranges(ranges: Sequence[Range], columns: Sequence[str]) -> pa.Table:
-    """Columns of several ranges one after the other; where they differ in type, the type that has room for both."""
+    """Read columns of several ranges as one table; if types differ, take the type that has room for both."""
     parts = [one.table(columns) for one in ranges]
     return parts[0] if len(parts) == 1 else pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
 
 
 def place_in(ranges: Sequence[Range], row: int | None, columns: Sequence[str] = ()) -> str:
-    """The place of a row of several ranges in words; of all of them, their names."""
+    """Return the place of a row of several ranges in words; for None, the names of the ranges."""
     if row is None:
         return " and ".join(one.rows.where(None, columns) for one in ranges)
     stops = [*accumulate(one.stop - one.start for one in ranges)]
@@ -179,7 +179,7 @@ class RowTable:
 
 @contextmanager
 def placed(rows: Rows, columns: Sequence[str], taken: AnyArray | None = None) -> Iterator[None]:
-    """Tell the place of what is wrong in columns of some rows, or of those of them that were ``taken``."""
+    """Add the place of a fault to its message; ``taken`` are the numbers of the rows, if only some were read."""
 
     def place(row: int | None) -> str:
         return rows.where(row if row is None or taken is None else int(taken[row]), columns)

@@ -274,7 +274,7 @@ def _words(column: pa.ChunkedArray) -> list[str]:
 
 
 def names_in(column: pa.Array | pa.ChunkedArray, name: str, role: str) -> tuple[IntArray, pa.Array]:
-    """What a column says of every row: codes, and the values that they stand for as text, each of which occurs.
+    """Return a code for each row of a column, and the distinct values as text.
 
     Parameters
     ----------

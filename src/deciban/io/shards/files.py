@@ -103,7 +103,7 @@ def require_same(path: str, stamp: Stamp, name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FileRows(Rows):
-    """Rows of a file: those of a row group or batch, or all.
+    """Rows of a file: one row group, one batch, or all rows.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class FileRows(Rows):
     name : str
     n_rows : int
     stamp : Stamp or None
-        None for bytes that do not change: those of a stream, or unpacked ones.
+        None for a stream and for packed files, whose bytes are in memory.
     partition : tuple of (str, str or None)
         Columns with one value in the whole file, as the names of its folders say.
     start : tuple of str and int, optional
@@ -402,7 +402,7 @@ def open_files(
 
 
 def whole_table(source: Source, options: Options) -> RowTable:
-    """A file, packed or not, or the files of a folder as a table of files that are read as a whole.
+    """Return a file, packed or not, or the files of a folder as a table; each file is read at once.
 
     Raises
     ------
@@ -414,7 +414,7 @@ def whole_table(source: Source, options: Options) -> RowTable:
 
 
 def _as_one(source: Source, groups: Sequence[FileRows], *, named: bool) -> FileRows:
-    """The rows of a file; those of row groups are named by these."""
+    """Return all rows of a file as one; messages name its row groups if ``named``."""
     parts, n_rows = tuple(groups) if named else (), sum(one.n_rows for one in groups)
     return replace(groups[0], name=source.name, n_rows=n_rows, source=source, parts=parts)
 

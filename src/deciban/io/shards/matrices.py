@@ -138,21 +138,21 @@ def blocks_of(matrix: Matrix, memory: int | None = None) -> list[tuple[str, int,
 class MatrixRows(Rows):
     """The trials of some rows of matrices, as rows of a table.
 
-    Columns are ``enroll`` and ``test``, the names of row and column if there are such; ``row`` and ``column``, their
-    numbers; ``score`` and so on (`score_column`), of many classes a list for each row; and ``label``, the truth.
+    Columns are ``enroll`` and ``test`` (names of row and column, if the file has names), ``row`` and ``column`` (their
+    numbers), ``score`` and so on (`score_column`; for multiclass scores a list per row), and ``label`` (the truth).
 
     Attributes
     ----------
     name : str
     n_rows : int
-        Cells; those that are no trials are left out.
+        Cells; cells that are no trials are left out.
     systems : tuple of Matrix
-        Scores of the same trials; none of a mask alone.
+        Scores of the same trials; empty if there is only a mask.
     key : Matrix, optional
-        The mask, or of many classes the number of one for each row.
+        The mask, or for multiclass scores the number of the class of each row.
     start, stop : int
     n_classes : int
-        Of many classes a row is a trial; 0 of two.
+        For multiclass scores, whose rows are trials; 0 for two classes.
     """
 
     name: str
@@ -338,12 +338,12 @@ class SpeakersOfPlaces(SpeakersAgree):
 
 @dataclass(frozen=True, slots=True)
 class EachPlace(EachTrial):
-    """Every trial is a unit, known by the names of its row and column; where there are none, by its place.
+    """Every trial is a unit: its key follows from the names of its row and column, or from its place.
 
     Attributes
     ----------
     names : tuple of uint64 arrays
-        Numbers of the names of rows, and of columns where each cell is a trial; empty where there are none.
+        Keys of the names of rows, and of columns if each cell is a trial; empty if the matrix has no names.
     width : int
         Trials of a row.
     """
