@@ -32,7 +32,7 @@ from deciban.calibration import (
     ShiftCalibrator,
 )
 from deciban.fusion import LinearFusion, MulticlassFusion
-from deciban.models.weight_intervals import parameter_intervals, weight_intervals
+from deciban.models.multiclass import parameter_intervals, weight_intervals
 
 SEGMENTS = 3
 MANY, OTHERS = 5, 40

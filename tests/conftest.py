@@ -5,11 +5,14 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from support.sketches import sketch
 
 settings.register_profile("quick", max_examples=15, deadline=None, derandomize=True)
+settings.register_profile(  # of scripts/mutants: the first input that fails is enough
+    "mutants", settings.get_profile("quick"), phases=[Phase.explicit, Phase.generate]
+)
 settings.register_profile(
     "thorough",
     max_examples=2000,

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
-Topic = Literal["", "no-llrs", "ratios", "calibration"]
-"""The topic of a note on results: scores that are no log-likelihood ratios, likelihood ratios, bad calibration."""
+Topic = Literal["", "no-llrs", "ratios", "calibration", "no-intervals", "independent"]
+"""The topic of a text: scores that are no log-likelihood ratios, likelihood ratios, bad calibration, the reason why
+there are no intervals, trials as units."""
 
 NEGATED = "signs of all scores changed: lower scores favour target (--negate)"
 """The text of the note on scores that were negated."""
@@ -58,12 +59,13 @@ class Message:
 
 
 class Note(str):
-    """A note on results with its topic, so that others need not look for its words.
+    """A text for users with its topic, so that nobody looks for its words.
 
     Parameters
     ----------
     text : str
-    topic : {"no-llrs", "ratios", "calibration"}
+    topic : str
+        See `Topic`.
 
     Examples
     --------
@@ -87,7 +89,7 @@ class Note(str):
 
 
 def topic_of(note: str) -> Topic:
-    """Return the topic of a note; empty if it has none."""
+    """Return the topic of a text; empty if it has none."""
     return note.topic if isinstance(note, Note) else ""
 
 

@@ -159,3 +159,11 @@ def test_scores_that_tell_nothing_get_scale_0_and_a_warning():
     with pytest.warns(DecibanWarning, match="scale is 0: the scores do not tell targets from non-targets"):
         calibrator = AffineCalibrator().fit([0.0, 1.0, 0.0, 1.0], [True, True, False, False])
     np.testing.assert_array_equal(calibrator.transform([-5.0, np.inf]), [0.0, 0.0])
+
+
+@pytest.mark.parametrize(("sign", "side"), [(1.0, "below"), (-1.0, "above")])
+def test_separated_classes_are_described_by_their_order(sign, side):
+    """Distances are separated the other way round."""
+    scores = sign * np.array([3.0, 2.5, 1.0, 0.5, 0.0])
+    with pytest.raises(InputError, match=f"no target scores {side} a non-target"):
+        AffineCalibrator().fit(scores, [1, 1, 0, 0, 0])

@@ -85,6 +85,21 @@ def test_what_cannot_be_trained_is_refused_as_in_memory():
         assert str(there.value) == str(here.value)
 
 
+def test_trials_that_weigh_nothing_leave_no_class_to_train_on():
+    rng = np.random.default_rng(9)
+    scores, truth = trials(rng, 60)
+    who = np.array([f"g{k}" for k in range(60)])
+    targets = np.flatnonzero(truth)
+    who[targets[:5]] = "one"
+    weight = np.where(truth & (who != "one"), 0.0, 1.0)
+    with pytest.raises(InputError) as here:
+        cross_validated(AffineCalibrator(), scores[:, 0], truth, groups=who, n_folds=3, sample_weight=weight)
+    source = source_of(scores[:, 0], truth, rng, groups=(who,), weights=weight)
+    with pytest.raises(InputError) as there:
+        SourceParts.of(source, Threads(), 3).crossed(AffineCalibrator(), Threads(), MEMORY, "one")
+    assert str(there.value) == str(here.value)
+
+
 def test_a_trial_that_a_model_refuses_is_named():
     rng = np.random.default_rng(7)
     scores, truth = trials(rng, 300)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from deciban.calibration import cross as folds
 from deciban.calibration.cross import folds_of
-from deciban.calibration.folds_of_sources import ByContent, FoldedPiece, dealt, dealt_by_group
+from deciban.calibration.crossed_sources import ByContent, FoldedPiece, dealt, dealt_by_group
 from deciban.engines.threads import Threads
 from deciban.errors import InputError
 from deciban.trials.sources import Wanted
@@ -18,7 +18,8 @@ def folds_in(source, deal, listed):
     """The score of the first system of each trial, with its folds."""
     found = {}
     for one, own in zip(source.pieces, listed, strict=True):
-        chunk, sides = FoldedPiece(one, deal, own, one.name, one.n_rows).with_folds(Wanted((0,)))
+        chunk = FoldedPiece(one, deal, own, one.name, one.n_rows).read(Wanted((0,), folds=True))
+        sides = chunk.folds.T
         found |= {float(score): tuple(place) for score, place in zip(chunk.scores[0], sides.T.tolist(), strict=True)}
     return found
 
@@ -45,7 +46,8 @@ def test_groups_are_in_the_folds_of_memory(seed, n_sides, weights, classes):
         deal = dealt_by_group(source, engine, n_folds, 3)
         found = {}
         for one in source.pieces:
-            chunk, own = FoldedPiece(one, deal, None, one.name, one.n_rows).with_folds(Wanted((0,)))
+            chunk = FoldedPiece(one, deal, None, one.name, one.n_rows).read(Wanted((0,), folds=True))
+            own = chunk.folds.T
             first = chunk.scores[0][:, 0] if classes else chunk.scores[0]
             found |= {float(score): tuple(place) for score, place in zip(first, own.T.tolist(), strict=True)}
         assert found == in_memory(scores, here)

@@ -210,3 +210,43 @@ def test_a_column_of_speakers_that_is_not_used_is_named(run):
     )
     assert "column 'speaker' is not used; --units speaker" in run("eval c.csv")[1]
     assert "is not used" not in run("eval c.csv --units speaker")[1]
+
+
+@pytest.fixture
+def refused(tmp_path, monkeypatch, capsysbinary):
+    """Runs a command that is refused; returns why."""
+    monkeypatch.chdir(tmp_path)
+    typed = terminal(monkeypatch, capsysbinary)
+
+    def runner(line):
+        code, out, err = typed(line)
+        assert (code, out) == (2, b"")
+        return err
+
+    return runner
+
+
+REFUSED = {
+    "a header alone": ("label,score\n", "holds a header, 'label,score', and no row"),
+    "bars": ("label|score\n1|2.5\n0|0.1\n", "columns are separated by '|'"),
+    "dates": ("label,score\n1,2026-11-27\n0,2026-11-26\n", "'2026-11-27' in the column 'score' is no number"),
+    "currency": ("label,score\n1,$2.50\n0,$1.20\n", "'$2.50' in the column 'score' is no number"),
+    "words": ("label,score\n1,high\n0,low\n", "'high' in the column 'score' is no number"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_tables_without_numbers_are_refused_by_what_is_wrong(refused, case):
+    """Not by asking which column is the score, when a column is called score."""
+    text, words = REFUSED[case]
+    Path("scores.csv").write_text(text)
+    assert words in refused("eval scores.csv")
+
+
+def test_two_files_of_scores_without_a_key_are_shown_the_option(refused):
+    """same.txt and different.txt, named as score files; two systems, named behind one option."""
+    Path("same.txt").write_text("2.5\n0.3\n")
+    Path("different.txt").write_text("-1.5\n0.7\n")
+    assert "--tar FILE and --non FILE" in refused("eval same.txt different.txt")
+    err = refused("eval --tar same.txt same.txt --non different.txt different.txt")
+    assert "--tar A --tar B --non C --non D" in err

@@ -1,6 +1,6 @@
 """What the page on uncertainty shows runs, and prints what it says."""
 
-from deciban.workflows.how_sure import PRODUCT, TRIALS
+from deciban.workflows.options import PRODUCT, TRIALS
 from support.pages import page, run_python
 
 PAGE = page("uncertainty.md")

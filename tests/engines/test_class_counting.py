@@ -13,9 +13,9 @@ from deciban.engines.class_problems import ProblemTally, problems_of, solved
 from deciban.engines.threads import Threads
 from deciban.evaluation import ClassFigures, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
-from deciban.models.class_limits import calibration_in_pieces
 from deciban.multiclass import calibration_analysis
 from deciban.multiclass.tables import ScoredClasses
+from deciban.workflows.class_sources import calibration_in_pieces
 from support.class_trials import random_trials
 from support.shards import source_of
 

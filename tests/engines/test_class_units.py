@@ -17,8 +17,8 @@ from deciban.evaluation import ClassFigures, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials
 from deciban.evaluation.multiclass.groups import GroupedProblem
 from deciban.evaluation.unit_trials import Resampling
-from deciban.models.class_limits import calibration_in_pieces
 from deciban.multiclass.tables import ScoredClasses
+from deciban.workflows.class_sources import calibration_in_pieces
 from support.class_trials import random_trials
 from support.shards import Apart, source_of
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from deciban.engines.counting import summarize_shards
 from deciban.engines.sorting import Ascending, SortedFiles
 from deciban.engines.threads import Threads
-from deciban.errors import InputError
+from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.two_class import evaluation_of
 from deciban.rules import ThresholdWeights
 from deciban.trials.sources import batches
-from support.shards import source_of
+from support.shards import ArrayPiece, source_of
 
 SEEDS = st.integers(0, 2**32 - 1)
 FIGURES = TwoClassFigures(
@@ -142,6 +142,80 @@ def test_ranges_are_made_of_many_batches_and_summed_up_in_many_steps(monkeypatch
     whole = evaluate(scores[truth], scores[~truth], operating_points=FIGURES, **by)
     assert differing(found, whole) <= ROUNDED
     assert found.cllr == pytest.approx(whole.cllr, rel=1e-14)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_range_that_the_sample_did_not_show_is_split_further(monkeypatch, weighted):
+    """Pieces that are not looked at hold most trials, all of them within one of the ranges."""
+    monkeypatch.setattr("deciban.engines.sorting._AT_ONCE", 700)
+    rng = np.random.default_rng(12)
+    pieces = []
+    for at in range(48):
+        n = 20 if at % 4 == 0 else 400
+        truth = rng.random(n) < 0.4
+        scores = np.where(truth, 1.0, -1.0) + rng.normal(0.0, 2.0, n)
+        if at % 4:
+            scores = np.round(scores / 1000, rng.integers(3, 7))  # with ties of both classes
+        weight = rng.integers(0, 4, n).astype(float) if weighted else None
+        pieces.append(ArrayPiece(f"piece {at}", n, (scores,), truth, weight=weight))
+    source = replace(source_of(scores, truth, rng, weights=weight), pieces=tuple(pieces))
+    found = evaluation_of(summarize_shards(source, Threads(2), 100_000, figures=FIGURES))
+    scores, truth = (np.concatenate([getattr(one, name) for one in pieces], axis=-1) for name in ("scores", "truth"))
+    by = {}
+    if weighted:
+        weights = np.concatenate([one.weight for one in pieces])
+        by = {"tar_weights": weights[truth], "non_weights": weights[~truth]}
+    whole = evaluate(scores[0][truth], scores[0][~truth], operating_points=FIGURES, **by)
+    assert differing(found, whole) <= ROUNDED | ({"cells", "curves"} if weighted else set())
+    assert found.cllr == pytest.approx(whole.cllr, rel=1e-14)
+
+
+def test_rates_at_requested_rates_are_exact_between_the_lines_of_plots():
+    """Of so many trials only corners of the ROC near lines are kept, and the requested rates are lines, too."""
+    rng = np.random.default_rng(13)
+    truth = rng.random(200_000) < 0.5
+    scores = np.where(truth, 1.0, -1.0) + rng.normal(0.0, 1.5, len(truth))
+    asked = TwoClassFigures(fnmr_at=[0.3007, 0.1234, 0.5551], fmr_at=[0.2004, 0.4321])
+    summary = summarize_shards(source_of(scores, truth, rng), Threads(2), 10**6, figures=asked)
+    whole = evaluate(scores[truth], scores[~truth], operating_points=asked)
+    assert len(summary.table.n_tar) < len(truth) / 10
+    assert evaluation_of(summary).requested.rates_at == whole.requested.rates_at
+
+
+@pytest.mark.parametrize("fraction", [0, -1])
+@pytest.mark.parametrize("memory", [100_000, 10**8])
+def test_one_fraction_among_whole_weights_keeps_its_digits(monkeypatch, memory, fraction):
+    """In the first batch or in the last one, and in one range of many."""
+    monkeypatch.setattr("deciban.engines.counting._FEWEST_ROWS", 100)
+    rng = np.random.default_rng(14)
+    truth, scores = rng.random(3000) < 0.5, rng.normal(size=3000)
+    scores[truth] += 1.0
+    weights = rng.integers(1, 4, 3000).astype(float)
+    weights[np.flatnonzero(truth)[fraction]] = weights[np.flatnonzero(~truth)[fraction]] = 0.625
+    rows = np.split(np.arange(3000), 10)
+    pieces = tuple(
+        ArrayPiece(f"{at}", 300, (scores[own],), truth[own], weight=weights[own]) for at, own in enumerate(rows)
+    )
+    source = replace(source_of(scores, truth, rng, weights=weights), pieces=pieces)
+    found = evaluation_of(summarize_shards(source, Threads(2), memory))
+    whole = evaluate(scores[truth], scores[~truth], tar_weights=weights[truth], non_weights=weights[~truth])
+    assert (found.n_tar, found.n_non) == (whole.n_tar, whole.n_non)
+    assert found.n_tar != round(found.n_tar)
+    for name in ("eer", "auc", "cllr", "min_cllr"):
+        assert getattr(found, name) == pytest.approx(getattr(whole, name), rel=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("is_target", [False, True])
+@pytest.mark.parametrize("memory", [3000, 10**8])
+def test_trials_of_one_class_have_no_figures(memory, is_target, weighted):
+    """Also if those of the other class do not count."""
+    rng = np.random.default_rng(15)
+    truth = np.full(500, is_target)
+    truth[:7] ^= weighted
+    weights = np.where(truth == is_target, 1.0, 0.0) if weighted else None
+    with pytest.raises(KeyMismatchError, match=("non-target" if is_target else " target")):
+        summarize_shards(source_of(rng.normal(size=500), truth, rng, weights=weights), Threads(2), memory)
 
 
 def test_only_sorted_scores_are_left_on_the_disk(tmp_path, monkeypatch):

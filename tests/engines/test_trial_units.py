@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from deciban.core.resampling import unit_counts
 from deciban.core.resampling.units import TrialUnits, independent
 from deciban.engines import trial_units
-from deciban.engines.evaluating import evaluate_system
+from deciban.engines.counting import evaluate_system
 from deciban.engines.threads import Threads
 from deciban.engines.trial_units import SinglesInPieces, TrialSurvey
 from deciban.evaluation import TwoClassFigures, evaluate

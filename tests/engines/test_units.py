@@ -11,8 +11,9 @@ from deciban.core.resampling.cell_sums import cell_sums
 from deciban.core.resampling.cells import Cells
 from deciban.core.resampling.replicates import poisson_weights
 from deciban.engines import units as engine_units
-from deciban.engines.evaluating import evaluate_system
+from deciban.engines.counting import evaluate_system
 from deciban.engines.threads import Threads
+from deciban.engines.trial_units import LookAtUnits
 from deciban.engines.units import ReplicateTally, UnitsInPieces, UnitTally, trials_of
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.unit_trials import Resampling, UnitTrials
@@ -40,6 +41,11 @@ def speakers(seed, most=900):
     return rng, scores, truth, units
 
 
+def units_in(source, engine):
+    """The first system of a source with its units."""
+    return UnitsInPieces(source, engine, 0, engine.run(LookAtUnits(), source.pieces).facts[0].units)
+
+
 def some_weights(rng, n, kind):
     """None, whole ones or fractions, some of them 0, in which some pieces are whole."""
     if kind == 0:
@@ -59,7 +65,7 @@ def test_intervals_and_replicates_are_those_of_memory(seed, kind, are_tied, one_
     units, weights = units[:, 0] if one_sided else units, some_weights(rng, len(scores), kind)
     source, engine = source_of(scores, truth, rng, units=units, weights=weights), Apart(2) if are_tied else Threads(2)
     asked = Resampling(bootstrap=20, seed=3)
-    by_unit = UnitsInPieces.of(source, engine, 0), asked
+    by_unit = units_in(source, engine), asked
     found = evaluate_system(source, engine, 10**8, figures=FIGURES, by_unit=by_unit)
     given = {} if weights is None else {"tar_weights": weights[truth], "non_weights": weights[~truth]}
     given |= {"tar_units": units[truth], "non_units": units[~truth], "bootstrap": 20, "seed": 3}
@@ -70,7 +76,7 @@ def test_where_neither_class_fits_intervals_are_those_of_memory():
     rng, scores, truth, units = speakers(8, 6000)
     truth = rng.random(len(truth)) < 0.4
     source, engine = source_of(scores, truth, rng, units=units), Threads(1)
-    by_unit = UnitsInPieces.of(source, engine, 0), Resampling(bootstrap=10)
+    by_unit = units_in(source, engine), Resampling(bootstrap=10)
     found = evaluate_system(source, engine, 20_000, by_unit=by_unit)
     whole = evaluate(scores[truth], scores[~truth], tar_units=units[truth], non_units=units[~truth], bootstrap=10)
     for name in ("eer", "min_cllr", "cllr", "min_dcf", "act_dcf"):
@@ -82,7 +88,7 @@ def test_counts_of_parts_add_up():
     rng, scores, truth, units = speakers(3)
     source = source_of(scores, truth, rng, units=units)
     cells = Cells(np.array([-1.0, 0.0, 1.0]))
-    found = UnitsInPieces.of(source, Threads(1), 0)
+    found = units_in(source, Threads(1))
     work = UnitTally(0, cells, found.about.keys)
     whole = Threads(1).run(work.empty(), source.pieces)
     left, right = Threads(1).run(work.empty(), source.pieces[:2]), Threads(1).run(work.empty(), source.pieces[2:])
@@ -99,7 +105,7 @@ def test_pieces_of_whole_weights_do_not_round_those_of_others():
     first = source.pieces[0]
     pieces = (replace(first, weight=np.ones(first.n_rows, np.int64)), *source.pieces[1:])
     expected = sum(float(one.weight.sum()) for one in pieces)
-    keys = UnitsInPieces.of(source, Threads(1), 0).about.keys
+    keys = units_in(source, Threads(1)).about.keys
     tar, non = Threads(1).run(UnitTally(0, Cells(np.zeros(1)), keys), pieces).counts
     assert tar.total + non.total == pytest.approx(expected, rel=1e-12)
     both = sum(float(one.weight[one.units.codes[0] != one.units.codes[1]].sum()) for one in pieces)
@@ -134,13 +140,8 @@ def test_a_pass_counts_as_many_replicates_as_there_is_room_for():
     engine, values = Counted(1), []
     for memory in (10**3, 10**9):
         n_passes.clear()
-        by_unit = replace(UnitsInPieces.of(source, engine, 0), memory=memory), Resampling(bootstrap=300, seed=1)
+        by_unit = replace(units_in(source, engine), memory=memory), Resampling(bootstrap=300, seed=1)
         found = evaluate_system(source, engine, 10**8, by_unit=by_unit)
         values.append((sum(n_passes), found.uncertainty.bootstrap.values["min_cllr"]))
     assert [n for n, _ in values] == [2, 1]
     np.testing.assert_array_equal(values[0][1], values[1][1])
-
-
-def test_without_units_there_are_none():
-    rng, scores, truth, _ = speakers(5)
-    assert UnitsInPieces.of(source_of(scores, truth, rng), Threads(1), 0) is None

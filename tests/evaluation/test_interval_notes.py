@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.variances import ClassSizes
+from deciban.core.resampling.clusters import ClusterDesign
 from deciban.evaluation import TwoClassFigures, evaluate
-from deciban.evaluation.interval_notes import LimitedRate, notes_on_intervals
+from deciban.evaluation.linear_figures import LimitedRate, notes_on_intervals
 
 
 def sizes(of_units, n_units=50):
     totals = np.resize(np.array(of_units, np.float64), n_units)
-    return ClassSizes.of((totals, totals), (totals.sum(), totals.sum()))
+    return ClusterDesign.of_units((totals, totals), (totals.sum(), totals.sum()))
 
 
 @pytest.mark.parametrize(

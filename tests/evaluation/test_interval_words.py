@@ -9,9 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.resampling.intervals import Interval
+from deciban.core.resampling.units import independent
 from deciban.evaluation import evaluate
-from deciban.evaluation.linear_figures import with_interval
-from deciban.evaluation.uncertainty import bounds_in_words, caption_of, corrected_of, optimism_in_words, shown_interval
+from deciban.evaluation.uncertainty import (
+    bounds_in_words,
+    caption_of,
+    corrected_of,
+    optimism_in_words,
+    shown_interval,
+    with_interval,
+)
 
 RNG = np.random.default_rng(5)
 SPEAKERS = {"tar_units": np.arange(200) % 40, "non_units": RNG.integers(0, 40, (800, 2))}
@@ -112,7 +119,7 @@ def test_captions_state_that_minima_are_optimistic():
 
 
 def test_captions_state_that_trials_are_taken_as_independent():
-    alone = replace(ONE, uncertainty=replace(ONE.uncertainty, noun="trial", source="trials taken as independent"))
+    alone = replace(ONE, uncertainty=replace(ONE.uncertainty, noun="trial", source=independent("trial")))
     n = ONE.uncertainty.n_units
     assert caption_of([alone]) == f"95 % intervals by trial, {n} trials taken as independent"
     assert "independent" not in caption_of([ONE])

@@ -8,7 +8,7 @@ import pytest
 from deciban import load_model
 from deciban.errors import DecibanWarning
 from deciban.fusion import QualityFusion
-from deciban.fusion.quality_measures import quality_entries
+from deciban.fusion.quality import quality_entries
 from support.resampled import all_by_all, refitted_covariance
 
 N = 20

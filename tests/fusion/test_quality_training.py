@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deciban.core.training import linear_parts
+from deciban.core.training import batches
 from deciban.engines.threads import Threads
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import QualityFusion
@@ -52,10 +52,7 @@ def pieces_of(scores, truth, quality, rng):
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("lacking", [False, True])
 def test_fusion_is_that_of_training_in_memory(sides, symmetric, lacking, monkeypatch):
-    def taken(self, own):
-        return linear_parts.FirstLook.of(own, self.alpha, self.beta, size=1000)
-
-    monkeypatch.setattr(linear_parts._Taken, "__call__", taken)
+    monkeypatch.setattr(batches, "DRAWN", 1000)
     rng = np.random.default_rng(1)
     scores, truth, measures = trials(rng)
     quality = {f"{side}_quality": measures[f"{side}_quality"] for side in sides}

@@ -167,11 +167,11 @@ def test_tables_too_wide_for_a_pattern_are_written_anew(tmp_path):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("distance", "llr"), ("similarity", "llr"), ("y_prob", "llr"), ("score", "score"), ("a_llr", "a_llr")],
+    [("distance", "score"), ("similarity", "score"), ("y_prob", "score"), ("score", "score"), ("a_llr", "a_llr")],
 )
 def test_llrs_are_not_written_under_a_name_of_something_else(old, new, tmp_path):
     path, target = tmp_path / "in.csv", tmp_path / "out.csv"
     path.write_text(f"{old},label\n12.5,1\n-3.0,0\n")
     told = rescored(path, target)
     assert target.read_text().splitlines()[0] == f"{new},label"
-    assert ("which is called llr" in told[-1]) == (new != old)
+    assert ("which is called score" in told[-1]) == (new != old)

@@ -132,6 +132,16 @@ def test_other_meanings_and_doubled_shards_do_not_merge():
     assert not head_of_all([head("a", log10=True), head("b")], ["a", "b"]).log10
 
 
+def test_shards_are_known_by_their_content_and_not_by_their_names():
+    """Files of several folders are often called alike: they merge, in any order into the same."""
+    heads = [replace(head("a"), shards=(replace(shard("a"), sha256=content),)) for content in ("9f", "03", "77")]
+    found = head_of_all(heads, ["x", "y", "z"])
+    assert [one.sha256 for one in found.shards] == ["03", "77", "9f"]
+    assert head_of_all(heads[::-1], ["z", "y", "x"]) == found
+    with pytest.raises(InputError, match=r"1 shard would count twice: b.parquet \(x, y\)"):
+        head_of_all([heads[0], replace(head("b"), shards=(replace(shard("b"), sha256="9f"),))], ["x", "y"])
+
+
 def test_what_is_no_summary_or_none_of_this_version_is_refused_in_one_sentence(tmp_path):
     pq.write_table(pa.table({"score": [1.0]}), tmp_path / "plain")
     (tmp_path / "text").write_text("a b 1\n")

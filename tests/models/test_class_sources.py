@@ -12,9 +12,9 @@ from deciban.calibration import (
     MulticlassShiftCalibrator,
 )
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits
-from deciban.core.training import class_parts
+from deciban.core.training import batches
 from deciban.engines.threads import Threads
-from deciban.engines.units import UnitNames
+from deciban.engines.trial_units import LookAtUnits
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import MulticlassFusion
 from deciban.trials.speakers import UnitsOfPieces
@@ -28,7 +28,7 @@ NAMES = ("cat", "dog", "eel", "fox")
 @pytest.fixture
 def small_sample(monkeypatch):
     """A sample that is far from all trials."""
-    monkeypatch.setattr(class_parts, "_DRAWN", 1500)
+    monkeypatch.setattr(batches, "_CLASSES_DRAWN", 1500)
 
 
 def trials(rng, n=6000, n_systems=2):
@@ -281,7 +281,7 @@ def test_standard_errors_by_units_are_those_of_memory(model, weighted):
     known = {"units": units, "weights": weight, "classes": NAMES, "n_pieces": 9}
     known["systems"] = ("A", "B")[: len(systems)]
     source = source_of(systems if model.is_fusion else systems[0], label, rng, **known)
-    own = UnitsOfPieces(Threads().run(UnitNames(), source.pieces).units)
+    own = UnitsOfPieces(Threads().run(LookAtUnits(), source.pieces).facts[0].units)
     there = type(model)(**model.settings).fit_pieces(source, Apart(), MEMORY, units=own)
     assert there.uncertainty_.words == here.uncertainty_.words
     scale = np.abs(here.parameter_covariance_).max()

@@ -12,6 +12,7 @@ import deciban
 from deciban.calibration import AffineCalibrator, BoundCalibrator, ScaleCalibrator
 from deciban.errors import FormatError, InputError
 from deciban.fusion import LinearFusion, SubsetFusion
+from deciban.models.uncertainty import uncertainty_of
 
 SCORES = [3.0, 1.0, 2.0, -1.0, 1.5, 0.1]
 IS_TARGET = [True, True, True, False, False, False]
@@ -211,3 +212,11 @@ def test_a_model_from_standard_input(saved, monkeypatch):
 def test_parameters_have_to_be_some():
     with pytest.raises(InputError, match="parameters: none given. A model of kind 'affine' has scale, offset"):
         AffineCalibrator().set_parameters({})
+
+
+def test_units_that_are_trials_are_known_in_files_of_all_versions():
+    """Files have the words of the source alone; what a loaded model prints is what the trained one printed."""
+    units = {"n": 40, "noun": "trial", "source": "trials taken as independent"}
+    content = {"units": units, "covariance": [[0.01, 0.0], [0.0, 0.02]]}
+    model = AffineCalibrator().fit([1.0, -2.0, -1.0, 1.5, -2.5], [1, 1, 0, 0, 0])
+    assert uncertainty_of(content, model).words.endswith("by 40 trials taken as independent")

@@ -21,7 +21,7 @@ from deciban.calibration import (
     ShiftCalibrator,
 )
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits, keys_of
-from deciban.core.training import linear_parts
+from deciban.core.training import batches
 from deciban.engines.threads import Threads
 from deciban.engines.trial_units import LookAtUnits
 from deciban.errors import DecibanWarning, InputError
@@ -37,11 +37,7 @@ SAME = {"rtol": 1e-9, "atol": 1e-10}
 @pytest.fixture
 def small_sample(monkeypatch):
     """A sample that is far from all trials."""
-
-    def taken(self, trials):
-        return linear_parts.FirstLook.of(trials, self.alpha, self.beta, size=2000)
-
-    monkeypatch.setattr(linear_parts._Taken, "__call__", taken)
+    monkeypatch.setattr(batches, "DRAWN", 2000)
 
 
 def systems(rng, n=20_000, n_systems=3, *, share=0.2):

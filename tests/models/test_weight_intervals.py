@@ -7,7 +7,7 @@ from scipy import stats
 from deciban import InputError
 from deciban.calibration import AffineCalibrator, MulticlassCalibrator, MulticlassShiftCalibrator, PavCalibrator
 from deciban.fusion import LinearFusion, MulticlassFusion
-from deciban.models.weight_intervals import parameter_intervals, weight_intervals
+from deciban.models.multiclass import parameter_intervals, weight_intervals
 
 
 def drawn(seed, n_units=60, each=6):

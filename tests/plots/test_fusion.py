@@ -10,7 +10,7 @@ from deciban.analysis import score_pairs
 from deciban.calibration import MulticlassCalibrator
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.fusion import LinearFusion
-from deciban.models.weight_intervals import weight_intervals
+from deciban.models.multiclass import weight_intervals
 
 
 def fusion_of(n_systems, **how):

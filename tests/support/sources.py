@@ -82,3 +82,10 @@ def write(table, folder, rng, *, arrow=False):
         else:
             pq.write_table(part, folder / f"{at}.parquet", row_group_size=size)
     return folder
+
+
+def split(table, path, rng, *, shuffled):
+    """Scores and key in tables of their own, the former perhaps in another order."""
+    order = rng.permutation(len(table)) if shuffled else np.arange(len(table))
+    scores = write(table.select(["enroll", "test", "score"]).take(order), path / "scores", rng)
+    return scores, write(table.drop_columns("score"), path / "key", rng)

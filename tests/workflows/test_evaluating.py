@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban import evaluate, evaluate_files
-from deciban.errors import KeyMismatchError
+from deciban.errors import InputError, KeyMismatchError
 from deciban.io import memory
 from deciban.io.memory import memory_of
 from deciban.io.shards.opening import open_shards
@@ -107,6 +107,27 @@ def test_nobody_says_of_an_object_that_it_does_not_fit():
     words = [one.text for one in evaluate_files(table).messages]
     assert words[-1] == "3 rows in 1 piece, read more than once"
     assert any("3 trials taken as independent" in text for text in words)
+
+
+@pytest.mark.parametrize("options", [{}, {"memory": 10**9}])
+def test_one_hot_labels_are_classes_and_no_mask(tmp_path, options):
+    """A matrix of 0 and 1 has no non-target; a boolean one could be both, and the user says which."""
+    rng = np.random.default_rng(8)
+    labels = np.arange(60) % 4
+    logits = rng.normal(size=(60, 4)) + 2 * np.eye(4)[labels]
+    np.save(tmp_path / "logits.npy", logits)
+    np.save(tmp_path / "one_hot.npy", np.eye(4, dtype=np.int64)[labels])
+    np.save(tmp_path / "dummies.npy", np.eye(4, dtype=bool)[labels])
+    np.save(tmp_path / "labels.npy", labels)
+    paths = {name: tmp_path / f"{name}.npy" for name in ("one_hot", "dummies", "labels")}
+    expected = evaluate_files(tmp_path / "logits.npy", paths["labels"]).systems[0]
+    for key, given in (("one_hot", {}), ("dummies", {"kind": "classes"})):
+        found = evaluate_files(tmp_path / "logits.npy", paths[key], **given, **options).systems[0]
+        assert (found.cllr, found.error_rate) == (pytest.approx(expected.cllr), expected.error_rate)
+    with pytest.raises(InputError, match="--kind classes"):
+        evaluate_files(tmp_path / "logits.npy", paths["dummies"], **options)
+    two = evaluate_files(tmp_path / "logits.npy", paths["dummies"], kind="two-class", **options).systems[0]
+    assert (two.n_tar, two.n_non) == (60, 180)
 
 
 @pytest.mark.parametrize("mask", [np.int8, np.bool_])

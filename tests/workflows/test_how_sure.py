@@ -9,7 +9,7 @@ import deciban
 from deciban import InputError
 from deciban.trials import IdMap
 from deciban.workflows import HowSure, Options
-from deciban.workflows.how_sure import UnitNaming
+from deciban.workflows.options import UnitNaming
 
 KNOWN = {
     "trials": UnitNaming(each_trial=True),

@@ -13,8 +13,8 @@ from deciban.errors import InputError
 from deciban.rules import ThresholdWeights
 from deciban.workflows import Figures, HowSure, Reading
 from deciban.workflows.evaluating import evaluate_source
+from deciban.workflows.inputs import open_source
 from deciban.workflows.options import Options
-from deciban.workflows.sources import open_source
 from support.how_sure import assert_equally_sure
 
 N = 400

@@ -12,9 +12,9 @@ from deciban import evaluate_files
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.shards import database, joining
 from deciban.io.source import TwoFiles
-from deciban.workflows import sources
+from deciban.workflows import inputs
+from deciban.workflows.inputs import open_source
 from deciban.workflows.options import Options
-from deciban.workflows.sources import open_source
 from support.commands import printed_table, terminal
 from support.sources import gathered, in_memory, trials, write
 
@@ -265,7 +265,7 @@ def joined(tmp_path, rng):
 
 def test_joins_give_memory_back_first_and_have_half_of_it(tmp_path, monkeypatch):
     told = []
-    monkeypatch.setattr(sources, "give_back_at_once", told.append)
+    monkeypatch.setattr(inputs, "give_back_at_once", told.append)
     made = database.database
     monkeypatch.setattr(joining, "database", lambda *given: told.append(given[1]) or made(*given))
     opened(*joined(tmp_path, np.random.default_rng(10)), memory=10**8)

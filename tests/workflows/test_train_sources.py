@@ -12,7 +12,7 @@ from deciban.calibration import AffineCalibrator, MulticlassCalibrator
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion, SubsetFusion
 from deciban.io.shards.opening import open_shards
-from deciban.workflows import apply, apply_to_folders, evaluating
+from deciban.workflows import apply, evaluating
 from support.commands import terminal
 
 
@@ -287,7 +287,6 @@ def small_memory(monkeypatch):
     """The same, also where llrs are written."""
     monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
     monkeypatch.setattr(apply, "memory_of", lambda *_: 1 << 60)
-    monkeypatch.setattr(apply_to_folders, "memory_of", lambda *_: 1 << 60)
 
 
 @pytest.mark.usefixtures("small_memory")

@@ -27,10 +27,9 @@ from deciban.analysis.paired import PairedUnits, SignFlips, holm, is_of_ranks
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.errors import InputError
 from deciban.evaluation.as_json import plain
-from deciban.evaluation.linear_figures import WithInterval
 from deciban.evaluation.one_system import OneSystem, Shown
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import Figure, bounds_in_words, no_units, too_few_in_words
+from deciban.evaluation.uncertainty import Figure, WithInterval, bounds_in_words, no_units, too_few_in_words
 
 
 @dataclass(frozen=True, slots=True)

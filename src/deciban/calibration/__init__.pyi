@@ -8,14 +8,14 @@ from deciban.calibration.bounds import ElubCalibrator as ElubCalibrator
 from deciban.calibration.bounds import elub_bounds as elub_bounds
 from deciban.calibration.cross import cross_validated as cross_validated
 from deciban.calibration.gaussian import GaussianCalibrator as GaussianCalibrator
+from deciban.calibration.multiclass.affine import ClassScaleTransformation as ClassScaleTransformation
+from deciban.calibration.multiclass.affine import MatrixTransformation as MatrixTransformation
 from deciban.calibration.multiclass.affine import MulticlassCalibrator as MulticlassCalibrator
 from deciban.calibration.multiclass.affine import MulticlassScaleCalibrator as MulticlassScaleCalibrator
 from deciban.calibration.multiclass.affine import MulticlassShiftCalibrator as MulticlassShiftCalibrator
 from deciban.calibration.multiclass.detectors import DetectionAffineTransformation as DetectionAffineTransformation
 from deciban.calibration.multiclass.detectors import DetectionPavTransformation as DetectionPavTransformation
 from deciban.calibration.multiclass.gaussian import GaussianBackend as GaussianBackend
-from deciban.calibration.multiclass.transformations import ClassScaleTransformation as ClassScaleTransformation
-from deciban.calibration.multiclass.transformations import MatrixTransformation as MatrixTransformation
 from deciban.calibration.pav import PavCalibrator as PavCalibrator
 from deciban.calibration.rule_weightings import PointWeight as PointWeight
 from deciban.calibration.rule_weightings import Rule as Rule

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -99,7 +100,7 @@ class BetaCalibrator(TrainedByRule, Calibrator):
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         _, _, log_odds, ridge = self._rule()
-        ends = data.look(_Ends(self))
+        ends = data.look(partial(_ends, self))
         fit, used = _best(data, self, ends, log_odds=log_odds, ridge=ridge)
         if fit is None:
             return self._constant(log_odds)
@@ -181,19 +182,12 @@ def _require_possible(columns: list[FloatArray], data: Labelled) -> None:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class _Ends:
-    """A look at trials that finds the ends of probabilities of non-targets and of targets, if all are possible."""
-
-    model: BetaCalibrator
-
-    def __call__(self, trials: Labelled | Chunk) -> Ends:
-        data = Labelled.of_look(trials)
-        _require_possible(self.model._columns(data.score), data)  # noqa: SLF001
-        counting = data.score if data.weight is None else data.score[data.weight > 0]
-        truth = data.is_target if data.weight is None else data.is_target[data.weight > 0]
-        own = [counting[truth == kind] for kind in (False, True)]
-        return Ends.of([np.min(one, initial=np.inf) for one in own], [np.max(one, initial=-np.inf) for one in own])
+def _ends(model: BetaCalibrator, trials: Labelled | Chunk) -> Ends:
+    """Find the ends of probabilities of non-targets and of targets, if all are possible."""
+    data = Labelled.of_look(trials)
+    _require_possible(model._columns(data.score), data)  # noqa: SLF001
+    own = data.counting.non, data.counting.tar
+    return Ends.of([np.min(one, initial=np.inf) for one in own], [np.max(one, initial=-np.inf) for one in own])
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -83,14 +84,14 @@ def upper_bound_of_source(data: SourceTrials, amount: float, *, sign: int) -> fl
     InputError
         If too many llrs lie within a thousandth of each other.
     """
-    table: _Table = data.look(_Count(sign))
+    table: _Table = data.look(partial(_counted, sign))
     counts, high = table.counts.total, table.ends.high
     n_tar, n_non = counts.sum(axis=1).tolist()
     rates, above = Rates(n_tar, n_non, amount), counts.sum(axis=1)[:, None] - np.cumsum(counts, axis=1)
     is_there = counts[:, 1:-1].any(axis=0)
     least = rates.crossing(above[0, 1:-1], above[1, :-2])
     for at in np.flatnonzero(is_there & (least < _CUTS[1:])).tolist():
-        kept: _Kept = data.look(_Keep(sign, at, _most(data)))
+        kept: _Kept = data.look(partial(_kept, sign, at, _most(data)))
         begin = float(np.max(high[:at], initial=0.0))
         found = _first_in(kept, rates, above[:, at + 1], begin)
         if found is not None:
@@ -135,21 +136,16 @@ class _Table:
         return _Table(self.counts + other.counts, self.ends + other.ends)
 
 
-@dataclass(frozen=True, slots=True)
-class _Count:
-    """A look at trials that counts them in cells; the first is that of llrs up to 0."""
-
-    sign: int
-
-    def __call__(self, trials: Labelled | Chunk) -> _Table:
-        n = len(_CUTS)
-        counts, high = np.zeros((2, n + 1)), np.full(n + 1, -np.inf)
-        for k, (llr, weights) in enumerate(_by_class(trials, self.sign)):
-            cell = np.searchsorted(_CUTS, llr, side="left")
-            counts[k] = np.bincount(cell, weights, minlength=n + 1)
-            finite = llr < np.inf
-            np.maximum.at(high, cell[finite], llr[finite])
-        return _Table(Sums.of(counts), Ends.up_to(high[1:-1]))
+def _counted(sign: int, trials: Labelled | Chunk) -> _Table:
+    """Count trials in cells; the first is that of llrs up to 0."""
+    n = len(_CUTS)
+    counts, high = np.zeros((2, n + 1)), np.full(n + 1, -np.inf)
+    for k, (llr, weights) in enumerate(_by_class(trials, sign)):
+        cell = np.searchsorted(_CUTS, llr, side="left")
+        counts[k] = np.bincount(cell, weights, minlength=n + 1)
+        finite = llr < np.inf
+        np.maximum.at(high, cell[finite], llr[finite])
+    return _Table(Sums.of(counts), Ends.up_to(high[1:-1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,22 +174,15 @@ class _Kept:
         return _Kept((tar, non), (of_tar, of_non), self.most)
 
 
-@dataclass(frozen=True, slots=True)
-class _Keep:
-    """A look at trials that keeps those of a cell, counted from 0."""
-
-    sign: int
-    at: int
-    most: int
-
-    def __call__(self, trials: Labelled | Chunk) -> _Kept:
-        low, high = _CUTS[self.at], _CUTS[self.at + 1]
-        llrs, weights = [], []
-        for llr, weight in _by_class(trials, self.sign):
-            some = (llr > low) & (llr <= high)
-            llrs.append((llr[some],))
-            weights.append(() if weight is None else (weight[some],))
-        return _Kept((llrs[0], llrs[1]), (weights[0], weights[1]), self.most)
+def _kept(sign: int, at: int, most: int, trials: Labelled | Chunk) -> _Kept:
+    """Keep the trials of a cell, counted from 0."""
+    low, high = _CUTS[at], _CUTS[at + 1]
+    llrs, weights = [], []
+    for llr, weight in _by_class(trials, sign):
+        some = (llr > low) & (llr <= high)
+        llrs.append((llr[some],))
+        weights.append(() if weight is None else (weight[some],))
+    return _Kept((llrs[0], llrs[1]), (weights[0], weights[1]), most)
 
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -416,21 +405,15 @@ def _misleading(amount: float) -> float:
 
 
 def _results(data: Any, transform: Callable[[FloatArray], FloatArray], low: float, high: float) -> dict[str, Plain]:
-    n, below, above = (int(one) for one in data.look(_Beyond(low, high)).total)
+    n, below, above = (int(one) for one in data.look(partial(_beyond, low, high)).total)
     status = f"of {n:,} llrs {below:,} were below the lower bound and {above:,} above the upper one"
     return outcome_of(data, transform, status)
 
 
-@dataclass(frozen=True, slots=True)
-class _Beyond:
-    """A look at trials that counts them, and those with scores beyond bounds."""
-
-    low: float
-    high: float
-
-    def __call__(self, trials: Labelled | Chunk) -> Sums:
-        score = Labelled.of_look(trials).score
-        return Sums.of(np.array([len(score), (score < self.low).sum(), (score > self.high).sum()]))
+def _beyond(low: float, high: float, trials: Labelled | Chunk) -> Sums:
+    """Count trials, and those with scores beyond bounds."""
+    score = Labelled.of_look(trials).score
+    return Sums.of(np.array([len(score), (score < low).sum(), (score > high).sum()]))
 
 
 class Chain(Calibrator):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.linearised import UnitChanges, require_effective, require_several
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.rules.expected import MeanCost
+from deciban.core.rules.expected import ClassCosts, MeanCost
 from deciban.core.training.influences import MomentSums, Spread, effective_of, leaves_out
 from deciban.core.training.sums import Ends
 from deciban.errors import InputError, TrialError, warn
@@ -21,7 +22,7 @@ from deciban.models.model import Plain, Uncertainty
 from deciban.models.two_class import Calibrator, outcome_of
 from deciban.models.uncertainty import ParameterCovariance
 from deciban.trials.sources import Chunk
-from deciban.types import FloatArray
+from deciban.types import CountArray, FloatArray, ScoreArray
 
 
 class GaussianCalibrator(Calibrator):
@@ -253,38 +254,16 @@ def _find_ranges(trials: Labelled | Chunk) -> _Ranges:
     return _Ranges(Ends.of(low, high), (len(data.non), len(data.tar)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Powers:
-    """Sums of powers of the scores of each class; of more trials they add up."""
+def _powers(
+    middle: FloatArray, size: FloatArray, mean: Sequence[float], power: int, trials: Labelled | Chunk
+) -> ClassCosts:
+    """Sum up powers of ``(score - middle) / size - mean`` in each class, with exact sums."""
+    data = Labelled.of_look(trials).counting
 
-    sums: tuple[MeanCost, MeanCost]
+    def of_class(k: int, scores: ScoreArray, weights: CountArray | None) -> MeanCost:
+        return MeanCost.of(scores, lambda own: ((own - middle[k]) / size[k] - mean[k]) ** power, weights)
 
-    def __add__(self, other: _Powers) -> _Powers:
-        (a, b), (c, d) = self.sums, other.sums
-        return _Powers((a + c, b + d))
-
-
-@dataclass(frozen=True, slots=True)
-class _SumsOfPowers:
-    """A look at trials that sums up powers of ``(score - middle) / size - mean`` in each class, with exact sums."""
-
-    middle: tuple[float, ...]
-    size: tuple[float, ...]
-    mean: tuple[float, ...]
-    power: int
-
-    def __call__(self, trials: Labelled | Chunk) -> _Powers:
-        data = Labelled.of_look(trials).counting
-        both = enumerate(((data.non, data.non_weight), (data.tar, data.tar_weight)))
-        non, tar = (MeanCost.of(scores, self._of(k), weights) for k, (scores, weights) in both)
-        return _Powers((non, tar))
-
-    def _of(self, k: int) -> Callable[[FloatArray], FloatArray]:
-        def powers(scores: FloatArray) -> FloatArray:
-            apart: FloatArray = ((scores - self.middle[k]) / self.size[k] - self.mean[k]) ** self.power
-            return apart
-
-        return powers
+    return ClassCosts((of_class(0, data.non, data.non_weight), of_class(1, data.tar, data.tar_weight)))
 
 
 def _moments(data: Any, ranges: _Ranges) -> list[Spread]:
@@ -297,9 +276,9 @@ def _moments(data: Any, ranges: _Ranges) -> list[Spread]:
     middle, half = 0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low
     unit = np.where(half > 0.0, half, 1.0)
 
-    def sums(mean: tuple[float, ...], power: int) -> tuple[MeanCost, MeanCost]:
-        found: _Powers = data.look(_SumsOfPowers(tuple(middle.tolist()), tuple(unit.tolist()), mean, power))
-        return found.sums
+    def sums(mean: tuple[float, ...], power: int) -> tuple[MeanCost, ...]:
+        found: ClassCosts = data.look(partial(_powers, middle, unit, mean, power))
+        return found.of_class
 
     first = sums((0.0, 0.0), 1)
     second = sums(tuple(one.value for one in first), 2)

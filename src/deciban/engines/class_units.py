@@ -3,39 +3,411 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Self
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from deciban.core.classes.shown import Shown
-from deciban.core.resampling.class_design import Groups, Spread
-from deciban.core.resampling.class_sums import Block, CostSums, StratumWeights, UnitDesign, centre_of
+from deciban.core.resampling.class_sums import Block, CostSums, DealtUnits, StratumWeights, UnitDesign, centre_of
 from deciban.core.resampling.intervals import Estimate
+from deciban.core.resampling.replicates import BLOCK, poisson_weights
 from deciban.core.resampling.units import Keys, TrialUnits
-from deciban.engines.class_bands import BandsInPieces, ReplicatesInPieces
 from deciban.engines.class_problems import TrialBlock, blocks_of
 from deciban.errors import InputError
-from deciban.evaluation.multiclass.class_figures import ClassFigure
-from deciban.evaluation.multiclass.curve_costs import CURVE, STEP, AtHand, Place, SureCurve, axis_of
-from deciban.evaluation.multiclass.influences import lose_nothing, no_loss, remarks_on_classes
-from deciban.evaluation.multiclass.portions import ALL, DETECTOR, PAIRS, RATES, Portion, Portions
+from deciban.evaluation.bands import Bands
+from deciban.evaluation.bootstrap import Bootstrap
+from deciban.evaluation.multiclass.class_figures import CURVE, MOST_KEPT, AtHand, Gathered, axis_of, keeps_curve
+from deciban.evaluation.multiclass.detector_costs import BestOfDetector, DetectorBands, OneDetector
+from deciban.evaluation.multiclass.portions import ALL, DETECTOR, RATES, Portion, Portions
 from deciban.evaluation.multiclass.problem_sums import CountedProblems
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary
-from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty
+from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
-from deciban.multiclass.tables import ScoredClasses
+from deciban.multiclass.tables import Detectors, ScoredClasses
 from deciban.trials.passes import Engine, Locked, Work
 from deciban.trials.sources import Piece, ShardSource
-from deciban.types import FloatArray, IntArray
+from deciban.types import BoolArray, FloatArray, IntArray
+
+
+class BandTally(Locked, Work):
+    """Shares of trials below the thresholds of some detectors, by stratum and unit.
+
+    Parameters
+    ----------
+    about : (int, tuple of str, bool)
+        System, classes, and whether trials have weights.
+    who : WhoIsIn
+    bands : DetectorBands
+    bests : mapping of int to BestOfDetector
+        Of the detectors of these targets.
+    """
+
+    words = "counting by unit"
+
+    def __init__(
+        self,
+        about: tuple[int, tuple[str, ...], bool],
+        who: WhoIsIn,
+        bands: DetectorBands,
+        bests: Mapping[int, BestOfDetector],
+    ) -> None:
+        super().__init__()
+        self._given = about, who, bands, bests
+        self.below = {target: bands.empty(target) for target in bests}
+        self.n_bytes = sum(table.nbytes for one in self.below.values() for table in one.tables)
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)(*self._given)
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        (system, classes, weight), who, bands, bests = self._given
+        has_units = bands.units.keys is not None
+        for piece in pieces:
+            for block in blocks_of(piece, system, classes, weight=weight, units=has_units):
+                trials = block.trials
+                rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
+                if not len(rows):
+                    continue
+                units = who.units_of(block.units, len(trials.label)).take(rows) if has_units else None
+                own = bands.units.shares(Block(block.stratum[rows], trials.weights_of(rows), units))
+                detectors = Detectors.of(trials, bands.rivals)
+                for target, best in bests.items():
+                    one = OneDetector(detectors, target, np.zeros(0), best)
+                    for table, found in self.below[target].counted(own, one.share, bands.places(one)):
+                        with self.lock:
+                            np.add(table, found, out=table)
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        found = self.empty()
+        for target, one in found.below.items():
+            for table, a, b in zip(one.tables, self.below[target].tables, other.below[target].tables, strict=True):
+                np.add(a, b, out=table)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class BandsInPieces:
+    """What the bands of the detectors of an evaluation in pieces are made of.
+
+    Attributes
+    ----------
+    source : ShardSource
+    engine : Engine
+        Where passes run.
+    memory : int
+        Bytes that may be taken.
+    system : int
+    portions : Portions
+        Of the evaluation, with what is best for each detector.
+    design : UnitDesign
+        Of all trials.
+    """
+
+    source: ShardSource
+    engine: Engine
+    memory: int
+    system: int
+    portions: Portions
+    design: UnitDesign
+
+    def errors(self, summary: ClassSummary, who: WhoIsIn) -> DetectorBands:
+        """Standard errors of all detectors; of least errors where these are known.
+
+        Parameters
+        ----------
+        summary : ClassSummary
+            Of all trials, of which detectors were counted.
+        who : WhoIsIn
+        """
+        found, design, units = self.portions.found, self.design, who.units
+        are_single = len(units.codes) < 2 and design.n_units == design.weights.n_trials.sum()
+        dealt = DealtUnits(design, None if are_single else units.keys, Bands.MOST_UNITS)
+        rivals, bests = summary.figures.rivals(len(design.clusters.seen))[0], self.portions.bests[0]
+        bands = DetectorBands(found, dealt, rivals, 1 if found.bounds else 2)
+        about = self.system, self.source.classes, self.source.has_weights
+        size = 8 * (len(bands.thresholds) + 1) * (4 * dealt.n_groups + 4 * len(design.home))
+        at_once = max(self.memory // 4 // size, 1)  # detectors in one pass
+        for first in range(0, len(bests), at_once):
+            some = {target: bests[target] for target in range(first, min(first + at_once, len(bests)))}
+            tally = self.engine.run(BandTally(about, who, bands, some), self.source.pieces)
+            for target, below in tally.below.items():
+                bands.add(target, below)
+        return bands
+
+
+_LINEARISED = (CURVE, "subset_c_avg", "subset_mean_by_size")
+
+"""Figures among those of all classes that have no replicates."""
+
+
+_WEIGHTS = 1 << 21
+
+"""Weights of trials that are multiplied at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class _AskedClassReplicates:
+    """What a pass is about.
+
+    Attributes
+    ----------
+    about : (int, tuple of str, bool)
+        System, classes, and whether trials have weights.
+    portions : Portions
+    begins : mapping of Portion to int
+        Where the figures of portions begin.
+    row : (n_figures,) int array
+        Which replicates are those of each figure; -1 for none.
+    shape : (int, int, int)
+        Of the sums: figures and one more, strata, replicates and one more.
+    seed : int
+    numbers : range
+        Of the replicates.
+    """
+
+    about: tuple[int, tuple[str, ...], bool]
+    portions: Portions
+    begins: Mapping[Portion, int]
+    row: IntArray
+    shape: tuple[int, int, int]
+    seed: int
+    numbers: range
+
+
+class ClassReplicateTally(Locked, Work):
+    """Costs of trials times the weights of their units, by figure, stratum and replicate.
+
+    The last figure are the weights themselves; the first replicate are the trials as they are. Weights follow from
+    seed, replicate and key of a unit, so that nothing is shared between batches.
+
+    Parameters
+    ----------
+    asked : _AskedClassReplicates
+    """
+
+    words = "counting replicates"
+
+    def __init__(self, asked: _AskedClassReplicates) -> None:
+        super().__init__()
+        self.asked = asked
+        self.sums: FloatArray = np.zeros(asked.shape)
+        self.n_bytes = 2 * self.sums.nbytes
+
+    def empty(self) -> Self:
+        """See `Work.empty`."""
+        return type(self)(self.asked)
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        system, classes, weight = self.asked.about
+        for piece in pieces:
+            for block in blocks_of(piece, system, classes, weight=weight, units=True):
+                assert block.units is not None  # noqa: S101  # they were asked for
+                at_hand = self.asked.portions.at_hand(block.trials, block.units, block.stratum)
+                if at_hand.n_trials:
+                    self._add(at_hand)
+
+    def _add(self, at_hand: AtHand) -> None:
+        asked, costs = self.asked, at_hand.costs
+        alike = _Alike.of(costs.stratum, costs.units)
+        weights = costs.costs.weights
+        parts = [(np.array([asked.shape[0] - 1]), alike.summed(np.ones((1, at_hand.n_trials)), weights))]
+        for part in asked.portions.parts(asked.begins, at_hand):
+            row = asked.row[part.figures]
+            parts.append((row[row >= 0], alike.summed(part.costs[row >= 0], weights)))
+        step = max(_WEIGHTS // len(alike.stratum), 1)
+        for first in range(0, len(asked.numbers), step):
+            numbers = asked.numbers[first : first + step]
+            self._sum(parts, alike, alike.weights(asked.seed, numbers), slice(1 + first, 1 + first + len(numbers)))
+        self._sum(parts, alike, np.ones((len(alike.stratum), 1)), slice(0, 1))
+
+    def _sum(self, parts: Any, alike: _Alike, weights: FloatArray, columns: slice) -> None:
+        for stratum, own in alike.runs():
+            for rows, costs in parts:
+                found = costs[own].T @ weights[own]
+                with self.lock:
+                    self.sums[rows, stratum, columns] += found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Sums of nothing are not sent to every worker."""
+        return super().__getstate__() if self.sums.any() else {"asked": self.asked}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if len(state) == 1:
+            self.__init__(self.asked)  # type: ignore[misc]
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        found = self.empty()
+        found.sums = self.sums + other.sums
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Alike:
+    """Sets of trials that have the same units and the same stratum: they count alike in every replicate.
+
+    Attributes
+    ----------
+    stratum : (n_sets,) int array
+        Ascending.
+    codes : tuple of (n_sets,) int arrays
+        Positions of their units, or of the two of each.
+    place : (n_trials,) int array
+        The set of each trial.
+    keys : (n_units,) uint64 array
+    """
+
+    stratum: IntArray
+    codes: tuple[IntArray, ...]
+    place: IntArray
+    keys: Any
+
+    @classmethod
+    def of(cls, stratum: IntArray, units: TrialUnits) -> _Alike:
+        """Those of some trials."""
+        used = units.only_used()
+        key = stratum.astype(np.int64)
+        for side in used.codes:
+            key = key * used.n_units + side
+        _, first, place = np.unique(key, return_index=True, return_inverse=True)
+        return cls(stratum[first], tuple(side[first] for side in used.codes), place, used.keys)
+
+    def summed(self, costs: FloatArray, weights: Any) -> FloatArray:
+        """Costs (n_figures, n_trials), times weights of the trials, summed up by set: (n_sets, n_figures)."""
+        from scipy.sparse import csr_matrix  # few need it
+
+        own = np.ones(len(self.place)) if weights is None else weights.astype(np.float64)
+        members = csr_matrix(
+            (own, (self.place, np.arange(len(self.place)))), shape=(len(self.stratum), len(self.place))
+        )
+        return np.asarray(members @ costs.T)
+
+    def weights(self, seed: int, numbers: range) -> FloatArray:
+        """How often each set counts in some replicates, (n_sets, n_replicates): a unit on both sides counts once."""
+        drawn = poisson_weights(self.keys, seed, np.array(numbers))
+        found = drawn[self.codes[0]].astype(np.float64)
+        for other in self.codes[1:]:
+            found *= np.where((other == self.codes[0])[:, None], np.uint8(1), drawn[other])
+        return found
+
+    def runs(self) -> Iterator[tuple[int, slice]]:
+        """Strata, and which sets are in each."""
+        begins = np.flatnonzero(np.diff(self.stratum, prepend=-1))
+        for first, last in zip(begins, np.append(begins[1:], len(self.stratum)), strict=True):
+            yield int(self.stratum[first]), slice(int(first), int(last))
+
+
+@dataclass(frozen=True, eq=False)
+class ReplicatesInPieces:
+    """Replicates of figures that are sums of class means; see `deciban.evaluation.multiclass.influences`.
+
+    Attributes
+    ----------
+    source : ShardSource
+        Whose trials say their units.
+    engine : Engine
+        Where passes run.
+    memory : int
+        Bytes that may be taken.
+    system : int
+    resampling : Resampling
+    portions : Portions
+    """
+
+    source: ShardSource
+    engine: Engine
+    memory: int
+    system: int
+    resampling: Resampling
+    portions: Portions
+
+    def bootstrap(
+        self, sample: TrialBlock, design: UnitDesign, estimates: Mapping[Figure, Estimate], still: AbstractSet[Figure]
+    ) -> Bootstrap:
+        """Draw replicates of all figures that have some.
+
+        Parameters
+        ----------
+        sample : TrialBlock
+            A few trials, which show what figures there are.
+        design : UnitDesign
+            Of all trials.
+        estimates : mapping of figure to Estimate
+        still : set of figures
+            Those that are 0 whatever is drawn.
+        """
+        units = TrialUnits.each(len(sample.stratum))
+        at_hand = self.portions.at_hand(sample.trials, units, sample.stratum)
+        names = {
+            one: [figure.name for figure in self.portions.figures(one, at_hand)]
+            for one in self.portions.names
+            if one[0] in (ALL, DETECTOR)
+        }
+        n_strata = len(design.home)
+        most = max(map(len, names.values())) + 1
+        at_once = max(self.memory // (32 * n_strata * most) // BLOCK, 1) * BLOCK
+        found: dict[Figure, list[FloatArray]] = {}
+        has_all = list[BoolArray]()
+        for first in range(0, self.resampling.bootstrap, at_once):
+            numbers = range(first, min(first + at_once, self.resampling.bootstrap))
+            room = self.memory // (32 * n_strata * (1 + len(numbers)))
+            for some in _together(names, room):
+                drawn, has = self._pass(some, design, numbers)
+                for name, values in drawn.items():
+                    found.setdefault(name, []).append(values)
+            has_all.append(has)
+        whole: dict[Figure, tuple[FloatArray, float]] = {}
+        for name, parts in found.items():
+            if name in estimates:
+                one = np.concatenate([own[1:] for own in parts])
+                whole[name] = (np.zeros(len(one)), 0.0) if name in still else (one, float(parts[0][0]))
+        return Bootstrap.of(whole, np.concatenate(has_all), estimates, self.resampling)
+
+    def _pass(
+        self, some: Mapping[Portion, Sequence[Figure]], design: UnitDesign, numbers: range
+    ) -> tuple[dict[Figure, FloatArray], BoolArray]:
+        """One pass: some figures in some replicates, after those of the trials as they are; and which have them."""
+        begins, names = dict[Portion, int](), list[Figure]()
+        for portion, own in some.items():
+            begins[portion] = len(names)
+            names += own
+        drawn = np.array([not (isinstance(one, tuple) and one[0] in _LINEARISED) for one in names])
+        row = np.where(drawn, np.cumsum(drawn) - 1, -1)
+        about = self.system, self.source.classes, self.source.has_weights
+        shape = int(drawn.sum()) + 1, len(design.home), 1 + len(numbers)
+        asked = _AskedClassReplicates(about, self.portions, begins, row, shape, self.resampling.seed, numbers)
+        sums = self.engine.run(ClassReplicateTally(asked), self.source.pieces).sums
+        totals = design.weights.totals
+        there = totals > 0.0
+        shares = np.where(there, totals / np.bincount(design.home, totals)[design.home], 0.0)
+        weight = sums[-1]
+        has_all = np.asarray((weight > 0.0)[there].all(axis=0))[1:]
+        scale = np.divide(shares[:, None], weight, out=np.zeros(weight.shape), where=weight > 0.0)
+        values = np.einsum("fsr,sr->fr", sums[:-1], scale)
+        return {name: values[at] for name, at in zip(names, row, strict=True) if at >= 0}, has_all
+
+
+def _together(names: Mapping[Portion, Sequence[Figure]], room: int) -> Iterator[dict[Portion, Sequence[Figure]]]:
+    """Portions of not more figures than there is room for, and one at least."""
+    some = dict[Portion, Sequence[Figure]]()
+    for one, own in names.items():
+        if some and sum(map(len, some.values())) + len(own) > room:
+            yield some
+            some = {}
+        some[one] = own
+    yield some
+
 
 _SOME = 16
 """Trials of each stratum about whose mean costs are summed up."""
-
-_KEPT = 1 << 24
-"""Influences that are kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,8 +434,7 @@ class WhoIsIn:
         """The units of some trials, all of them known; every trial by itself where nothing is known."""
         if own is None:
             return TrialUnits((np.arange(n_trials),), np.zeros(n_trials, np.uint64))
-        place = np.searchsorted(self.units.keys, own.keys)
-        return replace(own, codes=tuple(place[side] for side in own.codes), keys=self.units.keys)
+        return own.among(self.units.keys)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,34 +574,18 @@ class InfluencesInPieces:
         assert isinstance(summary.problems, CountedProblems)  # noqa: S101  # they are read in pieces
         pavs = {pair: one for pair, one in summary.problems.pair_pavs.items() if one is not None}  # after all passes
         portions = Portions.of(summary, found, design.clusters, pavs)
-        gathered = _Gathered(design)
+        keeps = keeps_curve(len(self.who.units.keys), len(axis_of(summary)), self.resampling.keep)
+        gathered = Gathered(design, keeps_curve=keeps)
         for names in self._together(portions, design):
             self._pass(names, portions, sums, gathered)
         replicates = None
         if self.resampling.bootstrap:
             asked = ReplicatesInPieces(self.source, self.engine, self.memory, self.system, self.resampling, portions)
             replicates = asked.bootstrap(self._sample(sums), design, gathered.estimates, gathered.still)
-        values = np.asarray(found.curves.c_avg[::STEP])
-        curve = SureCurve(axis_of(summary), values, *gathered.of_curve(len(values)), design.clusters)
-        units = self.who.units
-        bands = BandsInPieces(self.source, self.engine, self.memory, self.system, portions, design).errors(
-            summary, units
-        )
-        return Uncertainty(
-            n_units=design.n_units,
-            noun=units.noun,
-            source=units.source,
-            keys=units.keys,
-            estimates=gathered.estimates,
-            influences=gathered.influences,
-            curves=curve.errors(summary.places),
-            level=self.resampling.level,
-            bootstrap=replicates,
-            curve_influences=curve.influences(),
-            error_rates={**curve.rates(), **bands.rates},
-            too_few=design.clusters.too_few(found.classes),
-            remarks=remarks_on_classes(found),
-        )
+        about = self.source, self.engine, self.memory, self.system
+        bands = BandsInPieces(*about, portions, design).errors(summary, self.who)
+        level = self.resampling.level
+        return gathered.uncertainty(self.who.units, summary, found, bands.rates, level, replicates)
 
     def _together(self, portions: Portions, design: UnitDesign) -> Iterator[list[Portion]]:
         """Portions for which there is room in one pass."""
@@ -250,14 +605,14 @@ class InfluencesInPieces:
             taken += size
         yield some
 
-    def _pass(self, names: Sequence[Portion], portions: Portions, sums: UnitSums, gathered: _Gathered) -> None:
+    def _pass(self, names: Sequence[Portion], portions: Portions, sums: UnitSums, gathered: Gathered) -> None:
         """One pass, for some portions."""
         sample = self._sample(sums)
         at_hand = at_hand_of(sample, portions, self.who)
         begins, n_figures = dict[Portion, int](), 0
         for name in names:
             begins[name] = n_figures
-            n_figures += len(portions.figures(name, at_hand)) // (2 if name[0] == PAIRS else 1)
+            n_figures += len(portions.figures(name, at_hand)) // portions.each(name)
         design = gathered.design
         few = Block(at_hand.costs.stratum, None, None)
         centre = centre_of(list(portions.parts(begins, at_hand)), few, (n_figures, len(self.who.home)))
@@ -265,70 +620,14 @@ class InfluencesInPieces:
         asked = _Asked(about, self.who, portions, begins, centre, design)
         tally = self.engine.run(InfluenceTally(asked), self.source.pieces)
         for name, begin in begins.items():
-            gathered.add(name, portions.figures(name, at_hand), tally.sums, begin)
+            figures = portions.figures(name, at_hand)
+            if name[0] == RATES:
+                gathered.add_rates(figures, tally.sums, begin)
+                continue
+            keep = name[0] in (ALL, DETECTOR) and len(figures) * len(self.who.units.keys) <= MOST_KEPT
+            gathered.add(figures, tally.sums, begin, each=portions.each(name), keep=keep)
 
     def _sample(self, sums: UnitSums) -> TrialBlock:
         """A few trials of each stratum."""
         some, home = sums.some, self.who.home
         return TrialBlock(ScoredClasses(some.loglik, home[some.label], None, self.source.classes), some.label, None)
-
-
-class _Gathered:
-    """Figures with their errors, as passes find them."""
-
-    def __init__(self, design: UnitDesign) -> None:
-        self.design = design
-        self.estimates: dict[Figure, Estimate] = {}
-        self.influences: dict[Figure, FloatArray] = {}
-        self.still: set[Figure] = set()
-        """Figures that are 0 whatever is drawn."""
-        self.curve: list[tuple[Place, FloatArray | None]] = []
-
-    def add(self, name: Portion, figures: Sequence[ClassFigure], sums: CostSums, begin: int) -> None:
-        """Add the figures of a portion, which begin at a position of the sums."""
-        each = 2 if name[0] == PAIRS else 1
-        rows = slice(begin, begin + len(figures) // each)
-        influences, most = sums.influences(rows) if name[0] in (ALL, DETECTOR) else None, sums.most[rows]
-        if influences is not None and influences.size > _KEPT:
-            influences = None
-        costs = {figure.name: at for at, figure in enumerate(figures)} if name[0] == ALL else {}
-        if name[0] == RATES:
-            n_classes = self.design.n_classes
-            spread = sums.spread(rows, Groups.apart(n_classes))
-            for at, figure in enumerate(figures):
-                self._add(figure, spread[at].only(at % n_classes), None)
-            return
-        for first, some in _alike(figures):
-            of_some = slice(begin + first // each, begin + -(-(first + len(some)) // each))
-            spread = sums.spread(of_some, some[0].groups)
-            for at, figure in enumerate(some, first):
-                row = at // each
-                own, one = None if influences is None else influences[row], figure
-                if figure.name == "calibration_loss" and lose_nothing(most[row], most[costs["cllr"]]):
-                    one = no_loss(figure.groups)
-                    self.still.add(figure.name)
-                self._add(one, spread[row + begin - of_some.start], own)
-
-    def _add(self, figure: ClassFigure, spread: Spread, influences: FloatArray | None) -> None:
-        if isinstance(figure.name, tuple) and figure.name[0] == CURVE:
-            self.curve.append((Place.of(figure, spread), influences))
-        elif np.isfinite(figure.value):
-            held_out = 0.0 if figure.name in self.still else None
-            if (estimate := figure.estimate(spread, self.design.clusters, held_out)) is not None:
-                self.estimates[figure.name] = estimate
-            if influences is not None:
-                self.influences[figure.name] = influences
-
-    def of_curve(self, n_places: int) -> tuple[list[Place], list[FloatArray]]:
-        """Places of the curve, and influences there if they are few."""
-        known = [one for _, one in self.curve if one is not None and one.size * n_places <= KEPT_CURVES]
-        return [place for place, _ in self.curve], known if len(known) == len(self.curve) else []
-
-
-def _alike(figures: Sequence[ClassFigure]) -> Iterator[tuple[int, list[ClassFigure]]]:
-    """Figures of the same groups, one run after the other, with the position of the first of each."""
-    first = 0
-    for _, some in groupby(figures, key=lambda one: one.groups.weights.tobytes()):
-        run = list(some)
-        yield first, run
-        first += len(run)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from deciban._files import ScratchFolder
 from deciban.core.ranks.counts import SortedClass, whole_if_possible
 from deciban.engines.sorting import BYTES_PER_GROUPED, Ascending, Ranges, SortedFiles, borders_of
+from deciban.evaluation.results import Evaluation
 from deciban.evaluation.summary import Summary, TwoClassFigures
+from deciban.evaluation.two_class import evaluation_of
+from deciban.evaluation.unit_trials import Resampling, TrialsByUnit
 from deciban.io.memory import give_back
 from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes
@@ -132,3 +136,47 @@ def _by_files(source: ShardSource, engine: Engine, memory: int, work: Ascending,
     folder.remove()  # what is mapped stays on the disk until nobody has it
     give_back()
     return found
+
+
+def evaluate_system(
+    source: ShardSource,
+    engine: Engine,
+    memory: int,
+    *,
+    system: int = 0,
+    figures: TwoClassFigures | None = None,
+    by_unit: tuple[TrialsByUnit | None, Resampling] | None = None,
+) -> Evaluation:
+    """Evaluate one system of a source of two classes.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+        Where passes run.
+    memory : int
+        Bytes that may be taken.
+    system : int
+        Position of the system.
+    figures : TwoClassFigures, optional
+        What is asked for.
+    by_unit : pair of TrialsByUnit and Resampling, optional
+        The trials with their units, and what intervals are wanted.
+
+    Returns
+    -------
+    Evaluation
+        That of the same trials in memory.
+
+    Raises
+    ------
+    InputError
+        If a class has no trial, or memory is too small for what is asked.
+    FormatError, OSError
+        As reading does.
+    """
+    units, resampling = by_unit or (None, None)
+    summary = summarize_shards(source, engine, memory, system=system, figures=figures)
+    if source.weights_are_counts:
+        summary = replace(summary, is_weighted=False)
+    return evaluation_of(replace(summary, units=units), name=source.systems[system], resampling=resampling)

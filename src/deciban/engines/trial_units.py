@@ -13,11 +13,17 @@ from typing import Any, Self
 import numpy as np
 
 from deciban.core.resampling.cells import Cells, CellTotals
+from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.rates import ClassSize, effective_numbers, small_sample_factors
-from deciban.core.resampling.unit_counts import MOST_DEALT, SingleCounts, groups_of_keys
+from deciban.core.resampling.rates import ClassSize, effective_numbers
+from deciban.core.resampling.unit_counts import (
+    MOST_DEALT,
+    SingleCounts,
+    groups_of_keys,
+    jackknife_weights,
+    sums_of_singles,
+)
 from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, independent
-from deciban.core.resampling.variances import ClassSizes
 from deciban.engines.units import UnitsInPieces, trials_of
 from deciban.evaluation.unit_trials import N_GROUPS, TrialsInCells
 from deciban.messages import Message
@@ -134,32 +140,21 @@ class SingleTally(Locked, Work):
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
+        shape = N_GROUPS, self.cells.n_cells
         for piece in pieces:
-            trials, n_cells, totals = trials_of(piece, self.system), self.cells.n_cells, list[CellTotals]()
-            for c, (scores, units, weights) in enumerate(zip(trials.scores, trials.units, trials.weights, strict=True)):
-                cell, keys = self.cells.of(scores).astype(np.int64, copy=False), _keys(units)
-                totals.append(CellTotals.of(scores, cell, n_cells, weights))
-                place = self._groups(keys, N_GROUPS) * n_cells + cell
-                self._add(self.own, c, place, weights)
-                squares = None if weights is None else self._squares(c, weights)
-                self._add(self.squares, c, place, squares)
-                self._add(self.fourths, c, place, None if squares is None else np.square(squares))
+            trials, totals, sums = trials_of(piece, self.system), list[CellTotals](), list[tuple[CountArray, ...]]()
+            of_classes = zip(trials.scores, trials.units, trials.weights, self.classes, strict=True)
+            for scores, units, weights, (total, n) in of_classes:
+                cell = self.cells.of(scores).astype(np.int64, copy=False)
+                totals.append(CellTotals.of(scores, cell, shape[1], weights))
+                place = self._groups(_keys(units), N_GROUPS) * shape[1] + cell
+                mass = None if weights is None else jackknife_weights(weights, total, n)
+                sums.append(sums_of_singles(place, weights, mass, shape))
             with self.lock:
                 mine = self.totals
                 self.totals = (totals[0], totals[1]) if mine is None else (mine[0] + totals[0], mine[1] + totals[1])
-
-    def _squares(self, c: int, weights: CountArray) -> FloatArray:
-        """Squares of weights, with the factors of a jackknife: see `UnitCounts.small_sample`."""
-        total, n = self.classes[c]
-        own = np.asarray(weights, np.float64)
-        return np.square(own * small_sample_factors(own / total, n))
-
-    def _add(self, tables: list[CountArray], c: int, place: IntArray, weights: CountArray | None) -> None:
-        """Add trials at places of a table."""
-        with self.lock:
-            if weights is not None and weights.dtype != tables[c].dtype:
-                tables[c] = tables[c].astype(np.float64, copy=False)
-            np.add.at(tables[c].reshape(-1), place, tables[c].dtype.type(1) if weights is None else weights)
+                for tables, *more in zip((self.own, self.squares, self.fourths), *sums, strict=True):
+                    tables[:] = [a + b for a, b in zip(tables, more, strict=True)]
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
@@ -222,7 +217,7 @@ class SinglesInPieces(UnitsInPieces):
             ClassSize(float(total) / one, float(effective_numbers(total, squares)), n)
             for (total, squares), one, n in zip(self.weights, costs.one_trial, self.n_seen, strict=True)
         )
-        return TrialsInCells(costs, *work.counts(), singles=ClassSizes(tar, non))
+        return TrialsInCells(costs, *work.counts(), singles=ClusterDesign.of_trials((tar, non)))
 
 
 @dataclass(slots=True)

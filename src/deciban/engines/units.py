@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,8 +19,8 @@ from deciban.core.resampling.replicates import (
     of_both_classes,
     poisson_weights,
 )
-from deciban.core.resampling.unit_counts import StrataAsCells, StratifiedCounts, UnitCounts, as_array, groups_of_units
-from deciban.core.resampling.units import Keys, TrialUnits, distinct
+from deciban.core.resampling.unit_counts import StratifiedCounts, UnitCounts, groups_of_units, in_strata
+from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
 from deciban.metrics import SortedScores
 from deciban.trials.passes import Engine, Locked, Work
@@ -41,42 +41,6 @@ _BYTES_PER_ROW = 256
 _SLICE = 1 << 14
 
 """Trials of one unit that are handled at once: they may all have different ones."""
-
-
-class UnitNames(Locked, Work):
-    """Which units there are."""
-
-    words = "looking for units"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.keys: Keys = np.zeros(0, np.uint64)
-        self.about: TrialUnits | None = None
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)()
-
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        for piece in pieces:
-            units = piece.read(Wanted((), units=True)).units
-            if units is not None:
-                own = units.only_used()
-                with self.lock:
-                    self.keys = distinct(np.concatenate((self.keys, own.keys)))
-                    self.about = replace(own, codes=tuple(side[:0] for side in own.codes))
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        found.keys, found.about = distinct(np.concatenate((self.keys, other.keys))), self.about or other.about
-        return found
-
-    @property
-    def units(self) -> TrialUnits | None:
-        """All of them, of no trial; None if there is none."""
-        return None if self.about is None else replace(self.about, keys=self.keys)
 
 
 def trials_of(piece: Piece, system: int, by_name: SpeakersByName | None = None) -> UnitTrials:
@@ -131,8 +95,7 @@ class UnitTally(Locked, Work):
         for piece in pieces:
             trials, found, totals = trials_of(piece, self.system, self.by_name), [], []
             for scores, own, weights in zip(trials.scores, trials.units, trials.weights, strict=True):
-                place = np.searchsorted(self.keys, own.keys)
-                units = replace(own, codes=tuple(place[side] for side in own.codes), keys=self.keys)
+                units = own.among(self.keys)
                 totals.append(CellTotals.of(scores, self.cells.of(scores), self.cells.n_cells, weights))
                 found.append(UnitCounts.of(scores, units, self.cells, self.group, weights, in_cells=totals[-1].counts))
             with self.lock:
@@ -263,14 +226,6 @@ class UnitsInPieces(TrialsByUnit):
     by_name: SpeakersByName | None = None
     memory: int = 1 << 30
 
-    @classmethod
-    def of(cls, source: ShardSource, engine: Engine, system: int) -> UnitsInPieces | None:
-        """Find all units; None if the source knows none."""
-        if not source.has_units:
-            return None
-        units = engine.run(UnitNames(), source.pieces).units
-        return None if units is None else cls(source, engine, system, units)
-
     @property
     def about(self) -> TrialUnits:
         """See `TrialsByUnit.about`."""
@@ -341,20 +296,18 @@ class StratumTally(Locked, Work):
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        n, wanted = self.n_strata, self.who.wanted(Wanted((self.system,), truth=True, weight=True))
+        wanted = self.who.wanted(Wanted((self.system,), truth=True, weight=True))
         for piece in pieces:
             chunk = counting(piece.read(wanted))
             assert chunk.truth is not None and chunk.stratum is not None  # noqa: S101, PT018  # pieces say both
-            own, as_cells = self.who.of(chunk), StrataAsCells(n)
+            own = self.who.of(chunk)
             for k, some in enumerate((chunk.truth, ~chunk.truth)):
-                stratum: Any = chunk.stratum[some]
                 weight = None if chunk.weight is None else chunk.weight[some]
-                none: IntArray = np.zeros(own.n_units, np.int64)
-                counts = UnitCounts.of(stratum, own.take(some), as_cells, none, weight).counts  # type: ignore[arg-type]
-                place = stratum * self.cells.n_cells + self.cells.of(chunk.scores[0][some])
-                spread = np.bincount(place, weight, minlength=n * self.cells.n_cells).reshape(n, -1)
+                cell: IntArray = self.cells.of(chunk.scores[0][some])
+                shape = self.n_strata, self.cells.n_cells
+                by_unit, spread = in_strata(chunk.stratum[some], cell, own.take(some), weight, shape)
                 with self.lock:
-                    self.by_unit[k] += as_array(counts)
+                    self.by_unit[k] += by_unit
                     self.spread[k] += spread
 
     def __add__(self, other: Self) -> Self:
@@ -381,13 +334,6 @@ class StratifiedUnitsInPieces(UnitsInPieces):
         found = super().counted(ranks, wanted)
         who = UnitsOfPieces(self.units, self.by_name)
         tally = self.engine.run(StratumTally(self.system, found.cells, who, self.n_strata), self.source.pieces)
-        tar, non = (self._stratified(own, tally, k) for k, own in enumerate((found.tar, found.non)))
+        of_classes = zip((found.tar, found.non), tally.by_unit, tally.spread, strict=True)
+        tar, non = (StratifiedCounts.of(*one) for one in of_classes)
         return replace(found, tar=tar, non=non)
-
-    def _stratified(self, own: UnitCounts, tally: StratumTally, k: int) -> StratifiedCounts:
-        """The counts of one class, with what its strata are."""
-        spread = tally.spread[k]
-        totals = spread.sum(axis=1, keepdims=True)
-        shares = np.divide(spread, totals, out=np.zeros_like(spread), where=totals > 0)
-        known = {one.name: getattr(own, one.name) for one in fields(own)}
-        return StratifiedCounts(**known, by_stratum=tally.by_unit[k], shares=shares)

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from deciban.core.resampling.intervals import Interval
-from deciban.evaluation.bounds import Bounds
-from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.uncertainty import Bounds, Figure, Uncertainty
 
 SCHEMA = 2
 

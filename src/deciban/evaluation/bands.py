@@ -9,11 +9,10 @@ import numpy as np
 from scipy import special
 
 from deciban.core.ranks.operating import default_error
+from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.rates import RatePart, RateSum
-from deciban.core.resampling.scales import Scale, bounds_on_scale, t_quantile
+from deciban.core.resampling.rates import RatePart, RateSum, Scale, bounds_on_scale, t_quantile
 from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
-from deciban.core.resampling.variances import ClassSizes
 from deciban.evaluation.at_priors import rate_bounds, spread_of_rates
 from deciban.evaluation.linear_figures import LARGEST
 from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty
@@ -42,7 +41,7 @@ class Bands:
         At which of these priors the influences on Bayes errors are kept, for comparisons; 0 for none.
     without : WithoutGroups, optional
         Where minima are about decisions that were made without their units, kept influences on least errors are, too.
-    sizes : ClassSizes
+    design : ClusterDesign
     factors : pair of (n_units,) arrays
         Of influences through each class: `TrialsInCells.small_sample`.
     """
@@ -61,10 +60,10 @@ class Bands:
         *,
         keep_every: int = 0,
         without: WithoutGroups | None = None,
-        sizes: ClassSizes,
+        design: ClusterDesign,
         factors: tuple[FloatArray, FloatArray],
     ) -> None:
-        self.sizes, self.factors = sizes, factors
+        self.design, self.factors = design, factors
         self.curves, self.costs, cells = curves, costs, costs.cells
         self.keep_every = keep_every
         self.kept: dict[str, list[FloatArray]] = {"act_error": [], "min_error": []} if keep_every else {}
@@ -194,7 +193,7 @@ class Bands:
             parts = [
                 (RatePart(weight, rate, squares * self._factor(size.n_units), size),)
                 for weight, rate, squares, size in zip(
-                    weights[name], self._error_rates(name).T, (misses, rejected), self.sizes.both, strict=True
+                    weights[name], self._error_rates(name).T, (misses, rejected), self.design.sizes, strict=True
                 )
             ]
             places = self.hull.astype(np.float64) if name == "hull" else self.log_odds
@@ -325,7 +324,7 @@ def band_of(one: OneSystem, name: str, values: FloatArray) -> Band | None:
     True
     """
     known, own = one.uncertainty, cast("Any", one)
-    if known is None or (known.sizes is not None and not known.sizes.are_enough):
+    if known is None or (known.design is not None and not known.design.are_enough):
         return None
     if name in known.error_rates:
         axis = own.curves.prior_log_odds
@@ -401,7 +400,7 @@ def hull_bands(one: Evaluation) -> tuple[Band, Band] | None:
         Of every vertex.
     """
     known = one.uncertainty
-    if known is None or known.sizes is None or not known.sizes.are_enough:
+    if known is None or known.design is None or not known.design.are_enough:
         return None
     places, rates = known.error_rates["hull"]
     (tar,), (non,) = rates.parts

@@ -11,16 +11,16 @@ import numpy as np
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.class_sums import ClassMeans
+from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign, Groups
 from deciban.core.resampling.intervals import Estimate, NothingSeen
+from deciban.core.resampling.linearised import sums_by_unit
 from deciban.core.resampling.rates import small_sample_factors
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances
 from deciban.decisions import Application
 from deciban.evaluation.as_json import plain, with_intervals
-from deciban.evaluation.bounds import Bounds
-from deciban.evaluation.multiclass.class_figures import ClassFigure, Collected
+from deciban.evaluation.multiclass.class_figures import ClassFigure, Gathered
 from deciban.evaluation.multiclass.influences import ClassReplicates
-from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.uncertainty import Bounds, Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
@@ -225,12 +225,13 @@ def _uncertainty(
     own: TrialUnits = units.take(order)
     label, action, weights = label[order], action[order], None if weights is None else weights[order]
     means = ClassMeans.of(label, label, weights, own)
-    if means.n_units < 2:
+    design = means.design.clusters
+    if design.n_units < 2:
         return None
-    shares, design, groups = counts / counts.sum(axis=0), means.design, means.apart
+    shares, groups = counts / counts.sum(axis=0), Groups.apart(len(design.seen))
     few = int(design.effective.min())
     replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
-    collected = Collected(means, replicates)
+    gathered = Gathered(means.design)
     for name, costs in figures.items():
         value, most = float((costs * shares).sum()), costs.max(axis=0)
         how: Any = {"limits": (0.0, float(most.sum()))}
@@ -239,15 +240,17 @@ def _uncertainty(
         else:
             how["nothing_seen"] = NothingSeen(few, above=float(costs.max()), ceiling=float(most.sum()))
         made = ClassFigure(name, value, costs[action, label], groups, **how)
-        collected.add([made], keep=False)
-    estimates, too_few = collected.found, design.too_few(problem.classes)
+        if replicates is not None:
+            replicates.add([made])
+        gathered.add_costs([made], means)
+    estimates, too_few = gathered.estimates, design.too_few(problem.classes)
     if problem.is_detection:
         is_whole = weights is None or weights.dtype == np.int64
         n_tar, n_non = (counts.sum(axis=0) if is_whole else np.bincount(label)).tolist()
         variances = _variances(figures, means, np.where(label == 0, action == 1, action == 0), (n_tar, n_non), label)
-        estimates, too_few = _sums_of_rates(figures, shares, variances), variances.sizes.too_few
+        estimates, too_few = _sums_of_rates(figures, shares, variances), variances.design.too_few()
     return Uncertainty(
-        n_units=means.n_units,
+        n_units=design.n_units,
         noun=own.noun,
         source=own.source,
         keys=own.keys,
@@ -270,11 +273,11 @@ def _variances(
     totals, influences = list[FloatArray](), list[FloatArray]()
     for kind in (0, 1):
         share = np.where(label == kind, means.share, 0.0)
-        of_units, errors = means.sums_by_unit(np.stack((share, share * (is_error - share @ is_error))))
+        of_units, errors = sums_by_unit(np.stack((share, share * (is_error - share @ is_error))), means.units).T
         totals.append(of_units)
         influences.append(errors * small_sample_factors(of_units))
-    sizes = ClassSizes.of((totals[0], totals[1]), n_trials)
-    found = ClassVariances(list(figures), sizes, means.n_units)
+    design = ClusterDesign.of_units(totals, n_trials)
+    found = ClassVariances(list(figures), design, means.design.n_units)
     weights = np.array([_weights(costs) for costs in figures.values()])
     tar, non = (np.outer(own, weights[:, kind]) for kind, own in enumerate(influences))
     found.add(slice(None), tar, non, tar + non)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,18 +12,23 @@ from scipy.special import logit
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.cells import cells_of
+from deciban.core.resampling.clusters import ClassVariances
 from deciban.core.resampling.intervals import Estimate
-from deciban.core.resampling.linearised import LinearCosts
+from deciban.core.resampling.linearised import BestDecisions, LinearCosts
 from deciban.core.resampling.unit_counts import SingleCounts, SpreadInfluences, in_blocks
-from deciban.core.resampling.variances import ClassVariances
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.bootstrap import with_bootstrap
-from deciban.evaluation.interval_notes import LimitedRate, is_separated, notes_on_intervals
-from deciban.evaluation.linear_figures import FiguresOfEvaluation, LinearFigure
+from deciban.evaluation.bootstrap import Bootstrap
+from deciban.evaluation.linear_figures import (
+    FiguresOfEvaluation,
+    LimitedRate,
+    LinearFigure,
+    is_separated,
+    notes_on_intervals,
+)
 from deciban.evaluation.optimism import WithoutGroups
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty, looked_up
-from deciban.evaluation.unit_trials import Resampling, TrialsInCells
-from deciban.types import FloatArray
+from deciban.evaluation.unit_trials import Resampling, TrialsByUnit, TrialsInCells
+from deciban.types import CountArray, FloatArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.results import Evaluation
@@ -51,21 +57,21 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     about = summary.units.about
     counted = summary.units.counted(summary.ranks, _wanted(summary, found))
     costs, tar, non = counted.costs, counted.tar, counted.non
-    n_units, seen = counted.n_seen
-    if max(seen) < 2:
+    design, factors = counted.design, counted.small_sample
+    if max(design.seen) < 2:
         return None
-    sizes, factors = counted.sizes, counted.small_sample
-    figures = list(FiguresOfEvaluation(summary, found, costs, sizes.effective))
+    n_units, (n_tar, n_non) = design.n_units, design.effective.tolist()
+    figures = list(FiguresOfEvaluation(summary, found, costs, (n_tar, n_non)))
     stacked = np.stack([one.costs_by(costs.best) for one in figures], axis=-1)[:, 0]
     minima = _moving_minima(figures, stacked, costs)
     is_wanted = minima and resampling.optimism is not False
     without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs) if is_wanted else None
     rows = counted.rows
     keep, is_kept = _are_kept(counted, about.n_units, len(figures), resampling.keep)
-    sums = ClassVariances([one.name for one in figures], sizes, n_units, tar.n_units if is_kept else None)
+    sums = ClassVariances([one.name for one in figures], design, n_units, tar.n_units if is_kept else None)
     n_alike = tar.n_alike if isinstance(tar, SingleCounts) else None
     keep_every = _kept_places(found, about.n_units, keep)
-    bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without, sizes=sizes, factors=factors)
+    bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without, design=design, factors=factors)
     are_many = about.n_units > Bands.MOST_UNITS
     for part, (of_tar, of_non) in in_blocks((tar, non), stacked.shape[2] + (0 if are_many else bands.width)):
         through_tar, through_non = tar.influence(stacked[0], of_tar), non.influence(stacked[1], of_non)
@@ -87,13 +93,13 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         keys=about.keys,
         estimates=estimates,
         influences=sums.influences if rows is None else SpreadInfluences(sums.influences, rows),
-        sizes=sizes,
-        too_few=sizes.too_few,
+        design=design,
+        too_few=design.too_few(),
         curves=bands.standard_errors(n_units),
         level=resampling.level,
-        curve_influences=bands.influences(sizes.effective, rows),
+        curve_influences=bands.influences((n_tar, n_non), rows),
         error_rates=bands.error_rates(),
-        remarks=notes_on_intervals(found.auc, found.eer, _at_eer(found), sizes, about.noun, limited),
+        remarks=notes_on_intervals(found.auc, found.eer, _at_eer(found), design, about.noun, limited),
     )
     return with_bootstrap(known, summary.units, figures, counted, resampling)
 
@@ -181,3 +187,80 @@ def costs_of_trials(summary: Summary, found: Evaluation, figure: Figure) -> tupl
     tar, non = looked_up(known, figure).costs_by(costs.best)[:, 0]
     of_tar, of_non = (cells.of(scores) for scores in trials.scores)
     return tar[of_tar], non[of_non]
+
+
+class ReplicatedFigures:
+    """Figures of two classes from counts in cells, of many tables at once.
+
+    They are means of costs of cells: of those that linearised intervals have, but minima over thresholds and maps are
+    found anew in each table.
+
+    Parameters
+    ----------
+    figures : sequence of LinearFigure
+    """
+
+    def __init__(self, figures: Sequence[LinearFigure]) -> None:
+        self.figures = figures
+        self.fixed = [k for k, one in enumerate(figures) if isinstance(one.costs, np.ndarray)]
+        self.costs = np.stack([figures[k].costs for k in self.fixed], axis=1)
+
+    @property
+    def names(self) -> list[Figure]:
+        """Of the figures."""
+        return [one.name for one in self.figures]
+
+    def of(self, n_tar: CountArray, n_non: CountArray) -> FloatArray:
+        """Figures of each table, (n_tables, n_figures).
+
+        Parameters
+        ----------
+        n_tar, n_non : (n_tables, n_cells) arrays
+            Some of each class in each table.
+        """
+        shares = [counts / counts.sum(axis=1)[:, None] for counts in (n_tar, n_non)]
+        values, best = np.zeros((len(n_tar), len(self.figures))), BestDecisions.of(n_tar, n_non).by_block()
+        for own, costs in zip(shares, self.costs, strict=True):
+            values[:, self.fixed] += np.einsum("rc,fc->rf", own, costs)  # unlike BLAS, adds in one order
+        for k, one in enumerate(self.figures):
+            if one.least is not None:
+                values[:, k] += best.means(one.least(best))
+                np.clip(values[:, k], *one.limits, out=values[:, k])  # what rounding leaves beyond
+            elif one.name == "auc":
+                values[:, k] = _areas(*shares)  # in each class a mean over the other
+        return values
+
+
+def _areas(tar: FloatArray, non: FloatArray) -> FloatArray:
+    """Area under the ROC of each of several tables of shares, equal cells counting half."""
+    return np.asarray(np.einsum("rc,rc->r", tar, np.cumsum(non, axis=1) - non / 2))
+
+
+def with_bootstrap(
+    known: Uncertainty,
+    trials: TrialsByUnit,
+    figures: Sequence[LinearFigure],
+    counted: TrialsInCells,
+    resampling: Resampling,
+) -> Uncertainty:
+    """What is known of the figures of an evaluation, with a bootstrap if one is asked for.
+
+    Parameters
+    ----------
+    known : Uncertainty
+        Linearised.
+    trials : TrialsByUnit
+    figures : sequence of LinearFigure
+        All figures of the evaluation, in cells.
+    counted : TrialsInCells
+        The trials in these cells.
+    resampling : Resampling
+    """
+    if not resampling.bootstrap:
+        return known
+    replicated = ReplicatedFigures(figures)
+    found, has_both = trials.replicated(replicated.of, counted, resampling)
+    whole = replicated.of(counted.costs.n_tar[None], counted.costs.n_non[None])[0]
+    replicates = dict(zip(replicated.names, zip(found.T, whole.tolist(), strict=True), strict=True))
+    minima = [one.name for one in figures if one.least is not None]
+    return replace(known, bootstrap=Bootstrap.of(replicates, has_both, known.estimates, resampling, minima))

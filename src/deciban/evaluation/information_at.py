@@ -142,7 +142,7 @@ def sentence(one: OneSystem) -> str:
     >>> sentence(evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0], name="A"))
     'A tells 0.306 of 1 bit at prior 0.5 (0.667 if calibrated); at prior 0.01, 0.0183 of 0.0808 (0.0539 if calibrated)'
     """
-    from deciban.evaluation.linear_figures import with_interval  # words are for who looks at them
+    from deciban.evaluation.uncertainty import with_interval
 
     parts = list[str]()
     for k, at in enumerate(one.information_at):

@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy.special import logit
 
 from deciban.core.ranks.hull import Rocch
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
+from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
 from deciban.core.resampling.linearised import (
     BestDecisions,
@@ -21,19 +22,18 @@ from deciban.core.resampling.linearised import (
     crossing_weights,
     dcf_weights,
 )
-from deciban.core.resampling.scales import Scale
-from deciban.core.resampling.variances import ClassRate, ClassVariances
+from deciban.core.resampling.rates import Scale
 from deciban.evaluation.information_at import constant_costs
-from deciban.evaluation.interval_notes import LimitedRate
 from deciban.evaluation.requested import PosteriorScores, RuleFigures, actual_costs, cell_costs
 from deciban.evaluation.uncertainty import Figure
+from deciban.messages import counted
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
-    from deciban.evaluation.one_system import OneSystem
     from deciban.evaluation.results import Evaluation
     from deciban.evaluation.summary import Summary
     from deciban.evaluation.uncertainty import Figure
+
 
 LARGEST = 1e140
 
@@ -320,83 +320,113 @@ def _minus(least: Least, best: BestDecisions) -> FloatArray:
     return -least(best)
 
 
-PERCENT = " %"
+FEWEST_EXPECTED = 10.0
+"""Independent errors that a limit must allow: with fewer, the threshold that it sets is chance."""
+
+FEW_ERRORS = 30.0
+"""The rule of 30: with fewer independent errors at a limit, the interval of the other rate is rough."""
+
+_FEW_ERRORS, _LOW_EER = 5, 0.03
+_UNEQUAL = 0.4
+"""Effective units of a class, as a share of all that have trials of it."""
 
 
-class WithInterval(str):
-    """A figure with its interval, as people read it: ``4.87 % [4.1, 5.9]``.
+@dataclass(frozen=True, slots=True)
+class LimitedRate:
+    """An error rate where that of the other class is limited.
+
+    Attributes
+    ----------
+    limited : {"fmr", "fnmr"}
+    limit : float
+    expected : float
+        How many of the independent trials of the limited class may be errors.
+    """
+
+    limited: str
+    limit: float
+    expected: float
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the trials show where the limit lies."""
+        return self.expected >= FEWEST_EXPECTED
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether there are so few errors that intervals are too short in simulations, or refused."""
+        return self.expected < FEW_ERRORS
+
+    def __str__(self) -> str:
+        """Write why there is no interval, or a rough one, and what to do.
+
+        Examples
+        --------
+        >>> str(LimitedRate("fmr", 0.001, 2.6))[:70]
+        'No confidence interval for FNMR at FMR 0.001: the limit allows 2.6 ind'
+        """
+        other, errors = ("FNMR", "false matches") if self.limited == "fmr" else ("FMR", "false non-matches")
+        rate = f"{other} at {self.limited.upper()} {self.limit:g}"
+        allowed = f"the limit allows {self.expected:.1f} independent {errors}"
+        if self.is_enough:
+            return f"The interval of {rate} may be too narrow: {allowed}, fewer than {FEW_ERRORS:g}."
+        return (
+            f"No confidence interval for {rate}: {allowed}, and at least {FEWEST_EXPECTED:g} are needed to find its "
+            f"threshold. Limit the {self.limited.upper()} to more, or ask for rates at a fixed threshold."
+        )
+
+
+def is_separated(auc: float) -> bool:
+    """Return whether no target scores below a non-target, so that costs say nothing of errors."""
+    return auc >= 1.0 - ROUNDING
+
+
+def notes_on_intervals(
+    auc: float, eer: float, rates: tuple[float, float], design: ClusterDesign, noun: str, limited: Sequence[LimitedRate]
+) -> tuple[str, ...]:
+    """Return the notes.
 
     Parameters
     ----------
-    estimate : str
-        The figure alone; empty where nothing is known but bounds.
-    low, high : str
-        In the unit of the figure, without a sign of percent.
-    unit : str
-        A sign of percent behind bounds that stand alone.
-    digits : (str, str), optional
-        The bounds with all the digits of their width, for programs.
+    auc, eer : float
+    rates : (float, float)
+        Misses and false alarms at the threshold of the EER.
+    design : ClusterDesign
+    noun : str
+        What a unit is called.
+    limited : sequence of LimitedRate
     """
-
-    __slots__ = ("digits", "estimate", "high", "low", "unit")
-    digits: tuple[str, str]
-    estimate: str
-    low: str
-    high: str
-    unit: str
-
-    def __new__(cls, estimate: str, low: str, high: str, unit: str = "", digits: tuple[str, str] | None = None) -> Self:
-        """Join the parts."""
-        made = super().__new__(cls, f"{estimate} {_bracket(low, high)}{unit}".lstrip())
-        made.estimate, made.low, made.high, made.unit = estimate, low, high, unit
-        made.digits = (low, high) if digits is None else digits
-        return made
-
-    @property
-    def bracket(self) -> str:
-        """The interval alone."""
-        return _bracket(self.low, self.high) + self.unit
-
-    @property
-    def without_percent(self) -> WithInterval:
-        """The same without the sign."""
-        return WithInterval(self.estimate.removesuffix(PERCENT), self.low, self.high, digits=self.digits)
+    found = [str(one) for one in limited if one.is_rough]
+    if not design.too_few():
+        found += _few_errors(auc, eer, rates, design)
+        found += _unequal(design, noun)
+    return tuple(found)
 
 
-def _bracket(low: str, high: str) -> str:
-    return f"[{low}, {high}]"
+def _few_errors(auc: float, eer: float, rates: tuple[float, float], design: ClusterDesign) -> Iterator[str]:
+    if is_separated(auc):
+        yield (
+            "Targets and non-targets are perfectly separated: no confidence intervals for means of costs (Cllr, "
+            "information, log loss, Brier score, calibration loss), as no error was seen that could show how costly "
+            "one would be."
+        )
+        return
+    numbers = [round(float(rate * size.n_trials)) for rate, size in zip(rates, design.sizes, strict=True)]
+    named = zip(numbers, (("miss", "misses"), ("false alarm", "false alarms")), strict=True)
+    few = [f"{n} {one if n == 1 else many}" for n, (one, many) in named if n < _FEW_ERRORS]
+    if few and eer < _LOW_EER:
+        yield (
+            f"Only {' and '.join(few)} at the threshold of the EER: intervals of Cllr, information, log loss, Brier "
+            "score and AUC may be too narrow, as rare costly errors were hardly seen."
+        )
 
 
-def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[str], str] = str) -> str:
-    """A figure of an evaluation, written as text, with its interval if it has one, or its bounds in place of it.
-
-    Parameters
-    ----------
-    text : str
-        The figure; bounds are in percent if it ends so.
-    one : Evaluation or ClassEvaluation
-    figure : str, or (str, place)
-        Its name, as in `OneSystem.interval`.
-    typeset : function
-        Changes how the bounds are written.
-    """
-    from deciban.evaluation.uncertainty import bounds_in_words, in_more_digits, rounded_outwards, shown_interval
-
-    if figure in one.bounds:
-        unit = PERCENT if text.endswith(PERCENT) else ""
-        low, high = map(typeset, rounded_outwards(*one.bounds[figure], in_percent=bool(unit)))
-        return WithInterval("", low, high, unit)
-    found = shown_interval(one, figure)
-    if found is None:
-        return text
-    in_percent = text.endswith(PERCENT)
-    ends = [*bounds_in_words(found, in_percent=in_percent, beside=text)]
-    if ends[0] == ends[1] and ends[0].startswith("<"):
-        text, *ends = in_more_digits(found, text, ends, in_percent=in_percent)
-    low, high = map(typeset, ends)
-    return WithInterval(text, low, high, digits=bounds_in_words(found, in_percent=in_percent))
-
-
-def written(figure: Figure, value: Callable[[Any], float], write: Callable[[float], str]) -> Callable[[Any], str]:
-    """A function that writes a figure of an evaluation with its interval."""
-    return lambda one: with_interval(write(value(one)), one, figure)
+def _unequal(design: ClusterDesign, noun: str) -> Iterator[str]:
+    said = [
+        f"the {name} of {counted(one.n_units, noun)} count as those of {one.n_clusters:.1f} {noun}s of equal size"
+        for name, one in zip(("targets", "non-targets"), design.sizes, strict=True)
+        if one.n_clusters < _UNEQUAL * one.n_units
+    ]
+    if said:
+        words = ", and ".join(said)
+        yield f"Numbers of trials are very unequal: {words}. Intervals may be too narrow."

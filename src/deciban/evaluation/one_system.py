@@ -9,9 +9,8 @@ from typing import Any, ClassVar, TypeVar
 from deciban.core.by_value import ByValue
 from deciban.core.resampling.intervals import Interval
 from deciban.evaluation.as_json import Jsonable
-from deciban.evaluation.bounds import Bounds
 from deciban.evaluation.information_at import InformationAt
-from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
+from deciban.evaluation.uncertainty import Bounds, Figure, Uncertainty, no_units
 from deciban.evaluation.views import Plotter, Tabular
 
 

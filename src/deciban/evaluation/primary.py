@@ -10,9 +10,8 @@ from typing import Any
 from deciban.core.resampling.intervals import Interval
 from deciban.errors import InputError
 from deciban.evaluation.as_json import as_object, plain
-from deciban.evaluation.linear_figures import with_interval
 from deciban.evaluation.preset_table import Preset
-from deciban.evaluation.uncertainty import Figure, shown_interval
+from deciban.evaluation.uncertainty import Figure, shown_interval, with_interval
 
 _AT_POINTS = {"dcf": ("act_dcf", "min_dcf"), "c_avg": ("c_avg", "min_c_avg"), "norm": ("normalized", "normalized_min")}
 

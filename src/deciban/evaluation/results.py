@@ -15,14 +15,12 @@ from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
 from deciban.evaluation.as_json import SCHEMA, plain
-from deciban.evaluation.at_priors import AtPriors
-from deciban.evaluation.bounds import Bounds
-from deciban.evaluation.error_steps import ErrorSteps
+from deciban.evaluation.at_priors import AtPriors, ErrorSteps
 from deciban.evaluation.information_at import InformationAt, WithCapacity, information_dicts
 from deciban.evaluation.one_system import OneSystem, Shown, shared_notes
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
-from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.uncertainty import Bounds, Figure, Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.scores import ScoredTrials
 from deciban.metrics.thresholds import MisleadingEvidence

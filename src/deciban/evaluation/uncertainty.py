@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
+from deciban.core.resampling.clusters import ClusterDesign, degrees_of
 from deciban.core.resampling.intervals import (
     LEVEL,
     LINEARISED,
@@ -22,8 +23,7 @@ from deciban.core.resampling.intervals import (
     checked_level,
 )
 from deciban.core.resampling.rates import FEWEST_CLUSTERS, ClassSize, RateSum
-from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, Keys
-from deciban.core.resampling.variances import ClassSizes
+from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, Keys, is_independent
 from deciban.errors import InputError
 from deciban.messages import counted
 from deciban.types import FloatArray
@@ -38,6 +38,10 @@ Known = TypeVar("Known")
 Figure: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
 
 """Name of a figure; of several of a name with the position of its operating point or the name of its class."""
+
+
+Bounds: TypeAlias = Mapping[Figure, tuple[float, float]]
+"""Figures that are not known exactly, with the lowest and the highest value that they can have."""
 
 
 KEPT_CURVES = 1 << 21
@@ -104,7 +108,7 @@ class Uncertainty:
         Replicates, where they were asked for: intervals that are shown are theirs.
     curve_influences : mapping of str to CurveInfluences
         Of curves that comparisons show; empty where units are too many to be kept.
-    sizes : ClassSizes or None
+    design : ClusterDesign or None
         Of targets and non-targets; None of many classes.
     error_rates : mapping of str, or of ("detectors", class, str), to ((n_places,) array, RateSum)
         Of the curves ``"act_error"`` and ``"min_error"`` over prior log odds, and of vertices of the hull by number:
@@ -126,7 +130,7 @@ class Uncertainty:
     level: float = LEVEL
     bootstrap: Bootstrap | None = None
     curve_influences: Mapping[str, CurveInfluences] = field(default_factory=dict)
-    sizes: ClassSizes | None = None
+    design: ClusterDesign | None = None
     error_rates: Mapping[Figure, tuple[FloatArray, RateSum]] = field(default_factory=dict)
     too_few: Mapping[str, float] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
@@ -163,13 +167,13 @@ class Uncertainty:
 
     def size_of(self, rate: str) -> ClassSize | None:
         """Return the size of the class of an error rate, ``"p_miss"`` or ``"p_fa"``; None if it has no intervals."""
-        found = None if self.sizes is None else self.sizes.both[rate == "p_fa"]
+        found = None if self.design is None else self.design.sizes[rate == "p_fa"]
         return found if found is not None and found.is_enough else None
 
     @property
     def degrees(self) -> float:
         """Degrees of freedom of curves: the effective number of clusters minus 1."""
-        return self.n_units - 1.0 if self.sizes is None else self.sizes.degrees(1.0, 1.0)
+        return self.n_units - 1.0 if self.design is None else degrees_of(np.ones(2), self.design.overlap)
 
     @property
     def units_in_words(self) -> str:
@@ -181,7 +185,7 @@ class Uncertainty:
     @property
     def are_independent(self) -> bool:
         """Whether the units are the trials themselves."""
-        return self.source.endswith(INDEPENDENT)
+        return is_independent(self.source)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -426,3 +430,96 @@ def optimism_in_words(systems: Sequence[OneSystem], *, corrected: bool = False) 
     if corrected:
         return f"corrected: to expect {new}"
     return f"minima are optimistic: eval --corrected shows what to expect {new}"
+
+
+_ULPS = 16
+"""By so many steps of a float bounds that come from sums are widened: rounding must not move a figure out of them."""
+
+
+def wide(low: float, high: float, most: float = math.inf) -> tuple[float, float]:
+    """Bounds that come from sums, with both ends a little further out; equal ones stay as they are."""
+    if low == high:
+        return low, high
+    low, high = min(low, high), max(low, high)
+    room = _ULPS * float(np.spacing(high)) if math.isfinite(high) else 0.0
+    return max(low - room, 0.0), max(min(high + room, most), high)
+
+
+PERCENT = " %"
+
+
+class WithInterval(str):
+    """A figure with its interval, as people read it: ``4.87 % [4.1, 5.9]``.
+
+    Parameters
+    ----------
+    estimate : str
+        The figure alone; empty where nothing is known but bounds.
+    low, high : str
+        In the unit of the figure, without a sign of percent.
+    unit : str
+        A sign of percent behind bounds that stand alone.
+    digits : (str, str), optional
+        The bounds with all the digits of their width, for programs.
+    """
+
+    __slots__ = ("digits", "estimate", "high", "low", "unit")
+    digits: tuple[str, str]
+    estimate: str
+    low: str
+    high: str
+    unit: str
+
+    def __new__(cls, estimate: str, low: str, high: str, unit: str = "", digits: tuple[str, str] | None = None) -> Self:
+        """Join the parts."""
+        made = super().__new__(cls, f"{estimate} {_bracket(low, high)}{unit}".lstrip())
+        made.estimate, made.low, made.high, made.unit = estimate, low, high, unit
+        made.digits = (low, high) if digits is None else digits
+        return made
+
+    @property
+    def bracket(self) -> str:
+        """The interval alone."""
+        return _bracket(self.low, self.high) + self.unit
+
+    @property
+    def without_percent(self) -> WithInterval:
+        """The same without the sign."""
+        return WithInterval(self.estimate.removesuffix(PERCENT), self.low, self.high, digits=self.digits)
+
+
+def _bracket(low: str, high: str) -> str:
+    return f"[{low}, {high}]"
+
+
+def with_interval(text: str, one: OneSystem, figure: Figure, typeset: Callable[[str], str] = str) -> str:
+    """A figure of an evaluation, written as text, with its interval if it has one, or its bounds in place of it.
+
+    Parameters
+    ----------
+    text : str
+        The figure; bounds are in percent if it ends so.
+    one : Evaluation or ClassEvaluation
+    figure : str, or (str, place)
+        Its name, as in `OneSystem.interval`.
+    typeset : function
+        Changes how the bounds are written.
+    """
+    if figure in one.bounds:
+        unit = PERCENT if text.endswith(PERCENT) else ""
+        low, high = map(typeset, rounded_outwards(*one.bounds[figure], in_percent=bool(unit)))
+        return WithInterval("", low, high, unit)
+    found = shown_interval(one, figure)
+    if found is None:
+        return text
+    in_percent = text.endswith(PERCENT)
+    ends = [*bounds_in_words(found, in_percent=in_percent, beside=text)]
+    if ends[0] == ends[1] and ends[0].startswith("<"):
+        text, *ends = in_more_digits(found, text, ends, in_percent=in_percent)
+    low, high = map(typeset, ends)
+    return WithInterval(text, low, high, digits=bounds_in_words(found, in_percent=in_percent))
+
+
+def written(figure: Figure, value: Callable[[Any], float], write: Callable[[float], str]) -> Callable[[Any], str]:
+    """A function that writes a figure of an evaluation with its interval."""
+    return lambda one: with_interval(write(value(one)), one, figure)

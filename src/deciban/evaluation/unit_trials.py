@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
+from deciban.core.resampling.clusters import ClusterDesign
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.core.resampling.rates import ClassSize
 from deciban.core.resampling.unit_counts import (
-    StrataAsCells,
     StratifiedCounts,
     UnitCounts,
     groups_of_units,
+    in_strata,
     joined_units,
     merged_units,
 )
 from deciban.core.resampling.units import Keys, TrialUnits, together
-from deciban.core.resampling.variances import ClassSizes
 from deciban.errors import InputError
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray, Units, Weights
 
@@ -85,7 +86,7 @@ class Resampling:
             checked_replicates(self.bootstrap, self.seed)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TrialsInCells:
     """Trials of both classes by unit and cell.
 
@@ -94,7 +95,7 @@ class TrialsInCells:
     costs : LinearCosts
         Of cells with borders at all thresholds that were wanted.
     tar, non : UnitCounts
-    singles : ClassSizes, optional
+    singles : ClusterDesign, optional
         Of trials, where every trial is a unit and rows of the counts stand for many of them.
     rows : RowsOfTrials, optional
         The row of every trial then, where trials are in memory.
@@ -103,7 +104,7 @@ class TrialsInCells:
     costs: LinearCosts
     tar: UnitCounts
     non: UnitCounts
-    singles: ClassSizes | None = None
+    singles: ClusterDesign | None = None
     rows: RowsOfTrials | None = None
 
     @property
@@ -111,22 +112,13 @@ class TrialsInCells:
         """The cells."""
         return self.costs.cells
 
-    @property
-    def n_seen(self) -> tuple[int, tuple[int, int]]:
-        """Units with trials of any class, and of each."""
-        if self.singles is not None:
-            tar, non = (size.n_units for size in self.singles.both)
-            return tar + non, (tar, non)
-        of_tar, of_non = (one.totals > 0 for one in (self.tar, self.non))
-        return int((of_tar | of_non).sum()), (int(of_tar.sum()), int(of_non.sum()))
-
-    @property
-    def sizes(self) -> ClassSizes:
-        """Effective sizes of both classes."""
+    @cached_property
+    def design(self) -> ClusterDesign:
+        """Sizes of both classes, and how far they have the same units."""
         if self.singles is not None:
             return self.singles
         n_tar, n_non = (own.total / one for own, one in zip((self.tar, self.non), self.costs.one_trial, strict=True))
-        return ClassSizes.of((self.tar.totals, self.non.totals), (n_tar, n_non))
+        return ClusterDesign.of_units((self.tar.totals, self.non.totals), (n_tar, n_non))
 
     @property
     def small_sample(self) -> tuple[FloatArray, FloatArray]:
@@ -274,7 +266,7 @@ class UnitTrials(TrialsByUnit):
                 self.scores, self.weights, (tar.total, non.total), costs.one_trial, strict=True
             )
         ]
-        return TrialsInCells(costs, tar, non, ClassSizes(sizes[0], sizes[1]), rows)
+        return TrialsInCells(costs, tar, non, ClusterDesign.of_trials(sizes), rows)
 
     def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
         """See `TrialsByUnit.replicated`."""
@@ -360,21 +352,8 @@ class StratifiedTrials(UnitTrials):
     def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
         """See `TrialsByUnit.counted`."""
         found = UnitTrials.counted(self, ranks, wanted)
-        tar, non = (self._stratified(own, k, found) for k, own in enumerate((found.tar, found.non)))
-        return replace(found, tar=tar, non=non)
-
-    def _stratified(self, own: UnitCounts, k: int, found: TrialsInCells) -> StratifiedCounts:
-        """The counts of one class, with what its strata are."""
-        stratum: Any = self.strata[k]
-        as_cells: Any = StrataAsCells(self.n_strata)
-        weights, cells = self.weights[k], found.cells
-        by_stratum = UnitCounts.of(stratum, self.units[k], as_cells, own.group, weights)
-        place = stratum * cells.n_cells + cells.of(self.scores[k])
-        spread = np.bincount(place, weights, minlength=self.n_strata * cells.n_cells)
-        spread = spread.reshape(self.n_strata, cells.n_cells).astype(np.float64)
-        totals = spread.sum(axis=1, keepdims=True)
-        shares = np.divide(spread, totals, out=np.zeros_like(spread), where=totals > 0)
-        known = {one.name: getattr(own, one.name) for one in fields(own)}
-        table = by_stratum.counts
-        dense = table.toarray() if hasattr(table, "toarray") else table
-        return StratifiedCounts(**known, by_stratum=np.asarray(dense, np.float64), shares=shares)
+        counts, cells = list[UnitCounts](), found.cells
+        for k, own in enumerate((found.tar, found.non)):
+            of_class = self.strata[k], cells.of(self.scores[k]), self.units[k], self.weights[k]
+            counts.append(StratifiedCounts.of(own, *in_strata(*of_class, (self.n_strata, cells.n_cells))))
+        return replace(found, tar=counts[0], non=counts[1])

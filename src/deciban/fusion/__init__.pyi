@@ -1,5 +1,5 @@
-from deciban.fusion.divergence import posterior_divergence as posterior_divergence
 from deciban.fusion.linear import LinearFusion as LinearFusion
+from deciban.fusion.linear import posterior_divergence as posterior_divergence
 from deciban.fusion.multiclass import MulticlassFusion as MulticlassFusion
 from deciban.fusion.quality import QualityFusion as QualityFusion
 from deciban.fusion.quality_measures import quality_vectors as quality_vectors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from deciban.core.classes.loglik import row_blocks
 from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import penalized, require_systems
-from deciban.models.labelled_classes import LabelledClasses
+from deciban.models.labelled import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, VECTOR, ClassModel
 from deciban.trials.sources import Chunk
@@ -124,7 +124,7 @@ class MulticlassFusion(ClassModel):
         ridge, offset = self._checked()
         fit = data.train(ridge=ridge, offset=offset)
         if np.any(fit.weights <= 0.0):
-            data.look(_Positive(fit.weights))
+            data.look(partial(_require_positive_in, fit.weights))
         results = self._results_of(fit)
         self.weights_, self.standardized_weights_ = fit.weights, fit.standardized
         self.offset_, self.objective_ = fit.offsets, fit.objective
@@ -173,16 +173,10 @@ class MulticlassFusion(ClassModel):
         super().set_parameters(parameters)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Positive:
-    """A look at trials that finds nothing, and refuses what `_require_positive` refuses."""
-
-    weights: FloatArray
-
-    def __call__(self, trials: LabelledClasses | Chunk) -> None:
-        many = isinstance(trials, LabelledClasses)
-        systems = trials.scores if many else np.stack(trials.scores, axis=1)  # type: ignore[arg-type]
-        _require_positive(np.asarray(systems), self.weights, np.flatnonzero(self.weights <= 0.0), trials.weight)
+def _require_positive_in(weights: FloatArray, trials: LabelledClasses | Chunk) -> None:
+    """Refuse what `_require_positive` refuses, and find nothing."""
+    systems = trials.scores if isinstance(trials, LabelledClasses) else np.stack(trials.scores, axis=1)
+    _require_positive(np.asarray(systems), weights, np.flatnonzero(weights <= 0.0), trials.weight)
 
 
 def _require_positive(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -18,15 +18,13 @@ from deciban.fusion.quality_measures import (
     QUALITY_SIDES,
     Measures,
     combined_measures,
+    matrices_of,
     plain_combination,
-    quality_entries,
     raw_sizes,
     require_fitting,
-    rows_of_quality,
     with_all_measures,
 )
-from deciban.fusion.quality_terms import QualityTerms, quality_part, require_matrix
-from deciban.fusion.quality_training import MeasuredFusion, in_units_of_measures, slopes_of_quality
+from deciban.fusion.quality_training import MeasuredFusion, QualityTerms, quality_part, require_matrix
 from deciban.models.loading import model_of
 from deciban.models.model import Training
 from deciban.models.score_model import ParameterRow, objective_line, tell_missing
@@ -35,7 +33,34 @@ from deciban.models.uncertainty import Bounds, ParameterCovariance, checked_unit
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
+
+
 _MATRIX = {"type": "array", "minItems": 1, "items": {**_NUMBERS, "minItems": 1}}
+
+
+def slopes_of_quality(fusion: QualityFusion, scores: FloatArray, measures: Measures) -> FloatArray:
+    """Derivatives of the llrs of trials that have all measures by the parameters, (n_trials, n_parameters).
+
+    Parameters
+    ----------
+    fusion : QualityFusion
+    scores : (n_trials, n_systems) array
+    measures : Measures
+        Of these trials, combined.
+    """
+    n, is_one = len(scores), np.ones((len(scores), 1))
+    sides = list[FloatArray]()
+    for side, size in zip(("enroll", "test"), fusion.quality_weights_.shape, strict=True):
+        table = measures.tables.get(side)
+        sides.append(np.hstack((np.zeros((n, size - 1)) if table is None else table, is_one)))
+    enroll, test = sides
+    both = fusion.symmetric and len(fusion.quality_sides_) == 2
+    columns = [
+        enroll[:, i] * test[:, j] + (enroll[:, j] * test[:, i] if both and i != j else 0.0)
+        for i, j in quality_entries(fusion)
+    ]
+    of_trial = [np.asarray(measures.tables["trial"], np.float64)] if "trial" in measures.tables else []
+    return np.hstack((scores, is_one, *(column[:, None] for column in columns), *of_trial))
 
 
 class QualityFusion(MeasuredFusion):
@@ -233,7 +258,7 @@ class QualityFusion(MeasuredFusion):
         def uncertainty(own: TrialUnits) -> ParameterCovariance:
             given = Trials.of(columns, known.is_target, weights=known.float_weight)
             found = self._influences(given, own, fit.weights, fit.offset)
-            changes = in_units_of_measures(self, terms, found.values)
+            changes = self._in_units_of_measures(terms, found.values)
             return ParameterCovariance.of(replace(found, values=changes), own)
 
         self._learn_uncertainty(of_known, uncertainty)
@@ -392,3 +417,112 @@ class QualityFusion(MeasuredFusion):
         super().set_parameters({n: v for n, v in parameters.items() if n not in ("quality_sides", "backoff")})
         self.quality_sides_, self.backoff_ = sides, backoff
         require_fitting(self.combine, self._n_measures())
+
+    def _in_units_of_measures(self, terms: QualityTerms, influences: FloatArray) -> FloatArray:
+        """From influences on what was trained those on what the fusion holds, which is linear in it.
+
+        Parameters
+        ----------
+        terms : QualityTerms
+        influences : (n_units, n_columns + 1) array
+            On weights of systems, of measures of trials and of terms, and on the offset beside these.
+
+        Returns
+        -------
+        (n_units, n_parameters) array
+            Of weights of systems, the offset, entries of ``W``, and weights of measures of trials.
+        """
+        n_systems, n_linear = self.n_systems_, self.n_systems_ + len(self.trial_quality_weights_)
+        of_terms, places = influences[:, n_linear:-1], quality_entries(self)
+        made = [terms.matrix(one) for one in np.eye(of_terms.shape[1])]
+        entries = np.array([[matrix[at] for at in places] for matrix, _ in made]).reshape(len(made), len(places))
+        offset = influences[:, -1] + of_terms @ np.array([more for _, more in made])
+        of_trial = influences[:, n_systems:n_linear]
+        return np.hstack((influences[:, :n_systems], offset[:, None], of_terms @ entries, of_trial))
+
+
+def sums_of_measures(fusion: QualityFusion) -> dict[str, list[tuple[str, str]]]:
+    """What a fusion takes of the quality measures of each side.
+
+    Returns
+    -------
+    dict of side to list of (name, sum)
+        ``q3`` for a measure that is taken as it is, by its number from 1; ``combined 1``, with the sum that it is, for
+        one that is made of others.
+
+    Examples
+    --------
+    >>> from deciban.fusion import QualityFusion
+    >>> fusion = QualityFusion(combine=[[0, 1], [0.5, -2]], ridge=0.1)
+    >>> scores, is_target = [[1.0], [0.0], [3.0], [2.0], [0.5], [2.5]], [True, False, True, False, True, False]
+    >>> quality = [[1, 2], [2, 1], [0, 3], [3, 3], [1, 0], [4, 1]]
+    >>> sums_of_measures(fusion.fit(scores, is_target, trial_quality=quality))
+    {'trial': [('q2', 'q2'), ('combined 1', '0.5 q1 - 2 q2')]}
+    """
+    n_rows, n_columns = fusion.quality_weights_.shape
+    sizes = {"enroll": n_rows - 1, "test": n_columns - 1, "trial": len(fusion.trial_quality_weights_)}
+    matrices = matrices_of(fusion.combine)
+    listed = {}
+    for side, size in sizes.items():
+        if size and (side == "trial" or side in fusion.quality_sides_):
+            rows = matrices.get(side, np.eye(size))
+            sums = [weighted_sum(row, [f"q{k + 1}" for k in range(len(row))]) for row in rows.tolist()]
+            is_one = [np.count_nonzero(row) == 1 and row.max() == 1.0 for row in rows]
+            numbers = np.cumsum(~np.array(is_one)).tolist()
+            listed[side] = [
+                (text if one else f"combined {k}", text) for one, k, text in zip(is_one, numbers, sums, strict=True)
+            ]
+    return listed
+
+
+def weighted_sum(weights: Sequence[float], names: Sequence[str]) -> str:
+    """A sum as people write it.
+
+    >>> weighted_sum([1.0, 0.0, -2.0], ["snr", "age", "speech"]), weighted_sum([0.0], ["snr"])
+    ('snr - 2 speech', '0')
+    """
+    text = ""
+    for weight, name in zip(weights, names, strict=True):
+        if weight:
+            sign = (" - " if weight < 0 else " + ") if text else "-" * (weight < 0)
+            text += sign + (name if abs(weight) == 1 else f"{abs(weight):g} {name}")
+    return text or "0"
+
+
+def rows_of_quality(fusion: QualityFusion) -> Iterator[ParameterRow]:
+    """What q' W r adds, entry by entry, a symmetric matrix once; then the fusion of trials without quality."""
+    measures = {side: [name for name, _ in listed] for side, listed in sums_of_measures(fusion).items()}
+    matrix, standardized = fusion.quality_weights_, fusion.standardized_quality_weights_
+    errors = iter(fusion.errors_in_order[fusion.n_systems_ + 1 :])
+    n_test = matrix.shape[1] - 1
+    both = fusion.symmetric and len(fusion.quality_sides_) == 2
+    for i, j in quality_entries(fusion):
+        name = " * ".join(f"{measures[side][k]} of {side}" for side, k in _factors(fusion, i, j).items())
+        if both and i != j:
+            name = _of_either(measures, i) if j == n_test else f"{name}, and the reverse"
+        yield ParameterRow(name, float(matrix[i, j]), float(standardized[i, j]), next(errors, None))
+    of_trial = fusion.trial_quality_weights_.tolist(), fusion.standardized_trial_quality_weights_.tolist()
+    for name, value, standard in zip(measures.get("trial", []), *of_trial, strict=True):
+        yield ParameterRow(f"{name} of the trial", value, standard, next(errors, None))
+    for one in fusion.backoff_._rows(fusion.trained_systems):  # noqa: SLF001
+        yield replace(one, name=f"without quality: {one.name}")
+
+
+def quality_entries(fusion: QualityFusion) -> list[tuple[int, int]]:
+    """Where in ``W`` its independent weights stand, those of a symmetric one once."""
+    both = fusion.symmetric and len(fusion.quality_sides_) == 2
+    places = np.ndindex(fusion.quality_weights_.shape)
+    found = [(i, j, set(_factors(fusion, i, j))) for i, j in places if not (both and i > j)]
+    return [(i, j) for i, j, sides in found if sides and sides <= set(fusion.quality_sides_)]
+
+
+def _factors(fusion: QualityFusion, i: int, j: int) -> dict[str, int]:
+    """Of which measures an entry of ``W`` is the weight, by side."""
+    n_enroll, n_test = (size - 1 for size in fusion.quality_weights_.shape)
+    return ({"enroll": i} if i < n_enroll else {}) | ({"test": j} if j < n_test else {})
+
+
+def _of_either(measures: Mapping[str, Sequence[str]], k: int) -> str:
+    """A measure of both sides, which may be another one on each."""
+    enroll, test = measures["enroll"][k], measures["test"][k]
+    return f"{enroll} of either side" if enroll == test else f"{enroll} of enroll, or {test} of test"

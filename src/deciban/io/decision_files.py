@@ -14,7 +14,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._files import PathLike, display_name
 from deciban.errors import FormatError, InputError
-from deciban.io.formats import nist_lre07
+from deciban.io.formats import text_layouts
 from deciban.io.packing import unpacked_name
 from deciban.io.source import Source, read_text
 from deciban.messages import shortened
@@ -94,7 +94,7 @@ def read_decision_lines(path: PathLike) -> DecisionFile:
     >>> found.actions, found.action
     (('(none)', 'eng+fra'), array([1, 0]))
     """
-    lines = nist_lre07.read_decisions(Source(path))
+    lines = text_layouts.read_decisions(Source(path))
     sets, action = np.unique(lines.accepted, axis=0, return_inverse=True)
     accepts = [tuple(name for name, one in zip(lines.classes, row, strict=True) if one) for row in sets.tolist()]
     actions = tuple("+".join(one) or _NONE for one in accepts)

@@ -140,7 +140,23 @@ class Opened:
             return file.read(1) not in (b"\n", b"\r")
 
     @property
-    def most_rows(self) -> int:
+    def class_shape(self) -> tuple[int, int] | None:
+        """The number of rows, or more, and of classes of a table of text or Parquet; None for other files."""
+        if self.is_text:
+            return self._most_rows, self.layout("class-scores").roles.count("score")
+        if self.source.kind != "Parquet" or self.source.is_folder:
+            return None
+        from pyarrow.parquet import ParquetFile
+
+        from deciban.io.columns.columnar import schema_roles
+
+        opened = self.source.seekable()
+        with ParquetFile(str(opened) if isinstance(opened, Path) else opened) as file:
+            roles = schema_roles(file.schema_arrow, replace(self.options, need="class-scores"), self.source.name)
+            return file.metadata.num_rows, list(roles).count("score")
+
+    @property
+    def _most_rows(self) -> int:
         """The number of lines of a text file, which is at least the number of its rows."""
         if not self.is_big:
             return self.text.count(b"\n") + 1

@@ -100,7 +100,7 @@ def _new_title(layout: Layout, written: Scores) -> str | None:
     old = declared_unit(header)
     if old is None:
         is_apt = any(word in header.casefold() for word in ("score", "llr"))
-        return None if is_apt or "llr" in layout.header else "llr"
+        return None if is_apt or "score" in layout.header else "score"
     return None if old in ("nats", "log10" if written.log10 else "nats") else "ln_lr"
 
 

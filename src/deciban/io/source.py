@@ -60,7 +60,7 @@ _ADVICE = {
     "rar": "It is an archive of files. Unpack it and name the files inside",
     "Excel": "Save the sheet as CSV",
     "old Excel": "Save the sheet as .xlsx or CSV",
-    "UTF-16": "Text is read in UTF-8. Convert it: iconv -f utf-16 -t utf-8 FILE > COPY",
+    "UTF-16": "Text is read in UTF-8. Save it as CSV UTF-8, or convert it: iconv -f utf-16 -t utf-8 FILE > COPY",
     "UTF-32": "Text is read in UTF-8. Convert it: iconv -f utf-32 -t utf-8 FILE > COPY",
     "xz": "Only gzip, bzip2 and zstd are unpacked. Unpack it yourself: xz -dc FILE | deciban ... -",
 }

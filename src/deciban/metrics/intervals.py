@@ -14,13 +14,12 @@ from scipy.special import logit
 
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.resampling.cells import Cells, cells_of
+from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.core.resampling.linearised import LinearCosts, crossing_slopes, dcf_weights
-from deciban.core.resampling.rates import FEWEST_CLUSTERS
-from deciban.core.resampling.scales import Scale
+from deciban.core.resampling.rates import FEWEST_CLUSTERS, Scale
 from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
 from deciban.core.resampling.units import TrialUnits, together
-from deciban.core.resampling.variances import ClassRate, ClassSizes, ClassVariances
 from deciban.errors import InputError
 from deciban.metrics.costs import act_dcf, min_dcf
 from deciban.metrics.rules import (
@@ -203,7 +202,7 @@ def interval(
     """
     level, known = checked_level(level), _known(figure, at)
     trials = _Trials.of(figure, tar, non, (tar_units, non_units), (tar_weights, non_weights), at)
-    for name, size in zip(("tar_units", "non_units"), trials.sizes.both, strict=True):
+    for name, size in zip(("tar_units", "non_units"), trials.design.sizes, strict=True):
         if not size.is_enough:
             raise InputError(
                 f"{name}: {size.n_clusters:.3g} effective units. An interval needs at least {FEWEST_CLUSTERS:g} of "
@@ -212,7 +211,7 @@ def interval(
     if known.rates is not None:
         trials = replace(trials, of_cells=known.rates(trials, **at))
     of_tar, of_non = (one * own.small_sample for one, own in zip(trials.influences(), trials.counts, strict=True))
-    variances = ClassVariances([figure], trials.sizes, trials.n_units)
+    variances = ClassVariances([figure], trials.design, trials.n_units)
     variances.add(slice(None), of_tar[:, None], of_non[:, None], (of_tar + of_non)[:, None])
     rates = [] if known.weights is None else trials.rates(known.weights(trials, **at))
     of_scale: Any = {"scale": known.scale, "limits": known.limits}
@@ -263,15 +262,16 @@ class _Trials:
         return self.counts[0].n_units
 
     @property
-    def sizes(self) -> ClassSizes:
+    def design(self) -> ClusterDesign:
         tar, non = self.counts
         n_tar, n_non = (own.total / one for own, one in zip(self.counts, self.costs.one_trial, strict=True))
-        return ClassSizes.of((tar.totals, non.totals), (n_tar, n_non))
+        return ClusterDesign.of_units((tar.totals, non.totals), (n_tar, n_non))
 
     @property
     def n_seen(self) -> tuple[int, int]:
         """Effective units of each class."""
-        return self.sizes.effective
+        n_tar, n_non = self.design.effective.tolist()
+        return n_tar, n_non
 
     def rates(self, weights: tuple[float, float]) -> list[ClassRate]:
         """Return the error rates that add up to the metric with these weights."""

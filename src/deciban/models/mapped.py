@@ -178,10 +178,9 @@ class ScoredBy:
     def of(cls, chunk: Chunk) -> ScoredBy:
         """Look at the trials of a piece."""
         there = ~np.isnan(np.stack(chunk.scores, axis=1))
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
         counts = np.ones(len(there), np.bool_) if chunk.weight is None else chunk.weight > 0
         found: dict[tuple[int, ...], tuple[int, int]] = {}
-        every, is_target = there.all(axis=1), chunk.truth
+        every, is_target = there.all(axis=1), chunk.labels
         if (whole := counts & every).any():
             found[tuple(range(len(chunk.scores)))] = _of_each(is_target[whole])
         rows = np.flatnonzero(counts & ~every)

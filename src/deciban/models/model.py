@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban._version import __version__
-from deciban.core.resampling.units import FEW_UNITS, INDEPENDENT, number_of_units
+from deciban.core.resampling.units import FEW_UNITS, is_independent, number_of_units
 from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
@@ -115,7 +115,7 @@ class Uncertainty(ABC):
         """A sentence on the units and the method."""
         few = f"; fewer than {FEW_UNITS}, so they are rough themselves" if self.n_units < FEW_UNITS else self._unequal
         units = number_of_units(self.n_units, self.noun, self.source)
-        units += "" if self.source.endswith(INDEPENDENT) else f" ({self.source})"
+        units += "" if is_independent(self.source) else f" ({self.source})"
         return f"standard errors: {self.method}, by {units}{few}"
 
     @property

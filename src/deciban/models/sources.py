@@ -1,4 +1,4 @@
-"""Trials of two classes in pieces, as models take them: what `Labelled` is where all trials are in memory."""
+"""Trials of two classes or of many in pieces, as models take them: as `deciban.models.labelled` has them in memory."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from deciban._validate import classes as _validate_classes
+from deciban.core.classes.certainty import CountedTrials, which_count
+from deciban.core.training.batches import PartsOfClassTrials, PartsOfTrials
 from deciban.core.training.linear_objective import Trials
-from deciban.core.training.linear_parts import PartsOfTrials
+from deciban.core.training.multiclass_training import ClassFit, train_parts
 from deciban.core.training.sums import F, Parts, T, UnitSums
 from deciban.errors import InputError
-from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
 from deciban.models.uncertainty import JackknifeMaps
 from deciban.trials.passes import Engine, both, found_in
@@ -23,23 +26,16 @@ from deciban.trials.speakers import UnitsOfPieces, counting
 from deciban.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
+    from deciban.core.classes.transforms import TransformFit
     from deciban.core.ranks.hull import Pav
     from deciban.core.resampling.units import TrialUnits
     from deciban.core.training.influences import MomentSums
     from deciban.models.labelled import Form
 
-Made_co = TypeVar("Made_co", covariant=True)
-"""What is made of a piece."""
+from deciban.models.mapped import mapped
 
-
-class Makes(Protocol[Made_co]):
-    """Makes trials to train on of a piece; can be pickled."""
-
-    def __call__(self, chunk: Chunk, /) -> Made_co:
-        """The trials."""
-
-    def rows(self, chunk: Chunk, /) -> BoolArray | slice:
-        """Which rows of the piece they are of."""
+Makes: TypeAlias = Callable[[Chunk], tuple[T, BoolArray | slice]]
+"""Makes trials to train on of a piece, and tells which rows of the piece they are of; can be pickled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +56,15 @@ class Record:
     @classmethod
     def of(cls, chunk: Chunk) -> Record:
         """Of one piece."""
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        n_tar = int(np.count_nonzero(chunk.truth))
+        n_tar = int(np.count_nonzero(chunk.labels))
         seen = [*chunk.scores, *(column for table in (chunk.quality or {}).values() for column in table.T)]
-        digits = digits_of(seen, chunk.truth, float_weight(chunk)) if len(chunk.truth) else 0
-        return cls((len(chunk.truth) - n_tar, n_tar), digits)
+        digits = digits_of(seen, chunk.labels, chunk.float_weight) if len(chunk.labels) else 0
+        return cls((len(chunk.labels) - n_tar, n_tar), digits)
 
     def __add__(self, other: Record) -> Record:
         """Of both."""
         counts = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
         return Record(counts, self.digits + other.digits & (1 << 64) - 1)
-
-
-def float_weight(chunk: Chunk) -> FloatArray | None:
-    """Weights as floats, for sums."""
-    return None if chunk.weight is None else chunk.weight.astype(np.float64, copy=False)
 
 
 class InPieces(ABC):
@@ -127,7 +117,7 @@ class InPieces(ABC):
         """What a look at all pieces finds: one pass; the first also notes what the record of training keeps."""
         if self._record is not None:
             return self._look(look)
-        found = self._look(_Noted(look, self.noting))
+        found = self._look(partial(_noted, look, self.noting))
         record = None if found is None else found.record
         self.require_all(record)
         self._record = record
@@ -149,7 +139,8 @@ class InPieces(ABC):
     def look_by_unit(self, look: Callable[[Chunk, TrialUnits], Any]) -> Any:
         """What a look at the trials that count finds, with their units among all; one pass."""
         assert self.units is not None  # noqa: S101  # who asks knows them
-        return found_in(self.source, self.engine, self.units.wanted(self._wanted), _WithUnits(look, self.units))
+        step = partial(_with_units, look, self.units)
+        return found_in(self.source, self.engine, self.units.wanted(self._wanted), step)
 
     def _training(self, counted: Sequence[str], results: Mapping[str, Plain]) -> Training:
         """The record of a training on these trials, with what is counted of them."""
@@ -194,7 +185,7 @@ class SourceTrials(InPieces):
     def linear(self, form: Form) -> PartsOfTrials:
         """Trials to train weights of columns on."""
         if form not in self._parts:  # of others, the sample is not kept
-            self._parts = {form: self.made_by(_Formed(form))}
+            self._parts = {form: self.made_by(partial(_formed, form))}
         return self._parts[form]
 
     def made_by(self, make: Makes[Trials]) -> PartsOfTrials:
@@ -209,7 +200,7 @@ class SourceTrials(InPieces):
 
     def moments_by_unit(self, look: MomentSums, units: TrialUnits) -> UnitSums:  # noqa: ARG002  # pieces know theirs
         """See `deciban.models.labelled.Labelled.moments_by_unit`."""
-        found: UnitSums = self.look_by_unit(_OfScores(look))
+        found: UnitSums = self.look_by_unit(partial(_of_scores, look))
         return found
 
     def jackknife(self, trained_on: Callable[[SourceTrials], Any], units: TrialUnits) -> JackknifeMaps:
@@ -251,12 +242,12 @@ class PartsOfPieces(Parts[T]):
 
     def each(self, look: Callable[[T], F | None]) -> F:
         """See `Parts.each`."""
-        found: F = self._data.look(_Made(self._make, look))
+        found: F = self._data.look(partial(_made, self._make, look))
         return found
 
     def each_by_unit(self, look: Callable[[T, TrialUnits], F], units: TrialUnits) -> F:  # noqa: ARG002
         """See `Parts.each_by_unit`; pieces know their units."""
-        found: F = self._data.look_by_unit(_MadeByUnit(self._make, look))
+        found: F = self._data.look_by_unit(partial(_made_by_unit, self._make, look))
         return found
 
 
@@ -268,83 +259,43 @@ class _TrialParts(PartsOfPieces[Trials], PartsOfTrials):
         self.memory = data.memory
 
 
-@dataclass(frozen=True, slots=True)
-class _Formed:
-    """Makes trials whose columns are of some form."""
-
-    form: Form
-
-    def rows(self, chunk: Chunk) -> slice:  # noqa: ARG002
-        """All of them."""
-        return slice(None)
-
-    def __call__(self, chunk: Chunk) -> Trials:
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        columns, base = self.form(chunk.scores)
-        return Trials.of(columns, chunk.truth, weights=float_weight(chunk), base=base)
+def _formed(form: Form, chunk: Chunk) -> tuple[Trials, slice]:
+    """Make trials whose columns are of some form."""
+    columns, base = form(chunk.scores)
+    return Trials.of(columns, chunk.labels, weights=chunk.float_weight, base=base), slice(None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """A look at the trials that are made of a piece."""
-
-    make: Makes[Any]
-    look: Callable[[Any], Any]
-
-    def __call__(self, chunk: Chunk) -> Any:
-        if chunk.truth is None or not len(chunk.truth):
-            return None
-        trials = self.make(chunk)
-        return self.look(trials) if len(trials) else None
+def _made(make: Makes[Any], look: Callable[[Any], Any], chunk: Chunk) -> Any:
+    """Look at the trials that are made of a piece."""
+    if chunk.truth is None or not len(chunk.truth):
+        return None
+    trials, _ = make(chunk)
+    return look(trials) if len(trials) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _MadeByUnit:
-    """A look at the trials that are made of a piece, with their units."""
-
-    make: Makes[Any]
-    look: Callable[[Any, TrialUnits], Any]
-
-    def __call__(self, chunk: Chunk, units: TrialUnits) -> Any:
-        trials = self.make(chunk)
-        return self.look(trials, units.take(self.make.rows(chunk))) if len(trials) else None
+def _made_by_unit(make: Makes[Any], look: Callable[[Any, TrialUnits], Any], chunk: Chunk, units: TrialUnits) -> Any:
+    """Look at the trials that are made of a piece, with their units."""
+    trials, rows = make(chunk)
+    return look(trials, units.take(rows)) if len(trials) else None
 
 
-@dataclass(frozen=True, slots=True)
-class _OfScores:
-    """A look at the scores of a piece, with their units."""
-
-    look: MomentSums
-
-    def __call__(self, chunk: Chunk, units: TrialUnits) -> UnitSums:
-        assert chunk.truth is not None  # noqa: S101  # it was asked for
-        return self.look(chunk.scores[0].astype(np.float64, copy=False), chunk.truth, float_weight(chunk), units)
+def _of_scores(look: MomentSums, chunk: Chunk, units: TrialUnits) -> UnitSums:
+    """Look at the scores of a piece, with their units."""
+    return look(chunk.scores[0].astype(np.float64, copy=False), chunk.labels, chunk.float_weight, units)
 
 
-@dataclass(frozen=True, slots=True)
-class _WithUnits:
-    """A look at the trials of a piece that count, with their units."""
-
-    look: Callable[[Chunk, TrialUnits], Any]
-    units: UnitsOfPieces
-
-    def __call__(self, chunk: Chunk) -> Any:
-        own = counting(chunk)
-        if own.truth is None or not len(own.truth):
-            return None
-        found = self.look(own, self.units.of(own))
-        return found.fold() if self.units.are_trials else found
+def _with_units(look: Callable[[Chunk, TrialUnits], Any], units: UnitsOfPieces, chunk: Chunk) -> Any:
+    """Look at the trials of a piece that count, with their units."""
+    own = counting(chunk)
+    if own.truth is None or not len(own.truth):
+        return None
+    found = look(own, units.of(own))
+    return found.fold() if units.are_trials else found
 
 
-@dataclass(frozen=True, slots=True)
-class _Noted:
-    """A look at a piece, with what is kept of it."""
-
-    look: Callable[[Chunk], Any]
-    noting: Callable[[Chunk], Record]
-
-    def __call__(self, chunk: Chunk) -> _FoundAndNoted:
-        return _FoundAndNoted(self.look(chunk), self.noting(chunk))
+def _noted(look: Callable[[Chunk], Any], noting: Callable[[Chunk], Record], chunk: Chunk) -> _FoundAndNoted:
+    """Look at a piece, and note what is kept of it."""
+    return _FoundAndNoted(look(chunk), noting(chunk))
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,3 +309,114 @@ class _FoundAndNoted:
 
 def _nothing(chunk: Chunk) -> None:
     """A look that finds nothing."""
+
+
+_CLASSES_MEMORY = 1 << 30
+"""Bytes that may be taken where nothing is said."""
+
+
+class SourceClasses(InPieces):
+    """Labelled trials of many classes of a source.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+        Where passes run.
+    prior : array_like or None
+        Of training; flat if it is None.
+    memory : int, optional
+        Bytes that may be taken, which limit the sample.
+    units : UnitsOfPieces, optional
+        Whose draw makes what is trained uncertain.
+
+    Attributes
+    ----------
+    prior : (n_classes,) array
+    classes : tuple of str
+    n_classes : int
+    """
+
+    def __init__(
+        self,
+        source: ShardSource,
+        engine: Engine,
+        prior: ArrayLike | None,
+        memory: int | None = None,
+        units: UnitsOfPieces | None = None,
+    ) -> None:
+        if not source.classes:
+            raise InputError(f"{source.name}: two classes, and the model is of many. Take one of two.")
+        super().__init__(source, engine, units)
+        self.classes, self.n_classes = source.classes, len(source.classes)
+        self.prior = _validate_classes.prior(prior, self.n_classes)
+        self.memory = _CLASSES_MEMORY if memory is None else memory
+        self.counted: PartsOfClassTrials = _ClassParts(self, memory)
+
+    @property
+    def noting(self) -> Callable[[Chunk], Record]:
+        """See `InPieces.noting`."""
+        return partial(_recorded, self.n_classes)
+
+    def require_all(self, record: Record | None) -> None:
+        """See `InPieces.require_all`."""
+        there = np.flatnonzero(() if record is None else record.counts)
+        known: Any = {"weights": None, "needed": self.prior > 0.0, "classes": self.classes}
+        _validate_classes.all_classes(there, self.n_classes, **known)
+
+    @property
+    def amounts(self) -> FloatArray:
+        """How much the trials of each class count."""
+        found = np.zeros(self.n_classes)
+        found[self.prior > 0.0] = self.counted.first.amounts.total
+        return found
+
+    def tell_nothing(self) -> int:
+        """See `deciban.models.multiclass.LabelledClasses.tell_nothing`."""
+        first = self.counted.first
+        return first.n_left if first.alike[0] and not first.has_infinite else 0
+
+    def train(self, **form: Any) -> ClassFit:
+        """See `deciban.core.training.multiclass_training.train_classes`."""
+        return train_parts(self.counted, **form)
+
+    def train_transform(self, **form: Any) -> TransformFit:
+        """See `deciban.core.classes.transforms.train_transform`."""
+        from deciban.core.classes.transforms import train_transform_parts
+
+        return train_transform_parts(self.counted, **form)
+
+    is_held = False
+    """Whether all trials are in memory."""
+
+    @property
+    def may_be_infinite(self) -> bool:
+        """Whether some score is infinite."""
+        return bool(self.counted.first.infinite.any())
+
+    def training(self, results: Mapping[str, Plain]) -> Training:
+        """The record of a training on these trials."""
+        return self._training(self.classes, results)
+
+
+class _ClassParts(PartsOfPieces[CountedTrials], PartsOfClassTrials):
+    """Trials of a source."""
+
+    def __init__(self, data: SourceClasses, memory: int | None) -> None:
+        super().__init__(data, partial(_counted, data.prior))
+        self.prior, self.names, self.memory = data.prior, data.classes, memory
+
+
+def _counted(prior: FloatArray, chunk: Chunk) -> tuple[CountedTrials, BoolArray]:
+    """Make trials of those of a piece that count."""
+    truth, weight = chunk.labels, chunk.float_weight
+    counted = CountedTrials.of(np.stack(chunk.scores, axis=1), truth, prior, weight)
+    return counted, which_count(truth, prior, weight)
+
+
+def _recorded(n_classes: int, chunk: Chunk) -> Record:
+    """Note what is kept of a piece."""
+    truth = chunk.labels
+    columns = np.stack(chunk.scores, axis=1).reshape(len(truth), len(chunk.scores) * n_classes)
+    digits = digits_of(columns, truth, chunk.float_weight) if len(truth) else 0
+    return Record(tuple(np.bincount(truth, minlength=n_classes).tolist()), digits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.rules.expected import (
-    MeanCost,
+    ClassCosts,
     WeightedScores,
     cross_entropy,
     log_costs,
@@ -32,53 +32,28 @@ from deciban.types import AnyArray, FloatArray
 if TYPE_CHECKING:
     from deciban.core.resampling.linearised import UnitChanges
     from deciban.core.resampling.units import TrialUnits
+    from deciban.core.training.batches import PartsOfTrials
     from deciban.core.training.descent import Fit
     from deciban.core.training.linear_objective import Trials
-    from deciban.core.training.linear_parts import PartsOfTrials
     from deciban.core.training.linear_training import LinearFit
     from deciban.models.sources import SourceTrials
     from deciban.trials.passes import Engine
     from deciban.trials.speakers import UnitsOfPieces
 
 
-@dataclass(frozen=True, slots=True)
-class CostsOfLlrs:
-    """Sums of the costs of targets and of non-targets; those of more trials add up."""
-
-    tar: MeanCost
-    non: MeanCost
-
-    def __add__(self, other: CostsOfLlrs) -> CostsOfLlrs:
-        return CostsOfLlrs(self.tar + other.tar, self.non + other.non)
+def costs_of_mapped(transform: Callable[[FloatArray], FloatArray], trials: Labelled | Chunk) -> ClassCosts:
+    """Sum up logarithmic costs of what a map makes of the scores of targets, and of non-targets."""
+    data = Labelled.of_look(trials)
+    tar, non = data.by_class(transform(data.score.astype(np.float64, copy=False)))
+    return ClassCosts(log_costs(counting_llrs(tar), counting_llrs(non), 0.0))
 
 
-@dataclass(frozen=True, slots=True)
-class CostsOfMapped:
-    """A look at trials that sums up logarithmic costs of what a map makes of their scores."""
-
-    transform: Callable[[FloatArray], FloatArray]
-
-    def __call__(self, trials: Labelled | Chunk) -> CostsOfLlrs:
-        """The sums of these."""
-        data = Labelled.of_look(trials)
-        tar, non = data.by_class(self.transform(data.score.astype(np.float64, copy=False)))
-        return CostsOfLlrs(*log_costs(counting_llrs(tar), counting_llrs(non), 0.0))
-
-
-@dataclass(frozen=True, slots=True)
-class CostsByRule:
-    """A look at llrs that sums up their costs by a member of the beta family at prior log odds."""
-
-    log_odds: float
-    alpha: float
-    beta: float
-
-    def __call__(self, llrs: Chunk) -> CostsOfLlrs | None:
-        """The sums of these; None of no trial."""
-        if llrs.truth is None or not len(llrs.truth):
-            return None
-        tar, non = map(counting_llrs, Labelled.of_look(llrs).by_class(llrs.scores[0]))
-        return CostsOfLlrs(*scoring_rule_costs(tar, non, self.log_odds, self.alpha, self.beta))
+def _costs_by_rule(log_odds: float, alpha: float, beta: float, llrs: Chunk) -> ClassCosts | None:
+    """Sum up costs of llrs by a member of the beta family at prior log odds; None of no trial."""
+    if llrs.truth is None or not len(llrs.truth):
+        return None
+    tar, non = map(counting_llrs, Labelled.of_look(llrs).by_class(llrs.scores[0]))
+    return ClassCosts(scoring_rule_costs(tar, non, log_odds, alpha, beta))
 
 
 def counting_llrs(trials: WeightedScores) -> WeightedScores:
@@ -235,8 +210,9 @@ def outcome(tar: WeightedScores, non: WeightedScores, status: str) -> dict[str, 
 
 def outcome_of(data: Any, transform: Callable[[FloatArray], FloatArray], status: str) -> dict[str, Plain]:
     """The same of `Labelled` trials, or of trials in pieces, after a map that can be pickled."""
-    costs: CostsOfLlrs = data.look(CostsOfMapped(transform))
-    return _outcome(mixed(costs.tar, costs.non, 0.0), status)
+    costs: ClassCosts = data.look(partial(costs_of_mapped, transform))
+    tar, non = costs.of_class
+    return _outcome(mixed(tar, non, 0.0), status)
 
 
 def _outcome(objective: float, status: str) -> dict[str, Plain]:
@@ -290,8 +266,10 @@ class TrainedByRule(ScoreModel):
 
         alpha, beta, log_odds, _ = self._rule()
         wanted = Wanted(truth=True, weight=llrs.has_weights)
-        costs: CostsOfLlrs = found_in(llrs, engine, wanted, CostsByRule(log_odds, alpha, beta), "adding up costs")
-        return mixed(costs.tar, costs.non, log_odds)
+        step = partial(_costs_by_rule, log_odds, alpha, beta)
+        costs: ClassCosts = found_in(llrs, engine, wanted, step, "adding up costs")
+        tar, non = costs.of_class
+        return mixed(tar, non, log_odds)
 
     def _train(self, given: Trials | PartsOfTrials, **form: Any) -> LinearFit:
         """Train on trials in memory or in parts, which have no class weights yet."""

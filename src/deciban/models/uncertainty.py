@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from deciban.core.resampling.scales import t_quantile
-from deciban.core.resampling.units import TrialUnits
+from deciban.core.resampling.rates import t_quantile
+from deciban.core.resampling.units import TrialUnits, source_of_file
 from deciban.errors import DecibanWarning, InputError
 from deciban.models.model import Model, Uncertainty
 from deciban.types import AnyArray, BoolArray, FloatArray
@@ -316,7 +316,7 @@ def uncertainty_of(content: Mapping[str, Any], model: Model) -> Uncertainty:
         If it does not fit the model.
     """
     units = {"n_units": int(content["units"]["n"]), "noun": content["units"]["noun"]}
-    units["source"] = content["units"]["source"]
+    units["source"] = source_of_file(content["units"]["source"])
     if "covariance" not in content:
         replicates = list[Any]()
         for parameters in content["replicates"]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Self
+from functools import cached_property, partial
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,12 +21,14 @@ from deciban.core.classes.certainty import CountedTrials, decided, ruled_out
 from deciban.core.classes.counts import chosen, log_weights, tally
 from deciban.core.classes.loglik import difference, row_blocks
 from deciban.core.rules.dirichlet import dirichlet_cost as _dirichlet_cost
+from deciban.core.rules.expected import ClassCosts
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
 from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.core.training.multiclass_training import ClassFit, Survey, train_counted
 from deciban.core.training.separation import Escape
+from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
-from deciban.multiclass.costs import class_costs, entropy, expected_surprise, mixed
+from deciban.multiclass.costs import class_costs, entropy, expected_surprise, mixed, surprises
 from deciban.multiclass.tables import ScoredClasses
 from deciban.types import BoolArray, FloatArray, IntArray, Names, Priors, Weights
 
@@ -177,8 +179,12 @@ def no_worse(found: Best, without: Best) -> Best:
     return without if found.cost >= without.cost * (1.0 - _ROUNDING) else found
 
 
+Step: TypeAlias = Callable[[OpenTrials], OpenTrials]
+"""Makes other trials of some; can be pickled."""
+
+
 class CalibratedTrials(ABC):
-    """What is asked of trials that count, wherever they are, by the classes of positive prior.
+    """Trials that count, wherever they are, by the classes of positive prior.
 
     Attributes
     ----------
@@ -192,18 +198,41 @@ class CalibratedTrials(ABC):
     is_finite: bool
 
     @abstractmethod
+    def look(self, look: Callable[[OpenTrials], Any]) -> Any:
+        """Return what a look at all of them finds; it can be pickled, and what it finds of several batches adds up."""
+
+    @abstractmethod
+    def changed(self, step: Step, *, is_finite: bool) -> Self:
+        """Return the trials with other log-likelihoods."""
+
+    @property
+    @abstractmethod
+    def totals(self) -> FloatArray:
+        """How much the trials of each class count."""
+
+    @abstractmethod
+    def lack_rivals(self) -> bool:
+        """See `OpenTrials.lack_rivals`."""
+
+    @abstractmethod
+    def train(self, **form: Any) -> ClassFit:
+        """See `deciban.core.training.multiclass_training.train_classes`."""
+
     def leads(self) -> FloatArray:
         """See `OpenTrials.leads`."""
+        found: Ends = self.look(_leads)
+        return found.high
 
-    @abstractmethod
     def without_beaten(self, escape: Escape, leads: FloatArray) -> tuple[Self, FloatArray]:
         """See `OpenTrials.without_beaten`."""
+        found: Ends = self.look(partial(_room, escape, leads))
+        is_finite = self.is_finite and not bool(np.isfinite(found.low).any())
+        return self.changed(partial(_without_beaten, escape, leads), is_finite=is_finite), found.low
 
-    @abstractmethod
     def flat(self) -> Self:
         """See `OpenTrials.flat`."""
+        return self.changed(OpenTrials.flat, is_finite=self.is_finite)
 
-    @abstractmethod
     def pull(self, likelihood: FloatArray) -> tuple[float, float]:
         """The slope of the cost in the scale at scale 0, and sums of sizes of what adds up to it.
 
@@ -212,18 +241,36 @@ class CalibratedTrials(ABC):
         likelihood : (n_possible,) array
             See `OpenTrials.pull`.
         """
+        found: Sums = self.look(partial(_pull, likelihood))
+        slope, size = found.total @ (self.prior / self.totals)
+        return float(slope), float(size)
 
-    @abstractmethod
-    def lack_rivals(self) -> bool:
-        """See `OpenTrials.lack_rivals`."""
-
-    @abstractmethod
     def surprise(self) -> float:
         """Cross-entropy in nats."""
+        found: ClassCosts = self.look(partial(_surprise_costs, self.prior))
+        return mixed(found.of_class, self.prior)
 
-    @abstractmethod
-    def train(self, **form: Any) -> ClassFit:
-        """See `deciban.core.training.multiclass_training.train_classes`."""
+
+def _leads(trials: OpenTrials) -> Ends:
+    return Ends.up_to(trials.leads())
+
+
+def _without_beaten(escape: Escape, leads: FloatArray, trials: OpenTrials) -> OpenTrials:
+    return trials.without_beaten(escape, leads)[0]
+
+
+def _room(escape: Escape, leads: FloatArray, trials: OpenTrials) -> Ends:
+    """How far rivals fall behind."""
+    found = trials.without_beaten(escape, leads)[1]
+    return Ends.of(found, found)
+
+
+def _pull(likelihood: FloatArray, trials: OpenTrials) -> Sums:
+    return Sums.of(trials.pull(likelihood))
+
+
+def _surprise_costs(prior: FloatArray, trials: OpenTrials) -> ClassCosts:
+    return ClassCosts(surprises(trials.trials, prior))
 
 
 class CalibratedAtHand(CalibratedTrials):
@@ -253,37 +300,25 @@ class CalibratedAtHand(CalibratedTrials):
         at_hand = OpenTrials.of(ScoredClasses(few.systems[:, 0], few.label, few.weights, None))
         return cls(counted, at_hand, Survey(few))
 
-    def _changed(self, at_hand: OpenTrials) -> CalibratedAtHand:
-        trials, counted = at_hand.trials, self.counted
-        systems = CountedTrials.of(trials.loglik[:, None, :], trials.label, counted.prior, counted.trials.weights)
+    def look(self, look: Callable[[OpenTrials], Any]) -> Any:
+        """See `CalibratedTrials.look`."""
+        return look(self.at_hand)
+
+    def changed(self, step: Step, *, is_finite: bool) -> CalibratedAtHand:  # noqa: ARG002  # that is looked up
+        """See `CalibratedTrials.changed`."""
+        at_hand, counted = step(self.at_hand), self.counted
+        trials, weights = at_hand.trials, counted.trials.weights
+        systems = CountedTrials.of(trials.loglik[:, None, :], trials.label, counted.prior, weights)
         return CalibratedAtHand(systems, at_hand)
 
-    def leads(self) -> FloatArray:
-        """See `CalibratedTrials.leads`."""
-        return self.at_hand.leads()
-
-    def without_beaten(self, escape: Escape, leads: FloatArray) -> tuple[CalibratedAtHand, FloatArray]:
-        """See `CalibratedTrials.without_beaten`."""
-        left, room = self.at_hand.without_beaten(escape, leads)
-        return self._changed(left), room
-
-    def flat(self) -> CalibratedAtHand:
-        """See `CalibratedTrials.flat`."""
-        return self._changed(self.at_hand.flat())
-
-    def pull(self, likelihood: FloatArray) -> tuple[float, float]:
-        """See `CalibratedTrials.pull`."""
-        share = self.prior / np.asarray(self.at_hand.trials.totals(), np.float64)
-        slope, size = self.at_hand.pull(likelihood) @ share
-        return float(slope), float(size)
+    @property
+    def totals(self) -> FloatArray:
+        """See `CalibratedTrials.totals`."""
+        return np.asarray(self.at_hand.trials.totals(), np.float64)
 
     def lack_rivals(self) -> bool:
         """See `CalibratedTrials.lack_rivals`."""
         return self.at_hand.lack_rivals()
-
-    def surprise(self) -> float:
-        """See `CalibratedTrials.surprise`."""
-        return expected_surprise(self.at_hand.trials, self.prior)
 
     def train(self, **form: Any) -> ClassFit:
         """See `CalibratedTrials.train`."""

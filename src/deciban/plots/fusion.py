@@ -13,9 +13,8 @@ from deciban.analysis.fusion import Loss, SystemWorth
 from deciban.analysis.two_systems import ScorePairs
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
-from deciban.models.multiclass import ClassModel
+from deciban.models.multiclass import ClassModel, parameter_intervals, weight_intervals
 from deciban.models.score_model import ScoreModel
-from deciban.models.weight_intervals import parameter_intervals, weight_intervals
 from deciban.plots.axes import GREY, POINT_MARKERS, Canvas, Mark, Style
 from deciban.plots.curves import REFERENCE
 from deciban.plots.files import families_for, letters, readable, style_ticks, wrapped
@@ -74,7 +73,7 @@ def fusion_weights(model: ScoreModel, ax: Axes | None = None, *, level: float = 
     many nats a system moves the result, if its score moves by one deviation. Where an interval touches the line at 0,
     other speakers might have made the system count for nothing. Of many classes, scores are divided by the root of the
     mean variance of the differences between two classes, and all classes share the weights. See
-    `deciban.models.weight_intervals.weight_intervals`.
+    `deciban.models.multiclass.weight_intervals`.
 
     Examples
     --------
@@ -129,7 +128,7 @@ def class_parameters(
     Notes
     -----
     The dotted line is what changes nothing: an offset of 0, a scale of 1. See
-    `deciban.models.weight_intervals.parameter_intervals`.
+    `deciban.models.multiclass.parameter_intervals`.
 
     Examples
     --------

@@ -9,14 +9,12 @@ from deciban import plots
 from deciban.analysis import FusionAnalysis
 from deciban.analysis.fusion import Loss, SystemWorth, worth_of_systems
 from deciban.core.resampling.intervals import LEVEL
-from deciban.evaluation.linear_figures import WithInterval
-from deciban.evaluation.uncertainty import bounds_in_words
-from deciban.fusion.quality_measures import sums_of_measures
+from deciban.evaluation.uncertainty import WithInterval, bounds_in_words
+from deciban.fusion.quality import sums_of_measures
 from deciban.models import Model
-from deciban.models.multiclass import ClassModel
+from deciban.models.multiclass import ClassModel, parameter_intervals
 from deciban.models.score_model import ScoreModel
 from deciban.models.two_class import Fusion
-from deciban.models.weight_intervals import parameter_intervals
 from deciban.report.content import Page
 from deciban.report.scripts import picture
 from deciban.report.tables import MISSING, TEXTS, TWO_CLASS, count, figures_of, number, points_of, typeset

@@ -24,10 +24,16 @@ from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.core.resampling.units import number_and_source
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, PointResult, Results
-from deciban.evaluation.linear_figures import WithInterval, with_interval
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import Figure as SureFigure
-from deciban.evaluation.uncertainty import are_corrected, caption_of, corrected_of, optimism_in_words
+from deciban.evaluation.uncertainty import (
+    WithInterval,
+    are_corrected,
+    caption_of,
+    corrected_of,
+    optimism_in_words,
+    with_interval,
+)
 from deciban.io.source import TwoFiles, described
 
 MINUS = "\u2212"

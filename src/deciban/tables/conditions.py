@@ -10,9 +10,9 @@ from rich.console import Console
 from deciban.analysis.differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
-from deciban.evaluation.linear_figures import with_interval
 from deciban.evaluation.preset_table import PRIMARY, Preset
 from deciban.evaluation.primary import Primary
+from deciban.evaluation.uncertainty import with_interval
 from deciban.messages import amount
 from deciban.tables.requested import rule_table
 from deciban.tables.results import captioned, class_columns, number, percent, say, table, two_class_columns

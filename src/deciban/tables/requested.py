@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from deciban.evaluation.linear_figures import with_interval
+from deciban.evaluation.uncertainty import with_interval
 from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.messages import NEGATED, amount
 from deciban.tables.results import captioned, console, number, percent, say, table

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rich.console import Console
 from rich.text import Text
 
-from deciban.evaluation.linear_figures import WithInterval, with_interval, written
+from deciban.evaluation.uncertainty import WithInterval, with_interval, written
 from deciban.messages import amount, one_line
 from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, has_intervals, with_corrected
 

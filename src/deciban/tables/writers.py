@@ -17,7 +17,7 @@ from rich.segment import Segment
 from rich.table import Table as Grid
 from rich.text import Text
 
-from deciban.evaluation.linear_figures import PERCENT, WithInterval
+from deciban.evaluation.uncertainty import PERCENT, WithInterval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

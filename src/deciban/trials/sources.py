@@ -47,6 +47,8 @@ class Wanted:
         What is held out together, where the source was asked for it.
     conditions : bool
         What the columns say by which trials are split, where the source was asked for it.
+    folds : bool
+        Where the trials are dealt out to folds.
     """
 
     systems: tuple[int, ...] = (0,)
@@ -57,6 +59,7 @@ class Wanted:
     names: bool = False
     groups: bool = False
     conditions: bool = False
+    folds: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +89,8 @@ class Chunk:
         after the last one stands for nothing.
     trials : Trials or None
         Their names, where all trials are in memory.
+    folds : (n, n_sides) int array or None
+        In which folds they are held out, of each side.
     """
 
     scores: tuple[ScoreArray, ...]
@@ -98,6 +103,18 @@ class Chunk:
     groups: tuple[tuple[IntArray, Any], ...] | None = None
     conditions: tuple[tuple[IntArray, Any], ...] | None = None
     trials: Trials | None = None
+    folds: IntArray | None = None
+
+    @property
+    def labels(self) -> AnyArray:
+        """The truth, which was asked for."""
+        assert self.truth is not None  # noqa: S101
+        return self.truth
+
+    @property
+    def float_weight(self) -> FloatArray | None:
+        """Weights as floats, for sums."""
+        return None if self.weight is None else self.weight.astype(np.float64, copy=False)
 
     @property
     def stacked(self) -> AnyArray:
@@ -117,6 +134,7 @@ class Chunk:
             None if self.groups is None else tuple((codes[rows], of) for codes, of in self.groups),
             None if self.conditions is None else tuple((codes[rows], of) for codes, of in self.conditions),
             None if self.trials is None else self.trials.take(rows),
+            None if self.folds is None else self.folds[rows],
         )
 
 

@@ -223,8 +223,7 @@ class UnitsOfPieces:
             return TrialUnits.each(len(chunk.truth))
         own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
         assert own is not None  # noqa: S101  # they were asked for
-        place = np.searchsorted(self.units.keys, own.keys)
-        return replace(own, codes=tuple(place[side] for side in own.codes), keys=self.units.keys)
+        return own.among(self.units.keys)
 
 
 def connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:

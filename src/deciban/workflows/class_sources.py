@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import prior_of
 from deciban.core.resampling.units import TrialUnits
+from deciban.core.training.multiclass_training import ClassFit
 from deciban.engines.class_counting import (
     ClassSums,
     confusion_in,
@@ -27,12 +30,153 @@ from deciban.evaluation.multiclass.figures import ClassFigures
 from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import ScoreChecks
+from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.unit_trials import Resampling
-from deciban.models.class_limits import calibration_in_pieces
+from deciban.models.sources import SourceClasses
+from deciban.multiclass.costs import mixed
+from deciban.multiclass.recalibration import (
+    Best,
+    CalibratedTrials,
+    CalibrationLimits,
+    ClassCalibration,
+    OpenTrials,
+    Step,
+    given_up,
+    no_worse,
+)
+from deciban.multiclass.tables import ScoredClasses
 from deciban.trials.passes import Engine
-from deciban.trials.sources import ShardSource
-from deciban.types import AnyArray
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
+from deciban.types import AnyArray, FloatArray
 from deciban.workflows.options import Options
+
+
+class CalibratedPieces(CalibratedTrials):
+    """Trials of many classes of a source, at the flat prior.
+
+    Parameters
+    ----------
+    data : SourceClasses
+        Of one system.
+    is_finite : bool
+        Whether all of their log-likelihoods are.
+    """
+
+    def __init__(self, data: SourceClasses, *, is_finite: bool) -> None:
+        self.data, self.is_finite, self.prior = data, is_finite, data.prior
+
+    def look(self, look: Callable[[OpenTrials], Any]) -> Any:
+        """See `CalibratedTrials.look`: one pass."""
+        return self.data.look(partial(_look, look))
+
+    def changed(self, step: Step, *, is_finite: bool) -> CalibratedPieces:
+        """See `CalibratedTrials.changed`: trials are changed when they are read."""
+        data, source = self.data, self.data.source
+        made = replace(source, pieces=source.each(partial(_changed, step)), is_double=True)
+        return CalibratedPieces(SourceClasses(made, data.engine, data.prior, data.memory), is_finite=is_finite)
+
+    @property
+    def totals(self) -> FloatArray:
+        """See `CalibratedTrials.totals`."""
+        return self.data.amounts
+
+    def lack_rivals(self) -> bool:
+        """See `CalibratedTrials.lack_rivals`."""
+        return not self.data.counted.first.rivals.any()
+
+    def train(self, **form: Any) -> ClassFit:
+        """See `CalibratedTrials.train`: some passes."""
+        return self.data.train(**form)
+
+
+def _changed(step: Step, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read the trials of a piece with other log-likelihoods."""
+    chunk = piece.read(replace(wanted, truth=True))
+    if chunk.truth is None or not len(chunk.truth):
+        return chunk
+    trials = [OpenTrials.of(ScoredClasses(one, chunk.truth, None, None)) for one in chunk.scores]
+    return replace(chunk, scores=tuple(np.asarray(step(one).trials.loglik, np.float64) for one in trials))
+
+
+def _look(look: Callable[[OpenTrials], Any], chunk: Chunk) -> Any:
+    """Look at the trials of a piece that count."""
+    own = chunk if chunk.weight is None else chunk.take(np.flatnonzero(chunk.weight > 0))
+    if not len(own.labels):
+        return None
+    return look(OpenTrials.of(ScoredClasses(own.scores[0], own.labels, own.float_weight, None)))
+
+
+_FLAT = None
+
+"""The prior of calibration analysis in evaluations."""
+
+
+def calibration_in_pieces(
+    summary: ClassSummary, source: ShardSource, engine: Engine, *, system: int, memory: int | None = None
+) -> ClassCalibration:
+    """Train the maps of calibration analysis on one system of a source.
+
+    Parameters
+    ----------
+    summary : ClassSummary
+        Sums over all trials.
+    source : ShardSource
+    engine : Engine
+        Where passes run.
+    system : int
+    memory : int, optional
+        Bytes that may be taken, which limit the sample.
+
+    Returns
+    -------
+    ClassCalibration
+        As `deciban.multiclass.calibration_analysis` finds at the flat prior, to about 1e-9. Where a map has no optimum
+        (classes are separated, infinite scores decide), its limit takes some more passes.
+
+    Raises
+    ------
+    FormatError, OSError
+        As reading does.
+    """
+    data = SourceClasses(source.of_system(system), engine, _FLAT, memory)
+    total, is_wrong = mixed(summary.flat_surprise, data.prior), summary.checks.n_wrong > 0
+    forms = [(True, True), (True, False), (False, True)]
+    limits = _Limits(data, total, is_wrong=is_wrong)
+    both, scaled, shifted = (_least(limits, scale=scale, offset=offset) for scale, offset in forms)
+    return ClassCalibration.of(total, both, scaled, shifted, data.prior)
+
+
+class _Limits:
+    """What calibration can reach, if it is asked for: see `deciban.multiclass.recalibration.CalibrationLimits`."""
+
+    def __init__(self, data: SourceClasses, total: float, *, is_wrong: bool) -> None:
+        self.data, self.total, self.is_wrong = data, total, is_wrong
+
+    @cached_property
+    def all(self) -> CalibrationLimits:
+        """Those of the trials."""
+        given = CalibratedPieces(self.data, is_finite=not self.data.counted.first.has_infinite)
+        return CalibrationLimits(given, np.arange(self.data.n_classes), self.data.n_classes, self.total, is_wrong=False)
+
+
+def _least(limits: _Limits, *, scale: bool, offset: bool) -> Best:
+    """The least cross-entropy of scales and offsets, or of these alone; see `CalibrationLimits.least`.
+
+    Most have an optimum, which is found without looking for directions in which the cost falls forever.
+    """
+    data, total = limits.data, limits.total
+    without = given_up(total, data.prior, scale=scale)
+    if total == 0.0:
+        return Best(0.0, 1.0, without.offset)
+    if limits.is_wrong:
+        return without
+    try:
+        fit: ClassFit = data.train(scale=scale, offset=offset)
+    except InputError:
+        return limits.all.least(scale=scale, offset=offset)
+    if scale and fit.weights[0] <= 0.0:  # scores that say the opposite: of scales of at least 0, 0 is best
+        return limits.all.least(scale=scale, offset=offset) if data.counted.first.has_infinite else without
+    return no_worse(Best(fit.objective, float(fit.weights[0]) if scale else 1.0, fit.offsets), without)
 
 
 def evaluate_class_pieces(

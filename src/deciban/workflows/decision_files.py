@@ -24,7 +24,7 @@ from deciban.io.source import TwoFiles
 from deciban.messages import Message, counted
 from deciban.trials import JoinReport
 from deciban.types import BoolArray, Progress
-from deciban.workflows.deciding_inputs import require_target_first
+from deciban.workflows.deciding import require_target_first
 from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, paths_of, read_joined
 from deciban.workflows.options import Options
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from deciban._files import PathLike, display_name
 from deciban.errors import InputError
+from deciban.evaluation import Evaluation
 from deciban.evaluation.results import Results
 from deciban.io.reader import UnpairedError
 from deciban.io.source import single_files
@@ -18,12 +19,114 @@ from deciban.trials.sources import ShardSource
 from deciban.types import Progress
 from deciban.workflows.evaluating import evaluate_source, number_of_worst, opened
 from deciban.workflows.inputs import Opened, Paths, ScoreFiles, paths_of
-from deciban.workflows.kinds import kind_called
-from deciban.workflows.options import Options
+from deciban.workflows.kinds import AnyKind, kind_called
+from deciban.workflows.options import Figures, HowSure, Options, Renamed, renamed
 from deciban.workflows.plans import with_primary_numbers
-from deciban.workflows.system_names import Renamed, renamed
-from deciban.workflows.thresholds import Systems, choose_thresholds, thresholds_for
 from deciban.workflows.two_files import named_scores
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Thresholds of systems, chosen elsewhere.
+
+    Attributes
+    ----------
+    thresholds : tuple of mappings from str to float
+        For each system, by the name of what they are best for.
+    messages : tuple of Message
+        What was read, and assumed.
+    """
+
+    thresholds: tuple[Mapping[str, float], ...]
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Systems:
+    """The systems that are evaluated.
+
+    Attributes
+    ----------
+    kind : Kind
+    names : tuple of str
+    renamed : Renamed, optional
+        What they were called before they were given names.
+    """
+
+    kind: AnyKind
+    names: tuple[str, ...]
+    renamed: Renamed | None = None
+
+
+def choose_thresholds(
+    systems: Systems, scores: Paths, key: PathLike | None, options: Options, *, progress: Progress | None = None
+) -> Chosen:
+    """Read scores of the same systems on other trials, and find the thresholds that are best there.
+
+    Parameters
+    ----------
+    systems : Systems
+        Those that are evaluated.
+    scores : sequence of paths, or one path
+        One file for each system, in the same order.
+    key : path or None
+        Left out, the first of these files says which of its trials are targets.
+    options : Options
+        How these files are read, too, but for the choice of trials by conditions (``where``).
+    progress : function, optional
+
+    Raises
+    ------
+    InputError
+        If scores are of many classes, there are not as many systems as are evaluated, or these are in another order.
+    FormatError, KeyMismatchError
+        As in `read_joined`.
+    """
+    if not systems.kind.has_thresholds:
+        raise InputError(
+            f"threshold_from: the scores are of {systems.kind.about}, which no single threshold decides. Leave it out."
+        )
+    reading = replace(options.reading, where=None, weights_required=False)
+    scale = replace(options.scale, approximate=False, speakers=options.scale.speakers if key is None else None)
+    figures = Figures(operating_points=options.figures.operating_points)
+    other = replace(options, reading=reading, scale=scale, kind=systems.kind.name).of_systems(systems.renamed)
+    files = opened(paths_of(scores, name="threshold_from"), key, other)
+    source = files.as_source(other, progress)
+    _require_same(source.systems, systems)
+    quick = replace(other, figures=figures, how_sure=HowSure(intervals=False, optimism=False))
+    results = evaluate_source(source, quick, progress)
+    said = Message("note", "", "thresholds are chosen on the trials of the files that follow")
+    messages = (one for one in results.messages if isinstance(one, Message))
+    return Chosen(tuple(map(_best, results.systems)), (said, *messages))
+
+
+def _require_same(names: Sequence[str], systems: Systems) -> None:
+    """Refuse other systems than those that are evaluated, or the same in another order."""
+    if len(names) != len(systems.names):
+        raise InputError(
+            f"threshold_from: scores of {len(names)} systems ({', '.join(names)}) for the {len(systems.names)} that "
+            f"are evaluated ({', '.join(systems.names)}). Name one file for each system, in the same order."
+        )
+    for k, name in enumerate(names):
+        if name in systems.names and systems.names[k] != name:
+            raise InputError(
+                f"threshold_from: {name} is system {k + 1} there, and system {systems.names.index(name) + 1} of those "
+                "that are evaluated. Name one file for each system, in the same order."
+            )
+
+
+def _best(found: Evaluation) -> dict[str, float]:
+    """The threshold of the EER, and of the least cost at each operating point."""
+    return {"EER": found.eer_threshold} | {
+        f"minDCF at {point}": point.min_threshold for point in found.operating_points
+    }
+
+
+def thresholds_for(figures: Figures, chosen: Chosen) -> list[Figures]:
+    """Figures for each system, those at its own thresholds among them."""
+    given = figures.at_thresholds or {}
+    return [replace(figures, at_thresholds={**given, **own}) for own in chosen.thresholds]
+
 
 _IN_PIECES = "trials are read in pieces"
 
@@ -220,12 +323,10 @@ def _modelled(
 ) -> ModelEvaluation:
     """Evaluate the systems of a source as they are, and what a trained model makes of them."""
     from deciban.models.mapped import counting
-    from deciban.workflows.measured import with_quality
-    from deciban.workflows.model_files import seen_before
-    from deciban.workflows.modelled import Scored, made_of
-    from deciban.workflows.quality import combination_messages
+    from deciban.workflows.model_files import Scored, made_of, seen_before
+    from deciban.workflows.quality import combination_messages, with_quality
     from deciban.workflows.training_rows import Compared
-    from deciban.workflows.units_of_sources import units_of_source
+    from deciban.workflows.units import units_of_source
 
     if measured is not None:
         source = with_quality(source, measured, options.scale, sides=model.quality_arguments or None)
@@ -272,11 +373,11 @@ def _as_they_are(files: Opened, options: Options, progress: Progress | None) -> 
 
 
 _MANY_CLASSES = 1000
-"""From this number of classes on, rows are counted before they are parsed."""
+"""From this number of classes on, rows are counted before they are read."""
 
 
 def _refuse_classes_without_segments(files: Opened, options: Options) -> None:
-    """Refuse a text table with more columns of classes than rows before it is parsed, which takes long.
+    """Refuse a table with more columns of classes than rows before it is read, which takes long.
 
     Raises
     ------
@@ -286,10 +387,11 @@ def _refuse_classes_without_segments(files: Opened, options: Options) -> None:
     if not alone or options.reading.classes is not None:
         return
     first = alone[0].scores[0]
-    if len(first.files) != 1 or not first.files[0].is_text or files.kind_name(options) != "classes":
+    if len(first.files) != 1 or files.kind_name(options) != "classes":
         return
-    n_classes = first.files[0].layout("class-scores").roles.count("score")
-    if n_classes > _MANY_CLASSES and (most := first.files[0].most_rows) < n_classes:
+    shape = first.files[0].class_shape
+    if shape is not None and shape[1] > _MANY_CLASSES and shape[0] < shape[1]:
+        most, n_classes = shape
         raise InputError(
             f"{display_name(first.path)}: {n_classes:,} columns are scores of classes, and there are at most {most:,} "
             "rows, so that some classes have no segment. Every class is averaged by itself. Name those that have some "

@@ -19,17 +19,16 @@ from deciban.messages import Message, counted
 from deciban.trials import JoinReport
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
-from deciban.workflows.inputs import Opened, ScoreFiles, paths_of, ties_in_words
+from deciban.workflows.inputs import Opened, ScoreFiles, is_object, open_source, paths_of, ties_in_words
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, Options
-from deciban.workflows.sources import is_object, open_source
 from deciban.workflows.summaries import are_summaries, opened_summaries
 
 if TYPE_CHECKING:
     from deciban.trials.passes import Engine
     from deciban.workflows.conditions import Conditions
     from deciban.workflows.plans import Planned
-    from deciban.workflows.units_of_sources import UnitsOfSource
+    from deciban.workflows.units import UnitsOfSource
 
 TWO_CLASSES = ("target", "non-target")
 
@@ -51,7 +50,7 @@ def source_in_pieces(
         None where everything fits. A matrix of trials with a mask is always read by blocks of its rows.
     """
     given = (*scores, *(() if key is None else (key,)))
-    is_asked = options.scale.is_asked or any(map(is_object, given)) or is_mask(key)
+    is_asked = options.scale.is_asked or any(map(is_object, given)) or is_mask(key, options.kind)
     room = options.scale.n_bytes
     if not is_asked and memory_of(scores, key) <= room and not is_longer(scores, key, room):
         return None
@@ -121,7 +120,7 @@ def evaluate_source(
         As reading does; or if something is asked for that needs all trials in memory.
     """
     from deciban.models.mapped import having
-    from deciban.workflows.units_of_sources import units_of_source
+    from deciban.workflows.units import units_of_source
 
     say, found = progress or (lambda _words: None), list[Any]()
     by_condition, primaries, said = list[Any](), list[Any](), tuple[Message, ...]()

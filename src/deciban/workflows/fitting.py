@@ -20,11 +20,10 @@ from deciban.trials.lists import PAIR
 from deciban.trials.passes import Engine
 from deciban.trials.sources import HeldPiece, ShardSource
 from deciban.types import FloatArray, Progress
-from deciban.workflows.how_sure import HowSure
 from deciban.workflows.key_columns import HoldOut, groups_of, pairs_of
 from deciban.workflows.kinds import kind_called
-from deciban.workflows.options import Options
-from deciban.workflows.units_of_sources import UnitsOfSource
+from deciban.workflows.options import HowSure, Options
+from deciban.workflows.units import UnitsOfSource
 
 
 def data_of(source: ShardSource, how_sure: HowSure | None) -> LabelledData | None:

@@ -26,8 +26,7 @@ from deciban.trials import ClassScores, Key, Scores, SegmentQuality, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.types import ScoreArray
 from deciban.workflows.kinds import kind_called
-from deciban.workflows.kinds.looks import Looks
-from deciban.workflows.kinds.trained_units import UNDECLARED, UNIT
+from deciban.workflows.kinds.score_units import UNDECLARED, UNIT, Looks
 
 _BEGINNING = 200
 

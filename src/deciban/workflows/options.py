@@ -3,26 +3,409 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
+
+import numpy as np
 
 from deciban._files import PathLike
 from deciban._validate.classes import Groups, Prior
 from deciban._validate.probabilities import unit_of
 from deciban.core.ranks.operating import PointLike, as_operating_point
+from deciban.core.resampling.intervals import LEVEL, checked_level
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation.preset_table import Preset, preset
+from deciban.evaluation.unit_trials import Resampling
 from deciban.io.columns.headers import Columns
 from deciban.io.formats import formats
+from deciban.io.memory import allowed_memory, give_back_at_once, memory_for_trials
 from deciban.io.units import refuse_negated_probabilities
+from deciban.trials import IdMap
 from deciban.trials.joining.matching import Duplicates, Missing
 from deciban.trials.joining.renaming import IdsLike, Renaming
+from deciban.trials.passes import Engine
 from deciban.types import Axis, ScoreUnit
-from deciban.workflows.how_sure import HowSure
-from deciban.workflows.scale import Scale
 from deciban.workflows.split import Split
-from deciban.workflows.system_names import Names, Renamed
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """What systems are called in their files, and what users call them, one by one.
+
+    Attributes
+    ----------
+    before, after : tuple of str
+    """
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    def of_others(self, names: Sequence[str]) -> list[str]:
+        """Names of the same systems on other trials: by what files call them if these say the same, else in order.
+
+        Raises
+        ------
+        InputError
+            If they are not as many, or only some are called as before.
+        """
+        if set(names) == set(self.before) and len(names) == len(self.before):
+            return [self.after[self.before.index(name)] for name in names]
+        known = [name for name in names if name in self.before]
+        if known or len(names) != len(self.before):
+            raise InputError(
+                f"names: are of the systems {', '.join(self.before)}, and those of the other trials are "
+                f"{', '.join(names)}. Give files of the same systems, all under the same names or none."
+            )
+        return list(self.after)
+
+
+def known_by(names: Sequence[str], renaming: Renamed | None, trained: Sequence[str]) -> list[str]:
+    """Names by which a model may know systems: those that they were given, or those of their files if it knows these.
+
+    Examples
+    --------
+    >>> known_by(["A", "B"], Renamed(("a1", "b1"), ("A", "B")), ["b1", "a1"])
+    ['a1', 'b1']
+    """
+    if renaming is None or not set(renaming.before) & set(trained):
+        return list(names)
+    before = dict(zip(renaming.after, renaming.before, strict=True))
+    return [before.get(name, name) for name in names]
+
+
+Names: TypeAlias = Sequence[str] | Mapping[str, str] | Renamed
+"""Names of systems in their order, or by what their files call them."""
+
+
+def renamed(systems: Sequence[Any], names: Names | None) -> tuple[list[Any], Renamed | None]:
+    """Systems under the names that a user gave them.
+
+    Parameters
+    ----------
+    systems : sequence of Scores or of ClassScores
+        Under names of their own.
+    names : sequence of str, or mapping from names of files to names, optional
+        One for each system, in order; or of some of them, by what they are called without it.
+
+    Returns
+    -------
+    list of Scores or of ClassScores
+    Renamed or None
+        What they were called before; None if nothing was said.
+
+    Raises
+    ------
+    InputError
+        If there are not as many names as systems, one is no name of a system, or two systems would have one name.
+
+    Examples
+    --------
+    >>> from deciban.trials import Scores
+    >>> systems = [Scores.of({"trial": ["a"]}, [0.0], name=name) for name in ("resnet_v3", "plda")]
+    >>> [one.name for one in renamed(systems, {"resnet_v3": "A"})[0]]
+    ['A', 'plda']
+    """
+    if names is None:
+        return list(systems), None
+    before = [system.name for system in systems]
+    after = names.of_others(before) if isinstance(names, Renamed) else _names(before, names)
+    if twice := sorted({name for name in after if after.count(name) > 1}):
+        raise InputError(f"names: {', '.join(map(repr, twice))} is the name of two systems. Give each its own.")
+    found = [replace(system, name=name) for system, name in zip(systems, after, strict=True)]
+    return found, Renamed(tuple(before), tuple(after))
+
+
+def _names(before: Sequence[str], names: Sequence[str] | Mapping[str, str]) -> list[str]:
+    given: list[Any] = (
+        [names] if isinstance(names, str) else [*(names.values() if isinstance(names, Mapping) else names)]
+    )
+    for name in given:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise InputError(f"names: got {name!r}. A name of a system is text that can be printed.")
+    if isinstance(names, Mapping):
+        unknown = [name for name in names if name not in before]
+        if unknown:
+            raise InputError(f"names: there is no system {unknown[0]!r}; there are {', '.join(before)}.")
+        return [names.get(name, name) for name in before]
+    if len(given) != len(before):
+        raise InputError(
+            f"names: {len(given)} for {len(before)} systems ({', '.join(before)}). Give each one, in this order, or "
+            f"name some by what they are called now: {before[0]}=NAME."
+        )
+    return given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """What is done about trials that are too many for the memory.
+
+    Attributes
+    ----------
+    memory : str or int, optional
+        Bytes that may be taken in all, as ``"2GB"``, ``"500MB"`` or a number; what would take more is read in pieces.
+        Left out, half of what is free.
+    approximate : bool
+        Of many classes, whether one pass is enough: minima come with the bounds that they are certainly within.
+    dask : str or distributed.Client, optional
+        Where work is spread: the address of a scheduler of Dask, ``"local:N"`` for N processes of this machine, or a
+        client.
+    speakers : path, or sequence of one or two of these, optional
+        Files with the speaker of every name, one or one for each side: a trial is a target if and only if both
+        speakers agree, and no key is needed.
+
+    Raises
+    ------
+    InputError
+        If one of these is none.
+
+    Examples
+    --------
+    >>> Scale(memory="2GB").n_bytes
+    1940000000
+    """
+
+    memory: str | int | None = None
+    approximate: bool = False
+    dask: Any = None
+    speakers: Any = None
+
+    def __post_init__(self) -> None:
+        """Check the size."""
+        if self.memory is not None:
+            allowed_memory(self.memory)
+        if not isinstance(self.approximate, bool):
+            raise InputError(f"approximate: got {self.approximate!r}. It is True or False.")
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes that trials may take: what is allowed, less what Python and its libraries take."""
+        return memory_for_trials(self.memory)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether something was said that only work in pieces can do."""
+        return self.approximate or self.dask is not None or self.speakers is not None
+
+    def refuse(self, what: str) -> None:
+        """Refuse that something is said of trials that do not fit, where all are read at once.
+
+        Raises
+        ------
+        InputError
+
+        Examples
+        --------
+        >>> Scale(memory="2GB").refuse("a plan")
+        Traceback (most recent call last):
+        deciban.errors.InputError: memory: a plan needs all trials in memory, and reads nothing in pieces. Leave it out.
+        """
+        said = [one.name for one in fields(self) if getattr(self, one.name) not in (None, False)]
+        if said:
+            raise InputError(
+                f"{', '.join(said)}: {what} needs all trials in memory, and reads nothing in pieces. Leave it out."
+            )
+
+    @property
+    def speaker_files(self) -> tuple[Any, ...]:
+        """One file of speakers, or one for each side."""
+        if self.speakers is None:
+            return ()
+        if isinstance(self.speakers, str):
+            return tuple(part.strip() for part in self.speakers.split(","))
+        single = isinstance(self.speakers, os.PathLike | Mapping)
+        return (self.speakers,) if single else tuple(self.speakers)
+
+    @property
+    def files(self) -> list[PathLike]:
+        """What is read besides scores and key."""
+        return [one for one in self.speaker_files if isinstance(one, str | os.PathLike)]
+
+    def engine(self) -> Engine:
+        """Where passes run, as thriftily with memory as is asked for: a context, in which it is used.
+
+        Raises
+        ------
+        ClusterError, InputError
+            If there is no such cluster.
+        """
+        give_back_at_once(self.n_bytes)
+        if self.dask is None:
+            from deciban.engines.threads import Threads
+
+            return Threads()
+        from deciban.engines.dask import DaskEngine
+
+        return DaskEngine.of(self.dask)
+
+
+UnitsLike: TypeAlias = str | PathLike | Mapping[str, str] | IdMap
+"""What names the units of one side: a column, a file, or a mapping of names to units."""
+
+TRIALS, PRODUCT, COLUMN = "trials", "product", "column:"
+"""Words that name no column and no file: every trial is a unit; the sides share none; and what names a column."""
+
+_HOW = (
+    "Name a column of the key or a file of two columns, name and unit, or one for each side with a comma between them; "
+    "'trials' takes every trial for a unit, 'product' says that the sides share no units"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitNaming:
+    """What names the units of trials, as it was sorted.
+
+    Attributes
+    ----------
+    each_trial : bool
+        Whether every trial is a unit.
+    apart : bool
+        Whether the sides are unrelated: what is called the same on both is not the same unit.
+    parts : tuple of str, path, mapping or IdMap
+        One, or one for each side; none if units have the names of trials.
+    """
+
+    each_trial: bool = False
+    apart: bool = False
+    parts: tuple[UnitsLike, ...] = ()
+
+    @classmethod
+    def of(cls, units: Any) -> UnitNaming:
+        """Sort what was said of units.
+
+        Raises
+        ------
+        InputError
+            If this is nothing that could name them.
+
+        Examples
+        --------
+        >>> UnitNaming.of("product:model_speaker,test_speaker")
+        UnitNaming(each_trial=False, apart=True, parts=('model_speaker', 'test_speaker'))
+        """
+        given, apart = units, False
+        if isinstance(given, str):
+            if given in (TRIALS, PRODUCT):
+                return cls(each_trial=given == TRIALS, apart=given == PRODUCT)
+            first, colon, rest = given.partition(":")
+            given, apart = (rest, True) if colon and first == PRODUCT else (given, False)
+            given = [part.strip() for part in given.split(",")]
+        parts = tuple(given) if isinstance(given, Sequence) else (given,)
+        if not 1 <= len(parts) <= 2 or not all(map(_names_units, parts)):
+            raise InputError(f"units: got {_short(units)}. {_HOW}.")
+        if any(isinstance(part, str) and part == "-" for part in parts):
+            raise InputError("units: '-' is standard input, from which units are not read. Name a file.")
+        return cls(apart=apart, parts=parts)
+
+
+def _names_units(part: Any) -> bool:
+    if isinstance(part, str):
+        return bool(part) and part not in (TRIALS, PRODUCT, COLUMN)
+    return isinstance(part, os.PathLike | Mapping | IdMap)
+
+
+def _short(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HowSure:
+    """What is wanted about the uncertainty of figures.
+
+    Attributes
+    ----------
+    units : str, path, mapping of str to str, or sequence of one or two of these, optional
+        Whose draw makes figures uncertain. A column of the key, a side of the trials, or a file with the unit of every
+        name (as ``utt2spk`` of Kaldi; CSV too), or a mapping of names to units; one, or one for each side:
+        ``"speaker"``, ``"enroll_spk,test_spk"``, ``("enroll_spk", "test.utt2spk")``. ``"trials"``: every trial is a
+        unit. ``"product"``: the two sides have no units in common, which are their names or, as in
+        ``"product:enroll_spk,test_spk"``, what is named. Left out, speakers are found from target trials, and of many
+        classes every segment is a unit.
+    level : float
+        Of intervals: a share inside (0, 1).
+    intervals : bool
+        Whether figures have intervals.
+    bootstrap : int
+        Number of bootstrap replicates; 0 for none.
+    seed : int
+        From which replicates are drawn: 0 to 2**64 - 1.
+    optimism : bool, optional
+        Whether the optimism of minima is estimated; left out, of two classes only.
+    units_required : bool
+        Whether trials that lack what ``units`` names are refused. If not, they have no intervals, and a message says
+        so.
+    keep : bool, optional
+        Whether the influences of units are kept, as comparisons need them; left out, unless they are very many.
+
+    Raises
+    ------
+    InputError
+        If one of these is none.
+
+    Examples
+    --------
+    >>> HowSure(units="speaker", level=0.9).naming.parts
+    ('speaker',)
+    """
+
+    units: UnitsLike | Sequence[UnitsLike] | None = None
+    level: float = LEVEL
+    intervals: bool = True
+    bootstrap: int = 0
+    seed: int = 0
+    optimism: bool | None = None
+    units_required: bool = True
+    keep: bool | None = None
+
+    def __post_init__(self) -> None:
+        _ = self.naming
+        object.__setattr__(self, "level", checked_level(self.level))
+        object.__setattr__(self, "bootstrap", _whole(self.bootstrap, "bootstrap", "a number of replicates", 2**31 - 1))
+        object.__setattr__(self, "seed", _whole(self.seed, "seed", "a seed", 2**64 - 1))
+        for name in ("intervals", "optimism"):
+            value = getattr(self, name)
+            if not isinstance(value, bool | np.bool_) and (name == "intervals" or value is not None):
+                raise InputError(f"{name}: got {value!r}. It is True or False.")
+        for name in ("bootstrap", "optimism"):
+            if getattr(self, name) and not self.intervals:
+                raise InputError(f"{name}: is about intervals, and intervals=False (--no-intervals) asks for none.")
+
+    @property
+    def naming(self) -> UnitNaming | None:
+        """What names the units; None if nothing was said."""
+        return None if self.units is None else UnitNaming.of(self.units)
+
+    def resampling(self, units: TrialUnits | None) -> Resampling | None:
+        """What evaluations make intervals of; None where units are not known, or no intervals are wanted."""
+        if units is None or not self.intervals:
+            return None
+        drawn = Resampling(units=units, bootstrap=self.bootstrap, seed=self.seed)
+        return replace(drawn, level=self.level, optimism=self.optimism, keep=self.keep)
+
+    @property
+    def files(self) -> list[PathLike]:
+        """What is read besides scores and key, as far as there is such a file."""
+        parts = () if self.naming is None else self.naming.parts
+        return [one for one in parts if isinstance(one, str | os.PathLike) and is_file(one)]
+
+
+def is_file(name: PathLike) -> bool:
+    """Whether there is something of this name that can be read; a folder cannot."""
+    try:
+        return Path(name).exists() and not Path(name).is_dir()
+    except (OSError, ValueError):  # too long for a name, or not to be looked at
+        return False
+
+
+def _whole(value: Any, name: str, what: str, most: int) -> int:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or not 0 <= value <= most:
+        raise InputError(f"{name}: got {_short(value)}. It is {what}, a whole number from 0 to {most:,}.")
+    return int(value)
+
 
 Where: TypeAlias = Mapping[str, str | Sequence[str]]
 """Values of condition columns of a key: only such trials are used."""

@@ -21,11 +21,9 @@ from deciban.trials.lists import PAIR, ROW
 from deciban.trials.units import side_of, units_of_columns
 from deciban.types import Progress
 from deciban.workflows.evaluating import evaluate_source
-from deciban.workflows.how_sure import HowSure
-from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined
+from deciban.workflows.inputs import JoinedScores, Paths, ScoreFiles, read_joined, source_of
 from deciban.workflows.kinds.two_class import checked_figures
-from deciban.workflows.options import Options
-from deciban.workflows.sources import source_of
+from deciban.workflows.options import HowSure, Options
 from deciban.workflows.two_files import named_scores
 
 

@@ -29,7 +29,7 @@ from deciban.workflows.split import Split, SplitColumn, require_apart, split_col
 
 if TYPE_CHECKING:
     from deciban.workflows.conditions import Conditions
-    from deciban.workflows.units_of_sources import UnitsOfSource
+    from deciban.workflows.units import UnitsOfSource
 
 OF_SCORES = ("cluster_c_avg", "pair_cost")
 """Primary numbers that are made of parts of the scores, not of one evaluation."""

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Mapping, Sequence
-from typing import TypeAlias
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._files import PathLike, display_name
+from deciban.core.training.sums import Sums
 from deciban.errors import FormatError, InputError
 from deciban.fusion import QualityFusion
-from deciban.fusion.quality_measures import (
-    QUALITY_SIDES,
-    QualitySide,
-    matrices_of,
-    plain_combination,
-    sums_of_measures,
-    weighted_sum,
-)
+from deciban.fusion.quality import sums_of_measures, weighted_sum
+from deciban.fusion.quality_measures import QUALITY_SIDES, QualitySide, matrices_of, plain_combination
 from deciban.io import read_contents
+from deciban.io.shards.layout import QualityOf, TrialRows
 from deciban.io.source import Source, numbered_lines, read_text
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.trials import SegmentQuality, Trials
+from deciban.trials.passes import found_in
+from deciban.trials.sources import Chunk, HeldPiece, Piece, ShardSource, Wanted
 from deciban.types import BoolArray, FloatArray
+from deciban.workflows.options import Scale
 
 QualityFiles: TypeAlias = PathLike | Mapping[QualitySide, PathLike]
 """One file for all sides, or one for each."""
@@ -347,3 +348,89 @@ def combination_messages(fusion: ScoreModel, measured: Measured | None) -> list[
 def _combined_message(quality: SegmentQuality, side: str, rows: FloatArray) -> Message:
     sums = [weighted_sum(row, quality.measures) for row in rows.tolist()]
     return Message("qual", quality.origin.name, f"{side}: the fusion takes {', '.join(sums)}")
+
+
+def with_quality(
+    source: ShardSource, measured: Measured, scale: Scale, *, sides: tuple[str, ...] | None = None
+) -> ShardSource:
+    """The same trials with the quality measures of the names of their sides; one pass finds which sides have some.
+
+    Parameters
+    ----------
+    source : ShardSource
+        Tables that name the sides of trials.
+    measured : mapping of side to SegmentQuality
+    scale : Scale
+        Says where the pass runs.
+    sides : tuple of str, optional
+        Arguments that there must be, and no others: those of training.
+
+    Raises
+    ------
+    InputError
+        If trials have no names, or no name of any side has measures, or of a side that was named.
+    """
+    batch = source.batch
+    if batch is not None and batch.trials is not None:
+        tables, messages = measures_of(measured, batch.trials, sides=sides)
+        own = HeldPiece(replace(batch, quality=tables), source.pieces[0].name)
+        return replace(source, pieces=(own,), quality=tuple(tables), messages=(*source.messages, *messages))
+    wanted = tuple(
+        f"{side}_quality" for side in QUALITY_SIDES if side in measured and side in _columns_of_sides(source)
+    )
+    pieces = tuple(_measured(one, measured) for one in source.pieces)
+    able = replace(source, pieces=pieces, quality=wanted)
+    counts = np.zeros(0)
+    if wanted:
+        with scale.engine() as engine:
+            counts = found_in(
+                able, engine, Wanted((), quality=wanted), partial(_known, wanted), "looking for quality"
+            ).total
+    chosen = tuple(name for name, n in zip(wanted, counts, strict=False) if n)
+    is_for_any = set(measured) == set(QUALITY_SIDES)  # one list of names, not said of which side
+    missing = [] if is_for_any else [side for side in measured if f"{side}_quality" not in chosen]
+    if missing or not chosen:
+        origins = ", ".join(dict.fromkeys(one.origin.name for one in measured.values()))
+        raise InputError(
+            f"{origins}: no quality measures of {' or '.join(missing or measured)} for any trial of {source.name}. "
+            "Check that the names are the same, and which side the measures belong to."
+        )
+    return replace(able, quality=chosen, messages=(*source.messages, *_messages_of_source(source, measured, chosen)))
+
+
+def _messages_of_source(source: ShardSource, measured: Measured, chosen: tuple[str, ...]) -> list[Message]:
+    found = []
+    for name in chosen:
+        side: Any = name.removesuffix("_quality")
+        own = measured[side]
+        words = f"{side}: {', '.join(own.measures)}   {counted(len(own), 'name')}"
+        found.append(Message("qual", own.origin.name or source.name, words))
+    return found
+
+
+def _columns_of_sides(source: ShardSource) -> Mapping[str, str]:
+    """The columns of names of a source.
+
+    Raises
+    ------
+    InputError
+        If it is no table with such columns.
+    """
+    first = source.pieces[0] if source.pieces else None
+    if not isinstance(first, TrialRows) or not first.layout.sides:
+        raise InputError(
+            f"quality: measures belong to the names of the sides of trials, and {source.name} has none. Add columns "
+            "with these names."
+        )
+    return first.layout.sides
+
+
+def _measured(piece: Piece, measured: Measured) -> Piece:
+    assert isinstance(piece, TrialRows)  # noqa: S101  # the first one is
+    return replace(piece, layout=replace(piece.layout, quality=QualityOf(dict(measured))))
+
+
+def _known(wanted: Sequence[str], chunk: Chunk) -> Sums:
+    """Count trials of a piece with measures of each side."""
+    tables = chunk.quality or {}
+    return Sums.of([float(np.count_nonzero(~np.isnan(tables[name][:, 0]))) for name in wanted])

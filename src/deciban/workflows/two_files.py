@@ -68,7 +68,7 @@ def named_scores(
     if scores is not None and not _is_empty(scores):
         raise InputError(
             "scores: there are score files, and others of targets and non-targets (tar, non). Name the ones or the "
-            "others."
+            "others; several systems repeat the option (tar=[A, B], --tar A --tar B --non C --non D)."
         )
     if not tar or not non:
         lacking, there = ("targets (tar=, --tar)", "non-targets") if non else ("non-targets (non=, --non)", "targets")

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.class_sums import ClassMeans, sums_of_powers
+from deciban.core.resampling.class_sums import ClassMeans, centred, sums_of_powers
+from deciban.core.resampling.clusters import Groups
 from deciban.core.resampling.units import TrialUnits
 
 
@@ -35,7 +36,7 @@ def test_influences_are_derivatives_of_weighted_means(n_sides, weighted):
         moved = np.where(stratum == of, moved, own)
         return [mass @ (np.bincount(stratum, moved * row) / np.bincount(stratum, moved)) for row in costs]
 
-    step, n_units = 1e-6, means.n_units
+    step, n_units = 1e-6, means.design.n_units
     of_units = np.array(
         [[own[[k in some for some in units_of(units)] & (stratum == c)].sum() for k in range(9)] for c in range(4)]
     )
@@ -46,25 +47,25 @@ def test_influences_are_derivatives_of_weighted_means(n_sides, weighted):
         for unit in range(9):
             slope = (np.array(figure(unit, c, 1 + step)) - figure(unit, c, 1 - step)) / (2 * step)
             expected[:, unit] += stretch * (1 - 1 / seen) / (1 - share[unit]) * slope  # as if the unit were left out
-    np.testing.assert_allclose(means.by_unit(means.centred(costs)), expected, atol=1e-8)
+    np.testing.assert_allclose(means.sums(costs).influences(), expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("n_sides", [1, 2])
 def test_squares_are_those_of_influences(n_sides):
     label, stratum, _, units, costs = drawn(n_sides)
     means = ClassMeans.of(label, stratum, None, units)
-    centred = means.centred(costs)
-    of_pairs, pairs = means.by_pair(centred), means.pairs
-    found = np.zeros((3, 3, units.n_units))
-    for k, (home, unit) in enumerate(zip(pairs.home, pairs.unit, strict=True)):
-        found[:, home, unit] += of_pairs[:, k]
-    np.testing.assert_allclose(means.squares(centred), (found.sum(axis=1) ** 2).sum(axis=1))
-    spread = means.spread(costs, means.apart)
+    sums, apart = means.sums(costs), Groups.apart(3)
+    spread, found = sums.spread(slice(None), apart), np.zeros((3, 3, units.n_units))
+    for c in range(3):  # what a class does is what all do if the others cost nothing
+        found[:, c] = means.sums(np.where(label == c, costs, 0.0)).influences()
     np.testing.assert_allclose(spread.by_group, (found**2).sum(axis=2))
-    np.testing.assert_allclose(means.powers_apart(centred[0], label, 3, np.arange(len(label)))[0], spread.by_group[0])
+    np.testing.assert_allclose(spread.total, (sums.influences() ** 2).sum(axis=1))
+    np.testing.assert_allclose(spread.fourth, (sums.influences() ** 4).sum(axis=1))
+    own = centred(costs[0], means.share, np.flatnonzero(np.diff(stratum, prepend=-1)))
+    np.testing.assert_allclose(means.powers_apart(own, label, 3, np.arange(len(label)))[0], spread.by_group[0])
     seen = [len(set().union(*(s for s, k in zip(units_of(units), label, strict=True) if k == c))) for c in range(3)]
-    assert means.design.seen.tolist() == seen
-    assert means.n_units == len(set().union(*units_of(units)))
+    assert means.design.clusters.seen.tolist() == seen
+    assert means.design.n_units == len(set().union(*units_of(units)))
 
 
 def test_a_class_with_fewer_units_has_the_variance_of_their_mean():
@@ -72,24 +73,26 @@ def test_a_class_with_fewer_units_has_the_variance_of_their_mean():
     label, unit = np.repeat([0, 1], [12, 28]), np.arange(40) // 4
     costs = np.random.default_rng(2).normal(size=40)
     means = ClassMeans.of(label, label, None, TrialUnits.of(unit))
-    found = means.squares(means.centred(costs[None]))[0] * 10 / 9
+    found = np.square(means.sums(costs[None]).influences()).sum() * 10 / 9
     of_units = costs.reshape(10, 4).mean(axis=1)
     assert found == pytest.approx(of_units[:3].var(ddof=1) / 3 + of_units[3:].var(ddof=1) / 7)
     crossed = ClassMeans.of(label, label, None, TrialUnits.of(np.arange(40) % 4))
-    np.testing.assert_allclose(crossed.pairs.factor, 1.0)
+    np.testing.assert_allclose(crossed.design.factor_of_pairs, 1.0)
 
 
 def test_every_trial_by_itself_needs_no_sums():
     label, stratum, _, _, costs = drawn()
     each = ClassMeans.of(label, stratum, None, TrialUnits.each(len(label)))
     assert each.are_single
-    np.testing.assert_allclose(each.squares(each.centred(costs)), (each.by_unit(each.centred(costs)) ** 2).sum(axis=1))
+    sums = each.sums(costs)
+    total = sums.spread(slice(None), Groups.apart(3)).total
+    np.testing.assert_allclose(total, (sums.influences() ** 2).sum(axis=1))
 
 
 def test_costs_that_are_alike_have_no_influence_to_the_last_digit():
     label, stratum, weights, units, _ = drawn(weighted=True)
     means = ClassMeans.of(label, stratum, weights, units)
-    assert not means.centred(np.array([0.1, 1 / 3, 1e17, 7.7])[stratum][None]).any()
+    assert not means.sums(np.array([0.1, 1 / 3, 1e17, 7.7])[stratum][None]).influences().any()
 
 
 @pytest.mark.parametrize("n_units", [7, 1 << 19])

@@ -5,8 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.class_design import Groups
-from deciban.core.resampling.class_sums import Block, ClassMeans, CostSums, Part, StratumWeights, UnitDesign, centre_of
+from deciban.core.resampling.class_sums import (
+    Block,
+    ClassMeans,
+    CostSums,
+    Part,
+    StratumWeights,
+    UnitDesign,
+    centre_of,
+    sums_of_powers,
+)
+from deciban.core.resampling.clusters import Groups
 from deciban.core.resampling.units import TrialUnits
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -36,8 +45,8 @@ def test_sums_over_blocks_are_those_of_all_trials(seed, n_sides):
         for own in halves
     ]
     design = UnitDesign(home, 3, parts[0] + parts[1])
-    assert design.n_units == means.n_units
-    known, expected = design.clusters, means.design
+    assert design.n_units == means.design.n_units
+    known, expected = design.clusters, means.design.clusters
     np.testing.assert_array_equal(known.seen, expected.seen)
     np.testing.assert_allclose(known.overlap, expected.overlap, rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(known.n_trials, expected.n_trials)
@@ -49,16 +58,16 @@ def test_sums_over_blocks_are_those_of_all_trials(seed, n_sides):
         block = Block(stratum[own], None if weights is None else weights[own], units and units.take(own))
         one.add(Part(every.figures, slice(0, len(own)), costs[:, own]), block)
     sums[0].merge(sums[1])
-    centred = means.centred(costs)
-    for groups in (means.apart, Groups(np.array([[0.0, 1.0, 0.0], [0.3, 0.0, 0.7]])), Groups.of([2], 3)):
-        one, other = sums[0].spread(slice(0, 2), groups), means.spread(costs, groups)
-        for name in ("total", "by_group", "means", "alone"):
+    whole = means.sums(costs)
+    for groups in (Groups.apart(3), Groups(np.array([[0.0, 1.0, 0.0], [0.3, 0.0, 0.7]])), Groups.of([2], 3)):
+        one, other = sums[0].spread(slice(0, 2), groups), whole.spread(slice(0, 2), groups)
+        for name in ("total", "fourth", "by_group", "means", "alone"):
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9, atol=1e-20, err_msg=name)
     np.testing.assert_array_equal(sums[0].most, np.abs(costs).max(axis=1))
     found = sums[0].influences(slice(0, 2))
     assert (found is None) == (units is None)
     if units is not None:
-        np.testing.assert_allclose(found, means.by_unit(centred), rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(found, whole.influences(), rtol=1e-9, atol=1e-11)
 
 
 def test_costs_that_are_alike_in_every_class_give_nothing_to_the_last_digit():
@@ -77,5 +86,22 @@ def test_a_class_of_one_unit_is_not_stretched():
     units = TrialUnits.of(np.array([0, 1, 2, 3, 3]))
     design = UnitDesign(home, 2, StratumWeights.of(stratum, 2, None, units))
     assert (design.n_units, design.clusters.seen.tolist()) == (4, [3, 1])
-    np.testing.assert_allclose(design.pairs.factor, [*[np.sqrt(3 * 3 / (4 * 2))] * 3, 0.0], rtol=1e-15)
+    np.testing.assert_allclose(design.factor_of_pairs, [*[np.sqrt(3 * 3 / (4 * 2))] * 3, 0.0], rtol=1e-15)
     np.testing.assert_allclose(design.share, [1 / 3, 1 / 2], rtol=1e-15)
+
+
+@pytest.mark.parametrize("table", [0, 1 << 20])
+@given(seed=SEEDS)
+def test_powers_of_many_problems_are_those_of_each(table, seed):
+    """By a table of units and problems, and by sorting where it would be large."""
+    rng = np.random.default_rng(seed)
+    n_units, n_problems, n = 5, 7, int(rng.integers(0, 60))
+    unit, problem, values = rng.integers(0, n_units, n), rng.integers(0, n_problems, n), rng.normal(size=n)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("deciban.core.resampling.class_sums._TABLE", table)
+        found = sums_of_powers(values, unit, problem, (n_units, n_problems), single=False)
+    sums = np.zeros((n_problems, n_units))
+    np.add.at(sums, (problem, unit), values)
+    np.testing.assert_allclose(found, [(sums**2).sum(axis=1), (sums**4).sum(axis=1)], rtol=1e-9, atol=1e-12)
+    alone = sums_of_powers(values, np.arange(n), problem, (n, n_problems), single=True)
+    np.testing.assert_allclose(alone[1], np.bincount(problem, values**4, minlength=n_problems), rtol=1e-12)

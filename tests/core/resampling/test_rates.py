@@ -74,6 +74,35 @@ def test_a_negative_weight_exchanges_the_ways():
     assert above > below
 
 
+def test_of_two_systems_only_rates_count_of_which_neither_shows_an_error():
+    size = ClassSize(100.0, 100.0, 100)
+    some, none, no_alarm = (RatePart(w, p, v, size) for w, p, v in ((1.0, 0.1, 9e-4), (1.0, 0.0, 0.0), (2.0, 0.0, 0.0)))
+    clean, mixed, busy = RateSum(((none,), (no_alarm,))), RateSum(((some,), (no_alarm,))), RateSum(((some,), (some,)))
+    of_miss, of_alarm = none.distances(0.95), no_alarm.distances(0.95)
+    assert clean.unseen(0.95) == pytest.approx(np.hypot(of_miss, of_alarm))
+    assert clean.unseen(0.95, clean) == clean.unseen(0.95)
+    for one, other in ((clean, mixed), (mixed, clean)):
+        assert one.unseen(0.95, other) == pytest.approx(of_alarm)
+    assert clean.unseen(0.95, busy) == busy.unseen(0.95, clean) == (0.0, 0.0)
+
+
+@given(st.floats(-1, 1), st.lists(st.floats(0, 10), min_size=2, max_size=5))
+def test_distances_of_a_sum_are_a_number_whatever_the_correlation_is(correlation, sizes):
+    parts = [np.array([one, 2.0 * one]) for one in sizes]
+    below, above = combined(parts, correlation)
+    assert 0.0 <= below <= math.fsum(sizes) * (1 + 1e-12)
+    assert above == pytest.approx(2.0 * below)
+    assert combined(parts, 1.0)[0] == pytest.approx(math.fsum(sizes))
+
+
+@pytest.mark.parametrize("n", [1, 3, 7, 46, 81])
+def test_five_clusters_of_equal_size_are_enough_whatever_rounds(n):
+    """In weights such as 1/3, which have no exact sum, too."""
+    for weight in (1.0, 0.1, 1 / 3, 1e-7):
+        assert ClassSize.of(np.full(5, n * weight), 5.0 * n).is_enough
+        assert not ClassSize.of(np.full(4, n * weight), 4.0 * n).is_enough
+
+
 def test_minimum_costs_without_a_false_alarm_hold_the_population():
     """At prior 0.01 the best threshold often lies beyond all non-targets: such intervals must not be the narrowest.
 

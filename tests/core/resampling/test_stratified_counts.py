@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.unit_counts import StrataAsCells, StratifiedCounts, UnitCounts, in_blocks
+from deciban.core.resampling.cells import Cells
+from deciban.core.resampling.unit_counts import StratifiedCounts, UnitCounts, in_blocks, in_strata
 from deciban.core.resampling.units import TrialUnits
 
 RNG = np.random.default_rng(2)
@@ -23,11 +24,8 @@ def counts():
     units = TrialUnits((UNIT,), np.arange(N_UNITS, dtype=np.uint64))
     sizes = np.bincount(STRATUM, minlength=N_STRATA)
     weight, group = (sizes.max() / sizes)[STRATUM], np.zeros(N_UNITS, np.int64)
-    by_cell = UnitCounts.of(CELL, units, StrataAsCells(N_CELLS), group, weight)
-    by_stratum = UnitCounts.of(STRATUM, units, StrataAsCells(N_STRATA), group, weight)
-    spread = np.array([np.bincount(CELL[s == STRATUM], minlength=N_CELLS) / sizes[s] for s in range(N_STRATA)])
-    kept = (by_cell.counts, by_cell.keys, by_cell.in_cells, by_cell.group, by_cell.inside)
-    return StratifiedCounts(*kept, by_stratum=by_stratum.counts, shares=spread)
+    by_cell = UnitCounts.of(CELL.astype(np.float64), units, Cells(np.arange(N_CELLS - 1) + 0.5), group, weight)
+    return StratifiedCounts.of(by_cell, *in_strata(STRATUM, CELL, units, weight, (N_STRATA, N_CELLS)))
 
 
 def test_influences_are_derivatives_of_means_over_strata():

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from deciban.core.training.drawn import Drawn
 from deciban.core.training.linear_objective import Trials
+from deciban.core.training.sums import Drawn
 
 
 def drawn(scores, truth, size):

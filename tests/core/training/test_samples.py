@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deciban.core.training.linear_objective import LinearObjective, Trials
-from deciban.core.training.samples import binned, informative, sample, thinned
+from deciban.core.training.moments import binned, informative, sample, thinned
 from support.training_reference import gaussian, gradients, masses, optimum, pulls
 
 N = 100_000

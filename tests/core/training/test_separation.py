@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from deciban.core.rules.proper import beta_cost_tar
 from deciban.core.training.linear_training import train
 from deciban.errors import InputError
 from support.training_reference import gaussian, masses, optimum
@@ -87,3 +88,41 @@ def test_what_is_added_may_separate_the_classes_as_scores_that_get_weights_may_n
     best = optimum(scores, is_target, mass=masses(is_target), log_odds=base)
     assert fit.converged
     np.testing.assert_allclose([*fit.weights, fit.offset], best, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("rule", [(1.0, 1.0), (2.0, 2.0), (1.5, 1.2)])
+@pytest.mark.parametrize("scale", [1e-3, 1.0])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_what_is_added_separates_nothing_however_far_it_goes(rule, scale, intercept):
+    """Scores that are mere noise have a best weight, and a larger one costs more, whatever the rule is."""
+    rng, is_target = np.random.default_rng(2), np.arange(400) % 2 == 0
+    base = np.where(is_target, 3.0, -3.0) + 0.1 * rng.normal(size=400)
+    scores = scale * rng.normal(size=400)
+    about = {"alpha": rule[0], "beta": rule[1], "log_odds": 0.0, "base": base, "intercept": intercept}
+    fit = train([scores], is_target, **about)
+
+    def cost(weight, offset):
+        x = weight * scores + offset + base
+        own = beta_cost_tar(x[is_target], *rule), beta_cost_tar(-x[~is_target], *rule[::-1])
+        return np.mean(own[0]) / 2 + np.mean(own[1]) / 2
+
+    best = cost(fit.weights[0], fit.offset)
+    assert fit.objective == pytest.approx(best, rel=1e-9)
+    steps = [(step / scale, shift) for step in (-1e-2, 0.0, 1e-2) for shift in (-0.01 * intercept, 0.01 * intercept)]
+    assert min(cost(fit.weights[0] + step, fit.offset + shift) for step, shift in steps) >= best * (1.0 - 1e-12)
+    apart = scale * np.where(is_target, rng.uniform(0.5, 1.0, 400), -rng.uniform(0.5, 1.0, 400))
+    with pytest.raises(InputError, match="best scale is infinite"):
+        train([apart], is_target, **(about | {"base": 0.1 * rng.normal(size=400)}))
+
+
+@pytest.mark.parametrize("rule", [(1.0, 1.0), (2.0, 2.0)])
+def test_without_an_offset_scores_separate_at_zero_only(rule):
+    rng, is_target = np.random.default_rng(3), np.arange(200) % 2 == 0
+    scores = np.where(is_target, rng.uniform(5.0, 7.0, 200), rng.uniform(1.0, 4.0, 200))
+    about = {"alpha": rule[0], "beta": rule[1], "log_odds": 0.0}
+    fit = train([scores], is_target, intercept=False, **about)
+    assert 0.0 < fit.weights[0] < 1.0
+    assert fit.offset == 0.0
+    for other, intercept in ((scores, True), (scores - 4.5, False)):
+        with pytest.raises(InputError, match="best scale is infinite"):
+            train([other], is_target, intercept=intercept, **about)

@@ -89,7 +89,7 @@ def test_a_text_table_is_read_without_the_libraries_of_other_formats(tmp_path):
         [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
     )
     loaded = done.stdout.split()
-    assert "deciban.io.formats.bob" in loaded
+    assert "deciban.io.formats.text_layouts" in loaded
     binary = {one.read.__module__ for one in binary_formats().values() if one.found_in}
     assert not binary & {*loaded}
     assert not [name for name in loaded if name == "h5py" or name.startswith("deciban.io.matrices")]

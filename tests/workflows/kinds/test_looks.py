@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from deciban.trials import ClassScores, Scores
-from deciban.workflows.kinds.looks import Looks, application_messages, decision_messages, messages_on_declared_ratios
+from deciban.workflows.kinds.score_units import (
+    Looks,
+    application_messages,
+    decision_messages,
+    messages_on_declared_ratios,
+)
 
 
 def scores(values, **how):

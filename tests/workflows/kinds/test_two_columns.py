@@ -7,7 +7,7 @@ import deciban
 from deciban import InputError
 from deciban.calibration import AffineCalibrator
 from deciban.io.recognition import recognize
-from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns
+from deciban.workflows.kinds.two_class import read_two_classes, read_two_columns
 
 LABELS = {"target": "bona", "nontarget": "spoof"}
 

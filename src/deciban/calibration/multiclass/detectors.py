@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,17 +14,20 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import classes as _validate_classes
 from deciban.calibration.affine import AffineCalibrator
-from deciban.calibration.multiclass.detector_sources import MappedCosts, amounts_of, train_detectors
-from deciban.calibration.multiclass.feature_looks import ClassCosts
 from deciban.calibration.pav import PavCalibrator
 from deciban.core.classes.loglik import row_blocks
+from deciban.core.rules.expected import ClassCosts
+from deciban.core.training.sums import Sums
 from deciban.errors import TrialError
-from deciban.models.class_sources import SourceClasses
-from deciban.models.labelled_classes import LabelledClasses
+from deciban.models.labelled import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassMap
+from deciban.models.sources import SourceClasses
 from deciban.models.two_class import Calibrator
 from deciban.multiclass import cross_entropy, detection_llrs
+from deciban.multiclass.costs import mixed, surprises
+from deciban.multiclass.tables import ScoredClasses
+from deciban.trials.sources import Chunk, Piece, Wanted
 from deciban.types import FloatArray, ScoreArray
 
 
@@ -267,21 +271,50 @@ def _trained_at_once(data: LabelledClasses, detectors: Sequence[Calibrator]) -> 
 
 
 def _trained_by_passes(data: SourceClasses, detectors: Sequence[Calibrator]) -> float:
-    """The same of trials in pieces: the passes of each detector, and two."""
-    train_detectors(data, detectors, list(_shares(amounts_of(data), data.prior)))
-    costs: ClassCosts = data.look(MappedCosts(data.prior, _AllMapped(data.prior, tuple(detectors))))
-    return costs.mixed(data.prior)
+    """The same of trials in pieces: the passes of each detector, and two; a trial is named by its piece and number."""
+    prior, source = data.prior, data.source
+    amounts: Sums = data.look(partial(_amounts, data.n_classes))
+    for k, (detector, share) in enumerate(zip(detectors, _shares(amounts.total, prior), strict=True)):
+        pieces = source.each(partial(_of_detector, k, prior, share))
+        about: Any = {"classes": (), "systems": (source.classes[k],), "has_weights": True, "is_double": True}
+        own = replace(source, pieces=pieces, has_units=False, are_units=False, **about)
+        detector.fit_pieces(own, data.engine, data.memory)
+    costs: ClassCosts = data.look(partial(_costs, prior, tuple(detectors)))
+    return mixed(costs.of_class, prior)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _AllMapped:
-    """What trained detectors make of log-likelihoods; can be pickled."""
+def _amounts(n_classes: int, chunk: Chunk) -> Sums:
+    """Sum up what the trials of each class weigh."""
+    return Sums.of(np.bincount(chunk.labels, chunk.float_weight, n_classes))
 
-    prior: FloatArray
-    detectors: tuple[Calibrator, ...]
 
-    def __call__(self, loglik: ScoreArray) -> FloatArray:
-        return _joined(_mapped(detection_llrs(loglik, prior=self.prior), self.detectors), self.prior)
+def _of_detector(target: int, prior: FloatArray, share: FloatArray, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read the trials of a piece with the log-likelihood ratio of one class against all others.
+
+    Parameters
+    ----------
+    target : int
+        The class.
+    prior : (n_classes,) array
+    share : (n_classes,) array
+        By which the weights of trials of each class are multiplied.
+    piece : Piece
+    wanted : Wanted
+    """
+    systems = (0,) if wanted.systems else ()
+    chunk = piece.read(replace(wanted, systems=systems, truth=True, weight=True))
+    llrs = [detection_llrs(one, prior=prior)[:, target] for one in chunk.scores if len(chunk.labels)]
+    scores = tuple(llrs) * len(wanted.systems) if llrs else (np.zeros(0),) * len(wanted.systems)
+    own = share[chunk.labels]
+    weight = own if chunk.weight is None else own * chunk.weight
+    return replace(chunk, scores=scores, truth=chunk.labels == target, weight=weight)
+
+
+def _costs(prior: FloatArray, detectors: Sequence[Calibrator], chunk: Chunk) -> ClassCosts:
+    """Sum up logarithmic costs of what trained detectors make of log-likelihoods."""
+    data = LabelledClasses.of_look(chunk, prior)
+    mapped = _joined(_mapped(detection_llrs(data.scores, prior=prior), detectors), prior)
+    return ClassCosts(surprises(ScoredClasses(mapped, data.label, data.weight, None), prior))
 
 
 def _shares(amounts: FloatArray, prior: FloatArray) -> Iterator[FloatArray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -10,13 +11,17 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
-from deciban.calibration.multiclass.feature_looks import ClassCosts, OfFeatures, Ranges, Surprises, require_finite
-from deciban.core.classes.gaussian import NOISE, ClassMoments, FeatureRanges, is_singular, log_densities
+from deciban.core.classes.gaussian import NOISE, ClassMoments, FeatureRanges, FeatureSums, is_singular, log_densities
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import InputError
+from deciban.core.rules.expected import ClassCosts
+from deciban.core.training.sums import Sums
+from deciban.errors import InputError, TrialError
+from deciban.models.labelled import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassModel
-from deciban.multiclass.costs import entropy
+from deciban.multiclass.costs import entropy, mixed, surprises
+from deciban.multiclass.tables import ScoredClasses
+from deciban.trials.sources import Chunk
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _ROW = {"type": "array", "items": {"type": "number"}, "minItems": 1}
@@ -154,17 +159,17 @@ class GaussianBackend(ClassModel):
             If it is none.
         """
         table = _validate.matrix(loglik, "features", "feature")
-        require_finite(table)
+        _require_finite(table)
         return table
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         share = self._share()
-        ranges: FeatureRanges = data.look(Ranges(data.prior))
+        ranges: FeatureRanges = data.look(partial(_ranges, data.prior))
         _require_trials(ranges.counts, data.classes)
         mean, covariance = self._models(data, ranges, share)
         _require_in_range(mean, covariance)
-        costs: ClassCosts = data.look(Surprises(data.prior, mean, covariance))
-        self.mean_, self.covariance_, self.objective_ = mean, covariance, costs.mixed(data.prior)
+        costs: ClassCosts = data.look(partial(_costs, data.prior, mean, covariance))
+        self.mean_, self.covariance_, self.objective_ = mean, covariance, mixed(costs.of_class, data.prior)
         return {
             "objective": self.objective_,
             "objective_relative_to_llr_0": self.objective_ / entropy(data.prior),
@@ -204,7 +209,7 @@ class GaussianBackend(ClassModel):
 
     def _models(self, data: Any, ranges: FeatureRanges, share: float) -> tuple[FloatArray, FloatArray]:
         """Means and covariances in the units of the features."""
-        found = ClassMoments.within(ranges, lambda look: data.look(OfFeatures(data.prior, look)))
+        found = ClassMoments.within(ranges, lambda look: data.look(partial(_of_features, data.prior, look)))
         shared = np.tensordot(data.prior, found.covariance, (0, 0))
         models = shared[None] if share == 1.0 else share * shared + (1.0 - share) * found.covariance
         models = models + self.ridge * np.diag(np.diag(shared))
@@ -381,3 +386,40 @@ def require_regular(
 def _listed(features: IntArray, n_features: int) -> str:
     more = f" (and {len(features) - 1} more of {n_features})" if len(features) > 1 else ""
     return f"feature {features[0]}{more} is"
+
+
+def _require_finite(features: ScoreArray) -> None:
+    """Refuse features that are NaN or infinite.
+
+    Raises
+    ------
+    TrialError
+        If there are such.
+    """
+    if not _validate.all_finite(features):
+        bad = np.flatnonzero(~np.isfinite(features).all(axis=1))
+        raise TrialError(
+            f"features: {len(bad)} of {len(features)} trials have features that are NaN or infinite, the first ",
+            int(bad[0]),
+            ". Gaussian models need finite ones: leave these trials out, or fill them in.",
+        )
+
+
+def _ranges(prior: FloatArray, trials: LabelledClasses | Chunk) -> FeatureRanges:
+    """Find the ranges of the features of trials."""
+    data = LabelledClasses.of_look(trials, prior)
+    _require_finite(data.scores)
+    return FeatureRanges.of(data.scores, data.label, data.n_classes, data.float_weight)
+
+
+def _of_features(prior: FloatArray, look: FeatureSums, trials: LabelledClasses | Chunk) -> Sums:
+    """Look at the features of trials."""
+    data = LabelledClasses.of_look(trials, prior)
+    return look(data.scores, data.label, data.float_weight)
+
+
+def _costs(prior: FloatArray, mean: FloatArray, covariance: FloatArray, trials: LabelledClasses | Chunk) -> ClassCosts:
+    """Sum up logarithmic costs of the log densities of trials."""
+    data = LabelledClasses.of_look(trials, prior)
+    densities = log_densities(data.scores, mean, covariance)
+    return ClassCosts(surprises(ScoredClasses(densities, data.label, data.weight, None), prior))

@@ -133,8 +133,7 @@ def found_for(
 
 def _of_model(plot: str, scores: tuple[str, ...], level: float, parameter: str | None) -> Found:
     from deciban import plots
-    from deciban.models.multiclass import ClassModel
-    from deciban.models.weight_intervals import parameter_intervals, weight_intervals
+    from deciban.models.multiclass import ClassModel, parameter_intervals, weight_intervals
     from deciban.workflows.model_files import trained_model
 
     if len(scores) != 1:
@@ -267,7 +266,7 @@ def _two_sets(
 
 def _of_trials(plot: str, files: Any, about: Any, model: Any, *, read: Mapping[str, Any], quiet: bool) -> Found:
     from deciban import plots
-    from deciban.workflows.pictures import menageries_of, score_pairs_of
+    from deciban.workflows.comparing import menageries_of, score_pairs_of
 
     with working() as say:
         if plot == "zoo":

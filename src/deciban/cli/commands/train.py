@@ -16,8 +16,6 @@ from deciban.cli.shared.options import Asked, SectionedCommand, joining_options,
 from deciban.cli.shared.parsing import METHODS, require_writable
 from deciban.cli.shared.progress import working
 from deciban.messages import as_objects
-from deciban.tables.results import console
-from deciban.tables.text import print_trained
 
 if TYPE_CHECKING:
     from deciban._files import PathLike
@@ -166,8 +164,10 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     """
     from deciban.io.writing import plainly_opened, target_name
     from deciban.models.model import to_text
+    from deciban.tables.results import console
+    from deciban.tables.text import print_trained
     from deciban.workflows import train_files
-    from deciban.workflows.apply_to_folders import require_writable
+    from deciban.workflows.apply import require_writable
 
     request.check(asked.options.files)
     if request.interval and not asked.options.how_sure.intervals:

@@ -13,7 +13,7 @@ from scipy.linalg import helmert, null_space
 from deciban._validate.classes import Names, called
 from deciban.core.classes.certainty import CountedTrials, refuse_ruled_out
 from deciban.core.classes.loglik import relative, row_blocks
-from deciban.core.training.class_parts import ClassTrialsInParts, PartsOfClassTrials, every_trial, uncertain_trials
+from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials, every_trial, uncertain_trials
 from deciban.core.training.descent import LARGE, Fit, Way
 from deciban.core.training.moments import require_scales, standardization
 from deciban.core.training.multiclass_objective import NO_TRIALS, ClassTrials, Errors, farthest_move
@@ -80,7 +80,7 @@ class TransformObjective:
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(size, np.nan), np.full((size, size), np.nan))
         raw, n = (self.basis @ parameters).reshape(-1, self.n_features), len(self.basis)
-        found = self.trials.each(_Terms(self.form, raw, known is None))
+        found = self.trials.each(partial(_terms, self.form, raw, known is None))
         total = found.sums.total
         value, gradient = float(total[0]), total[1 : n + 1]
         if known is None:
@@ -131,7 +131,7 @@ class TransformObjective:
         bound = self._move_bound(change)
         if bound < SUSPICIOUS:
             return bound
-        return max(0.0, float(self.trials.each(_Moved(self.form, raw, change)).high))
+        return max(0.0, float(self.trials.each(partial(_moved, self.form, raw, change)).high))
 
     def _move_bound(self, change: FloatArray) -> float:
         """No log-likelihood moves farther; infinite if the reach of scores is not known."""
@@ -162,28 +162,14 @@ class TransformObjective:
         return features, z, self.trials.label[rows]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Terms:
-    """A look at trials that sums up what they add to value and derivatives."""
-
-    form: TransformObjective
-    raw: FloatArray
-    with_hessian: bool
-
-    def __call__(self, trials: ClassTrials) -> SumsUpTo:
-        return replace(self.form, trials=trials).terms(self.raw, with_hessian=self.with_hessian)
+def _terms(form: TransformObjective, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001
+    """Sum up what trials add to value and derivatives."""
+    return replace(form, trials=trials).terms(raw, with_hessian=with_hessian)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Moved:
-    """A look at trials that finds how far a step moves a log-likelihood against that of the true class, at most."""
-
-    form: TransformObjective
-    raw: FloatArray
-    change: FloatArray
-
-    def __call__(self, trials: ClassTrials) -> Ends:
-        return Ends.up_to(replace(self.form, trials=trials).moved(self.raw, self.change))
+def _moved(form: TransformObjective, raw: FloatArray, change: FloatArray, trials: ClassTrials) -> Ends:
+    """Find how far a step moves a log-likelihood against that of the true class, at most."""
+    return Ends.up_to(replace(form, trials=trials).moved(raw, change))
 
 
 def normalized(loglik: ScoreArray, rows: slice) -> FloatArray:

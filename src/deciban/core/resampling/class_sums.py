@@ -1,7 +1,7 @@
-"""Influences of units on sums of class means, summed up over parts of the trials: what `ClassMeans` is of all of them.
+"""Influences of units on sums of class means: sums over batches of trials, of which data in memory are one.
 
 The influence of a unit is the sum over its trials of ``share * factor * (cost - mean cost of the class)``. Means are
-known when all trials were there; until then costs are taken about a centre, which is the same for all parts. Costs
+known when all trials were there; until then costs are taken about a centre, which is the same for all batches. Costs
 that are alike throughout a class are alike to the centre, and give 0 to the last digit.
 """
 
@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from deciban.core.classes.counts import tally
-from deciban.core.resampling.class_design import ClusterDesign, Groups, Spread, UnitPairs, influence_factors, stretches
+from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, influence_factors, stretches
 from deciban.core.resampling.rates import small_sample_factors
-from deciban.core.resampling.units import TrialUnits
-from deciban.types import CountArray, FloatArray, IntArray
+from deciban.core.resampling.unit_counts import groups_of_units
+from deciban.core.resampling.units import Keys, TrialUnits
+from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,8 +34,8 @@ class StratumWeights:
         Trials of what has a mean of its own: a class, or one of the classes of a group.
     totals, squares : (n_strata,) arrays
         Sums of their weights, and of squares of weights.
-    by_unit : (n_strata, n_units) array or None
-        Sums of the weights of the trials of each unit; None where every trial is a unit by itself.
+    by_unit : (n_strata, n_units) sparse matrix or None
+        Sums of the weights of the trials of each unit; None where every trial is a unit and none is listed.
     are_whole : bool
         Whether weights are whole numbers, so that a trial may count as several.
     """
@@ -40,7 +43,7 @@ class StratumWeights:
     n_trials: IntArray
     totals: FloatArray
     squares: FloatArray
-    by_unit: FloatArray | None
+    by_unit: Any
     are_whole: bool = True
 
     @classmethod
@@ -51,10 +54,11 @@ class StratumWeights:
         own = np.ones(len(stratum)) if weights is None else weights.astype(np.float64)
         by_unit = None
         if units is not None:
-            by_unit = np.zeros((n_strata, units.n_units))
+            from scipy.sparse import csr_matrix  # few need it
+
             at, codes = entries_of(units)
             some = slice(None) if at is None else at
-            np.add.at(by_unit, (stratum[some], codes), own[some])
+            by_unit = csr_matrix((own[some], (stratum[some], codes)), shape=(n_strata, units.n_units))
         totals, squares = (np.bincount(stratum, w, minlength=n_strata).astype(np.float64) for w in (own, own * own))
         is_whole = weights is None or weights.dtype == np.int64
         return cls(np.bincount(stratum, minlength=n_strata), totals, squares, by_unit, is_whole)
@@ -93,20 +97,18 @@ class UnitDesign:
     home: IntArray
     n_classes: int
     weights: StratumWeights
+    _codes: dict[bytes, tuple[IntArray, IntArray, IntArray, IntArray]] = field(default_factory=dict, init=False)
 
     @cached_property
     def n_units(self) -> int:
         """Number of units that have trials."""
-        by_unit = self.weights.by_unit
-        return int(self.weights.n_trials.sum() if by_unit is None else np.count_nonzero(by_unit.any(axis=0)))
+        return int(self.weights.n_trials.sum() if self.weights.by_unit is None else len(np.unique(self._filled[1])))
 
     @cached_property
     def _filled(self) -> tuple[IntArray, IntArray, FloatArray]:
         """Strata and units of which there are trials, and the weight of these."""
-        by_unit = self.weights.by_unit
-        assert by_unit is not None  # noqa: S101  # who asks looked
-        stratum, unit = np.nonzero(by_unit)
-        return stratum, unit, np.asarray(by_unit[stratum, unit])
+        table = self.weights.by_unit.tocoo()
+        return table.row.astype(np.int64), table.col.astype(np.int64), table.data
 
     @cached_property
     def clusters(self) -> ClusterDesign:
@@ -129,41 +131,109 @@ class UnitDesign:
         """What a trial of weight 1 contributes to the mean of its class, by stratum."""
         return np.asarray(1.0 / self.of_home[self.home])
 
+    @property
+    def n_listed(self) -> int:
+        """All units, also those without a trial."""
+        return int(self.weights.by_unit.shape[1])
+
+    @property
+    def stratum_of_pairs(self) -> IntArray:
+        """The stratum of each pair of a stratum and a unit of which there are trials."""
+        return self._filled[0]
+
+    @property
+    def unit_of_pairs(self) -> IntArray:
+        """The unit of each pair."""
+        return self._filled[1]
+
+    @property
+    def weight_of_pairs(self) -> FloatArray:
+        """The weight of the trials of each pair."""
+        return self._filled[2]
+
     @cached_property
-    def pairs(self) -> UnitPairs:
-        """Pairs of strata and units of which there are trials, with the factors of influences."""
-        stratum, unit, weight = self._filled
-        own = self.weights
-        assert own.by_unit is not None  # noqa: S101  # who asks looked
+    def home_of_pairs(self) -> IntArray:
+        """The class of each pair."""
+        return np.asarray(self.home[self.stratum_of_pairs])
+
+    @cached_property
+    def factor_of_pairs(self) -> FloatArray:
+        """By which the influences of each pair are multiplied; see `influence_factors`."""
+        stratum, _, weight = self._filled
         seen = np.bincount(stratum, minlength=len(self.home)).astype(np.float64)
-        factor = influence_factors(stratum, weight / own.totals[stratum], seen, self.n_units)
-        return UnitPairs(self.home[stratum], unit, factor, own.by_unit.shape[1])
+        return influence_factors(stratum, weight / self.weights.totals[stratum], seen, self.n_units)
+
+    @cached_property
+    def are_single(self) -> bool:
+        """Whether no unit is in two pairs."""
+        return len(np.unique(self.unit_of_pairs)) == len(self.unit_of_pairs)
+
+    def by_unit(self, values: FloatArray) -> FloatArray:
+        """Return sums over the pairs of each unit, (n_metrics, n_units), of (n_metrics, n_pairs)."""
+        return np.array([np.bincount(self.unit_of_pairs, row, minlength=self.n_listed) for row in values])
+
+    def powers(self, values: FloatArray, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return sums of powers over units of the influences on some metrics.
+
+        Parameters
+        ----------
+        values : (n_metrics, n_pairs) array
+        groups : Groups
+
+        Returns
+        -------
+        total, fourth : (n_metrics,) arrays
+            Sums of second and of fourth powers, through all groups.
+        by_group : (n_metrics, n_groups) array
+            Sums of second powers, through each group.
+        """
+        n_groups = len(groups)
+        if self.are_single:
+            group = groups.of_class[self.home_of_pairs]
+            some = np.flatnonzero(group >= 0)
+            squares = np.square(values[:, some])
+            by_group = np.array([np.bincount(group[some], row, minlength=n_groups) for row in squares])
+            return by_group.sum(axis=1), np.einsum("mp,mp->m", squares, squares), by_group
+        some, place, group, unit = self._grouped(groups)
+        total, fourth, by_group = np.zeros(len(values)), np.zeros(len(values)), np.zeros((len(values), n_groups))
+        for k, row in enumerate(values):
+            sums = np.bincount(place, row[some], minlength=len(group))
+            by_group[k] = np.bincount(group, sums * sums, minlength=n_groups)
+            squares = np.square(np.bincount(unit, sums))
+            total[k], fourth[k] = squares.sum(), squares @ squares
+        return total, fourth, by_group
+
+    def _grouped(self, groups: Groups) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return the pairs of any group, the pair of group and unit of each, and group and unit of these."""
+        key = groups.of_class.tobytes()
+        if key not in self._codes:
+            group = groups.of_class[self.home_of_pairs]
+            some = np.flatnonzero(group >= 0)
+            known, place = np.unique(
+                group[some] * np.int64(self.n_listed) + self.unit_of_pairs[some], return_inverse=True
+            )
+            self._codes.clear()
+            self._codes[key] = some, place, known // self.n_listed, known % self.n_listed
+        return self._codes[key]
 
     @property
     def n_pairs(self) -> int:
         """How many strata and units have trials together."""
         return len(self._filled[1])
 
-    @property
-    def stratum_of_pairs(self) -> IntArray:
-        """The stratum of each pair."""
-        return self._filled[0]
-
     def pair_of(self, stratum: IntArray, unit: IntArray) -> IntArray:
         """Return the positions of pairs of which there are trials."""
-        n_units = np.int64(self.pairs.n_units)
-        known = self.stratum_of_pairs * n_units + self.pairs.unit
-        return np.asarray(np.searchsorted(known, stratum * n_units + unit))
+        return np.asarray(np.searchsorted(self._known, stratum * np.int64(self.n_listed) + unit))
+
+    @cached_property
+    def _known(self) -> IntArray:
+        """Numbers of the pairs, ascending."""
+        return self.stratum_of_pairs * self.n_listed + self.unit_of_pairs
 
     def factor_of_single(self, stratum: IntArray, weights: FloatArray) -> FloatArray:
         """Return the factors of jackknife influences where every trial is a unit, beside `stretch`."""
         own = self.weights
         return small_sample_factors(weights / own.totals[stratum], own.n_trials[stratum].astype(np.float64))
-
-    @property
-    def weight_of_pairs(self) -> FloatArray:
-        """The weight of the trials of each pair."""
-        return self._filled[2]
 
     @cached_property
     def stretch(self) -> FloatArray:
@@ -189,9 +259,9 @@ class Part:
     costs: FloatArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Block:
-    """Trials that count, in the order of their strata within each class.
+    """A batch of trials that count, in the order of their strata within each class.
 
     Attributes
     ----------
@@ -204,6 +274,27 @@ class Block:
     stratum: IntArray
     weights: CountArray | None
     units: TrialUnits | None
+    _entries: dict[tuple[int, int], tuple[IntArray | None, IntArray, IntArray]] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> FloatArray:
+        """How much each trial counts."""
+        return np.ones(len(self.stratum)) if self.weights is None else self.weights.astype(np.float64)
+
+    def entries(self, trials: slice, design: UnitDesign) -> tuple[IntArray | None, IntArray, IntArray]:
+        """Return an entry for each unit of some trials.
+
+        Positions of trials (None if each has one unit), the pairs of strata and units that occur, and the place of each
+        entry among these.
+        """
+        key = trials.start, trials.stop
+        if key not in self._entries:
+            assert self.units is not None  # noqa: S101  # else trials are units
+            at, codes = entries_of(self.units.take(trials))
+            own = self.stratum[trials]
+            pair = design.pair_of(own if at is None else own[at], codes)
+            self._entries[key] = (at, *np.unique(pair, return_inverse=True))
+        return self._entries[key]
 
     def runs(self, trials: slice) -> tuple[IntArray, IntArray]:
         """Where strata begin among some trials, and which they are."""
@@ -260,7 +351,7 @@ class CostSums(ABC):
             return
         costs = np.asarray(part.costs - self.centre[part.figures[:, None], block.stratum[part.trials]])
         at = part.figures[:, None], strata
-        own = np.ones(costs.shape[1]) if block.weights is None else block.weights[part.trials].astype(np.float64)
+        own = block.counts[part.trials]
         weighted = costs * own
         self.sums[at] += np.add.reduceat(weighted, begins, axis=1)
         self.squared[at] += np.add.reduceat(weighted * costs, begins, axis=1)
@@ -283,15 +374,15 @@ class CostSums(ABC):
         np.maximum(self.most, other.most, out=self.most)
 
     @abstractmethod
-    def influences(self, rows: slice) -> FloatArray | None:
+    def influences(self, rows: slice = slice(None)) -> FloatArray | None:
         """Of all units on some figures, (n_figures, n_units), once all trials are there; None of single trials."""
 
     @abstractmethod
     def powers(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return sums of powers over units of influences on some figures; see `UnitPairs.powers`."""
+        """Return sums of powers over units of influences on some figures; see `UnitDesign.powers`."""
 
     def spread(self, rows: slice, groups: Groups) -> Spread:
-        """Return how some figures vary, once all trials are there; see `ClassMeans.spread`."""
+        """Return how some figures vary, group by group of classes, once all trials are there."""
         design = self.design
         totals, of_home = design.weights.totals, design.of_home[design.home]
         means = (self.sums[rows] + self.centre[rows] * totals) / of_home
@@ -307,36 +398,31 @@ class ByUnit(CostSums):
 
     def __init__(self, centre: FloatArray, design: UnitDesign) -> None:
         super().__init__(centre, design)
-        self.by_pair = np.zeros((len(centre), len(design.pairs.unit)))
+        self.by_pair = np.zeros((len(centre), design.n_pairs))
 
     def _sums(self) -> tuple[FloatArray, ...]:
         return (self.by_pair,)
 
     def _add(self, part: Part, block: Block, costs: FloatArray, weights: FloatArray) -> None:
-        from scipy.sparse import csr_matrix  # few need it
-
-        assert block.units is not None  # noqa: S101  # else trials are units
-        at, codes = entries_of(block.units.take(part.trials))
-        trial = np.arange(costs.shape[1]) if at is None else at
-        pair = self.design.pair_of(block.stratum[part.trials][trial], codes)
-        own, place = np.unique(pair, return_inverse=True)
-        members = csr_matrix((weights[trial], (place, trial)), shape=(len(own), costs.shape[1]))
-        self.by_pair[part.figures[:, None], own] += np.asarray(members @ costs.T).T
+        trial, own, place = block.entries(part.trials, self.design)
+        values = costs * weights if trial is None else (costs * weights)[:, trial]
+        found = np.array([np.bincount(place, row, minlength=len(own)) for row in values])
+        self.by_pair[part.figures[:, None], own] += found
 
     def _influences(self, rows: slice) -> FloatArray:
         """Influences of units through strata, (n_figures, n_pairs)."""
-        design, pairs = self.design, self.design.pairs
+        design = self.design
         means, stratum = self.sums[rows] / design.weights.totals, design.stratum_of_pairs
         found = self.by_pair[rows] - means[:, stratum] * design.weight_of_pairs
-        return np.asarray(found * (design.share[stratum] * pairs.factor))
+        return np.asarray(found * (design.share[stratum] * design.factor_of_pairs))
 
-    def influences(self, rows: slice) -> FloatArray:
+    def influences(self, rows: slice = slice(None)) -> FloatArray:
         """See `CostSums.influences`."""
-        return self.design.pairs.by_unit(self._influences(rows))
+        return self.design.by_unit(self._influences(rows))
 
     def powers(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
         """See `CostSums.powers`."""
-        return self.design.pairs.powers(self._influences(rows), groups)
+        return self.design.powers(self._influences(rows), groups)
 
 
 class BySegment(CostSums):
@@ -367,7 +453,7 @@ class BySegment(CostSums):
                 one[at] += np.add.reduceat(term, begins, axis=1)
                 term = term * costs
 
-    def influences(self, rows: slice) -> None:  # noqa: ARG002  # there are as many as trials
+    def influences(self, rows: slice = slice(None)) -> None:  # noqa: ARG002  # there are as many as trials
         """See `CostSums.influences`."""
         return
 
@@ -403,31 +489,24 @@ _TABLE = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class ClassMeans:
-    """Trials, class by class, whose costs are averaged by class, and their units.
+    """All trials in one batch, class by class, whose costs are averaged by class, and their units.
 
     The derivative of a sum of class means in the weight of a unit, which counts in all of its trials, is the sum over
     these of ``share * (cost - mean cost of the class)``: classes have as much weight as before, whatever a unit weighs.
-    Influences are these derivatives with the factors of `deciban.core.resampling.class_design.influence_factors`.
+    Influences are these derivatives with the factors of `deciban.core.resampling.clusters.influence_factors`.
 
     Attributes
     ----------
-    share : (n_trials,) array
-        What each trial contributes to the mean of its class.
-    begins : (n_classes,) int array
-        Where each class begins; none is empty. A group of classes is as many as have a mean of their own.
+    design : UnitDesign
+    block : Block
+        The trials.
     units : TrialUnits
         Of the trials, one on each or two.
-    label : (n_trials,) int array
-        The class of each.
-    n_trials : (n_classes,) array
-        How many there are; whole weights count several.
     """
 
-    share: FloatArray
-    begins: IntArray
+    design: UnitDesign
+    block: Block
     units: TrialUnits
-    label: IntArray
-    n_trials: FloatArray
 
     @classmethod
     def of(cls, label: IntArray, stratum: IntArray, weights: CountArray | None, units: TrialUnits) -> ClassMeans:
@@ -445,127 +524,42 @@ class ClassMeans:
         --------
         >>> label = np.array([0, 0, 1, 1, 1, 1])
         >>> means = ClassMeans.of(label, label, None, TrialUnits.of(["a", "b", "a", "b", "b", "a"]))
-        >>> means.by_unit(means.centred(np.array([[1.0, 0.0, 1.0, 0.0, 0.0, 0.0]])))
+        >>> means.sums(np.array([[1.0, 0.0, 1.0, 0.0, 0.0, 0.0]])).influences()
         array([[ 0.375, -0.375]])
         """
-        own = np.ones(len(label)) if weights is None else weights.astype(np.float64)
-        totals = np.bincount(label, own)
-        is_whole = weights is not None and weights.dtype == np.int64
-        n_trials = np.asarray(totals if is_whole else np.bincount(label), np.float64)
-        return cls(own / totals[label], np.flatnonzero(np.diff(stratum, prepend=-1)), units, label, n_trials)
+        begins = np.flatnonzero(np.diff(stratum, prepend=-1))
+        own = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(stratum)))
+        weighing = StratumWeights.of(own, len(begins), weights, units)
+        return cls(UnitDesign(label[begins], int(label[-1]) + 1, weighing), Block(own, weights, units), units)
 
-    @cached_property
-    def lengths(self) -> IntArray:
-        """Trials of each class."""
-        return np.diff(self.begins, append=len(self.share))
-
-    @cached_property
-    def _entries(self) -> tuple[IntArray | None, IntArray]:
-        """Positions of trials and units, an entry for each unit of a trial; no positions where each trial has one."""
-        one = self.units.codes[0]
-        if len(self.units.codes) == 1:
-            return None, one
-        other = self.units.codes[1]
-        more = np.flatnonzero(one != other)
-        return np.concatenate((np.arange(len(one)), more)), np.concatenate((one, other[more]))
+    @property
+    def n_trials(self) -> int:
+        """How many there are."""
+        return len(self.block.stratum)
 
     @cached_property
     def are_single(self) -> bool:
-        """Whether no unit has two trials."""
-        at, codes = self._entries
-        return at is None and int(np.bincount(codes).max(initial=0)) <= 1
+        """Whether every trial is a unit by itself."""
+        return len(self.units.codes) == 1 and self.design.n_units == self.n_trials
 
     @cached_property
-    def n_units(self) -> int:
-        """Number of units that have trials here."""
-        return int(np.count_nonzero(np.bincount(self._entries[1])))
+    def share(self) -> FloatArray:
+        """What each trial contributes to the mean of its class."""
+        return np.asarray(self.block.counts * self.design.share[self.block.stratum])
 
-    @cached_property
-    def stratum(self) -> IntArray:
-        """Of each trial, the position of the class whose mean it is part of."""
-        return np.repeat(np.arange(len(self.begins)), self.lengths)
-
-    @cached_property
-    def pairs(self) -> UnitPairs:
-        """Pairs of strata and units of which there are trials; where each trial is a unit by itself, the trials."""
-        return self._pairs[0]
-
-    @cached_property
-    def _pairs(self) -> tuple[UnitPairs, IntArray | None]:
-        """The pairs, and that of each entry; None where entries are pairs."""
-        at, codes = self._entries
-        stratum, label = (own if at is None else own[at] for own in (self.stratum, self.label))
-        share = self.share if at is None else self.share[at]
-        place = None
-        if not self.are_single:
-            key = stratum.astype(np.int64) * self.units.n_units + codes
-            known, first, place = np.unique(key, return_index=True, return_inverse=True)
-            share = np.asarray(np.bincount(place, share), np.float64)
-            stratum = stratum[first]
-            label, codes = label[first], known % self.units.n_units
-        whole = np.add.reduceat(self.share, self.begins)
-        seen = np.bincount(stratum, minlength=len(self.begins)).astype(np.float64)
-        factor = influence_factors(stratum, share / whole[stratum], seen, self.n_units)
-        return UnitPairs(label, codes, factor, self.units.n_units), place
-
-    def factors(self, side: int) -> FloatArray:
-        """Return the factors of the influences of the units on a side of the trials, (n_trials,)."""
-        pairs, place = self._pairs
-        if place is None:
-            return pairs.factor
-        n, found = len(self.share), np.zeros(len(self.share))
-        if side == 0:
-            return np.asarray(pairs.factor[place[:n]])
-        more = np.flatnonzero(self.units.codes[0] != self.units.codes[1])
-        found[more] = pairs.factor[place[n:]]
+    def sums(self, costs: FloatArray) -> CostSums:
+        """Return the sums of costs (n_figures, n_trials)."""
+        part = Part(np.arange(len(costs)), slice(0, self.n_trials), costs)
+        centre = centre_of([part], self.block, (len(costs), len(self.design.home)))
+        found = CostSums.empty(centre, self.design)
+        found.add(part, self.block)
         return found
 
-    def centred(self, costs: FloatArray) -> FloatArray:
-        """Costs (..., n_trials), less the mean of the class, times share: derivatives in weights of trials.
-
-        Costs that are alike throughout a class give 0 to the last digit.
-        """
-        return centred(costs, self.share, self.begins)
-
-    def sums_by_unit(self, values: FloatArray) -> FloatArray:
-        """Sums over the trials of each unit, (n_rows, n_units), of values (n_rows, n_trials); without factors."""
-        at, codes = self._entries
-        rows = values if at is None else values[:, at]
-        return np.array([np.bincount(codes, row, minlength=self.units.n_units) for row in rows])
-
-    def by_pair(self, centred: FloatArray) -> FloatArray:
-        """Influences of units through strata, (n_figures, n_pairs), from `centred` costs (n_figures, n_trials)."""
-        pairs, place = self._pairs
-        at = self._entries[0]
-        if place is None:
-            return centred * pairs.factor
-        rows = centred if at is None else centred[:, at]
-        n = len(pairs.unit)
-        return np.array([np.bincount(place, row, minlength=n) for row in rows]) * pairs.factor
-
-    def by_unit(self, centred: FloatArray) -> FloatArray:
-        """Influences of all units, (n_figures, n_units), from `centred` costs (n_figures, n_trials)."""
-        return self.pairs.by_unit(self.by_pair(centred))
-
-    def squares(self, centred: FloatArray) -> FloatArray:
-        """Sums of squares of the influences of all units, (n_figures,)."""
-        return self.pairs.powers(self.by_pair(centred), self.apart)[0]
-
-    @property
-    def apart(self) -> Groups:
-        """Each class by itself."""
-        return Groups.apart(len(self.n_trials))
-
-    def spread(self, costs: FloatArray, groups: Groups) -> Spread:
-        """Return how sums of means of costs (n_figures, n_trials) vary, group by group of classes."""
-        own, n_groups = self.centred(costs), len(groups)
-        powers = self.pairs.powers(self.by_pair(own), groups)
-        group = groups.of_class[self.label]
-        some = np.flatnonzero(group >= 0)
-        at, share, n = group[some], self.share[some], self.n_trials[self.label[some]]
-        means = [np.bincount(at, share * row[some], minlength=n_groups) for row in costs]
-        alone = [np.bincount(at, row[some] ** 2 / (share * n), minlength=n_groups) for row in own]
-        return Spread(*powers, np.array(means), np.array(alone))
+    @cached_property
+    def _factors(self) -> FloatArray:
+        """Of the influences of units: those of all trials, then those of second units."""
+        _, own, place = self.block.entries(slice(0, self.n_trials), self.design)
+        return np.asarray(self.design.factor_of_pairs[own][place])
 
     def powers_apart(self, centred: FloatArray, problem: IntArray, n_problems: int, at: IntArray) -> FloatArray:
         """Return second and fourth powers of influences, summed over units, for many problems: (2, n_problems).
@@ -579,25 +573,18 @@ class ClassMeans:
         at : (n,) int array
             Which trial each number is of.
         """
-        unit, values = self.units.codes[0][at], centred * self.factors(0)[at]
+        unit, values = self.units.codes[0][at], centred * self._factors[at]
         if len(self.units.codes) > 1:
-            other = self.units.codes[1][at]
-            more = np.flatnonzero(unit != other)
-            values = np.concatenate((values, centred[more] * self.factors(1)[at[more]]))
-            problem, unit = np.concatenate((problem, problem[more])), np.concatenate((unit, other[more]))
+            one, other = self.units.codes
+            second = np.cumsum(one != other) - 1 + self.n_trials
+            more = np.flatnonzero(unit != other[at])
+            values = np.concatenate((values, centred[more] * self._factors[second[at[more]]]))
+            problem, unit = np.concatenate((problem, problem[more])), np.concatenate((unit, other[at[more]]))
         return sums_of_powers(values, unit, problem, (self.units.n_units, n_problems), single=self.are_single)
-
-    @cached_property
-    def design(self) -> ClusterDesign:
-        """Sizes of the classes, and how far they have the same units."""
-        at, codes = self._entries
-        label, share = (self.label, self.share) if at is None else (self.label[at], self.share[at])
-        shape = len(self.n_trials), self.units.n_units
-        return ClusterDesign.of(label, codes, share, shape, self.n_trials)
 
 
 def centred(costs: FloatArray, share: FloatArray, begins: IntArray) -> FloatArray:
-    """Costs (..., n), less the mean of their run by shares, and times their shares; see `ClassMeans.centred`."""
+    """Costs (..., n), less the mean of their run by shares, and times their shares."""
     lengths = np.diff(begins, append=len(share))
     found = costs - np.repeat(costs[..., begins], lengths, axis=-1)
     sums = np.add.reduceat(found * share, begins, axis=-1)
@@ -636,3 +623,163 @@ def sums_of_powers(
         of_unit, home = np.add.reduceat(values[order], begins), problem[order][begins]
     squares = of_unit * of_unit
     return np.stack([np.bincount(home, powers, minlength=n_problems) for powers in (squares, squares * squares)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shares:
+    """What trials of a batch contribute to the means of their classes.
+
+    Attributes
+    ----------
+    stratum, share : (n_trials,) arrays
+    factor : (n_entries,) array
+        Of the influences of units, for each unit of each trial.
+    trial : (n_entries,) int array or None
+        The trial of each entry; None if each trial has one unit.
+    group : (n_entries,) int array
+        The group of the unit; empty where each trial is one.
+    """
+
+    stratum: IntArray
+    share: FloatArray
+    factor: FloatArray
+    trial: IntArray | None
+    group: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class DealtUnits:
+    """Units of a design, in groups if there are many: the influences of a group are those of its units, summed.
+
+    Attributes
+    ----------
+    design : UnitDesign
+        Of all trials.
+    keys : (n_units,) uint64 array or None
+        Of all units; None where each trial is one.
+    most : int
+        Number of groups for more units than that.
+    """
+
+    design: UnitDesign
+    keys: Keys | None
+    most: int
+
+    @cached_property
+    def group(self) -> IntArray:
+        """The group of each unit."""
+        assert self.keys is not None  # noqa: S101  # who asks looked
+        return groups_of_units(self.keys, self.most) if len(self.keys) > self.most else np.arange(len(self.keys))
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are; none where each trial is a unit."""
+        return 0 if self.keys is None else min(len(self.keys), self.most)
+
+    @property
+    def n_units(self) -> int:
+        """How many units, or groups of them, have influences."""
+        return self.design.n_units if self.keys is None else min(self.design.n_units, self.n_groups)
+
+    @cached_property
+    def parts(self) -> FloatArray:
+        """What each group has of each stratum, times the factors of its units, (n_strata, n_groups)."""
+        design, stratum = self.design, self.design.stratum_of_pairs
+        place = stratum * self.n_groups + self.group[design.unit_of_pairs]
+        own = design.weight_of_pairs * design.factor_of_pairs * design.share[stratum]
+        found = np.bincount(place, own, minlength=len(design.home) * self.n_groups).astype(np.float64, copy=False)
+        return found.reshape(-1, self.n_groups)
+
+    def shares(self, block: Block) -> Shares:
+        """Return what the trials of a batch contribute."""
+        design, stratum, counts = self.design, block.stratum, block.counts
+        share = np.asarray(design.share[stratum] * counts)
+        if self.keys is None:
+            factor = design.factor_of_single(stratum, counts) * design.stretch[stratum]
+            return Shares(stratum, share, factor, None, np.zeros(0, np.int64))
+        trial, own, place = block.entries(slice(0, len(stratum)), design)
+        pair = own[place]
+        return Shares(stratum, share, design.factor_of_pairs[pair], trial, self.group[design.unit_of_pairs[pair]])
+
+
+class SharesBelow:
+    """Trials of two sides below thresholds, by stratum and by group of units, for some curves.
+
+    Parameters
+    ----------
+    units : DealtUnits
+    is_target : (n_strata,) bool array
+        Strata of the first side; all others are on the second one.
+    n_curves, n_places : int
+        Each curve has as many thresholds, in ascending order.
+    """
+
+    def __init__(self, units: DealtUnits, is_target: BoolArray, n_curves: int, n_places: int) -> None:
+        self.units, self.is_target = units, is_target
+        self.once = np.zeros((n_curves, len(is_target), n_places + 1))
+        self.squared = np.zeros_like(self.once)
+        self.by_unit = np.zeros((n_curves, 2, units.n_groups, n_places + 1))
+
+    @property
+    def tables(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What adds up over batches."""
+        return self.once, self.squared, self.by_unit
+
+    def counted(
+        self, own: Shares, weight: FloatArray, places: Sequence[IntArray]
+    ) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Return tables, and what the trials of a batch add to them.
+
+        Parameters
+        ----------
+        own : Shares
+        weight : (n_trials,) array
+            That of the share of the class of each trial in the sum.
+        places : sequence of (n_trials,) int arrays
+            For each curve, how many of the thresholds are at or below each trial.
+        """
+        share = own.share * weight
+        for k, place in enumerate(places):
+            yield _sums(self.once[k], own.stratum, place, share)
+            if self.units.keys is None:
+                yield _sums(self.squared[k], own.stratum, place, np.square(share * own.factor))
+                continue
+            some = slice(None) if own.trial is None else own.trial
+            side = np.where(self.is_target[own.stratum], 0, self.units.n_groups)[some]
+            table = self.by_unit[k].reshape(-1, self.by_unit.shape[-1])
+            yield _sums(table, side + own.group, place[some], share[some] * own.factor)
+
+    def rates(self) -> FloatArray:
+        """Return the shares of the first side below thresholds, and of the second at or above: (n_curves, 2, ...)."""
+        below = np.cumsum(self.once[:, self.is_target].sum(axis=1), axis=1)[:, :-1]
+        above = np.cumsum(self.once[:, ~self.is_target].sum(axis=1)[:, ::-1], axis=1)[:, -2::-1]
+        return np.stack((below, above), axis=1)
+
+    def squares(self, factors: FloatArray) -> FloatArray:
+        """Return sums of squares of influences of the sum of both sides and of each: (3, n_curves, n_places).
+
+        Parameters
+        ----------
+        factors : (2, n_places) array
+            By which the shares below thresholds of each side are multiplied.
+        """
+        below, sides = np.cumsum(self.once, axis=2), (self.is_target, ~self.is_target)
+        if self.units.keys is None:
+            total, size = np.cumsum(self.squared, axis=2), below[:, :, -1:]
+            share = np.divide(below, size, out=np.zeros(below.shape), where=size > 0.0)
+            rest = np.maximum(total[:, :, -1:] - total, 0.0)
+            squares = (np.square(1.0 - share) * total + np.square(share) * rest)[:, :, :-1]
+            of_sides = [np.square(own) * squares[:, some].sum(axis=1) for own, some in zip(factors, sides, strict=True)]
+            return np.stack((sum(of_sides), *of_sides))
+        design, both = self.units.design, list[FloatArray]()
+        shares = below / (design.weights.totals * design.share)[:, None]
+        for k, (some, own) in enumerate(zip(sides, factors, strict=True)):
+            influences = np.cumsum(self.by_unit[:, k], axis=2) - self.units.parts[some].T @ shares[:, some]
+            both.append(own * influences[:, :, :-1])
+        return np.stack([np.einsum("cup,cup->cp", one, one) for one in (both[0] + both[1], *both)])
+
+
+def _sums(table: FloatArray, row: IntArray, place: IntArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a table, and values added up by its rows and places."""
+    found = np.bincount(row * table.shape[1] + place, values, minlength=table.size)
+    return table, found.astype(np.float64, copy=False).reshape(table.shape)

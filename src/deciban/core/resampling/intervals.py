@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from scipy import special
 
 from deciban._validate import arrays as _validate
-from deciban.core.resampling.rates import RateSum
-from deciban.core.resampling.scales import Scale, bounds_on_scale, t_quantile
+from deciban.core.resampling.rates import RateSum, Scale, bounds_on_scale, t_quantile
 
 ROUNDING = 1e-13
 """Share of a figure, or of the greatest influence on it, below which a difference is that of sums in another order."""

@@ -225,9 +225,9 @@ class LeftOut:
     def __init__(self, means: ClassMeans, n_groups: int) -> None:
         group = groups_of_units(means.units.keys, n_groups)
         self.sides: list[IntArray] = [group[codes] for codes in means.units.codes]
-        self.share, self._stratum, self.n_groups = means.share, means.stratum, int(group.max(initial=0)) + 1
-        whole = np.add.reduceat(means.share, means.begins)
-        masses = [np.add.reduceat(means.share * self.stays(k), means.begins) for k in range(self.n_groups)]
+        self.share, self._stratum, self.n_groups = means.share, means.block.stratum, int(group.max(initial=0)) + 1
+        whole = means.design.weights.totals * means.design.share
+        masses = [np.bincount(self._stratum, means.share * self.stays(k)) for k in range(self.n_groups)]
         self.is_possible = self.n_groups > 1 and all(bool((mass > 0.0).all()) for mass in masses)
         self._factors = [whole / np.where(mass > 0.0, mass, 1.0) for mass in masses]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -487,19 +487,13 @@ def count_singles(
     """
     n_cells, keys = len(in_cells[0]), units[0].keys
     group, places = groups_of_units(keys, n_groups), list[IntArray]()
-    owned, squares, fourths = list[CountArray](), list[CountArray](), list[CountArray]()
-    masses = list[FloatArray | float]()
+    sums, masses = list[tuple[CountArray, CountArray, CountArray]](), list[FloatArray | None]()
     for cell, own, weight in zip(cells, units, weights, strict=True):
-        place = group[own.codes[0]] * n_cells + cell
-        places.append(place)
-        owned.append(_sums(place, weight, n_groups, n_cells))
-        mass: FloatArray | float = 1.0
-        if weight is not None:  # with the factors of a jackknife
-            own_mass = np.asarray(weight, np.float64)
-            mass = own_mass * small_sample_factors(own_mass / own_mass.sum())
-        masses.append(mass)
-        for power, sums in ((2, squares), (4, fourths)):
-            sums.append(owned[-1] if weight is None else _sums(place, np.power(mass, power), n_groups, n_cells))
+        places.append(group[own.codes[0]] * n_cells + cell)
+        total = 0.0 if weight is None else float(weight.sum())
+        masses.append(None if weight is None else jackknife_weights(weight, total, int(np.count_nonzero(weight))))
+        sums.append(sums_of_singles(places[-1], weight, masses[-1], (n_groups, n_cells)))
+    owned, squares, fourths = zip(*sums, strict=True)
     counts = SingleCounts.of_classes(owned, squares, fourths, in_cells)
     n_rows = counts[0].n_units
     row: IntArray = np.full(len(keys), n_rows, np.int32)
@@ -515,30 +509,65 @@ def count_singles(
     if any(one is not None for one in weights):
         weight = np.zeros(len(keys))
         for own, mass in zip(units, masses, strict=True):
-            weight[own.codes[0]] = mass
+            weight[own.codes[0]] = 1.0 if mass is None else mass
     return counts, RowsOfTrials(row, np.append(1.0 / roots, 0.0), weight)
 
 
-def _sums(place: IntArray, weight: CountArray | None, n_groups: int, n_cells: int) -> CountArray:
-    """Return trials, or the sums of their weights, by group and cell; of whole numbers whole numbers."""
-    found: CountArray = np.bincount(place, weight, n_groups * n_cells).reshape(n_groups, n_cells)
-    return found if weight is None or weight.dtype != np.int64 else found.astype(np.int64)
+def jackknife_weights(weights: CountArray, total: float, n_trials: int) -> FloatArray:
+    """Return weights of trials that are units, times the factors of a jackknife; see `small_sample_factors`."""
+    own = np.asarray(weights, np.float64)
+    return own * small_sample_factors(own / total, n_trials)
 
 
-@dataclass(frozen=True, slots=True)
-class StrataAsCells:
-    """Strata in place of cells of score: trials are counted by unit and stratum in the same way.
+def sums_of_singles(
+    place: IntArray, weights: CountArray | None, mass: FloatArray | None, shape: tuple[int, int]
+) -> tuple[CountArray, CountArray, CountArray]:
+    """Return trials that are units by group and cell, and sums of the second and fourth powers of their weights.
 
-    Attributes
+    Parameters
     ----------
-    n_cells : int
+    place : (n,) int array
+        The cell of each trial, counted through all groups.
+    weights, mass : (n,) arrays, optional
+        The second one with the factors of a jackknife.
+    shape : (int, int)
+        Numbers of groups and of cells.
     """
 
-    n_cells: int
+    def table(values: CountArray | None) -> CountArray:
+        found: CountArray = np.bincount(place, values, math.prod(shape))
+        is_whole = values is None or values.dtype == np.int64
+        return np.asarray(found.astype(np.int64, copy=False) if is_whole else found).reshape(shape)
 
-    def of(self, stratum: IntArray) -> IntArray:
-        """The strata themselves."""
-        return stratum
+    own = table(weights)
+    if mass is None:
+        return own, own, own
+    return own, table(np.square(mass)), table(np.square(np.square(mass)))
+
+
+def in_strata(
+    stratum: IntArray, cell: IntArray, units: TrialUnits, weights: CountArray | None, shape: tuple[int, int]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the weight of trials of a class by unit and stratum, and by stratum and cell.
+
+    Parameters
+    ----------
+    stratum, cell : (n,) int arrays
+    units : TrialUnits
+    weights : (n,) array, optional
+    shape : (int, int)
+        Numbers of strata and of cells.
+    """
+    n_strata, n_cells = shape
+    by_unit = np.zeros((units.n_units, n_strata))
+    own = np.ones(len(cell)) if weights is None else weights.astype(np.float64)
+    first, *others = units.codes
+    np.add.at(by_unit, (first, stratum), own)
+    for side in others:
+        some = np.flatnonzero(side != first)
+        np.add.at(by_unit, (side[some], stratum[some]), own[some])
+    spread = np.bincount(stratum * np.int64(n_cells) + cell, own, minlength=n_strata * n_cells)
+    return by_unit, np.asarray(spread, np.float64).reshape(shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -558,6 +587,14 @@ class StratifiedCounts(UnitCounts):
 
     by_stratum: FloatArray
     shares: FloatArray
+
+    @classmethod
+    def of(cls, counts: UnitCounts, by_stratum: FloatArray, spread: FloatArray) -> StratifiedCounts:  # type: ignore[override]
+        """From counts without strata, and the weights of `in_strata`."""
+        totals = spread.sum(axis=1, keepdims=True)
+        shares = np.divide(spread, totals, out=np.zeros_like(spread), where=totals > 0)
+        known = {one.name: getattr(counts, one.name) for one in fields(counts)}
+        return cls(**known, by_stratum=by_stratum, shares=shares)
 
     @property
     def is_sparse(self) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import InputError
-from deciban.messages import counted
+from deciban.messages import Note, counted, topic_of
 from deciban.types import AnyArray, BoolArray, IntArray
 
 Keys = NDArray[np.uint64]
@@ -90,7 +90,7 @@ class TrialUnits:
     @property
     def are_independent(self) -> bool:
         """Whether the units are the trials themselves."""
-        return self.source.endswith(INDEPENDENT)
+        return is_independent(self.source)
 
     @property
     def n_trials(self) -> int:
@@ -100,6 +100,11 @@ class TrialUnits:
     def take(self, chosen: AnyArray | slice) -> TrialUnits:
         """The units of some trials, by a mask or positions; the units stay the same, also where no trial is left."""
         return replace(self, codes=tuple(side[chosen] for side in self.codes))
+
+    def among(self, keys: Keys) -> TrialUnits:
+        """Return the same units by their positions among all units, whose keys ascend."""
+        place = np.searchsorted(keys, self.keys)
+        return replace(self, codes=tuple(place[side] for side in self.codes), keys=keys)
 
     def only_used(self) -> TrialUnits:
         """Without units that no trial has."""
@@ -112,7 +117,7 @@ class TrialUnits:
         return replace(self, codes=tuple(place[side] for side in self.codes), keys=self.keys[used])
 
 
-def independent(noun: str) -> str:
+def independent(noun: str) -> Note:
     """Return the source of units that are the trials themselves, by what a trial is called.
 
     Examples
@@ -120,7 +125,23 @@ def independent(noun: str) -> str:
     >>> independent("trial")
     'trials taken as independent'
     """
-    return f"{noun}s {INDEPENDENT}"
+    return Note(f"{noun}s {INDEPENDENT}", "independent")
+
+
+def is_independent(source: str) -> bool:
+    """Return True for the source of units that are the trials themselves, as `independent` makes it."""
+    return topic_of(source) == "independent"
+
+
+def source_of_file(text: str) -> str:
+    """Return the source of units that a file has, which is known by its words alone.
+
+    Examples
+    --------
+    >>> is_independent("trials taken as independent"), is_independent(source_of_file("trials taken as independent"))
+    (False, True)
+    """
+    return Note(text, "independent") if text.endswith(INDEPENDENT) else text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -331,11 +352,11 @@ def number_of_units(n_units: int, noun: str, source: str) -> str:
     --------
     >>> number_of_units(2, "speaker", "found from target trials")
     '2 speakers'
-    >>> number_of_units(2, "trial", "trials taken as independent")
+    >>> number_of_units(2, "trial", independent("trial"))
     '2 trials taken as independent'
     """
     words = counted(n_units, noun)
-    return f"{words} {INDEPENDENT}" if source.endswith(INDEPENDENT) else words
+    return f"{words} {INDEPENDENT}" if is_independent(source) else words
 
 
 def number_and_source(n_units: int, noun: str, source: str) -> str:
@@ -343,11 +364,11 @@ def number_and_source(n_units: int, noun: str, source: str) -> str:
 
     Examples
     --------
-    >>> number_and_source(2, "trial", "trials taken as independent")
+    >>> number_and_source(2, "trial", independent("trial"))
     '2 trials taken as independent'
     """
     words = number_of_units(n_units, noun, source)
-    return words if source.endswith(INDEPENDENT) else f"{words}, {source}"
+    return words if is_independent(source) else f"{words}, {source}"
 
 
 def dominated_in_words(units: TrialUnits, classes: Iterable[tuple[str, BoolArray]]) -> str:

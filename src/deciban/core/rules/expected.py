@@ -164,6 +164,16 @@ class MeanCost:
         return (self.high + self.low) / self.weight
 
 
+@dataclass(frozen=True, slots=True)
+class ClassCosts:
+    """Sums of costs, class by class; those of more trials add up."""
+
+    of_class: tuple[MeanCost, ...]
+
+    def __add__(self, other: ClassCosts) -> ClassCosts:
+        return ClassCosts(tuple(a + b for a, b in zip(self.of_class, other.of_class, strict=True)))
+
+
 def _weight(weights: CountArray) -> float:
     if weights.dtype == np.int64:
         return float(weights.sum())

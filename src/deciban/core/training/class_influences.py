@@ -20,7 +20,7 @@ from deciban.core.resampling.linearised import (
     sums_by_unit,
 )
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.class_parts import PartsOfClassTrials
+from deciban.core.training.batches import PartsOfClassTrials
 from deciban.core.training.influences import (
     Points,
     WholeSums,

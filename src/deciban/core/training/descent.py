@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from deciban.core.training.batches import TrialsInParts
 from deciban.core.training.linear_objective import LinearObjective, Trials
-from deciban.core.training.linear_parts import TrialsInParts
-from deciban.core.training.moments import clipped, quartiles
-from deciban.core.training.samples import SAMPLE, binned, informative, sample
+from deciban.core.training.moments import SAMPLE, binned, clipped, informative, quartiles, sample
 from deciban.core.training.trust_region import PRECISE, ROUNDING, Minimum, minimize
 from deciban.types import FloatArray
 

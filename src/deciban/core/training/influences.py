@@ -27,10 +27,9 @@ from deciban.core.resampling.linearised import (
 from deciban.core.resampling.rates import effective_numbers
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.tables import kernel
+from deciban.core.training.batches import PartsOfTrials
 from deciban.core.training.linear_objective import Trials
-from deciban.core.training.linear_parts import PartsOfTrials
-from deciban.core.training.moments import moments
-from deciban.core.training.samples import SAMPLE, sample
+from deciban.core.training.moments import SAMPLE, moments, sample
 from deciban.core.training.separation import with_class_weights
 from deciban.core.training.sums import Sums, UnitSums
 from deciban.errors import InputError

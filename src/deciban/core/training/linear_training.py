@@ -21,11 +21,22 @@ import numpy as np
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.rules.expected import scoring_rule_cost
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar
+from deciban.core.training.batches import PartsOfTrials, TrialsInParts
 from deciban.core.training.descent import Fit, descend, search_options
 from deciban.core.training.linear_objective import LinearObjective, Trials
-from deciban.core.training.linear_parts import PartsOfTrials, TrialsInParts
-from deciban.core.training.moments import clipped, equal_classes, moments, quartiles, reaches, require_scales, widths
-from deciban.core.training.samples import SAMPLE, sample, shortened, thinned
+from deciban.core.training.moments import (
+    SAMPLE,
+    clipped,
+    equal_classes,
+    moments,
+    quartiles,
+    reaches,
+    require_scales,
+    sample,
+    shortened,
+    thinned,
+    widths,
+)
 from deciban.core.training.separation import is_at_infinity, require_finite, with_class_weights
 from deciban.core.training.trust_region import PRECISE, Minimum, minimize
 from deciban.errors import InputError

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import get_blas_funcs
 
 from deciban.core.classes.loglik import are_alike
-from deciban.core.training.blocks import dot
+from deciban.core.training.linear_objective import dot
 from deciban.core.training.sums import Ends, F, Sums, SumsUpTo
 from deciban.core.training.trust_region import Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
@@ -176,7 +177,7 @@ class ClassObjective:
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
         raw = self.fixed + self.basis @ parameters
-        found = self.trials.each(_Terms(self.form, raw, hessian is None))
+        found = self.trials.each(partial(_terms, self.form, raw, hessian is None))
         total = found.first.sums.total
         value, gradient = float(total[0]), self.basis.T @ total[1:]
         if hessian is None:
@@ -241,7 +242,7 @@ class ClassObjective:
     def largest_move(self, parameters: FloatArray, step: FloatArray) -> float:
         """How far a step moves the log-likelihood of a class against that of the true one, at most in any trial."""
         raw, change = self.fixed + self.basis @ parameters, self.basis @ step
-        return max(0.0, float(self.trials.each(_Moved(self.form, raw, change)).high))
+        return max(0.0, float(self.trials.each(partial(_moved, self.form, raw, change)).high))
 
     def is_apart(self, at: Derivatives) -> bool:
         """Whether the right class leads in all trials, which proves that scales may grow forever.
@@ -304,31 +305,17 @@ class ClassTerms:
         return ClassTerms(self.first + other.first, self.seconds + other.seconds)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Terms:
-    """A look at trials that sums up value, gradient and Hessian at a point."""
-
-    form: ClassObjective
-    raw: FloatArray
-    with_hessian: bool
-
-    def __call__(self, trials: ClassTrials) -> ClassTerms:
-        return replace(self.form, trials=trials).terms(self.raw, with_hessian=self.with_hessian)
+def _terms(form: ClassObjective, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> ClassTerms:  # noqa: FBT001
+    """Sum up value, gradient and Hessian of trials at a point."""
+    return replace(form, trials=trials).terms(raw, with_hessian=with_hessian)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Moved:
-    """A look at trials that finds how far a step moves a log-likelihood against that of the true class, at most."""
-
-    form: ClassObjective
-    raw: FloatArray
-    change: FloatArray
-
-    def __call__(self, trials: ClassTrials) -> Ends:
-        level = replace(self.form, trials=trials)
-        with np.errstate(all="ignore"):
-            parts = (level.combined(self.raw, rows) for rows in level.blocks())
-            return Ends.up_to(max(farthest_move(_sum(own, self.change), z, label) for own, z, label in parts))
+def _moved(form: ClassObjective, raw: FloatArray, change: FloatArray, trials: ClassTrials) -> Ends:
+    """Find how far a step moves a log-likelihood against that of the true class, at most."""
+    level = replace(form, trials=trials)
+    with np.errstate(all="ignore"):
+        parts = (level.combined(raw, rows) for rows in level.blocks())
+        return Ends.up_to(max(farthest_move(_sum(own, change), z, label) for own, z, label in parts))
 
 
 @dataclass(frozen=True, slots=True)

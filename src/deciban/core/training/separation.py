@@ -109,7 +109,8 @@ def require_finite(objective: LinearObjective, found: Minimum) -> Minimum:
     one = len(objective.center) == 1
     if separated:
         what = "no target scores" if one else "there is a weighted sum of the systems in which no target is"
-        words = f"{what} below a non-target, so that the best scale is infinite (the classes are separated)"
+        side = "above" if one and found.point[0] < 0.0 else "below"  # distances
+        words = f"{what} {side} a non-target, so that the best scale is infinite (the classes are separated)"
     else:
         words = "the objective falls forever as the weights grow, so that the best scale is infinite"
     pav = "use PAV with a bound" if one else "leave out the system that tells the classes apart"
@@ -143,7 +144,10 @@ def _one_after_the_other(objective: LinearObjective, found: Minimum) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Combined:
-    """A look at trials that finds the ends of the combined scores of non-targets and of targets."""
+    """A look at trials that finds the ends of the combined scores of non-targets and of targets.
+
+    What is added to the llr as it is has no part in them: as the weights grow, it matters less and less.
+    """
 
     form: LinearObjective
     weights: FloatArray
@@ -159,8 +163,6 @@ class _Combined:
                     combined = np.sign(weights[0]) * np.asarray(trials.columns[0][rows], np.float64)
                 else:
                     combined = objective.scores(rows).combined(without_offset)
-                if trials.base is not None:
-                    combined = combined + trials.base[rows]
                 for truth in (False, True):
                     own = combined[trials.is_target[rows] == truth]
                     low, high = ends[truth]

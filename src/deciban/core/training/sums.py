@@ -6,9 +6,11 @@ what was found adds up, in any order.
 
 from __future__ import annotations
 
+import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -16,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import two_sum
-from deciban.types import FloatArray
+from deciban.types import AnyArray, FloatArray
 
 
 class Found(Protocol):
@@ -287,19 +289,7 @@ class Parts(ABC, Generic[T]):
         """
 
 
-class HasParts(Protocol):
-    """What is asked of trials to train on that are in parts."""
-
-    @property
-    def given(self) -> Any:
-        """The `Parts`."""
-
-    @property
-    def left_of(self) -> Left:
-        """Makes of a part the trials that are trained on."""
-
-
-class LooksAtParts:
+class LooksAtParts(ABC):
     """Looks at trials to train on, part by part; base of what stands for all of them.
 
     Of trials as a whole `each` calls the look once.
@@ -308,19 +298,110 @@ class LooksAtParts:
     size = 1
     """Second derivatives cost next to nothing beside reading, as with few trials."""
 
-    def each(self: HasParts, look: Callable[[Any], F]) -> F:
+    given: Any
+    """The `Parts`."""
+
+    @property
+    @abstractmethod
+    def left_of(self) -> Left:
+        """Makes of a part the trials that are trained on."""
+
+    def each(self, look: Callable[[Any], F]) -> F:
         """What a look at all of them finds: one pass."""
-        found: F = self.given.each(_OfLeft(look, self.left_of))
+        found: F = self.given.each(partial(_of_left, look, self.left_of))
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class _OfLeft:
-    """A look at the trials of a part that are trained on."""
+def _of_left(look: Callable[[Any], Any], left_of: Left, part: Any) -> Any:
+    """Look at the trials of a part that are trained on."""
+    left = left_of(part)
+    return look(left) if len(left) else None
 
-    look: Callable[[Any], Any]
-    left_of: Left
 
-    def __call__(self, part: Any) -> Any:
-        left = self.left_of(part)
-        return self.look(left) if len(left) else None
+_SEEN = 1 << 10
+"""Numbers of a part that say where lots begin."""
+
+
+_BYTES_PER_NUMBER = 128
+"""What a number of a sample takes: with what is computed of it, and with samples that wait to be added."""
+
+
+def sample_size(most: int, memory: int | None, n_numbers: int) -> int:
+    """How many trials are drawn: as many as a sample is good for, or as a quarter of the memory holds.
+
+    Parameters
+    ----------
+    most : int
+    memory : int or None
+        Bytes that may be taken in all; None for any number.
+    n_numbers : int
+        What a trial has.
+
+    Examples
+    --------
+    >>> sample_size(1 << 17, None, 10), sample_size(1 << 17, 2_000_000_000, 10), sample_size(1 << 17, 50_000_000, 10)
+    (131072, 131072, 9765)
+    """
+    return most if memory is None else min(most, memory // (4 * _BYTES_PER_NUMBER * n_numbers))
+
+
+class Drawable(Protocol):
+    """Trials of two classes or of many."""
+
+    @property
+    def truth(self) -> AnyArray:
+        """The class of each."""
+
+    def __len__(self) -> int: ...
+
+    def take(self, rows: Any) -> Self:
+        """Some of them."""
+
+    def joined(self, other: Any) -> Self:
+        """These and others."""
+
+
+D = TypeVar("D", bound=Drawable)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn(Generic[D]):
+    """Trials drawn by lot, up to so many of each class: of two such draws, the one of all.
+
+    Attributes
+    ----------
+    lots : (n,) uint64 array
+        The lowest are drawn.
+    trials : Trials or ClassTrials
+    n_classes, size : int
+    """
+
+    lots: AnyArray
+    trials: D
+    n_classes: int
+    size: int
+
+    @classmethod
+    def of(cls, trials: D, n_classes: int, size: int, numbers: Iterable[Any]) -> Drawn[D]:
+        """Draw from one part, whose ``numbers`` say where the lots begin: nothing is left to chance."""
+        seed = [zlib.crc32(np.ascontiguousarray(one[:_SEEN]).tobytes()) for one in numbers]
+        lots = np.random.default_rng([len(trials), *seed]).integers(0, 1 << 63, len(trials), np.uint64)
+        return cls(lots, trials, n_classes, size).lowest()
+
+    def __add__(self, other: Drawn[D]) -> Drawn[D]:
+        """Draw from both."""
+        lots = np.concatenate((self.lots, other.lots))
+        return Drawn(lots, self.trials.joined(other.trials), self.n_classes, self.size).lowest()
+
+    def lowest(self) -> Drawn[D]:
+        """Those of each class with the lowest lots, no more than there may be."""
+        truth, found = self.trials.truth, []
+        counts = np.bincount(truth, minlength=self.n_classes)
+        for k in range(self.n_classes):
+            rows = np.flatnonzero(truth == k) if counts[k] else np.zeros(0, np.intp)
+            if len(rows) > self.size:
+                rows = rows[np.argpartition(self.lots[rows], self.size)[: self.size]]
+            found.append(rows)
+        rows = np.concatenate(found)
+        rows = rows[np.argsort(self.lots[rows])]
+        return Drawn(self.lots[rows], self.trials.take(rows), self.n_classes, self.size)

@@ -1,4 +1,4 @@
-"""Bounds of figures of many classes where the order of some trials is not known: see `deciban.evaluation.bounds`."""
+"""Bounds of metrics of many classes where the order of some trials is not known."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from deciban.evaluation import bounds as _bounds
 from deciban.evaluation.multiclass.result import ClassEvaluation, ClassPoint
-from deciban.evaluation.uncertainty import Figure
+from deciban.evaluation.uncertainty import Figure, wide
 from deciban.multiclass import DetectionAnalysis, PairwiseAnalysis
 from deciban.types import FloatArray
 
@@ -80,7 +79,7 @@ def _detectors(worst: ClassEvaluation, best: ClassEvaluation, bounds: Found) -> 
 
 def _wide(low: float, high: float) -> tuple[float, float]:
     """Bounds with what is left to rounding."""
-    return _bounds.wide(min(low, high) * (1.0 - _ROUNDING), max(low, high) * (1.0 + _ROUNDING))
+    return wide(min(low, high) * (1.0 - _ROUNDING), max(low, high) * (1.0 + _ROUNDING))
 
 
 def _loss(actual: float, least: float, most: float) -> tuple[float, float]:

@@ -1,23 +1,41 @@
-"""Figures of many classes with what each trial costs, and the sums of squares that their intervals are made of."""
+"""Metrics of many classes as sums of class means of what trials cost, with their errors from sums over batches.
+
+Best decisions (maps, thresholds) are held fixed, as the derivative of a minimum with respect to its place is zero.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from scipy.special import expit, logit
 
-from deciban.core.resampling.class_design import ClusterDesign, Groups, Spread
-from deciban.core.resampling.class_sums import ClassMeans
-from deciban.core.resampling.intervals import Estimate, NothingSeen
-from deciban.core.resampling.scales import Scale
-from deciban.evaluation.uncertainty import Figure
+from deciban.core.classes.subsets import least_llr, mean_costs_of_trials
+from deciban.core.resampling.class_sums import ClassMeans, CostSums, UnitDesign
+from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread
+from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
+from deciban.core.resampling.rates import RateSum, Scale
+from deciban.core.resampling.units import TrialUnits
+from deciban.evaluation.bootstrap import Bootstrap
+from deciban.evaluation.multiclass.decided_at import TargetErrors, critical_priors_of
+from deciban.evaluation.multiclass.summands import ClassUnitTrials, InTurn
+from deciban.evaluation.uncertainty import KEPT_CURVES, CurveInfluences, Figure, Uncertainty
+from deciban.multiclass import SubsetCosts
+from deciban.multiclass.tables import ByClass, Detectors, ScoredClasses
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:
-    from deciban.evaluation.multiclass.influences import ClassReplicates
+    from deciban.evaluation.multiclass.result import ClassEvaluation
+    from deciban.evaluation.multiclass.summary import ClassSummary
+
+MOST_KEPT = 1 << 24
+
+"""Influences that are kept if nothing else is asked for."""
 
 NO_COSTS = np.zeros(0)
 """Of figures whose squares were found elsewhere."""
@@ -106,58 +124,488 @@ class ClassFigure:
         return found if found.is_known else None
 
 
-class Collected:
-    """Squares of the influences of all units, figure by figure, and influences of some.
+@dataclass(frozen=True, slots=True, eq=False)
+class AtHand:
+    """Trials, class by class, with what is asked of their scores.
+
+    Attributes
+    ----------
+    costs : ClassUnitTrials
+    detectors : callable
+        Each class against the rest, by the position of a prior of the rivals: log-likelihood ratios of these trials.
+    scored : ScoredClasses or None
+        The scores themselves; merged parts do not have them.
+    """
+
+    costs: ClassUnitTrials
+    detectors: Callable[[int], Detectors]
+    scored: ScoredClasses | None
+
+    @classmethod
+    def of_summary(cls, summary: ClassSummary) -> AtHand:
+        """All trials of a summary with units."""
+        problems = summary.problems
+        assert summary.units is not None  # noqa: S101  # who asks has them
+
+        def detectors(at: int) -> Detectors:
+            found = problems.detectors(at)
+            assert isinstance(found, Detectors)  # noqa: S101  # a summary of counted problems has no units
+            return found
+
+        return cls(summary.units, detectors, problems.trials if isinstance(problems, InTurn) else None)
+
+    @property
+    def n_trials(self) -> int:
+        """How many trials there are."""
+        return len(self.costs.stratum)
+
+
+STEP = 7
+
+"""Every so many priors of the curve have a standard error of their own; those between lie on straight lines."""
+
+
+CURVE = "curve"
+
+"""First word of the names of figures that are places of the curve."""
+
+
+CurveTaker: TypeAlias = Callable[[Iterator[ClassFigure]], None]
+
+
+def axis_of(summary: ClassSummary) -> FloatArray:
+    """Log odds of the places."""
+    return summary.places[::STEP]
+
+
+def curve_figures(
+    llrs: ByClass, axis: FloatArray, values: FloatArray, trials: AtHand, p_out_of_set: float | None
+) -> Iterator[ClassFigure]:
+    """What each trial costs at each place; nothing where a class is out of set and scores are gone in merged parts.
 
     Parameters
     ----------
-    means : ClassMeans
-    replicates : ClassReplicates or None
-        Of the same figures, where they are asked for.
+    llrs : ByClass
+        Of detectors.
+    axis : (n_places,) array
+    values : array
+        The curve, of which every seventh place is asked.
+    trials : AtHand
+    p_out_of_set : float or None
+    """
+    thresholds, groups = -axis, Groups.apart(len(llrs.lengths))
+    if p_out_of_set is not None:
+        if trials.scored is None:
+            return
+        # A target is accepted from its critical prior on: at each place as if its negative were an llr.
+        llrs = replace(llrs, values=-critical_priors_of(trials.scored, p_out_of_set))
+        thresholds = -expit(axis)
+    places = zip(expit(axis).tolist(), thresholds.tolist(), values[::STEP].tolist(), strict=True)
+    for k, (p_target, threshold, value) in enumerate(places):
+        errors = TargetErrors.of(llrs, p_target, threshold, p_out_of_set)
+        yield ClassFigure((CURVE, k), value, errors.costs, groups, most=errors.most, are_graded=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """How sure the curve is at one place.
+
+    Attributes
+    ----------
+    spread : Spread
+    most : (n_classes,) array
+        What each class adds if all of its trials are wrong.
     """
 
-    def __init__(self, means: ClassMeans, replicates: ClassReplicates | None = None) -> None:
-        self.means, self.replicates = means, replicates
-        self.found: dict[Figure, Estimate] = {}
+    spread: Spread
+    most: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SureCurve:
+    """How sure the curve is.
+
+    Attributes
+    ----------
+    axis : (n_places,) array
+    values : (n_places,) array
+    places : sequence of Place
+        None where they are not known.
+    kept : sequence of (n_units,) arrays
+        Influences, if they were to be kept.
+    design : ClusterDesign
+    """
+
+    axis: FloatArray
+    values: FloatArray
+    places: Sequence[Place]
+    kept: Sequence[FloatArray]
+    design: ClusterDesign
+
+    def errors(self, places: FloatArray) -> dict[Figure, FloatArray]:
+        """Standard errors of C_avg at the priors of its curve; none of an open set in merged parts."""
+        if not len(self.places):
+            return {}
+        own = [self.design.standard_error(float(one.spread.total)) for one in self.places]
+        return {"c_avg": np.interp(places, self.axis, own)}
+
+    def rates(self) -> dict[Figure, tuple[FloatArray, RateSum]]:
+        """Places of the curve with the error rates that C_avg adds up; nothing where a class has too few units."""
+        n_classes = len(self.design.n_trials)
+        groups = Groups.apart(n_classes)
+        if not len(self.places) or not self.design.has_enough(groups):
+            return {}
+        names = ("total", "fourth", "by_group", "means", "alone")
+        spread = Spread(*(np.stack([getattr(one.spread, name) for one in self.places], axis=-1) for name in names))
+        most = np.stack([one.most for one in self.places], axis=-1)
+        return {"c_avg": (self.axis, self.design.rates(spread, groups, most, are_graded=True))}
+
+    def influences(self) -> dict[str, CurveInfluences]:
+        """C_avg at places of its curve with the influences of units, if they were to be kept."""
+        if not len(self.kept):
+            return {}
+        seen = self.design.effective
+        unseen, few = np.zeros((2, len(self.axis), 2)), int(seen.min())
+        for k, one in enumerate(self.places):  # the class with which the curve would move most
+            heavy, rate = one.most * few / seen, one.spread.means / np.where(one.most > 0.0, one.most, 1.0)
+            at_ends = rate <= ROUNDING, rate >= 1.0 - ROUNDING
+            unseen[:, k, 0] = [np.max(np.where(end, heavy, 0.0)) for end in at_ends]
+        return {"c_avg": CurveInfluences(self.axis, self.values, np.stack(self.kept), unseen, (few, few))}
+
+
+_MANY = 100
+
+"""Classes up to which every rate of the confusions has an interval."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibratedWithout:
+    """What the best maps cost that were trained without each group of units in turn, from the best of all on.
+
+    Attributes
+    ----------
+    shift : float
+        What to add to the least Cllr for new units, in bits.
+    costs : (n_trials,) array
+        Logarithmic costs of trials, class by class, by the map that was trained without the group of their unit, in
+        nats; of two units, the mean of both. Trials that take part in the choice of a map cost less than others.
+    """
+
+    shift: float
+    costs: FloatArray
+
+
+class ClassFigureCosts:
+    """Figures of an evaluation of many classes, but for detectors and pairs, with what each trial costs.
+
+    Parameters
+    ----------
+    found : ClassEvaluation
+        Of all trials.
+    trials : ClassUnitTrials
+        All of them, or some.
+    design : ClusterDesign
+        Of all trials.
+    without : CalibratedWithout, optional
+        The best maps without each group of units, if minima are corrected.
+    """
+
+    def __init__(
+        self,
+        found: ClassEvaluation,
+        trials: ClassUnitTrials,
+        design: ClusterDesign,
+        without: CalibratedWithout | None = None,
+    ) -> None:
+        self.without = without
+        self.found, self.trials, self.seen = found, trials, design.effective
+        self.groups = Groups.apart(found.n_classes)
+        self.label, self.values = trials.costs.label, trials.costs.values
+        self.prior = found.prior[self.label]
+
+    def nothing(self, heaviest: FloatArray, ceiling: float = math.inf) -> NothingSeen:
+        """Of a figure that is 0 without errors: what it rises by if all trials of a class are wrong, class by class."""
+        few = int(self.seen.min())
+        return NothingSeen(few, float(np.max(heaviest * few / self.seen)), ceiling=ceiling)
+
+    def rules(self) -> Iterator[ClassFigure]:
+        """Means of soft decisions."""
+        found, n, few, groups = self.found, self.found.n_classes, int(self.seen.min()), self.groups
+        unbounded, top, lost = NothingSeen(few, math.inf), found.reference, are_separated(found)
+        bits = self.values[0] / (n * math.log(2))
+        make = partial(ClassFigure, groups=groups, is_refused=lost)
+        yield make("cllr", found.cllr, bits, scale="log", nothing_seen=unbounded)
+        for name in ("information", ("information", 0)):
+            yield make(name, found.information, -bits, scale="complement", limits=(-math.inf, top))
+        if self.trials.least is not None:
+            best, shift = self.trials.least / (n * math.log(2)), None
+            least, fixed = best, None
+            if self.without is not None:
+                least, shift, fixed = self.without.costs / (n * math.log(2)), self.without.shift, best
+            entropy = NothingSeen(few, is_entropy=True, ceiling=top) if found.min_cllr <= ROUNDING else None
+            how: Any = {"shift": shift, "fixed": fixed, "is_minimum": True}
+            yield ClassFigure("min_cllr", found.min_cllr, least, groups, "log", entropy, (0.0, top), **how)
+            back, told = None if shift is None else -shift, found.information_at[0].available or 0.0
+            how |= {"shift": back, "fixed": None if fixed is None else -fixed}
+            yield ClassFigure(("available", 0), told, -least, groups, "complement", None, (0.0, top), **how)
+            if math.isfinite(found.cllr):
+                loss = self._loss(bits, least, back, unbounded)
+                yield loss if fixed is None else replace(loss, fixed=bits - fixed)
+        bits = self.prior * self.values[1] / math.log(2)
+        yield make("cross_entropy", found.cross_entropy, bits, scale="log", nothing_seen=unbounded)
+        for k, one in enumerate(found.information_at[1:], 1):
+            limits = (-math.inf, one.entropy)
+            yield make(("information", k), one.delivered, -bits, scale="complement", limits=limits)
+        quadratic = self.nothing(2.0 * found.prior, 2.0)
+        yield make(
+            "brier", found.brier, self.prior * self.values[2], scale="log", nothing_seen=quadratic, limits=(0.0, 2.0)
+        )
+
+    def _loss(self, bits: FloatArray, least: FloatArray, shift: float | None, unbounded: NothingSeen) -> ClassFigure:
+        """Return what calibration loses."""
+        how: Any = {"shift": shift, "is_minimum": True, "is_refused": are_separated(self.found)}
+        loss, lost = self.found.calibration_loss, bits - least
+        return ClassFigure("calibration_loss", loss, lost, self.groups, "identity", unbounded, **how)
+
+    def decisions(self) -> Iterator[ClassFigure]:
+        """The rate of wrong decisions."""
+        rate, wrong = self.found.error_rate, self.prior * (self.values[3] != self.label)
+        yield ClassFigure("error_rate", rate, wrong, self.groups, limits=(0.0, 1.0), most=self.found.prior)
+
+    def rate_rows(self) -> Iterator[FloatArray]:
+        """Which trials are wrong and, where there are not many classes, which were taken for each of these: 0 or 1."""
+        decided = self.values[3]
+        yield (decided != self.label).astype(np.float64)
+        for j in range(rows_of_rates(self.found.n_classes) - 1):
+            yield (decided == j).astype(np.float64)
+
+    def rate_figures(self) -> Iterator[list[ClassFigure]]:
+        """For each of these and each class what its trials make of it: error rates, and rates of confusions."""
+        found = self.found
+        confused = found.confusion / found.confusion.sum(axis=1, keepdims=True)
+        names: list[Figure] = [("class_error_rates", name) for name in found.classes]
+        yield [self._rate(name, k, float(found.class_error_rates[k])) for k, name in enumerate(names)]
+        for j, taken in enumerate(found.classes[: rows_of_rates(found.n_classes) - 1]):
+            names = [("confusion", true, taken) for true in found.classes]
+            yield [self._rate(name, k, float(confused[k, j])) for k, name in enumerate(names)]
+
+    def _rate(self, name: Figure, k: int, value: float) -> ClassFigure:
+        groups = Groups.of([k], self.found.n_classes)
+        return ClassFigure(name, value, NO_COSTS, groups, limits=(0.0, 1.0), most=np.ones(1))
+
+
+def are_separated(found: ClassEvaluation) -> bool:
+    """Return whether no decision is wrong, or each class scores higher as a target than any other trial."""
+    return found.error_rate == 0.0 or all(one["eer"] <= ROUNDING for one in found.detectors.values())
+
+
+def remarks_on_classes(found: ClassEvaluation) -> tuple[str, ...]:
+    """Return the notes on intervals that are refused."""
+    separated = [name for name, one in found.detectors.items() if one["eer"] <= ROUNDING]
+    if are_separated(found):
+        words = "The classes are perfectly separated: no confidence intervals for means of costs (Cllr, information, "
+        return (
+            f"{words}Brier score, calibration loss), as no error was seen that could show how costly one would be.",
+        )
+    if separated:
+        names = ", ".join(separated[:_NAMED]) + (
+            "" if len(separated) <= _NAMED else f" and {len(separated) - _NAMED} more"
+        )
+        words = f"Perfectly separated from all other classes: {names}. Their Cllr and calibration loss have no "
+        return (f"{words}confidence intervals.",)
+    return ()
+
+
+_NAMED = 3
+"""Classes that a note names."""
+
+
+def rows_of_rates(n_classes: int) -> int:
+    """How many rows there are of `ClassFigureCosts.rate_rows`."""
+    return 1 + (n_classes if n_classes <= _MANY else 0)
+
+
+def subset_figures(found: SubsetCosts | None, p_target: float, at_hand: AtHand) -> Iterator[ClassFigure]:
+    """What each trial costs in subsets of the classes, as far as tables and JSON show them.
+
+    The hardest and the easiest are picked for what they got. Their intervals are about these classes, whichever would
+    be picked among new units, and so wide that those of all subsets would hold at once.
+
+    Parameters
+    ----------
+    found : SubsetCosts or None
+        Nothing comes of none, and of merged parts.
+    p_target : float
+    at_hand : AtHand
+        The trials.
+    """
+    trials = at_hand.scored
+    if found is None or len(found) == 1 or trials is None:
+        return
+    for word, at in (("hardest", int(np.argmax(found.value))), ("easiest", int(np.argmin(found.value)))):
+        members = list(found.members(at))
+        errors = _errors_in(trials, members, p_target)
+        label = np.repeat(np.arange(trials.n_classes), [len(trials.rows(k)) for k in range(trials.n_classes)])
+        part, groups = np.zeros(len(label)), Groups.of(members, trials.n_classes)
+        part[np.isin(label, members)] = errors.costs
+        how: Any = {"n_candidates": len(found), "limits": (0.0, 1.0), "most": errors.most, "are_graded": True}
+        yield ClassFigure(("subset_c_avg", word), float(found.value[at]), part, groups, **how)
+    rows = [trials.rows(k) for k in range(trials.n_classes)]
+    groups, most = Groups.apart(trials.n_classes), np.full(trials.n_classes, 1.0 / trials.n_classes)
+    costs = mean_costs_of_trials(trials.loglik, rows, float(np.exp(logit(p_target))))
+    for (size, mean), of_size in zip(found.mean_by_size.items(), costs, strict=True):
+        how = {"limits": (0.0, 1.0), "most": most, "are_graded": True}
+        yield ClassFigure(("subset_mean_by_size", str(size)), mean, of_size, groups, **how)
+
+
+def _errors_in(trials: ScoredClasses, members: list[int], p_target: float) -> TargetErrors:
+    """A subset as an evaluation of its own; trials of other classes are none of its."""
+    prior = np.zeros(trials.n_classes)
+    prior[members] = 1.0 / len(members)
+    threshold = least_llr(len(members), float(np.exp(logit(p_target))))
+    return TargetErrors.of(Detectors.of(trials, prior).llrs, p_target, threshold, None)
+
+
+class Gathered:
+    """Metrics with their errors, as sums of what trials cost become known.
+
+    Parameters
+    ----------
+    design : UnitDesign
+        Of all trials.
+    keeps_curve : bool
+        Whether the influences of units on the curve of average costs are kept.
+    """
+
+    def __init__(self, design: UnitDesign, *, keeps_curve: bool = False) -> None:
+        self.design, self.keeps_curve = design, keeps_curve
+        self.estimates: dict[Figure, Estimate] = {}
         self.influences: dict[Figure, FloatArray] = {}
+        self.still: set[Figure] = set()
+        """Metrics that are 0 whatever is drawn."""
+        self.places: list[Place] = []
+        self.on_curve: list[FloatArray] = []
+        self._largest: dict[Figure, float] = {}
 
-    def add(self, figures: Iterable[ClassFigure], *, keep: bool) -> None:
-        """Add those that are finite, and keep their influences or not; their costs are gone then."""
-        some = [one for one in figures if math.isfinite(one.value)]
-        if some and self.replicates is not None:
-            self.replicates.add(some)
-        self.add_fixed(some, keep=keep)
+    def add_costs(self, figures: Iterable[ClassFigure], means: ClassMeans, *, keep: bool = False) -> None:
+        """Add metrics with the costs of all trials; keep the influences of units if asked."""
+        at_once = max(_AT_ONCE // means.n_trials, 1)
+        for _, run in groupby(filter(_is_known, figures), key=lambda one: one.groups):
+            while some := list(islice(run, at_once)):
+                sums = means.sums(np.stack([one.costs if one.fixed is None else one.fixed for one in some]))
+                has_fixed = any(one.fixed is not None for one in some)
+                own = means.sums(np.stack([one.costs for one in some])) if has_fixed else None
+                self.add(some, sums, keep=keep, held_out=own)
 
-    def add_fixed(self, figures: Iterable[ClassFigure], *, keep: bool = False) -> None:
-        """Add those that have no replicates."""
-        at_once, waiting = max(_AT_ONCE // len(self.means.share), 1), list[ClassFigure]()
-        for one in figures:
-            if not math.isfinite(one.value):
-                continue
-            if waiting and (waiting[0].groups is not one.groups or len(waiting) >= at_once):
-                self._add(waiting, keep=keep)
-                waiting = []
-            waiting.append(one)
-        if waiting:
-            self._add(waiting, keep=keep)
+    def add(
+        self,
+        figures: Sequence[ClassFigure],
+        sums: CostSums,
+        begin: int = 0,
+        *,
+        each: int = 1,
+        keep: bool = False,
+        held_out: CostSums | None = None,
+    ) -> None:
+        """Add metrics whose costs were summed up.
 
-    def _add(self, some: Sequence[ClassFigure], *, keep: bool) -> None:
-        costs = np.stack([one.costs if one.fixed is None else one.fixed for one in some])
-        spread = self.means.spread(costs, some[0].groups)
-        for k, one in enumerate(some):
-            influences, held_out = None, None
-            if keep or one.fixed is not None:
-                influences = self.means.by_unit(self.means.centred(one.costs[None]))[0]
-            if one.fixed is not None and influences is not None:
-                held_out = float(influences @ influences)
-            if keep and influences is not None:
-                self.influences[one.name] = influences
-            self.add_known(one, spread[k], held_out)
+        Parameters
+        ----------
+        figures : sequence of ClassFigure
+        sums : CostSums
+            Of all trials, by the best decisions.
+        begin : int
+            The row of the first metric.
+        each : int
+            How many metrics share a row.
+        keep : bool
+            Whether the influences of units are kept.
+        held_out : CostSums, optional
+            By decisions that were made without the unit.
+        """
+        first = 0
+        for _, run in groupby(figures, key=lambda one: one.groups.weights.tobytes()):
+            some = list(run)
+            rows = slice(begin + first // each, begin + -(-(first + len(some)) // each))
+            spread, most = sums.spread(rows, some[0].groups), sums.most[rows]
+            influences = (held_out or sums).influences(rows) if keep or held_out is not None else None
+            for at, one in enumerate(some, first):
+                row = at // each - first // each
+                self._largest[one.name] = float(most[row])
+                self.add_known(one, spread[row], None if influences is None else influences[row], keep=keep)
+            first += len(some)
 
-    def add_known(self, one: ClassFigure, spread: Spread, held_out: float | None = None) -> None:
-        """Add a figure whose spread is known."""
-        if not math.isfinite(one.value):
+    def add_known(
+        self, one: ClassFigure, spread: Spread, influences: FloatArray | None = None, *, keep: bool = False
+    ) -> None:
+        """Add a metric whose spread is known."""
+        if _is_curve(one):
+            assert one.most is not None  # noqa: S101  # places are sums of error rates
+            self.places.append(Place(spread, one.most))
+            self.on_curve += [influences] if self.keeps_curve and influences is not None else []
             return
-        estimate = one.estimate(spread, self.means.design, held_out)
-        if estimate is not None:
-            self.found[one.name] = estimate
+        if not _is_known(one):
+            return
+        if one.name == "calibration_loss" and one.shift is None and self._loses_nothing:
+            self.still.add(one.name)
+            one, spread = ClassFigure(one.name, 0.0, NO_COSTS, one.groups, "identity"), spread.nothing()
+            influences = None if influences is None else np.zeros_like(influences)
+        held_out = None if one.fixed is None or influences is None else float(influences @ influences)
+        if (estimate := one.estimate(spread, self.design.clusters, held_out)) is not None:
+            self.estimates[one.name] = estimate
+        if keep and influences is not None:
+            self.influences[one.name] = influences
+
+    @property
+    def _loses_nothing(self) -> bool:
+        """Whether the scores are those of the best map: no trial costs more, compared with the most that one costs."""
+        return self._largest["calibration_loss"] <= ROUNDING * self._largest["cllr"]
+
+    def add_rates(self, figures: Sequence[ClassFigure], sums: CostSums, begin: int = 0) -> None:
+        """Add rates: each row of the sums has one of every class."""
+        n_classes = self.design.n_classes
+        spread = sums.spread(slice(begin, begin + len(figures) // n_classes), Groups.apart(n_classes))
+        for at, one in enumerate(figures):
+            self.add_known(one, spread[at // n_classes].only(at % n_classes))
+
+    def uncertainty(
+        self,
+        units: TrialUnits,
+        summary: ClassSummary,
+        found: ClassEvaluation,
+        rates: Mapping[Figure, tuple[FloatArray, RateSum]],
+        level: float,
+        bootstrap: Bootstrap | None,
+    ) -> Uncertainty:
+        """Return what is known of an evaluation; ``rates`` are those of the curves of detectors."""
+        design, values = self.design.clusters, np.asarray(found.curves.c_avg[::STEP])
+        kept = self.on_curve if len(self.on_curve) == len(self.places) else []
+        curve = SureCurve(axis_of(summary), values, self.places, kept, design)
+        return Uncertainty(
+            n_units=design.n_units,
+            noun=units.noun,
+            source=units.source,
+            keys=units.keys,
+            estimates=self.estimates,
+            influences=self.influences,
+            curves=curve.errors(summary.places),
+            level=level,
+            bootstrap=bootstrap,
+            curve_influences=curve.influences(),
+            error_rates={**curve.rates(), **rates},
+            too_few=design.too_few(found.classes),
+            remarks=remarks_on_classes(found),
+        )
+
+
+def _is_curve(one: ClassFigure) -> bool:
+    return isinstance(one.name, tuple) and one.name[0] == CURVE
+
+
+def _is_known(one: ClassFigure) -> bool:
+    return math.isfinite(one.value) or _is_curve(one)
+
+
+def keeps_curve(n_units: int, n_places: int, keep: bool | None) -> bool:  # noqa: FBT001  # as Resampling has it
+    """Return whether the influences of units on a curve are kept."""
+    return keep is not False and n_places * n_units <= (MOST_KEPT if keep else KEPT_CURVES)

@@ -14,19 +14,16 @@ from scipy.special import expit, logit
 from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.cells import cells_of
-from deciban.core.resampling.class_design import ClusterDesign, Groups
-from deciban.core.resampling.class_shares import SharesBelow
-from deciban.core.resampling.class_sums import ClassMeans
+from deciban.core.resampling.class_sums import Block, DealtUnits, SharesBelow
+from deciban.core.resampling.clusters import ClassRate, ClusterDesign, Groups, correlation_of_sums
 from deciban.core.resampling.intervals import ROUNDING, NothingSeen
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts, crossing_slopes
 from deciban.core.resampling.rates import RatePart, RateSum
 from deciban.core.resampling.replicates import LeftOut
-from deciban.core.resampling.variances import ClassRate, correlation_of_sums
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure, crossing_of
-from deciban.evaluation.multiclass.class_figures import ClassFigure
-from deciban.evaluation.multiclass.curve_costs import AtHand, CurveTaker, axis_of, curve_figures
+from deciban.evaluation.multiclass.class_figures import AtHand, ClassFigure, CurveTaker, axis_of, curve_figures
 from deciban.evaluation.multiclass.decided_at import TargetErrors
 from deciban.evaluation.optimism import chosen_without
 from deciban.evaluation.uncertainty import Figure
@@ -48,7 +45,7 @@ def block_of(pav: Pav, scores: AnyArray) -> IntArray:
     return np.maximum(np.searchsorted(pav.low, scores, side="right") - 1, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class BestOfDetector:
     """What is best for all trials of a detector: costs of targets and of non-targets by the PAV block of their score.
 
@@ -67,6 +64,14 @@ class BestOfDetector:
     costs: tuple[FloatArray, ...]
     crossing: tuple[ClassRate, ...]
     slopes: tuple[float, float]
+
+    def rejected(self, log_odds: FloatArray) -> IntArray:
+        """Return how many PAV blocks the best thresholds at prior log odds reject."""
+        return np.asarray(self._decisions.positions(log_odds)[0])
+
+    @cached_property
+    def _decisions(self) -> BestDecisions:
+        return BestDecisions.of(self.pav.n_tar, self.pav.n_non)
 
     @classmethod
     def of(cls, scores: SortedScores, log_odds: FloatArray, n_units: tuple[int, int]) -> BestOfDetector:
@@ -193,21 +198,23 @@ def detector_groups(prior: FloatArray, target: int) -> Groups:
 
 def effective_of(design: ClusterDesign, groups: Groups) -> tuple[int, int]:
     """Return the effective numbers of units of both groups, rounded down."""
-    tar, non = (max(math.floor(design.size(own).n_clusters + 1e-9), 1) for own in groups.weights)
+    tar, non = (max(math.floor(size.n_clusters + 1e-9), 1) for size in design.group_sizes(groups))
     return tar, non
 
 
-class BandErrors:
+class DetectorBands:
     """Error rates of detectors with their variances at some priors, from squares of influences.
 
     Parameters
     ----------
     found : ClassEvaluation
-    design : ClusterDesign
+    units : DealtUnits
     rivals : (n_classes,) array
         Prior of the classes as rivals.
-    n_units : int
-        Units, or groups of them, whose influences are squared.
+    n_curves : int
+        2 for actual and least errors, 1 where the least are not known.
+    block : Block, optional
+        All trials, where they are in memory.
 
     Attributes
     ----------
@@ -215,82 +222,60 @@ class BandErrors:
         Of detectors whose target and rivals have enough units.
     """
 
-    def __init__(self, found: ClassEvaluation, design: ClusterDesign, rivals: FloatArray, n_units: int) -> None:
-        self.found, self.design, self.rivals = found, design, rivals
+    def __init__(
+        self,
+        found: ClassEvaluation,
+        units: DealtUnits,
+        rivals: FloatArray,
+        n_curves: int = 2,
+        *,
+        block: Block | None = None,
+    ) -> None:
+        self.found, self.units, self.rivals, self.n_curves = found, units, rivals, n_curves
+        self._shares = None if block is None else units.shares(block)
         self._axis = found.curves.detector_log_odds[:: Bands.STEP]
         p_target = expit(self._axis)
-        self.weights = np.stack((p_target, 1.0 - p_target))
-        self.log_odds = np.asarray(logit(p_target))  # as the curves have them, to the last digit
-        self._factor = n_units / (n_units - 1)
+        self.weights = np.stack((p_target, 1.0 - p_target))[:, ::-1]
+        self.thresholds = -np.asarray(logit(p_target))[::-1]  # as the curves have them, to the last digit
         self.rates: dict[Figure, tuple[FloatArray, RateSum]] = {}
 
-    @property
-    def thresholds(self) -> FloatArray:
-        """Those at which decisions of a detector must be known."""
-        return np.asarray(-self.log_odds)
+    def empty(self, target: int) -> SharesBelow:
+        """Return the shares of a detector below thresholds, without a trial."""
+        is_target = self.units.design.home == target
+        return SharesBelow(self.units, is_target, self.n_curves, len(self.thresholds))
 
-    @property
-    def factors(self) -> FloatArray:
-        """By which shares below thresholds of targets and of others are multiplied: others cost if they are above."""
-        return np.asarray(self.weights * np.array([[1.0], [-1.0]]))
+    def places(self, one: OneDetector) -> list[IntArray]:
+        """Return how many thresholds, and how many best ones, are at or below each trial."""
+        found = [np.searchsorted(self.thresholds, one.llr, side="right")]
+        if self.n_curves > 1:
+            found.append(np.searchsorted(one.best.rejected(-self.thresholds), one.block, side="right"))
+        return found
 
-    def add_squares(self, target: int, squares: FloatArray, rates: FloatArray) -> None:
-        """Add a detector.
+    def take(self, one: OneDetector) -> None:
+        """Add a detector all of whose trials are in memory."""
+        assert self._shares is not None  # noqa: S101  # then there are all trials
+        below = self.empty(one.target)
+        for table, found in below.counted(self._shares, one.share, self.places(one)):
+            np.add(table, found, out=table)
+        self.add(one.target, below)
 
-        Parameters
-        ----------
-        target : int
-        squares : (3, n_curves, n_priors) array
-            Through both classes, targets, and others; of actual and least errors, or without these if not known.
-        rates : (n_curves, 2, n_priors) array
-            Misses and false alarms at the thresholds.
-        """
-        groups = detector_groups(self.rivals, target)
-        if not self.design.has_enough(groups):
+    def add(self, target: int, below: SharesBelow) -> None:
+        """Add a detector whose trials were all counted."""
+        design, groups = self.units.design.clusters, detector_groups(self.rivals, target)
+        if not design.has_enough(groups):
             return
-        sizes = [self.design.size(own) for own in groups.weights]
-        for k, name in zip(range(len(rates)), ("act_error", "min_error"), strict=False):
-            total, by_side = squares[0, k], squares[1:, k]
+        sizes, factor = design.group_sizes(groups), self.units.n_units / (self.units.n_units - 1)
+        squares, rates = below.squares(self.weights * np.array([[1.0], [-1.0]])), below.rates()
+        for k, name in zip(range(self.n_curves), ("act_error", "min_error"), strict=False):
+            by_side = squares[1:, k, ::-1]
             parts = tuple(
-                (RatePart(weight, rate, self._factor * own / np.square(weight), size),)
-                for weight, rate, own, size in zip(self.weights, rates[k], by_side, sizes, strict=True)
+                (RatePart(weight, rate, factor * own / np.square(weight), size),)
+                for weight, rate, own, size in zip(
+                    self.weights[:, ::-1], rates[k, :, ::-1], by_side, sizes, strict=True
+                )
             )
             key = ("detectors", self.found.classes[target], name)
-            self.rates[key] = self._axis, RateSum(parts, between=correlation_of_sums(by_side, total))
-
-
-class DetectorBands(BandErrors):
-    """The same of trials in memory, one detector after the other.
-
-    Parameters
-    ----------
-    found : ClassEvaluation
-    means : ClassMeans
-    rivals : (n_classes,) array
-        Prior of the classes as rivals.
-    """
-
-    def __init__(self, found: ClassEvaluation, means: ClassMeans, rivals: FloatArray) -> None:
-        self.shares = SharesBelow(means, Bands.MOST_UNITS)
-        n_units = means.n_units if means.are_single else min(means.n_units, self.shares.n_units)
-        super().__init__(found, means.design, rivals, n_units)
-
-    def add(self, one: DetectorInCells) -> None:
-        """Add a detector."""
-        act, (least,) = one.cells.positions(self.thresholds), one.linear.best.positions(self.log_odds)
-        at = np.stack((act, least))
-        below = [np.append(0, np.cumsum(n))[at] / n.sum() for n in (one.linear.n_tar, one.linear.n_non)]
-        self.add_squares(one.target, self._squares(one, at), np.stack((below[0], 1.0 - below[1]), axis=1))
-
-    def _squares(self, one: DetectorInCells, at: IntArray) -> FloatArray:
-        """Squares of influences at each prior, (3, n_curves, n_priors), where so many cells are rejected."""
-        known, rows = np.unique(at, return_inverse=True)
-        table = np.searchsorted(known, np.arange(one.cells.n_cells), side="right")
-        own, last = one.own, len(one.cell)
-        sides = [[own], [slice(0, own.start), slice(own.stop, last)]]
-        return self.shares.squares(
-            lambda some: [table[one.cell[some]]], len(known), one.share, sides, self.factors, rows.reshape(at.shape)
-        )
+            self.rates[key] = self._axis, RateSum(parts, between=correlation_of_sums(by_side, squares[0, k, ::-1]))
 
 
 POINT_FIGURES = ("c_avg", "normalized", "min_c_avg", "normalized_min")
@@ -321,7 +306,7 @@ class DetectorInfluences:
     take_curve : callable, optional
         Takes what trials cost at places of the curve of average costs.
     bands : DetectorBands, optional
-        Is given all detectors, where all trials are at hand.
+        Takes all detectors, where all trials are in memory.
     """
 
     def __init__(
@@ -337,7 +322,8 @@ class DetectorInfluences:
         bands: DetectorBands | None = None,
     ) -> None:
         self.summary, self.found, self.trials, self.design = summary, found, trials, design
-        self.left_out, self.bests, self.take_curve, self.bands = left_out, bests, take_curve, bands
+        self.left_out, self.bests = left_out, bests
+        self.take_curve, self.bands = take_curve, bands
         self.p_out_of_set = summary.figures.p_out_of_set
         self.is_open = self.p_out_of_set is not None
         self.p_target = np.array(summary.figures.p_target)
@@ -371,7 +357,14 @@ class DetectorInfluences:
             for target, (best, scores) in enumerate(self._bests(first, detectors, log_odds)):
                 one = OneDetector(detectors, target, log_odds, best)
                 fixed = one.minima()
-                least = fixed if scores is None else self._in_cells(one, scores, fixed, is_first=first == 0)
+                least = fixed
+                bands = self.bands if first == 0 else None
+                if scores is not None and self.left_out is not None:
+                    thresholds = np.zeros(0) if bands is None else bands.thresholds
+                    n_units = self.trials.costs.units.n_units
+                    least = DetectorInCells(one, scores, thresholds, n_units).minima(self.left_out)
+                if bands is not None:
+                    bands.take(one)
                 for k, (costs, shift), (best_costs, _) in zip(places, least[2:], fixed[2:], strict=True):
                     self.least[k] += best_costs / self.n_targets
                     self.held_out[k] += costs / self.n_targets
@@ -390,19 +383,6 @@ class DetectorInfluences:
         for target, scores in zip(range(self.n_targets), detectors, strict=False):
             n_units = effective_of(self.design, detector_groups(detectors.prior, target))
             yield BestOfDetector.of(scores, log_odds, n_units), scores
-
-    def _in_cells(
-        self, one: OneDetector, scores: SortedScores, fixed: list[Minimal], *, is_first: bool
-    ) -> list[Minimal]:
-        """Minima of all trials, by what is best without the group of the unit if there are groups; curves are told."""
-        bands = self.bands if is_first else None
-        if bands is None and self.left_out is None:
-            return fixed
-        thresholds = np.zeros(0) if bands is None else bands.thresholds
-        counted = DetectorInCells(one, scores, thresholds, self.trials.costs.units.n_units)
-        if bands is not None:
-            bands.add(counted)
-        return fixed if self.left_out is None else counted.minima(self.left_out)
 
     def _actual(self, detectors: Detectors, places: Sequence[int]) -> None:
         """Costs at Bayes thresholds: at these points and, of the first detectors, at places of the curve."""

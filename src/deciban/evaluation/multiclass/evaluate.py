@@ -18,9 +18,8 @@ from deciban.errors import InputError
 from deciban.evaluation.multiclass.figures import IN_PARTS, P_TARGET, WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem, class_notes
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.summands import detection_costs
+from deciban.evaluation.multiclass.summands import detection_costs, units_of_trials
 from deciban.evaluation.multiclass.summary import ClassSummary
-from deciban.evaluation.multiclass.unit_trials import units_of_trials
 from deciban.evaluation.unit_trials import Resampling
 from deciban.multiclass import ClassCalibration, PairwiseAnalysis
 from deciban.multiclass.costs import mixed

@@ -13,13 +13,12 @@ import numpy as np
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import plain
-from deciban.evaluation.bounds import Bounds
 from deciban.evaluation.information_at import InformationAt, capacity_dict
 from deciban.evaluation.multiclass.decided_at import DecidedAt
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.results import Results
-from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.uncertainty import Bounds, Figure, Uncertainty
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 

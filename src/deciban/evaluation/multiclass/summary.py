@@ -25,8 +25,7 @@ from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.decided_at import DecidedAt
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.problem_sums import CountedProblems, posterior_odds
-from deciban.evaluation.multiclass.summands import InTurn, Kept, Problems, ScoreChecks
-from deciban.evaluation.multiclass.unit_trials import ClassUnitTrials, units_of_trials
+from deciban.evaluation.multiclass.summands import ClassUnitTrials, InTurn, Kept, Problems, ScoreChecks, units_of_trials
 from deciban.evaluation.reliability import PooledOdds, PosteriorOdds
 from deciban.multiclass.analysis import SubsetCosts, subset_c_avg_of
 from deciban.multiclass.costs import mixed, quadratic_costs, surprises

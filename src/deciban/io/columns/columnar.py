@@ -426,7 +426,7 @@ def schema_roles(schema: pa.Schema, options: Options, name: str) -> Sequence[str
 
 
 def kinds_of(
-    schema: pa.Schema, options: Options, name: str, sampled: Callable[[], Sequence[Sequence[str]]] = tuple
+    schema: pa.Schema, options: Options, name: str, sampled: Callable[[str], Sequence[Sequence[str]]] | None = None
 ) -> tuple[ContentKind, ...]:
     """What kinds of tables a file of this schema could be read as.
 
@@ -437,7 +437,7 @@ def kinds_of(
     name : str
         File name for messages.
     sampled : function, optional
-        The names of columns and the first rows, as `rows_of` returns them; without them, a label names targets.
+        The first rows of the column of this name, as `rows_of` returns them; without them, a label names targets.
 
     Raises
     ------
@@ -453,8 +453,8 @@ def kinds_of(
     of_classes = None
     if options.columns is None and "label" in roles["key"] and "roles" not in description(schema):
         numeric, own = [_is_number(field.type) for field in schema], roles_of(schema.names, name)
-        at, rows = own.index("label"), sampled()
-        words = {row[rows[0].index(schema.names[at])] for row in rows[1:]} or {"0", "1"}
+        rows = () if sampled is None else sampled(schema.names[own.index("label")])
+        words = {word for (word,) in rows[1:]} or {"0", "1"}
         of_classes = label_names_classes(own, schema.names, numeric, words, options.vocabulary)
     return tuple(kind for kind in held if fits_label(kind, roles["key"], of_classes))
 

@@ -17,8 +17,15 @@ A file is recognized by its header alone, and the name of its struct tells what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import io
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
@@ -28,10 +35,21 @@ from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
 from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
-from deciban.io.matrices.from_tables import Fields, Mask, fields_of, item_to_write, matrix_of, without_nul, written_of
-from deciban.io.matrices.hdf5 import Hdf5, opened
-from deciban.io.matrices.matlab5 import Value, load_struct, read_cells, read_field, variables, write_struct
-from deciban.io.matrices.named_matrix import Grid, Matrix, Names, measures_of
+from deciban.io.matrices.hdf5 import Hdf5, cells, cells_of, created, opened, read_matrix
+from deciban.io.matrices.named_matrix import (
+    Fields,
+    Grid,
+    Mask,
+    Matrix,
+    Names,
+    fields_of,
+    item_to_write,
+    matrix_of,
+    measures_of,
+    without_nul,
+    written_of,
+)
+from deciban.io.matrices.numpy_files import Archive
 from deciban.io.source import Source
 from deciban.trials import IdMap, Key, Origin, Trials
 from deciban.types import AnyArray, BoolArray
@@ -39,6 +57,12 @@ from deciban.types import AnyArray, BoolArray
 NAME, NAME73 = "bosaris-mat", "bosaris-mat73"
 _LARGEST = 2**31 - 1
 """Bytes that a variable of version 5 may have."""
+
+_MOST_UNPACKED, _RATIO = 1 << 28, 200
+"""A file that unpacks to more than both, in bytes and times its size, is taken for a bomb."""
+
+_MOST_SECONDS = 30.0
+"""Processor time for the former; four times as long by the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +117,19 @@ def is_version_73(source: Source) -> bool:
 
 def read(source: Source, options: Options) -> Contents:
     """Read a file of this format."""
+    wanted = _VARIABLE_OF.get(options.need)
     if is_version_5(source):
         with only_format_errors(source.name, "a MATLAB file"):
-            found = variables(source)
-            variable = _chosen(source, list(found), options)
-            struct = _of_version_5(source, variable, load_struct(source, variable, *found[variable]))
-            return _READERS[variable](struct, options)
+            struct = _read_version_5(source, wanted)
+            return _READERS[struct.variable](struct, options)
     with opened(source) as file:
-        variable = _chosen(source, [one for one in _READERS if file.has(f"/{one}")], options)
+        variable = _chosen(source, [one for one in _READERS if file.has(f"/{one}")], wanted)
         return _READERS[variable](_of_version_73(file, variable), options)
 
 
-def _chosen(source: Source, found: list[str], options: Options) -> str:
+def _chosen(source: Source, found: list[str], wanted: str | None) -> str:
     """The variable to read: the only one whose name is known, or the one that holds what is needed."""
     known = [one for one in _READERS if one in found]
-    wanted = _VARIABLE_OF.get(options.need)
     if wanted is not None and wanted in known:
         return wanted
     if len(known) == 1:
@@ -118,20 +140,47 @@ def _chosen(source: Source, found: list[str], options: Options) -> str:
     raise FormatError(f"{source.name}: no variable {', '.join(_READERS)} of the BOSARIS layout{there}.")
 
 
-def _of_version_5(source: Source, variable: str, fields: Mapping[str, Value]) -> _Struct:
+def _read_version_5(source: Source, wanted: str | None) -> _Struct:
+    """Read a struct with scipy, in a process of its own, under limits."""
+    most = max(_MOST_UNPACKED, _RATIO * source.size)
+    seconds = _MOST_SECONDS * most / _MOST_UNPACKED
+    with tempfile.TemporaryDirectory() as folder:
+        path, archive = source.seekable(), Path(folder) / "struct.npz"
+        if isinstance(path, io.BytesIO):
+            path = Path(folder) / "file.mat"
+            path.write_bytes(source.data)
+        program = Path(__file__).parents[1] / "matrices" / "matlab5_process.py"
+        words = (program, path, archive, most, math.ceil(seconds), wanted or "", *_READERS)
+        command = [sys.executable, "-P", *map(str, words)]
+        try:
+            done = subprocess.run(command, capture_output=True, check=False, timeout=4 * seconds)  # noqa: S603
+        except subprocess.TimeoutExpired as error:
+            raise FormatError(f"{source.name}: takes too long. Damaged, or made to do harm.") from error
+        if done.returncode:
+            reason = done.stderr.decode(errors="replace").strip()[-300:] or f"scipy ended with {done.returncode}"
+            raise FormatError(f"{source.name}: damaged, or no sound MATLAB file ({reason}). Save it again.")
+        with Archive(Source(archive)) as arrays:
+            texts = json.loads(arrays.read("").tobytes())
+            fields = texts | {name: arrays.read(name) for name in arrays.names if name}
+    return _of_version_5(source, _chosen(source, texts[""], wanted), fields)
+
+
+def _of_version_5(source: Source, variable: str, fields: Mapping[str, Any]) -> _Struct:
     def cells(field: str) -> list[str]:
         value = fields[field]
-        if isinstance(value, list):
-            return value
         if isinstance(value, np.ndarray) and not value.size:
             return []
-        raise FormatError(f"{source.name}, {variable}.{field}: expected a cell array of text. In MATLAB: cellstr(...).")
+        if not isinstance(value, list):
+            fault = value if isinstance(value, str) else "expected a cell array of text. In MATLAB: cellstr(...)"
+            raise FormatError(f"{source.name}, {variable}.{field}: {fault}.")
+        return value
 
     def numbers(field: str) -> Matrix:
         value = fields[field]
         if isinstance(value, np.ndarray) and value.ndim == 2:
             return Matrix.of(value, f"{source.name}, {variable}.{field}")
-        raise FormatError(f"{source.name}, {variable}.{field}: expected a matrix of numbers.")
+        fault = f", but it holds {value}" if isinstance(value, str) else ""
+        raise FormatError(f"{source.name}, {variable}.{field}: expected a matrix of numbers{fault}.")
 
     return _Struct(source.name, variable, fields.__contains__, cells, numbers)
 
@@ -258,3 +307,133 @@ def write73(contents: Contents, stream: IO[bytes]) -> Written:
     item = item_to_write(contents, NAME73)
     write_struct(stream, _VARIABLE_OF[KIND_OF[type(item)]], _fields_of(item))
     return written_of(item)
+
+
+_USER_BLOCK = 512
+
+_TOLD = b"MATLAB 7.3 MAT-file, written by deciban, HDF5 schema 1.00 ."
+
+_BLOCK = 1 << 22
+
+"""Cells that are swapped and written at a time."""
+
+
+def read_field(file: Hdf5, path: str) -> Matrix:
+    """A matrix, as rows x columns.
+
+    Raises
+    ------
+    FormatError
+        If it is sparse, or no matrix of numbers.
+    """
+    if file.has(f"{path}/jc"):
+        raise FormatError(f"{file.name}, {path}: a sparse matrix, expected a full one. In MATLAB: full(...).")
+    dataset = file.dataset(path)
+    if _is_empty(file, dataset):
+        where = f"{file.name}, {path}"
+        return Matrix.of(np.empty(cells_of(file, dataset, where)), where)
+    return read_matrix(file, path).transposed()
+
+
+def _is_empty(file: Hdf5, dataset: Any) -> bool:
+    """Whether a dataset stands for an empty array: then it holds the size of that, and one side of it is 0."""
+    return dataset.shape == (2,) and dataset.dtype == np.uint64 and 0 in cells_of(file, dataset, dataset.name)
+
+
+def read_cells(file: Hdf5, path: str) -> list[str]:
+    """The texts of a cell array.
+
+    Raises
+    ------
+    FormatError
+        If it holds anything else.
+    """
+    import h5py
+
+    dataset = file.dataset(path)
+    if h5py.check_ref_dtype(dataset.dtype) is not h5py.Reference:
+        if _is_empty(file, dataset):
+            return []
+        raise FormatError(f"{file.name}, {path}: expected a cell array of text, but it holds {dataset.dtype} values.")
+    if dataset.chunks is not None:
+        cells(file, dataset, f"{file.name}, {path}", np.dtype(np.uint64))  # so that the library finds no damaged chunk
+    texts, total = [], 0
+    for i, reference in enumerate(np.ravel(dataset[()])):
+        if not reference:
+            raise FormatError(f"{file.name}, {path}: cell {i} refers to nothing. Save the file again.")
+        text = _text_of_matlab73(file, h5py.h5r.dereference(reference, file.file.id), f"{path}, cell {i}")
+        total += 2 * len(text)
+        if total > 4 * file.size:
+            raise FormatError(f"{file.name}, {path}: the names are longer than the file. Damaged: save it again.")
+        texts.append(text)
+    return texts
+
+
+def _text_of_matlab73(file: Hdf5, found: Any, path: str) -> str:
+    dataset = file.checked(found, path)
+    file.check_size(dataset, path)
+    if _is_empty(file, dataset):
+        return ""
+    if dataset.dtype.kind != "u" or dataset.dtype.itemsize != 2 or dataset.size != max(dataset.shape, default=0):
+        raise FormatError(f"{file.name}, {path}: expected one line of text, got {dataset.dtype} of {dataset.shape}.")
+    return np.ravel(cells_of(file, dataset, path)).astype("<u2").tobytes().decode("utf-16-le")
+
+
+def write_struct(stream: IO[bytes], name: str, fields: Mapping[str, list[str] | AnyArray]) -> None:
+    """Write a file that holds one struct."""
+    with created(stream, user_block=_USER_BLOCK) as file:
+        home = file.create_group(name)
+        home.attrs["MATLAB_class"] = np.bytes_("struct")
+        heap = file.create_group("#refs#")
+        for field, value in fields.items():
+            if isinstance(value, list):
+                _write_cells(home, heap, field, value)
+            else:
+                _write_matrix(home, field, value)
+    stream.seek(0)
+    stream.write(_TOLD.ljust(116) + bytes(8) + b"\x00\x02IM")
+
+
+def _write_matrix(home: Any, field: str, values: AnyArray) -> None:
+    if not values.size:
+        _write_empty(home, field, values.shape, "double")
+        return
+    logical = values.dtype == np.bool_
+    called = {"f8": "double", "f4": "single", "b1": "logical"}[values.dtype.str[1:]]
+    dataset = home.create_dataset(field, values.shape[::-1], np.uint8 if logical else values.dtype)
+    dataset.attrs["MATLAB_class"] = np.bytes_(called)
+    if logical:
+        dataset.attrs["MATLAB_int_decode"] = np.int32(1)
+    step = max(1, _BLOCK // values.shape[0])
+    for start in range(0, values.shape[1], step):  # by blocks, so that there is never a second copy of it all
+        dataset[start : start + step] = values[:, start : start + step].T
+
+
+def _write_cells(home: Any, heap: Any, field: str, texts: Iterable[str]) -> None:
+    import h5py
+
+    references = []
+    for text in texts:
+        units = np.frombuffer(text.encode("utf-16-le"), "<u2")
+        called = str(len(heap))
+        if len(units):
+            cell = heap.create_dataset(called, data=units[:, None])
+            cell.attrs["MATLAB_class"] = np.bytes_("char")
+            cell.attrs["MATLAB_int_decode"] = np.int32(2)
+        else:
+            cell = _write_empty(heap, called, (0, 0), "char")
+        references.append(cell.ref)
+    if not references:
+        _write_empty(home, field, (0, 1), "cell")
+        return
+    dataset = home.create_dataset(field, (1, len(references)), h5py.ref_dtype)
+    dataset[0] = references
+    dataset.attrs["MATLAB_class"] = np.bytes_("cell")
+
+
+def _write_empty(home: Any, field: str, shape: tuple[int, ...], called: str) -> Any:
+    """An empty array: MATLAB stores its size in place of its cells."""
+    dataset = home.create_dataset(field, data=np.array(shape, np.uint64))
+    dataset.attrs["MATLAB_class"] = np.bytes_(called)
+    dataset.attrs["MATLAB_empty"] = np.uint8(1)
+    return dataset

@@ -50,9 +50,10 @@ def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
     return kinds_of(_first(source).schema, options, source.name, partial(sample, source))
 
 
-def sample(source: Source) -> list[list[str]]:
-    """The names of columns and the first rows, as text."""
-    return rows_of(_first(source))
+def sample(source: Source, *columns: str) -> list[list[str]]:
+    """The names of all columns, or of some, and the first rows, as text."""
+    table = _first(source)
+    return rows_of(table.select(list(columns)) if columns else table)
 
 
 def _first(source: Source) -> pa.Table:

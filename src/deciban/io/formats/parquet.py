@@ -12,6 +12,11 @@ A folder is read as one table: its files in the order of their names, sub-folder
 and polars write them) become condition columns. Files that begin with ``_`` or ``.`` are passed over.
 
 Written with zstd, names as dictionaries, floats as they are; the order of the trials is kept.
+
+Arrow IPC, also called Feather, has the same columns and metadata. Both formats are read, the one for files
+(``ARROW1``, the same as Feather version 2) and the one for streams, with the compression that Arrow itself may apply
+to its buffers. The one for files is written, uncompressed, so that other programs can map it into memory; names are
+dictionaries.
 """
 
 from __future__ import annotations
@@ -22,10 +27,11 @@ from typing import IO
 
 import pyarrow as pa
 
+from deciban.errors import FormatError
 from deciban.io.columns.columnar import SAMPLED, check_size, contents_of, kinds_of, rows_of, table_of, written_of
 from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.formats import Options
-from deciban.io.shards.files import folder_files, opened_file, whole_table
+from deciban.io.shards.files import folder_files, opened_arrow, opened_file, whole_table
 from deciban.io.source import Source
 
 
@@ -40,13 +46,13 @@ def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:
     return kinds_of(opened_file(first, ()).schema_arrow, options, source.name, partial(sample, first))
 
 
-def sample(source: Source) -> list[list[str]]:
-    """The names of columns and the first rows, as text; of a folder nothing."""
+def sample(source: Source, *columns: str) -> list[list[str]]:
+    """The names of all columns, or of some, and the first rows, as text; of a folder nothing."""
     if source.is_folder:
         return []
     file = opened_file(source, ())
     check_size(min(SAMPLED, file.metadata.num_rows), len(file.schema_arrow.names), source.size, source.name)
-    batch = next(file.iter_batches(batch_size=SAMPLED), None)
+    batch = next(file.iter_batches(batch_size=SAMPLED, columns=list(columns) or None), None)
     return [] if batch is None else rows_of(batch)
 
 
@@ -57,4 +63,39 @@ def write(contents: Contents, stream: IO[bytes]) -> Written:
     table = table_of(contents)
     names = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
     pq.write_table(table, stream, compression="zstd", use_dictionary=names or False)
+    return written_of(contents, table)
+
+
+def read_arrow(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
+    if source.head.startswith(b"FEA1"):
+        raise FormatError(
+            f"{source.name}: Feather version 1, which is no longer written. Save it with pyarrow.feather.write_feather."
+        )
+    return contents_of(whole_table(source, options), options)
+
+
+def holds_arrow(source: Source, options: Options) -> tuple[ContentKind, ...]:
+    """Which kinds of tables a file could be read as, by its schema."""
+    schema = opened_arrow(source).schema
+    return kinds_of(schema, options, source.name, partial(sample_arrow, source))
+
+
+def sample_arrow(source: Source, *columns: str) -> list[list[str]]:
+    """The names of all columns, or of some, and the first rows, as text."""
+    reader = opened_arrow(source)
+    batches = (
+        (reader.get_batch(at) for at in range(reader.num_record_batches))
+        if source.head.startswith(b"ARROW1")
+        else reader
+    )
+    batch = next((one for one in batches if one.num_rows), None)
+    return [] if batch is None else rows_of(batch.select(list(columns)) if columns else batch)
+
+
+def write_arrow(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of this format."""
+    table = table_of(contents)
+    with pa.ipc.new_file(stream, table.schema) as file:
+        file.write_table(table)
     return written_of(contents, table)

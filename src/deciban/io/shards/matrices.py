@@ -14,10 +14,10 @@ import pyarrow as pa
 from deciban._arrow import of_numpy, to_numpy
 from deciban.core.resampling.units import Keys, TrialUnits, independent, mixed_bits
 from deciban.errors import FormatError, InputError, KeyMismatchError
-from deciban.io.arrays.checked import as_scores
 from deciban.io.columns.rows import Rows, RowTable
 from deciban.io.formats import bare_name
 from deciban.io.matrices.named_matrix import only, refuse_nan
+from deciban.io.matrices.numpy_files import as_scores
 from deciban.io.shards.layout import Layout, source_of_rows
 from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.truth import SpeakersAgree, Truth

@@ -13,12 +13,11 @@ import pyarrow as pa
 
 from deciban._files import PathLike, display_name
 from deciban.errors import FormatError, InputError
-from deciban.io.arrays.checked import read_header
 from deciban.io.library_errors import only_format_errors
-from deciban.io.matrices.hdf5 import Hdf5, opened
-from deciban.io.matrices.hdf5_arrays import matrix_of_numbers, read_names, rows_of
+from deciban.io.matrices.hdf5 import Hdf5, matrix_of_numbers, opened, read_names, rows_of
+from deciban.io.matrices.numpy_files import read_header
 from deciban.io.shards.files import full_path, kept_open, stamp_of
-from deciban.io.shards.matrices import Cells, Matrix
+from deciban.io.shards.matrices import Cells, Matrix, blocks_of
 from deciban.io.source import Source
 from deciban.trials.sources import Stamp
 from deciban.types import AnyArray
@@ -58,16 +57,41 @@ def is_matrix_file(path: Path) -> bool:
         return any(map(file.has, (*_SCORES, _MASK)))
 
 
-def is_mask(path: object) -> bool:
-    """Return True if a key is a NumPy file with a matrix: a mask of trials that belongs to a matrix of scores."""
-    if not isinstance(path, str | os.PathLike) or not Path(path).is_file():
+def is_mask(path: object, kind: str | None = None) -> bool:
+    """Return True if a key is a NumPy matrix that says which cells of a matrix of scores are trials.
+
+    It is boolean, or has a -1 for a non-target; numbers of 0 and 1 alone are labels of classes as one-hot rows.
+
+    Parameters
+    ----------
+    path : path or None
+    kind : {"two-class", "classes"}, optional
+        The kind of scores, where the user named it.
+
+    Raises
+    ------
+    InputError
+        If the kind is not named and each row of a boolean matrix has one True, as masks and one-hot rows may have.
+    """
+    if kind == "classes" or not isinstance(path, str | os.PathLike) or not Path(path).is_file():
         return False
     source = Source(path)
     if not source.is_plain or source.kind != "NumPy":
         return False
     with source.stream() as stream:
-        shape = read_header(stream, source.name)[0]
-    return len(shape) == 2 and shape[1] > 1
+        shape, _, of_cells = read_header(stream, source.name)
+    if len(shape) != 2 or shape[1] < 2 or of_cells.kind not in "bif":
+        return False
+    matrix = _numpy(source)
+    blocks = (matrix.cells.rows(start, stop, name) for name, start, stop in blocks_of(matrix))
+    if of_cells.kind != "b":
+        return any(bool((cells < 0).any()) for cells in blocks)
+    if kind is None and all(bool((cells.sum(axis=1) == 1).all()) for cells in blocks):
+        raise InputError(
+            f"{source.name}: one True in each row. Say whether this is the class of each segment, as one-hot rows "
+            "(--kind classes), or a mask that marks the target trials of a matrix of scores (--kind two-class)."
+        )
+    return True
 
 
 def open_matrix(path: PathLike) -> Matrix:

@@ -56,10 +56,10 @@ def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: HowToR
 def _kinds(table: RowTable, options: Options) -> tuple[ContentKind, ...]:
     free = free_columns(table)
 
-    def sampled() -> list[list[str]]:
-        return rows_of(table.rows[0].table(free.names))
+    def sampled(column: str) -> list[list[str]]:
+        return rows_of(table.rows[0].table([column]))
 
-    return kinds_of(free, as_told(table, options), table.name, sampled if table.rows else tuple)
+    return kinds_of(free, as_told(table, options), table.name, sampled if table.rows else None)
 
 
 def truth_in(roles: Roles, classes: Sequence[str], how: HowToRead, who: WhoIsWho | None) -> Truth:

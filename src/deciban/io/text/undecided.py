@@ -141,10 +141,21 @@ def undecided(
     odd = odd_character(sample[0])
     words = f" The line has {odd}: write plain blanks, digits and minus signs." if odd else words
     there = f" The columns are {seen.shown()}." if seen is not None and seen.has_header else ""
-    return (
+    return _fault(sample, seen, name, need) or (
         f"{name}:1: cannot tell {asked}: {line!r}.{there} Name the columns in order, - for one to ignore "
         f"({options.columns_option} {in_order}), or by the header ({options.columns_option} {by_header}).{words}"
     )
+
+
+def _fault(sample: Sequence[str], seen: ColumnsSeen | None, name: str, need: str) -> str:
+    """Return what is wrong with lines that no name of a column mends; empty if nothing is known."""
+    line = shortened(sample[0])
+    if seen is not None and seen.has_header and len(sample) == 1:
+        return f"{name}:1: holds a header, {line!r}, and no row. Expected one trial per line below it."
+    if "|" in sample[0] and (seen is None or len(seen.rows[0]) == 1):
+        return f"{name}:1: columns are separated by '|' in {line!r}. Separate them by commas, tabs or blanks."
+    wrong = seen.no_number() if seen is not None and need == "scores" else ""
+    return wrong and f"{name}:1: {wrong}, in the table with the header {line!r}. Write numbers as in -0.5 or 2.5e-3."
 
 
 def with_row_names(rows: Sequence[Sequence[str]], header: str) -> Sequence[Sequence[str]]:

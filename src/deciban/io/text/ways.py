@@ -123,6 +123,14 @@ class ColumnsSeen:
         likely = [at for at in free if not _are_whole(self._values[at])]
         return self._of_target(known or likely or free)
 
+    def no_number(self) -> str:
+        """Return what is wrong with the only column that is named as a score; nothing if it is not that."""
+        scores = [at for at, role in enumerate(self._roles) if role == "score"]
+        wrong = [one for at in scores[:1] for one in self._values[at] if not is_number(one)]
+        if len(scores) != 1 or not wrong:
+            return ""
+        return f"{wrong[0]!r} in the column {self.rows[0][scores[0]]!r} is no number"
+
     def _names_row(self, at: int) -> bool:
         return self.has_header and names_row(self.rows[0][at])
 

@@ -1,8 +1,110 @@
-"""The two kinds of scores, of two classes and of many: what differs between them, and nothing else does."""
+"""The two kinds of scores, of two classes and of many, and which of them a file is about: by its content alone."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from deciban._files import PathLike, display_name
+from deciban.errors import InputError
+from deciban.io.contents import ContentKind
+from deciban.io.recognition import Recognized, is_stream, readable_as, recognize
+from deciban.io.text.ways import in_lines
 from deciban.workflows.kinds.base import AnyKey, AnyKind, AnyScores, Kind
-from deciban.workflows.kinds.choosing import kind_called, kind_of, kind_of_scores
+from deciban.workflows.options import KindName, Options
 
 __all__ = ["AnyKey", "AnyKind", "AnyScores", "Kind", "kind_called", "kind_of", "kind_of_scores"]
+
+
+def kind_called(name: KindName) -> AnyKind:
+    """The kind of this name."""
+    if name == "two-class":
+        from deciban.workflows.kinds.two_class import TWO_CLASS
+
+        return TWO_CLASS
+    from deciban.workflows.kinds.multiclass import MULTICLASS
+
+    return MULTICLASS
+
+
+def kind_of(scores: Recognized, key: Recognized | None, options: Options) -> AnyKind:
+    """The kind that a user named, or that score file and key show; see `kind_of_scores`.
+
+    Raises
+    ------
+    InputError, OSError
+    """
+    if scores.sides is not None and (options.kind == "classes" or options.reading.classes is not None):
+        raise InputError(
+            f"{display_name(scores.path)}: two files of scores, one of targets and one of non-targets, are about two "
+            "classes. Scores of many classes have a key: leave kind and classes out (--kind, --classes), or name it."
+        )
+    if scores.sides is not None:
+        return kind_called("two-class")
+    if options.kind is None and options.reading.classes is not None:
+        return kind_called("classes")
+    if options.kind is None and options.reading.from_classes:
+        return kind_called("two-class")
+    return kind_called(options.kind or _shown(scores, key))
+
+
+def kind_of_scores(scores: PathLike, key: PathLike | None = None, **reading: Any) -> KindName:
+    """Find out whether a score file is about two classes or about many; where it could be either, the key decides.
+
+    Parameters
+    ----------
+    scores : path
+        The first score file.
+    key : path, optional
+        Left out, the score file may hold the truth itself.
+    **reading
+        ``format``, ``columns``, ``key_format``, ``key_columns``, ``labels``; see `deciban.workflows.Reading`.
+
+    Returns
+    -------
+    {"two-class", "classes"}
+        Standard input and pipes are not looked at: they are about two classes, unless the key is about classes.
+
+    Raises
+    ------
+    InputError
+        If both are possible, by what the scores hold and by what the key holds.
+    OSError
+        If a file cannot be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = path.write_text("trial,eng,fra\\nseg1,2.25,-1.5\\nseg2,-0.5,0.75\\n")
+    >>> kind_of_scores(path)
+    'classes'
+    """
+    read = Options.of("kind_of_scores", reading).reading
+    truth = (
+        None if key is None else recognize(key, format=read.key_format, columns=read.key_columns, labels=read.labels)
+    )
+    if is_stream(scores):  # who looked at it could not read it any more
+        return "classes" if truth is not None and readable_as(truth, _TRUTHS) == ("class-key",) else "two-class"
+    return _shown(recognize(scores, format=read.format, columns=read.columns, labels=read.labels), truth)
+
+
+_TRUTHS: tuple[ContentKind, ...] = ("key", "class-key")
+
+
+def _shown(scores: Recognized, key: Recognized | None) -> KindName:
+    if key is not None and scores.files[0].source.kind == "NumPy" and readable_as(key, _TRUTHS) == ("key",):
+        return "two-class"  # if this is a matrix, reading says that one of its columns has to be named
+    held = readable_as(scores, ("scores", "class-scores"))
+    if len(held) == 1:
+        return "classes" if held == ("class-scores",) else "two-class"
+    truth = readable_as(scores if key is None else key, _TRUTHS)
+    if len(truth) == 1:
+        return "classes" if truth == ("class-key",) else "two-class"
+    if not held:
+        return "two-class"  # reading says what is the matter
+    ways = ["--kind two-class", "--kind classes", *scores.files[0].ways("scores")[:1]]
+    raise InputError(
+        f"{display_name(scores.path)}: could be the scores of several systems for two classes, or of one system for "
+        "several classes. Say which (--kind two-class, --kind classes), name the classes (--classes), or choose a "
+        f"column:{in_lines(ways)}"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 from deciban._files import PathLike, display_name
 from deciban.core.resampling.units import TrialUnits
@@ -25,23 +25,48 @@ from deciban.trials.joining.lookup import Wanted
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource, stacked
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
-from deciban.workflows.kinds import trained_units
+from deciban.workflows.kinds import score_units
 from deciban.workflows.options import Figures, KindName, Options, Reading
 
 if TYPE_CHECKING:
     from deciban.engines.trial_units import UnitsFound
-    from deciban.trials.passes import Engine
-    from deciban.workflows.units_of_sources import UnitsOfSource
+
 
 AnyScores: TypeAlias = Scores | ClassScores
+
+
 AnyKey: TypeAlias = Key | ClassKey
+
+
 Units: TypeAlias = Sequence[str]
+
+
 Scored: TypeAlias = tuple[AnyArray, AnyArray, CountArray | None]
 """Scores of trials, their truth (whether targets, or which class) and their weights."""
 
+
 S = TypeVar("S", bound=AnyScores)
+
+
 K = TypeVar("K", bound=AnyKey)
+
+
 A = TypeVar("A", bound=Aligned | AlignedClasses)
+
+
+class CountedUnits(Protocol):
+    """Units of the trials of a source, as evaluations ask for them; see `deciban.workflows.units.UnitsOfSource`."""
+
+    @property
+    def units(self) -> TrialUnits | None:
+        """The units of no trial; None where there are no intervals."""
+
+    @property
+    def of_classes(self) -> Any:
+        """The same as evaluations of many classes ask for them."""
+
+    def of_system(self, system: int, memory: int) -> Any:
+        """Return the trials of a system with their units."""
 
 
 class Kind(ABC, Generic[S, K, A]):
@@ -164,7 +189,7 @@ class Kind(ABC, Generic[S, K, A]):
         """How many trials, which all count alike, an evaluation is of."""
 
     def evaluate_source(
-        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: UnitsOfSource
+        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: CountedUnits
     ) -> Any:
         """Evaluate one system of a source; ``system`` is its position."""
         batch = source.batch
@@ -179,7 +204,7 @@ class Kind(ABC, Generic[S, K, A]):
 
     @abstractmethod
     def evaluate_pieces(
-        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: UnitsOfSource
+        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: CountedUnits
     ) -> Any:
         """Evaluate one system of trials in pieces; ``system`` is its position."""
 
@@ -296,13 +321,13 @@ class Kind(ABC, Generic[S, K, A]):
         if reading.probabilities is not None:
             order = getattr(model, "classes_", None) or classes
             given = self.prior_of_probabilities(reading, classes, order)
-        trained_units.require_same(model, given, negate=reading.negate)
-        trained_units.require_same_unit(model, reading, units)
+        score_units.require_same(model, given, negate=reading.negate)
+        score_units.require_same_unit(model, reading, units)
 
     def record(self, reading: Reading, classes: Sequence[str], units: Units = ()) -> dict[str, Any]:
         """What the record of training says besides, so that other scores are read in the same way."""
         prior = None if reading.probabilities is None else self.prior_of_probabilities(reading, classes)
-        return trained_units.record(reading, units, prior)
+        return score_units.record(reading, units, prior)
 
     def name_after(self, model: ScoreModel, systems: Sequence[str]) -> str:
         """What results call that which a model makes of systems."""
@@ -311,7 +336,7 @@ class Kind(ABC, Generic[S, K, A]):
     def read_message(self, scores: S) -> Message:
         """Say how the scores of a system were read."""
         origin = scores.trials.origin
-        unit = trained_units.read_as(scores)
+        unit = score_units.read_as(scores)
         return Message("read", origin.name, f"{origin.reading}{unit}   {self.size(scores)}")
 
     def by_order_messages(self, reading: Reading) -> list[Message]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deciban._arrow import compute as pc
-from deciban._files import PathLike
-from deciban._validate.probabilities import target_prior
+from deciban._files import PathLike, display_name
+from deciban._validate.probabilities import like_posteriors, target_prior
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
@@ -18,32 +18,191 @@ from deciban.evaluation.information_at import priors_told
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
-from deciban.io import Contents
-from deciban.io.contents import ContentKind
+from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import by_name
-from deciban.io.reader import Input
-from deciban.io.recognition import Recognized
-from deciban.io.units import llrs_of_probabilities
+from deciban.io.reader import Input, read_input
+from deciban.io.recognition import Recognized, readable_as
+from deciban.io.text.ways import in_lines, words_in_options
+from deciban.io.units import llrs_of_probabilities, logliks_of_likelihoods, logliks_of_probabilities
 from deciban.messages import WARNING, Message, counted
 from deciban.metrics.thresholds import FACTORS
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
-from deciban.trials import Key, Scores, Trials
+from deciban.trials import ClassKey, ClassScores, Key, Scores, Trials
 from deciban.trials.joining.join import Aligned, align_incomplete, align_systems, refuse_conflicts
 from deciban.trials.lists import PAIR
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource
 from deciban.trials.units import notes_on_speakers, speakers_of, units_of_trials
-from deciban.types import AnyArray, BoolArray, IntArray, Progress
-from deciban.workflows.kinds.base import Kind, Scored, of_trials
-from deciban.workflows.kinds.looks import messages_on_declared_ratios
-from deciban.workflows.kinds.two_columns import read_two_classes, read_two_columns, refuse_two_columns
+from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress, ScoreUnit
+from deciban.workflows.kinds.base import CountedUnits, Kind, Scored, of_trials
+from deciban.workflows.kinds.score_units import messages_on_declared_ratios
 from deciban.workflows.options import Figures, Options, Reading
 
 if TYPE_CHECKING:
+    from deciban._validate.labels import Vocabulary
     from deciban.engines.trial_units import UnitsFound
-    from deciban.trials.passes import Engine
-    from deciban.workflows.units_of_sources import UnitsOfSource
+
+
+def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object = None) -> Input | None:
+    """Read a file with a score for each of two classes: that of the target class minus that of the other one.
+
+    The difference of two log-likelihoods is the log-likelihood ratio; whatever is added to both does not change it.
+
+    Parameters
+    ----------
+    file : Recognized
+        Its words for target and non-target say which class is the target.
+    unit : {"nats", "log10", "lr"}, optional
+        The unit of the scores; likelihoods become logarithms before their difference is taken.
+    prior : float, optional
+        The scores are probabilities of the two classes by this prior of a target, and become their log-likelihood
+        ratios: exact where one of them is too close to 1 to tell.
+
+    Returns
+    -------
+    Input or None
+        None if the file does not hold class scores, or could as well hold scores of two-class systems.
+
+    Raises
+    ------
+    FormatError, OSError
+    InputError
+        If there are more classes, nothing says which of them is the target, or both scores of a segment are infinite
+        alike.
+    """
+    held = readable_as(file, ("scores", "class-scores"))
+    if held != ("class-scores",):
+        return None
+    found = read_input(file, need="class-scores")
+    scores = found.contents.class_scores
+    assert scores is not None  # noqa: S101  # it was asked for
+    vocabulary = file.files[0].options.vocabulary
+    target = _target(scores, vocabulary)
+    names = scores.classes[target], scores.classes[1 - target]
+    notes: list[str | Message] = [f"scores are those of class {names[0]} minus those of class {names[1]}"]
+    if prior is not None:
+        p_target = target_prior(prior, "probabilities")
+        in_order = (p_target, 1.0 - p_target) if target == 0 else (1.0 - p_target, p_target)
+        scores = logliks_of_probabilities(scores, in_order)
+    elif unit == "lr":
+        scores = logliks_of_likelihoods(scores)
+    elif like_posteriors(scores.score):
+        words = (
+            "the scores of a segment sum to 1: probabilities? Their difference is no log-likelihood ratio; say by "
+            "which prior of a target they are (--probabilities PRIOR)"
+        )
+        notes.append(Message(WARNING, found.contents.origin.name, words))
+    made = Scores(scores.trials, _differences(scores, target), scores.name, unit == "log10", unit == "lr")
+    key = found.contents.class_key
+    truth = None if key is None else _key(key, vocabulary)
+    changed = replace(
+        found.contents,
+        class_scores=None,
+        class_key=None,
+        systems=(made,),
+        key=truth,
+        notes=(*found.contents.notes, *notes),
+        from_probabilities=prior is not None,
+    )
+    return Input(changed, found.format)
+
+
+def refuse_two_columns(file: Recognized) -> None:
+    """Refuse scores of two classes in two files, one of targets and one of non-targets.
+
+    Raises
+    ------
+    InputError
+    """
+    if any(readable_as(one, ("scores", "class-scores")) == ("class-scores",) for one in file.sides or ()):
+        raise InputError(
+            f"{display_name(file.path)}: scores of classes, but of two files, one of targets and one of non-targets, "
+            "each has one score for a trial. Name the column of the scores (--columns); or, for the difference of two "
+            "(--kind two-class), name one file and its key."
+        )
+
+
+def read_two_classes(file: Recognized) -> Input | None:
+    """Read a key that says of which of two classes segments are, as one of targets and non-targets.
+
+    Returns
+    -------
+    Input or None
+        None if the file holds no true classes, or could as well be a key of targets.
+
+    Raises
+    ------
+    FormatError, OSError
+    InputError
+        If nothing says which classes are targets.
+    """
+    if readable_as(file, ("key", "class-key")) != ("class-key",):
+        return None
+    found = read_input(file, need="class-key")
+    key = found.contents.class_key
+    assert key is not None  # noqa: S101  # it was asked for
+    made = _key(key, file.files[0].options.vocabulary)
+    words = {name: bool(made.is_target[key.label == at].any()) for at, name in enumerate(key.classes)}
+    changed: Contents = replace(found.contents, class_key=None, key=made, words=words)
+    return replace(found, contents=changed)
+
+
+def _target(scores: ClassScores, vocabulary: Vocabulary) -> int:
+    """Which of two classes is the target."""
+    name, classes = scores.trials.origin.name, scores.classes
+    if len(classes) != 2:
+        raise InputError(
+            f"{name}: scores of {len(classes)} classes, but two were asked for (--kind two-class). Name the column of "
+            "the scores of the target class (--columns), or evaluate all classes (--kind classes)."
+        )
+    known = vocabulary.within(classes)
+    meanings = [known.meaning(one) for one in classes]
+    if sorted(map(str, meanings)) != ["False", "True"]:
+        raise InputError(_unknown(name, classes))
+    return meanings.index(True)
+
+
+def _unknown(name: str, classes: Sequence[str]) -> str:
+    return (
+        f"{name}: nothing says which class is the target, of {' and '.join(classes[:4])}. Say it (--labels "
+        f"target=CLASS,nontarget=CLASS):{in_lines(words_in_options(classes))}"
+    )
+
+
+def _differences(scores: ClassScores, target: int) -> FloatArray:
+    """The score of the target class minus that of the other one."""
+    tar: FloatArray = scores.score[:, target].astype(np.float64)
+    non: FloatArray = scores.score[:, 1 - target].astype(np.float64)
+    alike = np.isinf(tar) & (tar == non)
+    if alike.any():
+        row = int(np.argmax(alike))
+        raise InputError(
+            f"{scores.trials.origin.where(row)}: both classes of {scores.trials.name_of(row)} have the score "
+            f"{tar[row]:g}, so that neither is more likely ({np.count_nonzero(alike):,} such segments). Repair the "
+            "scores, or leave these segments out."
+        )
+    with np.errstate(over="ignore"):
+        difference: FloatArray = tar - non
+    beyond = np.isinf(difference) & np.isfinite(tar) & np.isfinite(non)
+    if beyond.any():
+        row = int(np.argmax(beyond))
+        raise InputError(
+            f"{scores.trials.origin.where(row)}: the difference of its scores is beyond the largest float."
+        )
+    return difference
+
+
+def _key(key: ClassKey, vocabulary: Vocabulary) -> Key:
+    """The same truth, as targets and non-targets."""
+    occurring = [name for at, name in enumerate(key.classes) if np.any(key.label == at)]
+    known = vocabulary.within(occurring)
+    meanings = {name: known.meaning(name) for name in occurring}
+    if None in meanings.values():
+        raise InputError(_unknown(key.trials.origin.name, occurring))
+    means_target = np.array([bool(meanings.get(name)) for name in key.classes], np.bool_)
+    return Key(key.trials, means_target[key.label])
+
 
 _DELIMITED = {",": "table", "\t": "tsv"}
 
@@ -112,7 +271,9 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """The truth that an input holds."""
         if contents.key is None:
             raise InputError(
-                f"key: none given, and {contents.origin.name} holds no labels. Pass the file that does (--key FILE)."
+                f"key: none given, and {contents.origin.name} holds no labels. Pass the file that does "
+                "(--key FILE), or name one file with the scores of targets and one with those of non-targets "
+                "(tar=, --tar FILE and non=, --non FILE)."
             )
         return contents.key
 
@@ -179,7 +340,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         return int(found.n_tar + found.n_non)
 
     def evaluate_pieces(
-        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: UnitsOfSource
+        self, source: ShardSource, engine: Engine, options: Options, *, system: int, name: str, units: CountedUnits
     ) -> Evaluation:
         """Evaluate the scores of one system of trials in pieces.
 
@@ -188,7 +349,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         InputError
             If approximate figures are asked for, which are of many classes alone.
         """
-        from deciban.engines.evaluating import evaluate_system
+        from deciban.engines.counting import evaluate_system
 
         if options.scale.approximate:
             raise InputError(

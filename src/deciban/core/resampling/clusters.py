@@ -1,0 +1,515 @@
+"""Designs of clusters: sizes of classes, how far they have the same units, and variances of sums of class means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from deciban.core.resampling.intervals import Estimate, NothingSeen
+from deciban.core.resampling.rates import ClassSize, Numbers, RatePart, RateSum, Scale, is_enough, small_sample_factors
+from deciban.types import FloatArray, IntArray
+
+Name = TypeVar("Name", bound=Hashable)
+
+_NAMES = ("targets", "non-targets")
+
+_SMALL = 1e-9
+"""Share of a squared spread that may be rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups of classes whose means add up to a metric, such as a target and its rivals.
+
+    Attributes
+    ----------
+    weights : (n_groups, n_classes) array
+        Of the means of classes in that of each group, which sum to 1; no class is in two groups.
+    """
+
+    weights: FloatArray
+
+    @classmethod
+    def apart(cls, n_classes: int) -> Groups:
+        """Return each class by itself."""
+        return cls(np.eye(n_classes))
+
+    @classmethod
+    def of(cls, members: Sequence[int], n_classes: int) -> Groups:
+        """Return some classes, each by itself.
+
+        Examples
+        --------
+        >>> Groups.of([2, 0], 3).of_class.tolist()
+        [1, -1, 0]
+        """
+        return cls(np.eye(n_classes)[list(members)])
+
+    @cached_property
+    def of_class(self) -> IntArray:
+        """The group of each class; -1 where it is in none."""
+        return np.where(self.weights.any(axis=0), np.argmax(self.weights > 0.0, axis=0), -1)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """How sums of class means vary with units: sums of squares of influences of some metrics.
+
+    Attributes
+    ----------
+    total : (n_metrics,) array
+        Of influences through all groups.
+    fourth : (n_metrics,) array
+        Sums of their fourth powers.
+    by_group : (n_metrics, n_groups) array
+        Of influences through each group.
+    means : (n_metrics, n_groups) array
+        What each group adds to the metrics.
+    alone : (n_metrics, n_groups) array
+        Variances of these, if trials were independent.
+    """
+
+    total: FloatArray
+    fourth: FloatArray
+    by_group: FloatArray
+    means: FloatArray
+    alone: FloatArray
+
+    def __getitem__(self, at: int) -> Spread:
+        """Those of one metric."""
+        return Spread(*(getattr(self, name)[at] for name in ("total", "fourth", "by_group", "means", "alone")))
+
+    def nothing(self) -> Spread:
+        """Return the same of metrics that no unit moves."""
+        return Spread(*(np.zeros_like(one) for one in (self.total, self.fourth, self.by_group, self.means, self.alone)))
+
+    def only(self, group: int) -> Spread:
+        """Return what one group alone does to one metric, which is an error rate: fourth powers have no use there."""
+        own = slice(group, group + 1)
+        return Spread(self.by_group[group], np.zeros(()), self.by_group[own], self.means[own], self.alone[own])
+
+
+def stretches(seen: FloatArray, n_units: int) -> FloatArray:
+    """Return by how much means of strata with fewer units count more than those with all units.
+
+    Sums of squares are too small by 1/m of what m units of a stratum add, as its mean is their own. For n units in all,
+    ``n / (n - 1)`` makes up for that, and with these factors also where a stratum has fewer.
+
+    Examples
+    --------
+    >>> stretches(np.array([4.0, 2.0]), 4).round(4).tolist()
+    [1.0, 1.2247]
+    """
+    ratio = np.divide(seen * (n_units - 1), n_units * (seen - 1), out=np.ones(len(seen)), where=seen > 1)
+    return np.asarray(np.sqrt(ratio))
+
+
+def influence_factors(stratum: IntArray, share: FloatArray, seen: FloatArray, n_units: int) -> FloatArray:
+    """Return factors of the influences of units through strata: those of a jackknife, and `stretches`.
+
+    Parameters
+    ----------
+    stratum : (n_pairs,) int array
+    share : (n_pairs,) array
+        What a unit has of the stratum, as a share.
+    seen : (n_strata,) array
+        Units of each stratum.
+    n_units : int
+        Units with any trial.
+    """
+    return small_sample_factors(share, seen[stratum]) * stretches(seen, n_units)[stratum]
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterDesign:
+    """Sizes of many classes, and how far they have the same units.
+
+    Attributes
+    ----------
+    n_units : int
+        Units with trials of any class.
+    n_trials : (n_classes,) array
+    seen : (n_classes,) int array
+        Units with trials of each class.
+    overlap : (n_classes, n_classes) array
+        Sums over units of the products of their shares of two classes.
+    """
+
+    n_units: int
+    n_trials: FloatArray
+    seen: IntArray
+    overlap: FloatArray
+    _sizes: list[tuple[Groups, FloatArray, list[ClassSize]]] = field(default_factory=list, init=False)
+
+    @classmethod
+    def of(
+        cls, home: IntArray, unit: IntArray, weight: FloatArray, shape: tuple[int, int], n_trials: FloatArray
+    ) -> ClusterDesign:
+        """Return the design from the trials, or their weight, of pairs of a class and a unit.
+
+        Parameters
+        ----------
+        home, unit : (n_pairs,) int arrays
+            A pair may come several times.
+        weight : (n_pairs,) array
+        shape : (int, int)
+            Numbers of classes and of units.
+        n_trials : (n_classes,) array
+        """
+        from scipy.sparse import csr_matrix  # few need it
+
+        table = csr_matrix((weight, (home, unit)), shape=shape)
+        sums = np.asarray(table.sum(axis=1)).ravel()
+        scale = 1.0 / np.where(sums > 0.0, sums, 1.0)
+        overlap = np.asarray((table @ table.T).toarray()) * scale * scale[:, None]
+        return cls(len(np.unique(unit)), n_trials, np.diff(table.indptr), overlap)
+
+    @classmethod
+    def of_units(cls, totals: Sequence[FloatArray], n_trials: Sequence[float]) -> ClusterDesign:
+        """Return the design from the trials of every unit, class by class."""
+        table = np.stack(totals)
+        sums = table.sum(axis=1)
+        scale = 1.0 / np.where(sums > 0.0, sums, 1.0)
+        seen = table > 0.0
+        overlap = (table @ table.T) * scale * scale[:, None]
+        return cls(int(seen.any(axis=0).sum()), np.asarray(n_trials, np.float64), seen.sum(axis=1), overlap)
+
+    @classmethod
+    def of_trials(cls, sizes: Sequence[ClassSize]) -> ClusterDesign:
+        """Return the design of classes whose trials are units by themselves."""
+        n_units = np.array([one.n_units for one in sizes])
+        own = np.array([1.0 / one.n_clusters if one.n_clusters else 0.0 for one in sizes])
+        return cls(int(n_units.sum()), np.array([one.n_trials for one in sizes]), n_units, np.diag(own))
+
+    @cached_property
+    def sizes(self) -> tuple[ClassSize, ...]:
+        """Of each class."""
+        return tuple(map(ClassSize, self.n_trials.tolist(), self.n_clusters.tolist(), self.seen.tolist()))
+
+    @property
+    def are_enough(self) -> bool:
+        """Whether each class has enough effective units for intervals."""
+        return all(one.is_enough for one in self.sizes)
+
+    @property
+    def n_clusters(self) -> FloatArray:
+        """Effective numbers of units of each class; 0 where there is none."""
+        own = np.diag(self.overlap)
+        return np.divide(1.0, own, out=np.zeros(len(own)), where=own > 0.0)
+
+    @property
+    def effective(self) -> IntArray:
+        """The same rounded down, and at least 1."""
+        return np.maximum(np.floor(self.n_clusters * (1.0 + 1e-9)).astype(np.int64), 1)
+
+    @cached_property
+    def _is_diagonal(self) -> bool:
+        """Whether no two classes share a unit."""
+        return np.count_nonzero(self.overlap) == np.count_nonzero(np.diag(self.overlap))
+
+    def _known(self, groups: Groups) -> tuple[Groups, FloatArray, list[ClassSize]]:
+        """Return overlap and sizes of groups: computed once for all metrics of a detector, which share the groups."""
+        if not self._sizes or self._sizes[0][0] is not groups:
+            weights = groups.weights
+            left = weights * np.diag(self.overlap) if self._is_diagonal else weights @ self.overlap
+            overlap = left @ weights.T
+            self._sizes[:] = [
+                (groups, overlap, [self._size(*one) for one in zip(weights, np.diag(overlap), strict=True)])
+            ]
+        return self._sizes[0]
+
+    def _size(self, weights: FloatArray, overlap: float) -> ClassSize:
+        own = weights > 0.0
+        n_trials = float(weights.sum() ** 2 / np.sum(weights[own] ** 2 / self.n_trials[own]))
+        n_clusters = float(weights.sum()) ** 2 / float(overlap) if overlap > 0.0 else 0.0
+        return ClassSize(n_trials, n_clusters, min(int(self.seen[own].sum()), self.n_units))
+
+    def group_sizes(self, groups: Groups) -> list[ClassSize]:
+        """Return the size of each group of classes."""
+        return self._known(groups)[2]
+
+    def too_few(self, names: Sequence[str] = _NAMES) -> dict[str, float]:
+        """Return the effective numbers of units of classes that have too few for intervals."""
+        pairs = zip(names, self.n_clusters.tolist(), strict=True)
+        return {name: n for name, n in pairs if not is_enough(n)}
+
+    def has_enough(self, groups: Groups) -> bool:
+        """Return whether each group has enough effective units for intervals."""
+        return all(size.is_enough for size in self.group_sizes(groups))
+
+    def n_units_of(self, groups: Groups) -> int:
+        """Return how many units have trials of these classes; of several classes at most so many."""
+        return min(int(self.seen[groups.of_class >= 0].sum()), self.n_units)
+
+    def standard_error(self, square: float) -> float:
+        """Return the standard error of a metric from the sum of squares of its influences."""
+        return float(np.sqrt(square * self.n_units / (self.n_units - 1)))
+
+    def degrees(self, spread: Spread, groups: Groups, *, is_mean: bool = False) -> float:
+        """Return degrees of freedom of the standard error of a metric.
+
+        See `degrees_of`, and `degrees_by_kurtosis` for a mean of costs.
+        """
+        most = degrees_of(spread.by_group, self._known(groups)[1])
+        if not is_mean:
+            return most
+        return degrees_by_kurtosis(most, float(spread.total), float(spread.fourth), self.n_units)
+
+    def rates(self, spread: Spread, groups: Groups, most: FloatArray, *, are_graded: bool) -> RateSum:
+        """Return a metric as a sum of means of groups, each of which is a rate times the most that it can be.
+
+        Parameters
+        ----------
+        spread : Spread
+            Of one metric, or of a curve with places in the last axis.
+        groups : Groups
+        most : (n_groups, ...) array
+        are_graded : bool
+            Whether trials may cost a part of the most: then as many yes or no decisions stand for them as give means
+            that vary alike.
+        """
+        factor, parts = self.n_units / (self.n_units - 1), list[tuple[RatePart, ...]]()
+        for k, size in enumerate(self.group_sizes(groups)):
+            top = most[k]
+            rate = np.clip(np.divide(spread.means[k], top, out=np.zeros(np.shape(top)), where=top > 0.0), 0.0, 1.0)
+            squared = np.divide(1.0, top * top, out=np.zeros(np.shape(top)), where=top > 0.0)
+            alone, n_trials = spread.alone[k] * squared, np.full(np.shape(top), size.n_trials)
+            if are_graded:
+                np.divide(rate * (1.0 - rate), alone, out=n_trials, where=(alone > 0.0) & (rate > 0.0) & (rate < 1.0))
+            some = ClassSize(np.maximum(n_trials, size.n_trials), size.n_clusters, size.n_units)
+            parts.append((RatePart(top, rate, spread.by_group[k] * factor * squared, some),))
+        return RateSum(tuple(parts), (1.0,) * len(parts), correlation_of_sums(spread.by_group, spread.total))
+
+
+def degrees_of(variances: FloatArray, overlap: FloatArray) -> float:
+    """Return degrees of freedom of the sum of variances that come from several classes.
+
+    The effective number of clusters minus 1, with clusters in proportion to what they contribute; that of the class
+    with fewest if nothing varies.
+
+    Parameters
+    ----------
+    variances : (n_classes,) array
+    overlap : (n_classes, n_classes) array
+        Sums over clusters of the products of their shares of two classes.
+    """
+    if not np.any(variances):
+        return max(1.0 / float(np.max(np.diag(overlap))) - 1.0, 1.0)
+    shares = variances / np.sum(variances)  # squares of variances themselves may be too small for a float
+    return max(1.0 / float(shares @ overlap @ shares) - 1.0, 1.0)
+
+
+_LEAST_DEGREES, _MANY_DEGREES = 26.0, 99.0
+"""Degrees left to 99 or more, which widens intervals by at most 5 %; to fewer, the same share of them."""
+
+
+def degrees_by_kurtosis(most: float, total: float, fourth: float, n_units: int) -> float:
+    """Return degrees of freedom of the variance of a mean of costs, fewer where few clusters make most of it.
+
+    A variance of n clusters whose influences have a kurtosis k varies by ``(k - 1) / n`` of its square, and that of a
+    variance with d degrees of freedom by ``2 / d`` (Satterthwaite 1946, Biometrics Bulletin 2).
+
+    Parameters
+    ----------
+    most : float
+        Degrees of freedom of clusters that contribute alike.
+    total, fourth : float
+        Sums of the second and fourth powers of the influences of all clusters.
+    n_units : int
+
+    Examples
+    --------
+    >>> degrees_by_kurtosis(9.0, 10.0, 10.0, 10)    # ten clusters that contribute alike
+    9.0
+    >>> round(degrees_by_kurtosis(9.0, 10.0, 25.0, 10), 2)
+    9.0
+    >>> round(degrees_by_kurtosis(9.0, 10.0, 60.0, 10), 2)
+    4.0
+    """
+    varies = fourth / total / total - 1.0 / n_units if total > 0.0 else 0.0
+    if varies <= 0.0:
+        return most
+    least = min(most, _MANY_DEGREES) * _LEAST_DEGREES / _MANY_DEGREES
+    return min(most, max(2.0 / varies, least, 1.0))
+
+
+def correlation_of_sums(variances: FloatArray, total: Numbers) -> FloatArray:
+    """Return the correlation, the same of any two, with which sums with these variances have a total variance.
+
+    Parameters
+    ----------
+    variances : (n_sums, ...) array
+    total : float or array
+
+    Examples
+    --------
+    >>> float(correlation_of_sums(np.array([1.0, 4.0]), 7.0))
+    0.5
+    """
+    squares = np.asarray(variances.sum(axis=0))
+    products = np.asarray(np.square(np.sqrt(variances).sum(axis=0)) - squares)
+    seen = products > _SMALL * squares
+    found = np.divide(total - squares, products, out=np.zeros(products.shape), where=seen)
+    return np.asarray(np.clip(found, -1.0, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRate:
+    """An error rate as a summand of a metric.
+
+    Attributes
+    ----------
+    kind : int
+        0 for a rate of targets, 1 for one of non-targets.
+    weight, rate : float
+    of : hashable or None
+        The metric whose influences of this class are ``own_weight`` times those of the rate; None: the metric itself.
+    own_weight : float or None
+        None if it is ``weight``.
+    """
+
+    kind: int
+    weight: float
+    rate: float
+    of: Hashable | None = None
+    own_weight: float | None = None
+
+
+class ClassVariances(Generic[Name]):
+    """Adds up squares of influences, block by block of clusters, and keeps the influences of some metrics.
+
+    Parameters
+    ----------
+    names : sequence of hashable
+        Of the metrics.
+    design : ClusterDesign
+        Of targets and non-targets.
+    n_units : int
+        Clusters with trials of any class.
+    n_kept : int, optional
+        Clusters whose influences are kept; none are when left out.
+    """
+
+    def __init__(self, names: Sequence[Name], design: ClusterDesign, n_units: int, n_kept: int | None = None) -> None:
+        self.names, self.design, self.n_units = list(names), design, n_units
+        self.place: dict[Hashable, int] = {name: k for k, name in enumerate(names)}
+        self.tar, self.non, self.cross, self.total, self.fourth = np.zeros((5, len(names)))
+        self.kept = None if n_kept is None else np.empty((len(names), n_kept))
+
+    def add(
+        self, part: slice, tar: FloatArray, non: FloatArray, influences: FloatArray, n_alike: FloatArray | None = None
+    ) -> None:
+        """Add a block of clusters.
+
+        Parameters
+        ----------
+        part : slice
+            Which clusters.
+        tar, non : (n, n_metrics) arrays
+            Influences through targets and through non-targets, with thresholds and maps held fixed.
+        influences : (n, n_metrics) array
+            Influences that intervals and differences rest on: of minima, by decisions made without the cluster.
+        n_alike : (n,) array, optional
+            For how many clusters each row stands, whose squares it adds up; one when left out.
+        """
+        self.tar += np.einsum("uf,uf->f", tar, tar)
+        self.non += np.einsum("uf,uf->f", non, non)
+        self.cross += np.einsum("uf,uf->f", tar, non)
+        squares = influences * influences
+        self.total += squares.sum(axis=0)
+        self.fourth += np.einsum("uf,uf->f", squares, squares if n_alike is None else squares / n_alike[:, None])
+        if self.kept is not None:
+            self.kept[:, part] = influences.T
+
+    @property
+    def influences(self) -> dict[Name, FloatArray]:
+        """Those that were kept."""
+        return {} if self.kept is None else dict(zip(self.names, self.kept, strict=True))
+
+    def standard_error(self, name: Name) -> float:
+        """Return the standard error of a metric."""
+        return math.sqrt(float(self.total[self.place[name]]) * self.n_units / (self.n_units - 1))
+
+    def degrees(self, name: Name) -> float:
+        """Return degrees of freedom of the standard error; see `degrees_of`."""
+        at = self.place[name]
+        return degrees_of(np.array([self.tar[at], self.non[at]]), self.design.overlap)
+
+    def degrees_of_mean(self, name: Name) -> float:
+        """Return degrees of freedom of a mean, fewer where few clusters make most of its variance."""
+        at = self.place[name]
+        return degrees_by_kurtosis(self.degrees(name), float(self.total[at]), float(self.fourth[at]), self.n_units)
+
+    def estimate(
+        self,
+        name: Name,
+        value: float,
+        rates: Sequence[ClassRate] = (),
+        *,
+        scale: Scale = "log",
+        limits: tuple[float, float] = (0.0, math.inf),
+        nothing_seen: NothingSeen | None = None,
+        corrected: float | None = None,
+        also: float | None = None,
+        is_mean: bool = False,
+    ) -> Estimate:
+        """Return a metric with its standard error.
+
+        Parameters
+        ----------
+        name : hashable
+        value : float
+        rates : sequence of ClassRate
+            The error rates that add up to it; empty if it is no such sum.
+        scale, limits, nothing_seen, corrected, also
+            As in `Estimate`.
+        is_mean : bool
+            Whether the metric is a mean of costs that do not depend on the trials: no minimum.
+        """
+        sums = self.sum_of_rates(name, rates) if rates else None
+        degrees = self.degrees_of_mean(name) if is_mean and sums is None else self.degrees(name)
+        about = self.standard_error(name), self.n_units, scale, corrected, nothing_seen, limits
+        return Estimate(value, *about, rates=sums, also=also, degrees=degrees)
+
+    def has_clusters(self, rates: Sequence[ClassRate] = ()) -> bool:
+        """Return whether there are enough clusters of the classes of these rates, or of both if there are none."""
+        needed = {one.kind for one in rates if one.weight} if rates else {0, 1}
+        return all(self.design.sizes[kind].is_enough for kind in needed)
+
+    def sum_of_rates(self, name: Name, rates: Sequence[ClassRate]) -> RateSum:
+        """Return the rates that a metric adds up, with their variances and correlations."""
+        parts, within = list[tuple[RatePart, ...]](), list[float]()
+        for kind, size in enumerate(self.design.sizes):
+            own = [one for one in rates if one.kind == kind and one.weight != 0.0]
+            parts.append(tuple(RatePart(one.weight, one.rate, self._variance(name, one), size) for one in own))
+            within.append(_correlation(parts[-1], self._of_class(name, kind)))
+        at = self.place[name]
+        spread = math.sqrt(float(self.tar[at] * self.non[at]))
+        between = float(self.cross[at]) / spread if spread > 0.0 else 0.0
+        return RateSum((parts[0], parts[1]), (within[0], within[1]), min(max(between, -1.0), 1.0))
+
+    def _of_class(self, name: Hashable, kind: int) -> float:
+        """Return the variance of a metric that comes from one class."""
+        n = self.design.sizes[kind].n_units
+        return float((self.tar, self.non)[kind][self.place[name]]) * n / max(n - 1, 1)
+
+    def _variance(self, name: Name, one: ClassRate) -> float:
+        weight = one.weight if one.own_weight is None else one.own_weight
+        return self._of_class(name if one.of is None else one.of, one.kind) / (weight * weight)
+
+
+def _correlation(parts: Sequence[RatePart], variance: float) -> float:
+    """Return the correlation of all rates with which their weighted sum has a variance; 1 if that cannot be seen."""
+    spreads = [float(part.weight * np.sqrt(part.variance)) for part in parts]
+    squares, total = math.fsum(one * one for one in spreads), math.fsum(spreads)
+    products = total * total - squares
+    is_seen = products > _SMALL * total * total  # else a rate varies by rounding alone
+    return min(max((variance - squares) / products, 0.0), 1.0) if is_seen else 1.0

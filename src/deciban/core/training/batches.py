@@ -1,0 +1,464 @@
+"""Trials of two classes or of many that do not fit in memory: they are looked at part by part, in order or at once.
+
+The first look goes through all of them. It finds how much each class counts, between which ends scores lie, what
+infinite ones decide, and draws a sample; the sample tells nearly where the optimum is. The others are the looks of the
+search itself: value, gradient and Hessian, each of a part, by the very objective of trials in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from deciban._validate.arrays import all_finite
+from deciban._validate.classes import Names, called
+from deciban.core.classes.certainty import CountedTrials, parted, require_rivals, rivals_of
+from deciban.core.classes.loglik import are_alike
+from deciban.core.training.linear_objective import Trials
+from deciban.core.training.multiclass_objective import ClassTrials
+from deciban.core.training.separation import Amounts, Pair, undecided
+from deciban.core.training.sums import Deviations, Drawn, Ends, Left, LooksAtParts, Parts, Sums, sample_size
+from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
+
+DRAWN = 1 << 17
+"""Trials of each class that the sample holds, if there are so many."""
+
+
+class PartsOfTrials(Parts[Trials]):
+    """Trials of two classes in parts.
+
+    Attributes
+    ----------
+    memory : int or None
+        Bytes that may be taken; left out, the sample is as large as it is good for.
+    """
+
+    memory: int | None = None
+
+    _infinite: BoolArray | None = None
+    _first: tuple[Pair, FirstLook] | None = None
+
+    def undecided(self, alpha: float, beta: float) -> tuple[TrialsInParts, Amounts]:
+        """Have a first look, once; see `deciban.core.training.separation.undecided`."""
+        if self._first is None or self._first[0] != (alpha, beta):
+            self._first = (alpha, beta), self.each(partial(_first_look, alpha, beta, self.memory))
+        found = self._first[1]
+        self._infinite = found.infinite
+        return TrialsInParts(self, found, (0.0, 0.0), (alpha, beta)), found.amounts
+
+    def infinite_columns(self) -> list[bool]:
+        """Which columns have infinite scores in trials that count, once trained on."""
+        return [] if self._infinite is None else self._infinite.tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class TrialsInParts(LooksAtParts):
+    """Trials to train on, in parts: what is asked of `Trials` as a whole.
+
+    Attributes
+    ----------
+    given : PartsOfTrials
+    first : FirstLook
+    class_weights : (float, float)
+    rule : (float, float)
+        By which infinite scores are looked at: its alpha and beta.
+    """
+
+    given: PartsOfTrials
+    first: FirstLook
+    class_weights: Pair
+    rule: Pair
+
+    def __len__(self) -> int:
+        return sum(self.first.amounts.left)
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        return self.few.n_columns
+
+    @property
+    def kinds(self) -> tuple[Any, ...]:
+        """The type of the numbers of each column."""
+        return self.few.kinds
+
+    @property
+    def has_base(self) -> bool:
+        """Whether something is added to the llr as it is."""
+        return self.few.has_base
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether trials count differently."""
+        return self.few.has_weights
+
+    @property
+    def amounts(self) -> Pair:
+        """How much non-targets and targets count that infinite scores do not decide."""
+        return self.first.undecided
+
+    @property
+    def reach(self) -> float:
+        """No score is farther from 0."""
+        ends = self.first.ends
+        return float(max(np.max(np.abs(ends.low), initial=0.0), np.max(np.abs(ends.high), initial=0.0)))
+
+    @cached_property
+    def few(self) -> Trials:
+        """The sample, with class weights that make it stand for all."""
+        some = self.first.drawn.trials
+        shares = zip(self.class_weights, self.amounts, some.amounts, strict=True)
+        non, tar = (weight * all_of_them / drawn for weight, all_of_them, drawn in shares)
+        return replace(some, class_weights=(non, tar))
+
+    @property
+    def left_of(self) -> Left:
+        """See `LooksAtParts`."""
+        return partial(_undecided, self.class_weights, self.rule, self.reach)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FirstLook:
+    """What a first look finds.
+
+    Attributes
+    ----------
+    amounts : Amounts
+    undecided : (float, float)
+        How much the trials count that infinite scores do not decide.
+    ends : Ends
+        Of the scores of each column in these.
+    infinite : (n_columns,) bool array
+        Whether a trial that counts has an infinite score.
+    drawn : Drawn
+    deviations : pair of Deviations
+        Of the scores of non-targets and of targets in these.
+    """
+
+    amounts: Amounts
+    undecided: Pair
+    ends: Ends
+    infinite: BoolArray
+    drawn: Drawn[Trials]
+    deviations: tuple[Deviations, Deviations]
+
+    @classmethod
+    def of(cls, trials: Trials, alpha: float, beta: float, size: int = DRAWN) -> FirstLook:
+        """Look at one part.
+
+        Raises
+        ------
+        TrialError
+            As `deciban.core.training.separation.undecided`.
+        """
+        left, amounts = undecided(trials, alpha, beta)
+        ends = [(np.min(one[:], initial=np.inf), np.max(one[:], initial=-np.inf)) for one in left.columns]
+        infinite = np.array(trials.infinite_columns(), np.bool_)
+        found = Ends.of([low for low, _ in ends], [high for _, high in ends])
+        drawn = Drawn.of(replace(left, reach=np.inf), 2, size, _numbers(left))
+        non, tar = (_deviations(left, rows) for rows in (~left.is_target, left.is_target))
+        return cls(amounts, left.amounts, found, infinite, drawn, (non, tar))
+
+    def __add__(self, other: FirstLook) -> FirstLook:
+        """Look at both."""
+        (a, b), (c, d) = self.undecided, other.undecided
+        infinite = self.infinite | other.infinite
+        drawn = self.drawn + other.drawn
+        (non, tar), (others, more) = self.deviations, other.deviations
+        apart = non + others, tar + more
+        return FirstLook(self.amounts + other.amounts, (a + c, b + d), self.ends + other.ends, infinite, drawn, apart)
+
+
+def _deviations(trials: Trials, rows: BoolArray) -> Deviations:
+    """Those of the trials of one class."""
+    weights = None if trials.weights is None else trials.weights[rows]
+    return Deviations.of([np.asarray(one[:], np.float64)[rows] for one in trials.columns], weights)
+
+
+def _numbers(trials: Trials) -> tuple[Any, ...]:
+    """What tells these trials from others."""
+    return (*trials.columns, trials.is_target) if trials.base is None else (trials.base, trials.is_target)
+
+
+def _first_look(alpha: float, beta: float, memory: int | None, trials: Trials) -> FirstLook:
+    """Have the first look at one part, by a rule."""
+    return FirstLook.of(trials, alpha, beta, sample_size(DRAWN, memory, 2 * (1 + trials.n_columns)))
+
+
+def _undecided(class_weights: Pair, rule: Pair, reach: float, trials: Trials) -> Trials:
+    """Return those trials of a part that are trained on."""
+    return replace(undecided(trials, *rule)[0], class_weights=class_weights, reach=reach)
+
+
+_CLASSES_DRAWN, _NUMBERS = 1 << 18, 1 << 24
+"""Trials of all classes that the sample holds, and how many numbers at most."""
+
+_LEAST = 40
+"""Trials of each class that it holds, if there are so many."""
+
+
+class PartsOfClassTrials(Parts[CountedTrials]):
+    """Trials of many classes in parts.
+
+    Attributes
+    ----------
+    prior : (n_classes,) array
+    names : tuple of str or None
+        Of the classes.
+    memory : int or None
+        Bytes that may be taken; left out, the sample is as large as it is good for.
+    """
+
+    prior: FloatArray
+    names: Names
+    memory: int | None = None
+
+    @property
+    def possible(self) -> IntArray:
+        """The classes of positive prior, by the positions that the user knows."""
+        return np.flatnonzero(self.prior > 0.0)
+
+    @property
+    def possible_prior(self) -> FloatArray:
+        """The prior of these classes."""
+        return self.prior[self.prior > 0.0]
+
+    @property
+    def left(self) -> ClassTrialsInParts:
+        """The trials that infinite scores do not decide."""
+        return self.undecided(offset=False)[0]
+
+    @cached_property
+    def first(self) -> FirstClassLook:
+        """What the first look finds."""
+        return self.each(partial(FirstClassLook.of, name=self.called, memory=self.memory))
+
+    @property
+    def called(self) -> Called:
+        """What messages call a class, given its position among those that count."""
+        return Called(tuple(self.possible.tolist()), self.names)
+
+    def undecided(self, *, offset: bool) -> tuple[ClassTrialsInParts, float]:
+        """See `deciban.core.classes.certainty.undecided`."""
+        first, prior = self.first, self.possible_prior
+        if first.has_infinite:
+            require_rivals(first.rivals, self.called, offset=offset)
+        class_weights = prior / first.amounts.total
+        certain = float(class_weights @ first.costs.total)
+        return ClassTrialsInParts(self, first, class_weights, np.ones(first.n_systems)), certain
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """Names of classes by their positions among those that count; can be pickled."""
+
+    possible: tuple[int, ...]
+    names: Names
+
+    def __call__(self, k: int) -> str:
+        """The name of a class, or its number."""
+        return called(self.possible[k], self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTrialsInParts(LooksAtParts):
+    """Trials to train on, in parts: what is asked of `ClassTrials` as a whole.
+
+    Attributes
+    ----------
+    given : PartsOfClassTrials
+    look : FirstClassLook
+    class_weights : (n_possible,) array
+    factor : (n_systems,) array
+        By which scores are multiplied.
+    reach : float
+        As of `ClassTrials`.
+    """
+
+    given: PartsOfClassTrials
+    first: FirstClassLook
+    class_weights: FloatArray
+    factor: FloatArray
+    reach: float = np.inf
+
+    def __len__(self) -> int:
+        return self.first.n_left
+
+    @property
+    def n_systems(self) -> int:
+        """How many systems there are."""
+        return self.first.n_systems
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether trials count differently."""
+        return self.few.has_weights
+
+    @property
+    def amounts(self) -> FloatArray:
+        """How much the trials of each class count that infinite scores do not decide."""
+        return self.first.left.total
+
+    @property
+    def alike(self) -> BoolArray:
+        """Which systems score all trials in the same way, (n_systems,)."""
+        return self.first.alike
+
+    @property
+    def length(self) -> float:
+        """A bound of the size of all numbers."""
+        return float(np.max(self.first.reach * np.abs(self.factor)))
+
+    def scaled(self, factor: FloatArray) -> ClassTrialsInParts:
+        """The same with the scores of each system multiplied, (n_systems,)."""
+        return replace(self, factor=self.factor * factor)
+
+    @cached_property
+    def few(self) -> ClassTrials:
+        """The sample, with class weights that make it stand for all."""
+        some = self.first.drawn.trials
+        if np.any(self.factor != 1.0):
+            some = some.scaled(self.factor)
+        drawn = some.amounts
+        stand_for = np.divide(self.amounts, drawn, out=np.ones(len(drawn)), where=drawn > 0.0)
+        return replace(some, class_weights=self.class_weights * stand_for, reach=self.reach)
+
+    @property
+    def left_of(self) -> Left:
+        """See `LooksAtParts`."""
+        factor = self.factor if np.any(self.factor != 1.0) else None
+        return partial(_undecided_of_classes, self.class_weights, factor, self.reach, self.given.called)
+
+
+@dataclass(frozen=True, eq=False)
+class _Every(ClassTrialsInParts):
+    """All trials that count, also those that infinite scores decide; or those that are not certain of a class."""
+
+    with_certain: bool = True
+
+    @property
+    def amounts(self) -> FloatArray:
+        """How much the trials of each class count."""
+        return self.first.amounts.total
+
+    @property
+    def left_of(self) -> Left:
+        """See `LooksAtParts`."""
+        return partial(_every, self.class_weights, self.with_certain)
+
+
+def every_trial(given: PartsOfClassTrials) -> ClassTrialsInParts:
+    """All trials that count, for maps of which infinite scores decide nothing; every class has a positive prior."""
+    first = given.first
+    return _Every(given, first, given.possible_prior / first.amounts.total, np.ones(first.n_systems))
+
+
+def uncertain_trials(trials: ClassTrialsInParts) -> ClassTrialsInParts:
+    """Those of `every_trial` in which no class is certain."""
+    return replace(trials, with_certain=False)  # type: ignore[call-arg]
+
+
+def _every(class_weights: FloatArray, with_certain: bool, counted: CountedTrials) -> ClassTrials:  # noqa: FBT001
+    """Return all trials of a part that count, or those of which no class is certain."""
+    trials = replace(counted.trials, class_weights=class_weights)
+    if with_certain:
+        return trials
+    certain = np.any(trials.systems[:, 0] == np.inf, axis=1)
+    return trials.take(np.flatnonzero(~certain)) if certain.any() else trials
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FirstClassLook:
+    """What a first look finds.
+
+    Attributes
+    ----------
+    amounts, left : Sums
+        How much the trials of each class count, (n_possible,); and those that infinite scores do not decide.
+    costs : Sums
+        What the others cost, (n_possible,), without class weights.
+    n_left : int
+    has_infinite : bool
+    infinite : (n_systems,) bool array
+        Which systems have infinite scores in trials that count.
+    rivals : (n_possible, n_possible) bool array
+        See `deciban.core.classes.certainty.rivals_of`.
+    reach : (n_systems,) array
+        No score of these is farther from 0; infinite if one is.
+    row : (1, n_systems, n_possible) array
+        Scores of a trial that counts.
+    alike : (n_systems,) bool array
+        Which systems score all trials like it.
+    drawn : Drawn
+    """
+
+    amounts: Sums
+    left: Sums
+    costs: Sums
+    n_left: int
+    has_infinite: bool
+    infinite: BoolArray
+    rivals: BoolArray
+    reach: FloatArray
+    row: ScoreArray
+    alike: BoolArray
+    drawn: Drawn[ClassTrials]
+
+    @property
+    def n_systems(self) -> int:
+        """How many systems there are."""
+        return len(self.alike)
+
+    @classmethod
+    def of(cls, counted: CountedTrials, name: Callable[[int], str], memory: int | None = None) -> FirstClassLook:
+        """Look at one part.
+
+        Raises
+        ------
+        TrialError
+            If infinite scores rule out the true class.
+        """
+        trials, n = counted.trials, len(counted.prior)
+        finite = np.array([all_finite(trials.systems[:, k]) for k in range(trials.n_systems)], np.bool_)
+        left, costs = (trials, np.zeros(n)) if finite.all() else parted(counted, name)
+        reach = np.max(np.abs(left.systems), axis=(0, 2), initial=0.0).astype(np.float64)
+        total = sample_size(min(_CLASSES_DRAWN, _NUMBERS // (trials.n_systems * n)), memory, trials.n_systems * n)
+        drawn = Drawn.of(left, n, max(total // n, _LEAST), (left.systems, left.label))
+        sums = Sums.of(trials.amounts), Sums.of(left.amounts), Sums.of(costs)
+        infinite, rivals, row, alike = ~finite, rivals_of(left), left.systems[:1], _alike(left.systems)
+        return cls(*sums, len(left), bool(infinite.any()), infinite, rivals, reach, row, alike, drawn)
+
+    def __add__(self, other: FirstClassLook) -> FirstClassLook:
+        """Look at both."""
+        rows = np.concatenate((self.row, other.row))
+        return FirstClassLook(
+            self.amounts + other.amounts,
+            self.left + other.left,
+            self.costs + other.costs,
+            self.n_left + other.n_left,
+            self.has_infinite or other.has_infinite,
+            self.infinite | other.infinite,
+            self.rivals | other.rivals,
+            np.maximum(self.reach, other.reach),
+            rows[:1],
+            self.alike & other.alike & _alike(rows),
+            self.drawn + other.drawn,
+        )
+
+
+def _alike(systems: ScoreArray) -> BoolArray:
+    """Which systems score all of these trials in the same way."""
+    return np.array([len(systems) < 2 or are_alike(systems[:, k]) for k in range(systems.shape[1])], np.bool_)
+
+
+def _undecided_of_classes(
+    class_weights: FloatArray, factor: FloatArray | None, reach: float, name: Called, counted: CountedTrials
+) -> ClassTrials:
+    """Return those trials of a part that are trained on."""
+    left = counted.trials if all_finite(counted.trials.systems) else parted(counted, name)[0]
+    left = left if factor is None else left.scaled(factor)
+    return replace(left, class_weights=class_weights, reach=reach)

@@ -1,0 +1,554 @@
+"""Files of NumPy: one array (``.npy``), or several in one archive (``.npz``).
+
+One array holds scores, truth, class scores or classes of trials that have no names but their row numbers.
+
+Written by ``numpy.save``, version 1 or 2 of the file format, in any byte order and memory order::
+
+    (n,) floats or integers       scores of n trials (row 0, row 1, ...)
+    (n,) booleans                 a key, True for target; with --need key also numbers that are 0 or 1
+    (n, k) floats or integers     class scores of n segments; the classes are called 0, 1, ..., k - 1
+    (n,) whole numbers            with --need class-key the true classes, 0, 1, ..., of any number type
+    (n, k) one-hot                the same where a key is needed: each row has one 1, in the column of its class
+
+A matrix is never taken for binary scores in silence. ``columns`` picks one of its columns, or several as several
+systems (``-,score`` the second of two, ``score=2`` the same by number).
+
+There is no room for names, conditions, the name of a system or the base of logarithms: what has them is not written.
+Arrays of Python objects are pickles and never loaded.
+
+An archive holds scores, keys, class scores and class keys with the names of their trials.
+
+Written by ``numpy.savez`` or ``numpy.savez_compressed``, without Python objects. The arrays, for n trials, or for a
+grid of m enrolments and s test segments::
+
+    enroll, test [, side]    (n,) text             names of the trials; or
+    trial                    (n,) text             names of trials of one name; or neither: row 0, row 1, ...
+    X_names                  (number of names,)    with X = enroll, test, side or trial: the distinct names; X then
+                                                   holds (n,) integers, positions in this list
+    enroll_names, test_names (m,) (s,) text        without enroll and test: a grid, listed row by row;
+    mask                     (m, s) booleans       the cells that are trials, if not all of them
+
+    score                    (n,) or (m, s)        scores of one system, floats or integers; for several systems
+    score:NAME               (n,) or (m, s)        the scores of each
+    log10                    () boolean            whether scores are common logarithms
+    is_target                (n,) or (m, s)        the key, booleans
+    classes, score           (k,) text, (n, k)     class scores
+    classes, label           (k,) text, (n,)       a class key: positions in classes, or names
+    condition:NAME           (n,)                  anything else that is known of the trials: text, numbers, booleans
+
+In a grid, cells outside the mask may hold anything. Files of others are read, too, if they use common names:
+``scores``, ``y_score``, ``y_prob``, ``y_proba``, ``probs``, ``probabilities``, ``logits`` or ``y_pred`` for score, the
+first of them that is there, and ``labels``, ``label`` or ``y_true`` for truth (booleans or 0 and 1) or the true class
+(whole numbers, text, or one-hot rows); a matrix of scores without names is read as class scores, and then the labels
+are classes. Other arrays are passed over, with a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+from numpy.lib import format as npy_format
+
+from deciban._arrow import compute as pc
+from deciban.errors import FormatError
+from deciban.io.columns.headers import parse_columns
+from deciban.io.columns.values import truth_of
+from deciban.io.contents import ContentKind, Contents, Written
+from deciban.io.formats import Options
+from deciban.io.library_errors import only_format_errors
+from deciban.io.matrices.named_matrix import matrix_of
+from deciban.io.matrices.numpy_files import (
+    MOST_CLASSES,
+    Archive,
+    as_labels,
+    as_names,
+    as_scores,
+    as_truth,
+    of_one_hot,
+    read_array,
+    read_header,
+    truth_by_words,
+    write_archive,
+)
+from deciban.io.source import Source
+from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
+from deciban.trials.frames.columns import check_same_trials, numbered_in_order
+from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, SINGLE
+from deciban.types import AnyArray, IntArray
+
+
+def read_npy(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
+    with only_format_errors(source.name, "a NumPy array"):
+        with source.stream() as stream:
+            array = read_array(stream, source.size, source.name)
+        if array.ndim not in (1, 2) or not array.size:
+            raise FormatError(
+                f"{source.name}: expected a vector with a number per trial, or a matrix with a column per class, got "
+                f"shape {array.shape}."
+            )
+        origin = Origin(source.name, f"npy, {array.dtype} of shape {array.shape}")
+        array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+        if options.need == "class-key" or (options.need == "key" and array.shape[1:] == (2,)):
+            array = of_one_hot(array)
+        trials = Trials.of_rows(len(array), origin=origin)
+        return _of_vector(array, trials, options) if array.ndim == 1 else _of_matrix(array, trials, options)
+
+
+def holds_npy(source: Source, options: Options) -> tuple[ContentKind, ...]:
+    """Which kinds of tables a file could be read as, by its shape."""
+    with source.stream() as stream:
+        shape = read_header(stream, source.name)[0]
+    if len(shape) == 2 and shape[1] > 1:
+        return ("class-scores",) if options.columns is None else ("scores",)
+    return ("scores", "key", "class-key")
+
+
+def _of_vector(array: AnyArray, trials: Trials, options: Options) -> Contents:
+    origin, index = trials.origin, Index(trials)
+    if options.columns is not None and _picked(options, 1, origin.name) != [0]:
+        raise FormatError(f"{origin.name}: a vector has one column, the score. Leave out --columns.")
+    if options.need == "class-key":
+        return Contents(origin=origin, index=index, class_key=class_key_of(trials, as_labels(array, origin.name)))
+    if options.need == "key" or (array.dtype == np.bool_ and options.need is None):
+        is_target, words = truth_by_words(array, options.vocabulary, origin.name)
+        return Contents(origin=origin, index=index, key=Key(trials, is_target), words=words)
+    return Contents(origin=origin, index=index, systems=(_system(array, trials, options),))
+
+
+def _system(values: AnyArray, trials: Trials, options: Options, name: str | None = None) -> Scores:
+    score = np.ascontiguousarray(as_scores(values, trials.origin.name))
+    return options.system(trials, score, name or options.name or "system")
+
+
+def class_key_of(trials: Trials, labels: IntArray) -> ClassKey:
+    """A class key whose classes are called 0, 1, ... up to the largest label, and at least 0 and 1."""
+    return ClassKey(trials, tuple(map(str, range(_n_classes(labels)))), labels)
+
+
+def _n_classes(labels: IntArray) -> int:
+    return max(2, int(labels.max()) + 1)
+
+
+def _of_matrix(matrix: AnyArray, trials: Trials, options: Options) -> Contents:
+    origin, index, n_columns = trials.origin, Index(trials), matrix.shape[1]
+    if options.columns is not None:
+        picked = _picked(options, n_columns, origin.name)
+        names = [None if len(picked) == 1 else str(at + 1) for at in picked]
+        systems = (_system(matrix[:, at], trials, options, name) for at, name in zip(picked, names, strict=True))
+        return Contents(origin=origin, index=index, systems=tuple(systems))
+    if options.need in ("key", "class-key"):
+        raise FormatError(
+            f"{origin.name}: a {matrix.shape[0]:,} x {n_columns:,} matrix, but a key was asked for. Expected one label "
+            "per trial, or one-hot rows: a single 1 in the column of the true class, and 0 in all others. The mask of "
+            "a matrix of trials has 1 for targets, -1 for non-targets and 0 for cells that are no trial."
+        )
+    if options.need == "scores":
+        raise FormatError(
+            f"{origin.name}: a {matrix.shape[0]:,} x {n_columns:,} matrix, but {options.need} were asked for, "
+            f"one value per trial. Say which column: --columns score={n_columns}; or, of scores of two classes, that "
+            "their difference is meant: --kind two-class (class 1, the second column, is the target then)."
+        )
+    if n_columns > MOST_CLASSES:
+        raise FormatError(f"{origin.name}: a matrix with {n_columns:,} columns. Expected a column per class.")
+    classes = tuple(map(str, range(n_columns)))
+    scores = ClassScores(trials, classes, as_scores(matrix, origin.name), options.name or "system")
+    return Contents(origin=origin, index=index, class_scores=scores)
+
+
+def _picked(options: Options, n_columns: int, name: str) -> list[int]:
+    """The columns, from 0, that the user called scores."""
+    roles = parse_columns(options.columns or ())
+    numbers = str(roles.get("score")).split("|") if isinstance(roles, Mapping) else []
+    if isinstance(roles, Mapping):
+        fits = set(roles) == {"score"} and all(n.isdecimal() and 1 <= int(n) <= n_columns for n in numbers)
+        picked = [int(number) - 1 for number in numbers] if fits else []
+    else:
+        fits = len(roles) == n_columns and set(roles) <= {"score", "-"}
+        picked = [at for at, role in enumerate(roles) if role == "score"]
+    if not fits or not picked:
+        raise FormatError(
+            f"{name}: --columns picks scores out of {n_columns:,} columns that have no names. Write score=2 for the "
+            "second one, or the role of each, score or -."
+        )
+    return picked
+
+
+def write_npy(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of this format."""
+    held = [kind for kind in contents.kinds if kind != "index"]
+    name = contents.origin.name
+    if len(held) > 1 or len(contents.systems) > 1:
+        raise FormatError(f"npy holds one table, but {name} has {' and '.join(held)}. Choose npz or parquet (--to).")
+    npy_format.write_array(stream, _array_of(contents, name), allow_pickle=False)
+    return Written(frozenset((*held, "index")))
+
+
+def _array_of(contents: Contents, name: str) -> AnyArray:
+    table = next(iter(contents.tables), None)
+    if not isinstance(table, Scores | Key | ClassScores | ClassKey):
+        raise FormatError(f"npy holds scores, a key or classes, and {name} none of them. Choose npz or parquet (--to).")
+    if not numbered_in_order(table.trials) or table.trials.conditions:
+        raise FormatError(
+            f"npy has no room for the names and conditions of the trials of {name}. Choose npz or parquet (--to)."
+        )
+    if isinstance(table, Scores) and table.log10:
+        raise FormatError(
+            f"npy cannot say that the scores of {name} are common logarithms. Turn them into natural ones first, with "
+            "Scores.in_nats(), or choose npz or parquet (--to)."
+        )
+    if isinstance(table, Scores):
+        return table.score
+    if isinstance(table, Key):
+        return table.is_target
+    if table.classes != tuple(map(str, range(len(table.classes)))):
+        raise FormatError(f"npy has no room for the names of the classes of {name}. Choose npz or parquet (--to).")
+    if isinstance(table, ClassScores):
+        return table.score
+    if len(table.classes) != _n_classes(table.label):
+        raise FormatError(
+            f"npy cannot say that there are {len(table.classes)} classes when the last ones do not occur in {name}. "
+            "Choose npz or parquet (--to)."
+        )
+    return table.label
+
+
+SYSTEM = "score:"
+CONDITION = "condition:"
+
+_OTHER_NAMES = {
+    "score": ("scores", "y_score", "y_prob", "y_proba", "probs", "probabilities", "logits", "y_pred"),
+    "label": ("labels", "y_true"),
+}
+"""What others call arrays, the likeliest name first."""
+
+_MOST_CELLS = 1 << 32
+"""Trials that names alone may promise."""
+
+
+def name_of(array: str, names: Collection[str]) -> str | None:
+    """Return what an array is called in an archive with these names; None if it is not there.
+
+    >>> name_of("score", {"y_true", "y_score"}), name_of("classes", {"y_true"})
+    ('y_score', None)
+    """
+    return next((name for name in (array, *_OTHER_NAMES.get(array, ())) if name in names), None)
+
+
+@dataclass(slots=True)
+class Reader:
+    """Reads an archive once, array by array.
+
+    Attributes
+    ----------
+    archive : Archive
+    options : Options
+    left : set of str
+        Arrays that nobody has asked for yet.
+    """
+
+    archive: Archive
+    options: Options
+    left: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.left = set(self.archive.names)
+
+    def contents(self) -> Contents:
+        """All that the archive holds.
+
+        Raises
+        ------
+        FormatError
+            If arrays do not fit together.
+        """
+        origin = Origin(self.archive.name, f"npz with {', '.join(sorted(self.archive.names))[:200]}")
+        log10 = self._take("log10")
+        if log10 is not None and bool(log10.all()):
+            self.options = self.options.declaring("log10", origin.name)
+        names = self._names()
+        found = {name: self._take(name) for name in self._score_arrays()}
+        scores = {name: array for name, array in found.items() if array is not None}
+        truth, label, classes = self._take("is_target"), self._take("label"), self._take("classes")
+        values = [array for array in (*scores.values(), truth, label) if array is not None]
+        trials = self._trials(names, values, origin)
+        contents = Contents(origin=origin, index=Index(trials))
+        if "score" in scores and scores["score"].ndim == 2 and scores["score"].shape[1] != 1 and not _is_grid(names):
+            matrix = scores.pop("score")
+            contents = replace(contents, class_scores=self._class_scores(matrix, classes, trials))
+        contents = replace(contents, systems=self._systems(scores, trials))
+        if truth is not None:
+            is_target = as_truth(self._per_trial("is_target", truth, trials), self._place("is_target"))
+            contents = replace(contents, key=Key(trials, is_target))
+        if label is not None:
+            contents = self._labelled(contents, self._per_trial("label", of_one_hot(label), trials), classes)
+        return replace(contents, notes=tuple(f"array {array} was not read." for array in sorted(self.left)))
+
+    def _place(self, array: str) -> str:
+        return f"{self.archive.name}: {array}"
+
+    def _take(self, array: str) -> AnyArray | None:
+        name = name_of(array, self.left)
+        if name is None:
+            return None
+        self.left.discard(name)
+        return self.archive.read(name)
+
+    def _score_arrays(self) -> list[str]:
+        return [name for name in self.archive.names if name.startswith(SYSTEM)] or ["score"]
+
+    def _names(self) -> dict[str, pa.Array]:
+        """Names per trial, by side; for a grid those of its rows and columns, ``enroll_names`` and ``test_names``."""
+        found: dict[str, pa.Array] = {}
+        for side in dict.fromkeys((*PAIR_SIDE, *SINGLE)):
+            distinct, values = self._take(f"{side}_names"), self._take(side)
+            if values is not None:
+                place = self._place(side)
+                found[side] = as_names(values, place) if distinct is None else self._decoded(values, distinct, side)
+            elif distinct is not None:
+                found[f"{side}_names"] = as_names(distinct, self._place(f"{side}_names"))
+        if found and not _is_grid(found) and tuple(found) not in (PAIR, PAIR_SIDE, SINGLE):
+            raise FormatError(
+                f"{self.archive.name}: names its trials by {', '.join(found)}. Expected enroll and test (and side), or "
+                "trial, or for a grid enroll_names and test_names."
+            )
+        return found
+
+    def _decoded(self, codes: AnyArray, distinct: AnyArray, side: str) -> pa.Array:
+        names = as_names(distinct, self._place(f"{side}_names"))
+        if codes.dtype.kind not in "iu" or codes.ndim != 1:
+            raise FormatError(
+                f"{self._place(side)}: expected a vector of positions in {side}_names, got {codes.dtype}."
+            )
+        wrong = (codes < 0) | (codes >= len(names))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise FormatError(
+                f"{self._place(side)}, row {row}: position {codes[row]} in {side}_names, which has {len(names):,}."
+            )
+        return pa.DictionaryArray.from_arrays(
+            pa.array(codes.astype(np.int64 if codes.itemsize > 4 else np.int32)), names
+        )
+
+    def _trials(self, names: dict[str, pa.Array], values: list[AnyArray], origin: Origin) -> Trials:
+        conditions = {}
+        for name in [name for name in self.archive.names if name.startswith(CONDITION)]:
+            array = self._take(name)
+            if array is not None and array.ndim == 1:
+                is_text = array.dtype.kind in "US"
+                conditions[name.removeprefix(CONDITION)] = (
+                    as_names(array, self._place(name)) if is_text else pa.array(array)
+                )
+        if _is_grid(names):
+            trials = self._grid(names, bool(values), origin)
+        elif names:
+            trials = Trials.of(names, origin=origin).densest()
+        elif values and values[0].ndim:
+            trials = Trials.of_rows(len(values[0]), origin=origin)
+        else:
+            raise FormatError(
+                f"{origin.name}: holds {origin.reading}, but neither names of trials nor scores or labels."
+            )
+        if not len(trials):
+            raise FormatError(f"{origin.name}: holds no trials.")
+        for name, column in conditions.items():
+            if len(column) != len(trials):
+                raise FormatError(
+                    f"{self._place(CONDITION + name)}: {len(column):,} values for {len(trials):,} trials."
+                )
+        return replace(trials, conditions=conditions)
+
+    def _grid(self, names: dict[str, pa.Array], has_values: bool, origin: Origin) -> Trials:  # noqa: FBT001
+        mask = self._take("mask")
+        shape = tuple(len(column) for column in names.values())
+        if mask is not None and mask.shape != shape:
+            raise FormatError(
+                f"{self._place('mask')}: has shape {mask.shape}, the names make {shape[0]:,} x {shape[1]:,}."
+            )
+        if mask is None and not has_values and shape[0] * shape[1] > _MOST_CELLS:
+            raise FormatError(
+                f"{origin.name}: promises {shape[0] * shape[1]:,} trials without storing one. Store the mask."
+            )
+        chosen = None if mask is None else as_truth(mask, self._place("mask"))
+        return Trials.of_grid(names["enroll_names"], names["test_names"], chosen, origin=origin)
+
+    def _per_trial(self, array: str, values: AnyArray, trials: Trials) -> AnyArray:
+        """One value for each trial, out of a vector or, for a grid, out of a matrix."""
+        values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 and trials.listed is not None else values
+        if values.shape == (len(trials),):
+            return np.ascontiguousarray(values)
+        if trials.listed is None and values.shape == (len(trials.names[0]), len(trials.names[1])):
+            return values.ravel() if trials.mask is None else values[trials.mask]
+        expected = f"{len(trials):,} values, one per trial"
+        if trials.listed is None:
+            expected = f"{len(trials.names[0]):,} x {len(trials.names[1]):,} values, or {expected}"
+        raise FormatError(f"{self._place(array)}: has shape {values.shape}, expected {expected}.")
+
+    def _systems(self, scores: dict[str, AnyArray], trials: Trials) -> tuple[Scores, ...]:
+        given = self.options.name or "system"
+        return tuple(
+            self.options.system(
+                trials,
+                as_scores(self._per_trial(array, values, trials), self._place(array)),
+                given if len(scores) == 1 else array.removeprefix(SYSTEM),
+            )
+            for array, values in scores.items()
+        )
+
+    def _class_scores(self, matrix: AnyArray, classes: AnyArray | None, trials: Trials) -> ClassScores:
+        values = as_scores(matrix, self._place("score"))
+        called = [str(at) for at in range(matrix.shape[1])] if classes is None else self._class_names(classes)
+        return ClassScores.of(trials, called, values, name=self.options.name or "system")
+
+    def _class_names(self, classes: AnyArray) -> list[str]:
+        names: list[str] = as_names(classes, self._place("classes")).to_pylist()
+        return names
+
+    def _labelled(self, contents: Contents, label: AnyArray, classes: AnyArray | None) -> Contents:
+        """Labels as a key, or as a class key where there are classes."""
+        assert contents.index is not None  # noqa: S101  # the trials were made before
+        trials, place = contents.index.trials, self._place("label")
+        is_text = label.dtype.kind in "US"
+        names = as_names(label, place) if is_text else None
+        known = None if classes is None else self._class_names(classes)
+        is_class = classes is not None or contents.class_scores is not None or self.options.need == "class-key"
+        if is_class and names is not None:
+            return replace(contents, class_key=ClassKey.of(trials, names, classes=known))
+        if is_class:
+            labels = as_labels(label, place)
+            if known is None:
+                return replace(contents, class_key=class_key_of(trials, labels))
+            if labels.max() >= len(known):
+                row = int(np.argmax(labels))
+                raise FormatError(f"{place}, row {row}: label {labels[row]} of {len(known)} classes, counted from 0.")
+            codes = pa.DictionaryArray.from_arrays(pa.array(labels), pa.array(known))
+            return replace(contents, class_key=ClassKey.of(trials, codes, classes=known))
+        known_words = self.options.vocabulary
+        is_target, words = truth_by_words(label, known_words, place) if names is None else truth_of(names, known_words)
+        return replace(contents, key=Key(trials, is_target), words=words)
+
+
+def _is_grid(names: dict[str, pa.Array]) -> bool:
+    return tuple(names) == ("enroll_names", "test_names")
+
+
+_HARMLESS = 256 << 20
+_WASTE = 4
+"""Text of more bytes than the former may be this many times longer than the names in it."""
+
+
+def read_npz(source: Source, options: Options) -> Contents:
+    """Read a file of this format."""
+    with only_format_errors(source.name, "an archive of NumPy arrays"), Archive(source) as archive:
+        return Reader(archive, options).contents()
+
+
+def holds_npz(source: Source, options: Options) -> tuple[ContentKind, ...]:  # noqa: ARG001  # nothing can be said otherwise
+    """Which kinds of tables an archive could be read as, by the names and shapes of its arrays."""
+    with Archive(source) as archive:
+        names = set(archive.names)
+        score = name_of("score", names)
+        shape = archive.shape(score) if score is not None else ()
+    if "classes" in names or (len(shape) == 2 and shape[1] > 1 and "enroll_names" not in names):
+        return ("class-scores", "class-key") if score is not None else ("class-key",)
+    return ("scores", "key", "class-key")
+
+
+_KINDS: tuple[ContentKind, ...] = ("scores", "key", "index", "class-scores", "class-key")
+
+
+def write_npz(contents: Contents, stream: IO[bytes]) -> Written:
+    """Write a file of this format."""
+    arrays = _arrays(contents, contents.origin.name)
+    write_archive(arrays, stream)
+    kinds = frozenset(kind for kind in contents.kinds if kind in _KINDS)
+    return Written(kinds, frozenset(array.removeprefix(CONDITION) for array in arrays if array.startswith(CONDITION)))
+
+
+def _arrays(contents: Contents, name: str) -> dict[str, AnyArray]:
+    check_same_trials(*(table.trials for table in contents.tables))
+    trials = contents.tables[0].trials
+    is_grid = trials.listed is None and contents.class_scores is None and contents.class_key is None
+    arrays = _trial_arrays(trials, name, is_grid=is_grid)
+    if contents.class_scores is not None and contents.systems:
+        raise FormatError("npz holds scores of trials or of classes, not both. Write two files.")
+    for one in contents.systems:
+        array = "score" if len(contents.systems) == 1 else f"{SYSTEM}{one.name}"
+        if array in arrays:
+            raise FormatError(f"npz: two systems are called {one.name!r}. Rename one.")
+        arrays[array] = matrix_of(trials, one.score)[1] if is_grid else one.score
+    bases = {one.log10 for one in contents.systems}
+    if len(bases) > 1:
+        raise FormatError(
+            "npz: common and natural logarithms do not go into one file. Turn the former into the latter, with "
+            "Scores.in_nats()."
+        )
+    if bases == {True}:
+        arrays["log10"] = np.array(True)  # noqa: FBT003  # an array of one boolean
+    if contents.key is not None:
+        truth = contents.key.is_target
+        arrays["is_target"] = matrix_of(trials, truth)[1] if is_grid else truth
+    return arrays | _class_arrays(contents)
+
+
+def _class_arrays(contents: Contents) -> dict[str, AnyArray]:
+    scores, key = contents.class_scores, contents.class_key
+    arrays: dict[str, AnyArray] = {}
+    if scores is not None:
+        arrays |= {"classes": _text(pa.array(scores.classes), "classes"), "score": scores.score}
+    if key is not None:
+        if scores is not None and scores.classes != key.classes:
+            raise FormatError("npz: scores and key have different classes, or in another order. Write two files.")
+        arrays |= {"classes": _text(pa.array(key.classes), "classes"), "label": key.label}
+    return arrays
+
+
+def _trial_arrays(trials: Trials, name: str, *, is_grid: bool) -> dict[str, AnyArray]:
+    arrays: dict[str, AnyArray] = {}
+    if trials.sides == ROW:
+        if not numbered_in_order(trials):
+            raise FormatError(f"{name}: the trials have no names and are not all rows of a table in order. Name them.")
+    elif is_grid:
+        for side, names in zip(trials.sides, trials.names, strict=True):
+            arrays[f"{side}_names"] = _text(names, f"{side}_names")
+        if trials.mask is not None:
+            arrays["mask"] = trials.mask
+    else:
+        for side, names, codes in zip(trials.sides, trials.names, trials.codes, strict=True):
+            if len(names) == len(codes) and np.array_equal(codes, np.arange(len(codes))):
+                arrays[side] = _text(names, side)
+            else:
+                arrays |= {side: codes, f"{side}_names": _text(names, f"{side}_names")}
+    return arrays | _condition_arrays(trials)
+
+
+def _condition_arrays(trials: Trials) -> dict[str, AnyArray]:
+    arrays = {}
+    for condition, column in trials.conditions.items():
+        array = f"{CONDITION}{condition}"
+        if column.null_count:
+            raise FormatError(
+                f"npz has no room for missing values, and {array} has {column.null_count:,}. Use parquet."
+            )
+        values = _text(column, array) if column.type == pa.string() else column.to_numpy(zero_copy_only=False)
+        if values.dtype.kind not in "biufU":
+            raise FormatError(f"npz has no room for {column.type} values, as {array} has. Use parquet (--to).")
+        arrays[array] = values
+    return arrays
+
+
+def _text(names: pa.Array, array: str) -> AnyArray:
+    if pc.any(pc.match_substring(names, "\0")).as_py():
+        raise FormatError(f"npz has no room for NUL characters, which {array} has. Use parquet (--to).")
+    lengths = pc.utf8_length(names)
+    n_bytes = 4 * len(names) * (pc.max(lengths).as_py() or 0)
+    if n_bytes > max(_HARMLESS, _WASTE * 4 * (pc.sum(lengths).as_py() or 0)):
+        raise FormatError(
+            f"npz: {array} would be {n_bytes:,} bytes long, for NumPy makes every name as long as the longest. Choose "
+            "parquet (--to)."
+        )
+    return np.array(names.to_pylist(), np.str_)

@@ -1,0 +1,105 @@
+"""Program that reads one struct of a MATLAB file of version 5 with scipy, under limits of memory, time and output.
+
+`deciban.io.formats.bosaris_mat` runs it as a process of its own, because a file made to harm can crash
+`scipy.io.loadmat` or fill the memory (docs/design/0007-untrusted-files.md). It imports nothing of deciban. Arguments:
+the file, the archive to write, bytes that it may hold, seconds, the struct that is preferred, and the known ones. The
+archive gets the matrices, and the JSON of texts and faults by field; the names of all variables are those of field "".
+"""
+
+import codecs
+import json
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.io import loadmat, whosmat
+
+
+def limit(n_bytes: int, seconds: int) -> None:
+    """Limit this process; Windows cannot do it, and macOS limits no memory."""
+    try:
+        import resource
+
+        with open("/proc/self/statm") as stream:  # noqa: PTH123
+            used = int(stream.read().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError):
+        return
+    sizes = {"CORE": 0, "CPU": seconds, "FSIZE": n_bytes + (1 << 20), "AS": used + 3 * n_bytes}
+    for name, size in sizes.items():
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (size, size))
+
+
+def register_units(order: str) -> None:
+    """Make a codec of one character for each 16-bit unit: with any other, scipy refuses characters of two units."""
+
+    def decode(data: Any, _: str = "") -> tuple[str, int]:
+        return "".join(map(chr, np.frombuffer(data, f"{order}u2"))), len(data)
+
+    info = codecs.CodecInfo(lambda text, _="": (bytes(2 * len(text)), len(text)), decode)
+    codecs.register(lambda name: info if name == "units" else None)
+
+
+def text_of(cell: Any) -> str:
+    """Return the text of a cell, which may be a cell that holds a text.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+    """
+    while getattr(cell, "dtype", None) == np.object_ and cell.size == 1:
+        cell = cell.item()
+    if not isinstance(cell, np.ndarray) or (cell.size and (cell.dtype.kind != "U" or cell.size != cell.shape[-1])):
+        raise ValueError("a cell that holds no text of one line")
+    text = cell.astype("<U1").tobytes().decode("utf-32-le", "surrogatepass")
+    if "\ufffd" in text:
+        raise ValueError("a text with bytes that are no characters")
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+def value_of(field: Any) -> Any:
+    """Return a matrix of numbers as it is, a cell array as a list of texts, and for anything else what it is."""
+    if type(field) is np.ndarray and field.dtype.kind in "biuf":
+        return field
+    if type(field) is not np.ndarray or field.dtype.kind != "O":
+        kind = "a sparse matrix, expected a full one" if hasattr(field, "nnz") else f"a {type(field).__name__}"
+        return {"U": "text, expected cellstr(...)", "V": "a struct"}.get(field.dtype.kind, kind)
+    try:
+        return [text_of(cell) for cell in field.ravel(order="F")]
+    except ValueError as error:
+        return str(error)
+
+
+def main() -> None:
+    """Read the file and write the archive."""
+    path, archive, n_bytes, seconds, wanted, *known = sys.argv[1:]
+    limit(int(n_bytes), int(seconds))
+    warnings.simplefilter("error")  # an imaginary part that is dropped is a warning only
+    with open(path, "rb") as stream:  # noqa: PTH123
+        order = {b"\x00\x01IM": "<", b"\x01\x00MI": ">"}.get(stream.read(128)[124:])
+    if order is None:
+        raise ValueError("not a MATLAB file of version 5 (save -v7 or -v6 writes one)")
+    register_units(order)
+    names = [name for name, _, _ in whosmat(path)]
+    there = [name for name in known if name in names]
+    chosen = [wanted] if wanted in there else there if len(there) == 1 else []
+    values: dict[str, Any] = {"": names}
+    how: Any = {"mat_dtype": True, "chars_as_strings": False, "uint16_codec": "units"}
+    for name, struct in loadmat(path, variable_names=chosen, **how).items() if chosen else ():
+        if name == chosen[0] and (struct.dtype.names is None or struct.size != 1):
+            raise ValueError(f"the variable {name} is not one struct, but it must be: struct({name})")
+        if name == chosen[0]:
+            values |= {field: value_of(struct[field].item()) for field in struct.dtype.names}
+    matrices = {field: value for field, value in values.items() if isinstance(value, np.ndarray)}
+    rest = json.dumps({field: value for field, value in values.items() if field not in matrices})
+    np.savez(archive, allow_pickle=False, **{"": np.frombuffer(rest.encode(), np.uint8)}, **matrices)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except MemoryError:
+        sys.exit("needs more memory than a file of its size may")
+    except Exception as error:  # noqa: BLE001  # scipy raises whatever its code stumbles over
+        sys.exit(" ".join(str(error).split()) or type(error).__name__)

@@ -1,0 +1,347 @@
+"""Arrays of NumPy files, single and in archives: checked before room is made for them, pickles never loaded."""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+import zipfile
+from collections.abc import Mapping
+from typing import IO, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.lib import format as npy_format
+
+from deciban._arrow import compute as pc
+from deciban._validate.labels import Vocabulary
+from deciban.errors import FormatError
+from deciban.io.columns.values import truth_of
+from deciban.io.source import Source
+from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
+
+MAGIC = b"\x93NUMPY"
+MOST_CLASSES = 100_000
+"""Classes above which nobody can have meant classes."""
+
+_LONGEST_HEADER = 10_000
+_CHUNK = 1 << 24
+_LARGEST_EXACT_INTEGER = 2**53
+_NO_PICKLES = (
+    "it holds Python objects, and deciban never loads pickles: loading one can run any program. Save numbers as "
+    "array.astype(float), names as array.astype(str)"
+)
+_KINDS = {"c": "complex numbers", "V": "records", "m": "time differences", "M": "dates"}
+
+
+def read_array(stream: IO[bytes], n_bytes: int, name: str) -> AnyArray:
+    """Read one array of numbers, booleans or text.
+
+    Parameters
+    ----------
+    stream : binary stream
+        At its begin.
+    n_bytes : int
+        How many bytes there are.
+    name : str
+        What messages call the array.
+
+    Returns
+    -------
+    array
+        In the byte order of this machine; in the memory order of the file.
+
+    Raises
+    ------
+    FormatError
+        If the bytes are not exactly such an array. Nothing is allocated before that is known.
+    """
+    shape, fortran_order, dtype = read_header(stream, name)
+    _check_type(dtype, name)
+    n_values: int = math.prod(shape)
+    n_promised, n_there = n_values * dtype.itemsize, n_bytes - stream.tell()
+    if n_promised != n_there or (dtype.itemsize == 0 and n_values):
+        raise FormatError(
+            f"{name}: the header promises {' x '.join(f'{n:,}' for n in shape) or 'one'} {dtype} values in "
+            f"{n_promised:,} bytes, but {n_there:,} bytes follow. The file is cut off or damaged: copy it again."
+        )
+    array = np.empty(n_values, dtype)
+    _fill(array, stream, name)
+    if not dtype.isnative:
+        array = array.byteswap(inplace=True).view(dtype.newbyteorder("="))
+    return array.reshape(shape[::-1]).T if fortran_order else array.reshape(shape)
+
+
+def read_header(stream: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
+    """Shape, whether columns come one after the other, and type: what an array at the begin of a stream promises.
+
+    Raises
+    ------
+    FormatError
+        If there is no header of an array, or a longer one than NumPy writes.
+    """
+    start = stream.read(len(MAGIC) + 2)
+    version = tuple(start[len(MAGIC) :])
+    if not start.startswith(MAGIC) or version not in ((1, 0), (2, 0)):
+        raise FormatError(
+            f"{name}: does not begin like an array of NumPy in version 1 or 2 of its file format. Save it with "
+            "numpy.save."
+        )
+    length = stream.read(2 if version == (1, 0) else 4)
+    n_header = int.from_bytes(length, "little")
+    if n_header > _LONGEST_HEADER:
+        raise FormatError(f"{name}: the header promises to be {n_header:,} bytes long. The file is damaged.")
+    header = io.BytesIO(length + stream.read(n_header))
+    read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python 2 wrote 3L, which is understood
+        shape, fortran_order, dtype = read(header, max_header_size=_LONGEST_HEADER)
+    if any(n < 0 for n in shape):
+        raise FormatError(f"{name}: the header promises the shape {shape}. The file is damaged.")
+    return shape, fortran_order, dtype
+
+
+def _check_type(dtype: np.dtype[np.generic], name: str) -> None:
+    if dtype.hasobject:
+        raise FormatError(f"{name}: {_NO_PICKLES}.")
+    if dtype.kind not in "biufUS" or (dtype.kind == "f" and dtype.itemsize > 8):
+        what = _KINDS.get(dtype.kind, "numbers")
+        raise FormatError(
+            f"{name}: holds {what} ({dtype}). Expected booleans, integers, floats of at most 64 bits, or text; save "
+            "them as such."
+        )
+
+
+def _fill(array: AnyArray, stream: IO[bytes], name: str) -> None:
+    left = array.view(np.uint8).data
+    while n_read := stream.readinto(left[:_CHUNK]):  # type: ignore[attr-defined]
+        left = left[n_read:]
+    if len(left) or stream.read(1):  # at the end an archive compares the checksum
+        raise FormatError(f"{name}: not the {array.nbytes:,} bytes that its header promises. Copy the file again.")
+
+
+def as_scores(array: AnyArray, name: str) -> ScoreArray:
+    """Numbers as scores, whatever their shape: float32 and float64 as they are, the others if they fit exactly.
+
+    Raises
+    ------
+    FormatError
+        If they are no numbers, too large, or NaN.
+    """
+    if array.dtype.kind not in "iuf":
+        raise FormatError(f"{name}: holds {array.dtype} values, scores are numbers.")
+    if array.dtype.kind == "f":
+        array = array.astype(np.float32) if array.dtype.itemsize < 4 else array
+        refuse_nan(array, name)
+        return array
+    if array.size and (array.max() > _LARGEST_EXACT_INTEGER or array.min() < -_LARGEST_EXACT_INTEGER):
+        raise FormatError(f"{name}: holds integers beyond 2**53, which no float holds exactly. Save them as floats.")
+    return array.astype(np.float64)
+
+
+def refuse_nan(array: AnyArray, name: str) -> None:
+    """Refuse numbers of which one is NaN.
+
+    Raises
+    ------
+    FormatError
+        Naming the first one.
+    """
+    if array.size and np.isnan(np.max(array)):
+        bad = np.isnan(array)
+        row, *column = (int(at) for at in np.unravel_index(int(np.argmax(bad)), array.shape))
+        place = f"row {row}" + (f", column {column[0]}" if column else "")
+        raise FormatError(
+            f"{name}: {np.count_nonzero(bad):,} of {array.size:,} scores are NaN, the first in {place}. Infinite "
+            "scores are allowed, NaN is not: repair the file or drop these trials."
+        )
+
+
+def as_truth(array: AnyArray, name: str) -> BoolArray:
+    """Booleans, or numbers 0 and 1, as truth.
+
+    Raises
+    ------
+    FormatError
+        If there is anything else.
+    """
+    if array.dtype.kind == "b":
+        return array
+    _refuse_text(array, name)
+    known = (array == 0) | (array == 1)
+    if not known.all():
+        row = int(np.argmin(known.ravel()))
+        raise FormatError(
+            f"{name}, row {row}: the label is {array.ravel()[row]}, expected booleans, or 1 for target and 0 for "
+            "non-target."
+        )
+    return np.asarray(array == 1)
+
+
+def truth_by_words(array: AnyArray, vocabulary: Vocabulary, name: str) -> tuple[BoolArray, dict[str, bool]]:
+    """Booleans or numbers as truth, and what those mean that the user spoke of; see `truth_of`.
+
+    Raises
+    ------
+    FormatError
+        If a label has no known meaning.
+    """
+    _refuse_text(array, name)
+    if vocabulary.folded and not np.all(np.abs(array) == 1):
+        return as_truth(array, name), {}
+    return truth_of(pa.array(array.astype(np.float64) if array.dtype.kind == "f" else array), vocabulary)
+
+
+def as_labels(array: AnyArray, name: str) -> IntArray:
+    """Whole numbers from 0, of whatever type, as positions in a list of classes.
+
+    Raises
+    ------
+    FormatError
+        If one is no such number.
+    """
+    _refuse_text(array, name)
+    with np.errstate(invalid="ignore"):
+        labels = array.astype(np.int64)
+    known = (labels == array) & (labels >= 0) & (labels < MOST_CLASSES)
+    if not known.all():
+        row = int(np.argmin(known))
+        raise FormatError(
+            f"{name}, row {row}: the label is {array[row]}, expected the number of a class, a whole number from 0 "
+            f"below {MOST_CLASSES:,}."
+        )
+    return labels
+
+
+def of_one_hot(array: AnyArray) -> AnyArray:
+    """Return the column of the only 1 in each row of a one-hot matrix of labels; any other array as it is.
+
+    Examples
+    --------
+    >>> of_one_hot(np.array([[0, 1, 0], [0, 0, 1]])).tolist(), of_one_hot(np.array([[1, 1]])).tolist()
+    ([1, 2], [[1, 1]])
+    """
+    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biuf":
+        return array
+    is_one = array == 1
+    one_hot = bool(np.all(is_one | (array == 0))) and bool(np.all(is_one.sum(axis=1) == 1))
+    return np.asarray(is_one.argmax(axis=1)) if one_hot else array
+
+
+def as_names(array: AnyArray, name: str) -> pa.Array:
+    """Text as an Arrow array; bytes must be UTF-8.
+
+    Raises
+    ------
+    FormatError
+        If it is not text.
+    """
+    if array.dtype.kind not in "US" or array.ndim != 1:
+        raise FormatError(f"{name}: expected a vector of text, got {array.dtype} values of shape {array.shape}.")
+    characters = array.view(np.uint32 if array.dtype.kind == "U" else np.uint8).reshape(len(array), -1)
+    broken = (characters[:, :-1] == 0) & (characters[:, 1:] != 0)
+    if broken.any():  # Arrow takes a NUL character for the end of the name
+        raise FormatError(f"{name}, row {int(np.argmax(broken.any(axis=1)))}: the name holds a NUL character.")
+    try:
+        return pc.cast(pa.array(array), pa.string())
+    except (pa.ArrowException, ValueError, UnicodeError) as error:
+        raise FormatError(f"{name}: holds characters that do not exist ({error}). Save it again.") from error
+
+
+def _refuse_text(array: AnyArray, name: str) -> None:
+    if array.dtype.kind in "US":
+        raise FormatError(f"{name}: holds text, expected numbers or booleans.")
+
+
+_HARMLESS = 256 << 20
+_RATIO = 200
+"""An array of more bytes than the former may be this many times longer than its compressed form. Zeros reach 1030."""
+
+
+class Archive:
+    """The arrays of an archive, read when they are asked for.
+
+    Parameters
+    ----------
+    source : Source
+
+    Raises
+    ------
+    FormatError
+        If two arrays have one name, or an entry is no array, encrypted, or longer than it can be.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.name = source.name
+        self._zip = zipfile.ZipFile(source.seekable())
+        self._entries: dict[str, zipfile.ZipInfo] = {}
+        n_packed = 0
+        for entry in self._zip.infolist():
+            array = entry.filename.removesuffix(".npy")
+            if array in self._entries:
+                raise FormatError(f"{self.name}: two arrays are called {array!r}.")
+            if array == entry.filename:
+                raise FormatError(f"{self.name}: {array!r} is no array. Of zip archives only .npz is read: unpack it.")
+            self._check(entry, array)
+            self._entries[array] = entry
+            n_packed += entry.compress_size
+        if n_packed > source.size:
+            raise FormatError(f"{self.name}: its arrays overlap, or promise more bytes than there are. Save it again.")
+
+    def _check(self, entry: zipfile.ZipInfo, array: str) -> None:
+        if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise FormatError(
+                f"{self.name}: array {array!r} is encrypted, or compressed in a way that NumPy does not use. Save the "
+                "file with numpy.savez or numpy.savez_compressed."
+            )
+        if entry.file_size > max(_HARMLESS, _RATIO * entry.compress_size):
+            raise FormatError(
+                f"{self.name}: array {array!r} would be {entry.file_size:,} bytes out of {entry.compress_size:,}, so "
+                f"this may be a bomb. Above {_HARMLESS >> 20} MiB a ratio of {_RATIO} is allowed; if you trust the "
+                "file, save it again uncompressed, with numpy.savez."
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the arrays, in their order."""
+        return tuple(self._entries)
+
+    def shape(self, array: str) -> tuple[int, ...]:
+        """Shape of one array as its header promises it: nothing else is read.
+
+        Raises
+        ------
+        FormatError
+            If there is no such header.
+        """
+        with self._zip.open(self._entries[array]) as stream:
+            return read_header(stream, f"{self.name}: {array}")[0]
+
+    def read(self, array: str) -> AnyArray:
+        """Read one array.
+
+        Raises
+        ------
+        FormatError
+            If it is not what its header promises.
+        """
+        entry = self._entries[array]
+        with self._zip.open(entry) as stream:
+            return read_array(stream, entry.file_size, f"{self.name}: {array}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+
+def write_archive(arrays: Mapping[str, AnyArray], stream: IO[bytes]) -> None:
+    """Write arrays as numpy.savez does; text, four bytes per character, is compressed, numbers are not."""
+    with zipfile.ZipFile(stream, "w", allowZip64=True) as archive:
+        for name, array in arrays.items():
+            entry = zipfile.ZipInfo(f"{name}.npy")  # with a date that is always the same: same data, same bytes
+            entry.compress_type = zipfile.ZIP_DEFLATED if array.dtype.kind == "U" else zipfile.ZIP_STORED
+            entry.external_attr = 0o644 << 16
+            with archive.open(entry, "w", force_zip64=True) as member:
+                npy_format.write_array(member, np.asanyarray(array), allow_pickle=False)
