@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban.errors import FormatError
-from deciban.io.doubles import refuse_doubles
 from deciban.io.reader import read_contents
 from deciban.io.shards.opening import open_shards
+from deciban.io.source import refuse_doubles
 
 LINKS = {
     "copy": (shutil.copy, "the same content as"),

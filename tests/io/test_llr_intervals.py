@@ -8,9 +8,8 @@ import pytest
 from deciban import FormatError, Key, Scores
 from deciban.io import read_contents, write
 from deciban.io.contents import Contents
-from deciban.io.llr_intervals import with_intervals
 from deciban.io.reader import read_input
-from deciban.io.rewrite import write_rescored
+from deciban.io.rewrite import with_intervals, write_rescored
 
 LLR = np.array([-3.25, 0.1, 1e-300, np.inf])
 BOUNDS = np.array([-3.75, 0.0, -1.0, 4.25]), np.array([-3.0, 0.30000000000000004, 1.0, np.inf])

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from deciban import FormatError, InputError, KeyMismatchError
 from deciban.io import read_contents
+from deciban.io.reader import name_of_both, read_two_files
 from deciban.io.recognition import recognize
 from deciban.io.source import TwoFiles
-from deciban.io.two_files import name_of_both, read_two_files
 from support.text_formats import names_of
 
 NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20)

@@ -6,8 +6,8 @@ import pytest
 import deciban
 from deciban import FormatError, InputError
 from deciban.calibration import AffineCalibrator
+from deciban.io.reader import matrices_by_key
 from deciban.io.recognition import recognize
-from deciban.io.wide import matrices_by_key
 
 
 @pytest.fixture

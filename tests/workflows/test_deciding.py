@@ -92,7 +92,7 @@ def test_a_column_of_the_scores_is_not_written_over(folder):
 def test_named_columns_without_classes_are_refused(folder):
     pq.write_table(pa.table({"trial": ["a"], "x": [0.5], "y": [1.0], "z": [2.0]}), folder / "classes.parquet")
     table = CostTable(("a", "b", "c"), ("x", "y", "z"), 1.0 - np.eye(3))
-    with pytest.raises(FormatError, match=r"classes.parquet, row group 0: holds no scores of classes"):
+    with pytest.raises(FormatError, match=r"classes.parquet: holds no scores of classes"):
         deciban.decide_files(folder / "classes.parquet", None, costs=table, prior="flat", columns={"trial": "trial"})
 
 

@@ -108,9 +108,7 @@ def test_two_names_that_become_one_are_refused_with_their_places(tmp_path):
     folder = tmp_path / "scores"
     folder.mkdir()
     pq.write_table(changed, folder / "0.parquet", row_group_size=100)
-    told = (
-        rf"(?=.*'z/m4' \(.*row group 0, row {first}\))(?=.*'m4' \(.*row {other}\)).*would both be 'm4' \(1 such names"
-    )
+    told = rf"(?=.*'z/m4' \(.*0.parquet, row {first}\))(?=.*'m4' \(.*row {other}\)).*would both be 'm4' \(1 such names"
     with pytest.raises(KeyMismatchError, match=told):
         opened(folder, ids="basename", memory=10**8)
 

@@ -216,8 +216,8 @@ def _needs_all(
     source: PathLike, target: PathLike, to: str | None, what: ContentKind | None, key: PathLike | None, given: Any
 ) -> str:
     """Return the reason why a file has to be read as a whole; nothing if batches of its rows will do."""
-    from deciban.io.shards.contents import is_readable_in_batches  # most files fit
     from deciban.io.shards.files import table_files
+    from deciban.io.shards.text import is_readable_in_batches  # most files fit
 
     form = by_name(to) if to is not None else for_ending(target_name(target))
     if form is None or form.name != "parquet" or str(target) == "-":
@@ -232,7 +232,7 @@ def _needs_all(
 def _in_batches(source: PathLike, target: PathLike, read: _Read, given: Any) -> tuple[Message, ...]:
     """Write batches of a file as Parquet, one after the other."""
     from deciban.io.columns.columnar import table_of, written_of
-    from deciban.io.shards.contents import contents_in_batches
+    from deciban.io.shards.text import contents_in_batches
     from deciban.io.shards.writing import TableWriter
 
     left: list[Message] | None = None

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.columnar import READS, contents_of
+from deciban.io.columns.columnar import READS, ReadAs
 from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, identity_of
+from deciban.io.columns.rows import RowTable
 from deciban.io.contents import ContentKind, Contents, RowError
 from deciban.io.formats import BinaryFormat, Options
 from deciban.io.recognition import Opened, Recognized
@@ -133,13 +134,12 @@ def contents_of_frame(
         )
     listed = [own.get(column, CONDITION + column if column else IGNORED) for column in table.column_names]
     options = Options(need=need, columns=listed, vocabulary=Vocabulary.of(labels), name=system, unit=unit)
-    origin = Origin(name, "data frame")
+    held_table = RowTable.of_table(table, name, "data frame", max(table.nbytes, 1))
     try:
-        return contents_of(table.schema, table.select, options, origin, max(table.nbytes, 1))
+        return ReadAs.of(held_table, options).made(held_table.ranges, Origin(name, "data frame"))
     except RowError as error:
-        place = name if error.row is None else f"{name}, row {error.row}"
         words = str(error).replace("--labels target=WORD,nontarget=WORD", _LABELS)
-        raise FormatError(f"{place}: {words}.") from error
+        raise FormatError(f"{held_table.rows[0].where(error.row)}: {words}.") from error
 
 
 def of_one_system(frame: Any, systems: Mapping[str, Sequence[str]], name: str, classes: Sequence[str]) -> pa.Table:

@@ -1,15 +1,19 @@
-"""Reading of one kind of table from a file of any known format."""
+"""Reading of one kind of table from a file of any known format, and of other names of trials."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
-from deciban._files import Readable
+from deciban._files import Readable, display_name, require_file_name
+from deciban.errors import InputError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import KIND_OF, field_of
 from deciban.io.reader import read_contents
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Quality, Scores, SegmentQuality
+from deciban.trials.joining.renaming import RULES, Renaming, rules_in
 
 Table = TypeVar("Table", Index, Key, ClassScores, ClassKey, Quality, SegmentQuality, IdMap)
 
@@ -295,3 +299,49 @@ def _only(path: Readable, table: type[Table], **options: Any) -> Table:
     kind = KIND_OF[table]
     found: Table = getattr(read_contents(path, need=kind, **options), field_of(kind))
     return found
+
+
+def is_id_map_file(ids: Any) -> bool:
+    """Whether this names a file, not rules.
+
+    >>> is_id_map_file("map.csv"), is_id_map_file("basename"), is_id_map_file(None)
+    (True, False, False)
+    """
+    return isinstance(ids, str | os.PathLike) and rules_in(ids) is None
+
+
+def read_renaming(ids: Any) -> Renaming | None:
+    """By which names trials are compared.
+
+    Parameters
+    ----------
+    ids : str, path, sequence of str, or IdMap, optional
+        As in `deciban.align`; or the file of an id map: what a name on the left, of the scores, is called on the right,
+        in the key.
+
+    Returns
+    -------
+    Renaming or None
+        None if names are compared as they are.
+
+    Raises
+    ------
+    InputError
+        If there is neither such a rule nor such a file.
+    FormatError, OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> read_renaming("basename").rules
+    ('basename',)
+    """
+    if not is_id_map_file(ids):
+        return Renaming.of(ids)
+    require_file_name(ids)
+    if str(ids) != "-" and not Path(ids).exists():
+        raise InputError(
+            f"ids: {display_name(ids)!r} is none of {', '.join(RULES)} (or several of these with commas between them), "
+            "and no file of an id map."
+        )
+    return Renaming(display_name(ids), id_map=read_id_map(ids))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,22 +12,23 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from deciban._arrow import compute as pc
 from deciban._arrow import of_numpy
 from deciban._files import PathLike, Readable, display_name
 from deciban._validate.probabilities import unit_of
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents
-from deciban.io.doubles import refuse_doubles
-from deciban.io.formats import BinaryFormat, Format, Options, bare_name
-from deciban.io.recognition import Opened, Recognized, recognize
-from deciban.io.source import Source, TwoFiles, read_text
+from deciban.io.formats import BinaryFormat, Format, Options, bare_name, by_name
+from deciban.io.recognition import Opened, Recognized, readable_as, recognize
+from deciban.io.source import Source, TwoFiles, read_text, refuse_doubles
 from deciban.io.text.plain_lines import parse_plain
 from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
 from deciban.io.text.ways import in_lines
-from deciban.trials import Origin, Scores, Trials
+from deciban.messages import counted
+from deciban.trials import Key, Origin, Scores, Trials
 from deciban.trials.joining.join import concatenate
-from deciban.trials.lists import ROW
+from deciban.trials.lists import PAIR, ROW
 from deciban.types import ScoreUnit
 
 
@@ -314,3 +316,227 @@ def _together(tables: Sequence[Any], origin: Origin) -> Any:
         return table
     called = replace(table.trials.origin, name=origin.name, reading=origin.reading)
     return replace(table, trials=replace(table.trials, origin=called))
+
+
+_NAME = "matrix-csv"
+
+
+def matrices_by_key(
+    scores: Sequence[Recognized], key: Recognized | None
+) -> tuple[tuple[Recognized, ...], Recognized | None]:
+    """Take score files for matrices of enrolments and test segments where their key lists such pairs.
+
+    A table with a name in its first column and numbers in all others holds scores of classes or a matrix of trials.
+    A key of pairs has no use for scores of classes; if one of its trials is a row and a column, the table is a matrix.
+
+    Parameters
+    ----------
+    scores : sequence of Recognized
+    key : Recognized or None
+
+    Returns
+    -------
+    scores, key
+        The same, or with the format said.
+
+    Raises
+    ------
+    InputError
+        If the key lists pairs, but none of them is a row and a column.
+    """
+    files = [str(one.files[0].source.path) for one in (*scores, *(() if key is None else (key,)))]
+    if key is None or not all(Path(file).is_file() for file in files):
+        return tuple(scores), key  # a stream can be read only once
+    wide = [one for one in scores if _may_be_matrix(one)]
+    if not wide or "key" not in readable_as(key, ("key", "class-key")):
+        matrices = all(one.files[0].asked is by_name(_NAME) for one in scores)
+        return tuple(scores), _with_header_of(key, scores[0]) if matrices else key
+    try:
+        truth = read_input(key, need="key").contents.key
+    except (FormatError, InputError):
+        return tuple(scores), key  # reading says what is the matter
+    if truth is None or truth.trials.sides != PAIR:
+        return tuple(scores), key
+    for one in wide:
+        if not _shares(one.files[0], *truth.trials.names):
+            raise InputError(_asked(one.files[0], key, truth.trials.name_of(0)))
+    chosen = tuple(
+        Recognized(one.path, tuple(replace(file, asked=by_name(_NAME)) for file in one.files)) if one in wide else one
+        for one in scores
+    )
+    return chosen, key
+
+
+def _may_be_matrix(found: Recognized) -> bool:
+    """Whether this is a text table of which nothing is said, and that holds class scores by its looks."""
+    file = found.files[0]
+    free = file.asked is None and file.options.columns is None
+    if not free or file.source.kind != "text":
+        return False
+    return readable_as(found, ("scores", "class-scores")) == ("class-scores",) and _columns(file) is not None
+
+
+def _columns(file: Opened) -> list[str] | None:
+    """The names of all columns but the first, if all of them hold scores."""
+    layout = file.layout("class-scores")
+    if layout.header is None or layout.delimiter == " " or {*layout.roles[1:]} != {"score"}:
+        return None
+    return list(layout.header[1:])
+
+
+def _shares(file: Opened, enroll: pa.Array, test: pa.Array) -> bool:
+    """Whether one of the columns is a test segment, and one of the first rows an enrolment."""
+    layout = file.layout("class-scores")
+    rows = [line.partition(layout.delimiter)[0].strip(' "') for line in file.sample.lines[1:]]
+    return _overlap(_columns(file) or [], test) and _overlap(rows, enroll)
+
+
+def _overlap(some: list[str], names: pa.Array) -> bool:
+    return bool(pc.any(pc.is_in(pa.array(some, pa.string()), names)).as_py())
+
+
+def _asked(file: Opened, key: Recognized, trial: str) -> str:
+    columns = ", ".join((_columns(file) or [])[:3])
+    option = [f"--format {_NAME}", "--kind classes"]
+    return (
+        f"{file.source.name}: scores of the classes {columns}, ..., or a matrix of trials with these test segments? "
+        f"{key.files[0].source.name} lists pairs of names, the first {trial}, and none is a row and a column here. "
+        f"Say what it is, and bring a key for it:{in_lines(option)}"
+    )
+
+
+def _with_header_of(key: Recognized, scores: Recognized) -> Recognized:
+    """A key as a matrix, if it is nothing else and has the columns of the scores."""
+    file = key.files[0]
+    if file.asked is not None or file.options.columns is not None or file.source.kind != "text":
+        return key
+    if readable_as(key, ("key", "class-key")) or _first_line(file) != _first_line(scores.files[0]):
+        return key
+    return Recognized(key.path, tuple(replace(one, asked=by_name(_NAME)) for one in key.files))
+
+
+def _first_line(file: Opened) -> str:
+    return file.sample.lines[0] if file.sample.lines else ""
+
+
+_SEPARATORS = "-_. "
+
+
+def read_two_files(found: Recognized, *, unit: ScoreUnit | None = None) -> Input:
+    """Read the scores of targets and those of non-targets, with what they are as labels.
+
+    Trials that have names keep them. Without names they are known by their rows, those of targets first.
+
+    Parameters
+    ----------
+    found : Recognized
+        Of `deciban.io.source.TwoFiles`.
+    unit : {"nats", "log10", "lr"}, optional
+        The declared unit of the scores.
+
+    Returns
+    -------
+    Input
+        The targets, then the non-targets, each in the order of their file.
+
+    Raises
+    ------
+    FormatError, OSError
+        If a file cannot be read, or one holds what the other does not.
+    KeyMismatchError
+        If a file has labels that say otherwise, or the trials of one have names and those of the other have none.
+    """
+    names, sides = found.path, found.sides
+    if sides is None or not isinstance(names, TwoFiles):
+        raise InputError(f"{display_name(found.path)}: one input. Name two, of targets and of non-targets.")
+    tar, non = (read_input(one, need="scores", unit=unit) for one in sides)
+    parts = [tar.contents, non.contents]
+    lists = [one.systems[0].trials for one in parts]
+    for part, is_target in zip(parts, (True, False), strict=True):
+        _refuse_other_labels(part, is_target=is_target)
+    if (lists[0].sides == ROW) != (lists[1].sides == ROW):
+        nameless, named = sorted(lists, key=lambda trials: trials.sides != ROW)
+        raise KeyMismatchError(
+            f"{named.origin.name} names its trials, {nameless.origin.name} does not. Of targets and non-targets of one "
+            "system, both have names or none; name the columns if they were taken wrongly (--columns)."
+        )
+    whole = joined(parts, display_name(names), name_of_both(names))
+    trials = whole.systems[0].trials
+    truth = np.arange(len(trials)) < len(lists[0])
+    shown = [display_name(one) for one in (names.tar, names.non)]
+    origin = replace(whole.origin, reading=" and ".join(dict.fromkeys(one.origin.reading for one in parts)))
+    words = dict(zip(shown, (True, False), strict=True))
+    return Input(replace(whole, origin=origin, key=Key(trials, truth), words=words), tar.format)
+
+
+def name_of_both(files: TwoFiles) -> str:
+    """Return the name of the system of two files: the words that both begin with, else their folder, else both names.
+
+    Examples
+    --------
+    >>> name_of_both(TwoFiles("lab/plda_tar.txt", "lab/plda_non.txt"))
+    'plda'
+    >>> name_of_both(TwoFiles("lab/same_log10.csv", "lab/different_log10.csv"))
+    'lab'
+    >>> name_of_both(TwoFiles("same.csv", "different.csv"))
+    'same + different'
+    """
+    (folder, one), (other_folder, other) = (_folder_and_stem(path) for path in (files.tar, files.non))
+    words, others = (re.split(f"([{_SEPARATORS}]+)", name) for name in (one, other))
+    shared = "".join(words[: _n_alike(words, others)]).strip(_SEPARATORS)
+    if shared or folder != other_folder:
+        return shared or f"{one} + {other}"
+    return folder.rpartition("/")[2].strip(".") or f"{one} + {other}"
+
+
+def _folder_and_stem(path: PathLike) -> tuple[str, str]:
+    folder, _, name = display_name(path).rpartition("/")
+    return folder, bare_name(name)
+
+
+class UnpairedError(KeyMismatchError):
+    """Systems in two files each whose trials cannot be paired: each can be evaluated by itself."""
+
+
+def require_as_many(counts: Mapping[str, tuple[int, int]]) -> None:
+    """Refuse systems whose trials are told apart by their rows and are not as many of each class.
+
+    Parameters
+    ----------
+    counts : mapping of str to (n_tar, n_non)
+        By the names of the files.
+
+    Raises
+    ------
+    UnpairedError
+    """
+    if len(set(counts.values())) > 1:
+        (name, (n_tar, n_non)), *others = counts.items()
+        other, (m_tar, m_non) = next(pair for pair in others if pair[1] != (n_tar, n_non))
+        raise UnpairedError(
+            f"{other} has {counted(m_tar, 'target')} and {counted(m_non, 'non-target')}, {name} {n_tar:,} and "
+            f"{n_non:,}. Their trials have no names and are told apart by their rows, so that all systems must have as "
+            "many of each where trials are paired. Name one system at a time, or give the trials names; deciban eval "
+            "evaluates each on its own trials."
+        )
+
+
+def _n_alike(words: list[str], others: list[str]) -> int:
+    """How many words two lists begin with alike."""
+    same = [a == b for a, b in zip(words, others, strict=False)]
+    return same.index(False) if False in same else len(same)
+
+
+def _refuse_other_labels(contents: Contents, *, is_target: bool) -> None:
+    """Refuse a file of targets that labels non-targets, or the reverse."""
+    if contents.key is None:
+        return
+    rows = np.flatnonzero(contents.key.is_target != is_target)
+    if len(rows):
+        where, said = contents.key.trials.origin.where(int(rows[0])), ("non-target", "target")[not is_target]
+        asked = "targets" if is_target else "non-targets"
+        raise KeyMismatchError(
+            f"{where}: is labelled {said} ({len(rows):,} of {len(contents.key):,} trials), but {contents.origin.name} "
+            f"was given as the scores of {asked}. Are the two files swapped? A file that has labels for all its trials "
+            "needs no second one: name it alone."
+        )

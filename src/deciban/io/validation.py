@@ -6,29 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from deciban._files import PathLike
 from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
-from deciban.io.contents import ContentKind
+from deciban.io.listed_names import SHOWN, NamesInMemory, NamesOnDisk, are_readable, folder_of_names
 from deciban.io.memory import memory_for_trials, memory_of
-from deciban.io.reader import read_contents, text_faults
-from deciban.io.renaming import read_renaming
+from deciban.io.read import read_renaming
 from deciban.io.source import require_one_stream
 from deciban.messages import Message, counted
-from deciban.trials import Trials
-from deciban.trials.joining.lookup import Wanted
-from deciban.trials.joining.renaming import IdsLike, Renamed, near_names
-from deciban.types import IntArray
-
-if TYPE_CHECKING:
-    from deciban.io.names_on_disk import NamesOnDisk
-
-SHOWN = 5
-"""So many of the trials that have a fault are shown."""
+from deciban.trials.joining.renaming import IdsLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +65,7 @@ def validate(
     any_order : bool
         Whether the trials may stand in another order than in the list.
     ids : str, path, sequence of str, or IdMap, optional
-        By which names trials are compared; see `deciban.io.renaming.read_renaming`.
+        By which names trials are compared; see `deciban.io.read.read_renaming`.
     memory : str or int, optional
         Bytes that may be taken, as ``"2GB"`` or a number; left out, half of what is free. Text, Parquet and Arrow that
         would take more are read in batches.
@@ -95,13 +83,11 @@ def validate(
     renaming = read_renaming(ids)
     given: Any = {"format": format, "columns": columns, "labels": labels}
     listing: Any = {"format": trials_format, "columns": trials_columns, "labels": labels}
-    make: Callable[..., _InMemory | NamesOnDisk] = _InMemory
+    make: Callable[..., NamesInMemory | NamesOnDisk] = NamesInMemory
     with ExitStack() as stack:
-        if memory_of([submission, trials]) > memory_for_trials(memory):
-            from deciban.io import names_on_disk  # most files fit
-
-            if names_on_disk.are_readable([(trials, "index", listing), (submission, "scores", given)], memory):
-                make = stack.enter_context(names_on_disk.folder_of_names(memory))
+        needed: Any = [(trials, "index", listing), (submission, "scores", given)]
+        if memory_of([submission, trials]) > memory_for_trials(memory) and are_readable(needed, memory):
+            make = stack.enter_context(folder_of_names(memory))
         listed = make(trials, listing, "index", None if renaming is None else renaming.of_key)
         messages = [listed.read_message("trials", "")]
         try:
@@ -119,120 +105,6 @@ def validate(
                 messages.append(Message("ids", "", words))
         faults = _faults(scored, listed, any_order=any_order, may_be_near=renaming is None)
         return Validation(tuple(messages), tuple(faults))
-
-
-class _InMemory:
-    """The names of the trials of one input.
-
-    Parameters
-    ----------
-    source : path
-    given : mapping
-        How it is read.
-    need : {"index", "scores"}
-    rename : function, optional
-        Gives trials the names by which they are compared.
-
-    Raises
-    ------
-    FormatError, OSError
-    """
-
-    def __init__(
-        self, source: PathLike, given: Mapping[str, Any], need: ContentKind, rename: Callable[[Trials], Renamed] | None
-    ) -> None:
-        self.contents = read_contents(source, need=need, **given)
-        assert self.contents.index is not None  # noqa: S101  # it was asked for
-        read = self.contents.systems[0].trials if need == "scores" else self.contents.index.trials
-        named = Renamed(read) if rename is None else rename(read)
-        self.trials, self.n_changed = named.trials, named.n_changed
-        self._read = read
-
-    @staticmethod
-    def faults_of_text(path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
-        """Yield the lines of a text file that cannot be read."""
-        return text_faults(path, **given)
-
-    @property
-    def name(self) -> str:
-        """What messages call the input."""
-        return self.trials.origin.name
-
-    def read_message(self, kind: str, more: str) -> Message:
-        """Return the message on how the input was read."""
-        origin = self._read.origin
-        return Message(kind, origin.name, f"{origin.reading}   {counted(len(self._read), 'trial')}{more}")
-
-    def places(self, rows: Sequence[int]) -> dict[int, str]:
-        """Return the places of rows in words, found together: to find one takes a pass over the file."""
-        own = sorted(set(rows))
-        return dict(zip(own, self.trials.origin.where_all(own), strict=True))
-
-    def differences(self, listed: _InMemory) -> Differences | None:
-        """Compare the trials with those of a list; None if both are the same in the same order."""
-        given, wanted = self.trials, listed.trials
-        found, back = Wanted(wanted).find(given).rows, Wanted(given).find(wanted).rows
-        if found is None or back is None:
-            return None
-        (given_before, given_times), (wanted_before, wanted_times) = _copies(given), _copies(wanted)
-        unknown = back < 0
-        again = np.flatnonzero(given_before >= np.where(unknown, 1, wanted_times[back]))
-        lacking = np.flatnonzero((found < 0) | (wanted_before >= given_times[found]))
-        extra = np.flatnonzero(unknown)
-        faults = _fault(given, again), _fault(wanted, lacking), _fault(given, extra)
-        if any(one.n for one in faults):
-            return Differences(*faults, int(wanted_times.max(initial=1)))
-        moved = given.codes_in(wanted) != wanted.codes_in(wanted)
-        row = int(np.argmax(moved))
-        names = (row, given.name_of(row), wanted.name_of(row)) if np.any(moved) else None
-        return Differences(*faults, int(wanted_times.max(initial=1)), names)
-
-    def near(self, listed: _InMemory) -> str:
-        """Return the hint on names that differ in how they are written."""
-        found = near_names(self.trials, listed.trials)
-        return "" if found is None else f"of the trials of the list, {found}: --ids {found.option}"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Fault:
-    """Trials with one fault: how many, and the rows and names of the first of them."""
-
-    n: int
-    first: Sequence[tuple[int, str]]
-
-    @property
-    def rows(self) -> list[int]:
-        """Rows of the first."""
-        return [row for row, _ in self.first]
-
-    def shown(self, places: Mapping[int, str]) -> list[tuple[str, str]]:
-        """Places and names of the first."""
-        return [(places[row], name) for row, name in self.first]
-
-
-def _fault(trials: Trials, rows: IntArray) -> Fault:
-    return Fault(len(rows), [(int(row), trials.name_of(int(row))) for row in rows[:SHOWN]])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Differences:
-    """How trials differ from those of a list.
-
-    Attributes
-    ----------
-    again, lacking, extra : Fault
-        Trials that are there more often than in the list; trials that only the list has; trials that it does not have.
-    most : int
-        How often the list has a trial, at most.
-    moved : tuple of int, str, str; or None
-        The first row in another order, its name, and the name that the list has there.
-    """
-
-    again: Fault
-    lacking: Fault
-    extra: Fault
-    most: int
-    moved: tuple[int, str, str] | None = None
 
 
 def _faults(scored: Any, listed: Any, *, any_order: bool, may_be_near: bool) -> Iterator[str]:
@@ -263,17 +135,6 @@ def _faults(scored: Any, listed: Any, *, any_order: bool, may_be_near: bool) -> 
 
 LACKING = "trial of the list without a score"
 """What is said of trials that only the list has."""
-
-
-def _copies(trials: Trials) -> tuple[IntArray, IntArray]:
-    """For every row how many rows before it hold its trial, and for first rows how many rows hold it in all."""
-    first, later = Wanted(trials).surplus
-    before, times = np.zeros(len(trials), np.int64), np.ones(len(trials), np.int64)
-    np.add.at(times, first, 1)
-    order = np.argsort(first, kind="stable")
-    starts = np.flatnonzero(np.diff(first[order], prepend=-1))
-    before[later[order]] = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order))) + 1
-    return before, times
 
 
 def fault_in_words(what: str, n: int, first: Sequence[tuple[str, str]]) -> Iterator[str]:

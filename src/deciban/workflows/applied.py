@@ -24,12 +24,11 @@ from deciban._version import __version__
 from deciban.analysis.data import SystemsData
 from deciban.errors import DecibanError, InputError, KeyMismatchError, naming_trials
 from deciban.io import Contents
-from deciban.io.columns.columnar import table_of
+from deciban.io.columns.columnar import ReadAs, table_of
+from deciban.io.columns.rows import Range, RowTable
 from deciban.io.formats import by_name
 from deciban.io.reader import Input
-from deciban.io.shards.contents import ReadAs
-from deciban.io.shards.files import RowTable, stamp_of
-from deciban.io.shards.truth import Range
+from deciban.io.shards.files import stamp_of
 from deciban.io.units import certain, n_infinite
 from deciban.messages import WARNING, Message, as_message, counted
 from deciban.models.mapped import naming_scores

@@ -16,17 +16,18 @@ import pyarrow as pa
 from deciban._files import PathLike, atomic_write, display_name
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.io.columns.columnar import ReadAs
+from deciban.io.columns.rows import Range, RowTable
 from deciban.io.folders import Unfinished, require_free, whole_folder
 from deciban.io.formats import by_name, for_ending
 from deciban.io.memory import memory_of
 from deciban.io.packing import unpacked_name
 from deciban.io.reader import Input
-from deciban.io.shards.contents import ReadAs
-from deciban.io.shards.files import RowTable, table_files
-from deciban.io.shards.how import HowToRead
+from deciban.io.shards.files import table_files
 from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr
-from deciban.io.shards.truth import Range, cut
+from deciban.io.shards.meaning import HowToRead
+from deciban.io.shards.truth import cut
 from deciban.io.shards.writing import TableWriter, in_order, threads_for
 from deciban.io.source import TwoFiles, single_files
 from deciban.io.units import require_class_units
@@ -199,10 +200,8 @@ def apply_to_folder(
     parts = [part for at in range(len(groups)) for part in _parts(at, groups, tables, what)]
     if not any(part.pieces for part in parts):
         raise FormatError(f"{display_name(paths[0])}: holds no trial.")
-    readers = [
-        [ReadAs.of(one, how_to_read(what.kind, what.reading, options.scale).options(what.kind.need)) for one in group]
-        for group in tables
-    ]
+    how = how_to_read(what.kind, what.reading, options.scale).options(what.kind.need)
+    readers = [[ReadAs.of(one, how).settled() for one in group] for group in tables]
     make, memory = Applying(what, readers), options.scale.n_bytes
     say("applying the model")
     if is_file:

@@ -21,18 +21,16 @@ from deciban.decisions.risks import Decisions, checked_loglik, counts_and_risk, 
 from deciban.errors import InputError
 from deciban.evaluation.summary import summarize
 from deciban.evaluation.units import remark_on_llrs
+from deciban.io.columns.columnar import ReadAs
 from deciban.io.columns.headers import unit_in_words
+from deciban.io.columns.rows import Range, Rows
 from deciban.io.cost_files import CostTable, read_costs
 from deciban.io.formats import by_name
 from deciban.io.memory import memory_of
 from deciban.io.reader import Input
 from deciban.io.recognition import is_stream
-from deciban.io.shards.contents import ReadAs
-from deciban.io.shards.files import Rows
 from deciban.io.shards.inputs import opened_input
-from deciban.io.shards.matrices import Matrix
-from deciban.io.shards.matrix_files import MatrixRows, as_table
-from deciban.io.shards.truth import Range
+from deciban.io.shards.matrices import Matrix, MatrixRows, table_of_matrix
 from deciban.io.shards.writing import TableWriter, in_order, threads_for
 from deciban.io.source import TwoFiles, single_files
 from deciban.io.writing import refuse_overwriting, target_name
@@ -99,18 +97,18 @@ def pieces_to_decide(path: PathLike, kind: AnyKind, options: Options) -> PiecesT
         (file,) = ScoreFiles.of([path], None, options.reading).scores
         given = kind.read(file, options.reading, lambda _words: None)
         origin, n_rows = given.contents.origin, opened.shape[0]
-        whole = MatrixRows(origin.name, n_rows, opened, 0, n_rows)
+        whole = MatrixRows(origin.name, n_rows, (opened,), None, 0, n_rows)
         return PiecesToDecide([whole], lambda _rows: given, origin.name, origin.reading)
     if isinstance(opened, Matrix) and opened.names is None and len(opened.shape) == 2:
         raise InputError(
             f"{display_name(path)}: rows and columns have no names, so that nothing says which trial a decision is "
             "about. Bring a matrix with names (HDF5, MATLAB), or a table with a row for each trial."
         )
-    table = as_table(opened, also_nameless=True) if isinstance(opened, Matrix) else opened
-    reader = ReadAs.of(table, how.options(kind.need))
+    table = table_of_matrix(opened, also_nameless=True) if isinstance(opened, Matrix) else opened
+    reader = ReadAs.of(table, how.options(kind.need)).settled()
 
     def read(rows: Rows) -> Input:
-        return Input(reader.contents([Range(rows, 0, rows.n_rows)], rows.name), by_name("parquet"))
+        return Input(reader.contents([Range.all_of(rows)], rows.name), by_name("parquet"))
 
     unit = unit_in_words(reader.roles.units.values())
     reading = table.reading if unit in table.reading else table.reading + unit

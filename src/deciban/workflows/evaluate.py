@@ -10,8 +10,8 @@ from deciban._files import PathLike, display_name
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
 from deciban.evaluation.results import Results
+from deciban.io.reader import UnpairedError
 from deciban.io.source import single_files
-from deciban.io.two_files import UnpairedError
 from deciban.messages import Message, names_apart
 from deciban.models import Model
 from deciban.models.score_model import ScoreModel

@@ -16,12 +16,11 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.io.contents import Contents
 from deciban.io.memory import give_back_at_once
+from deciban.io.reader import matrices_by_key, require_as_many
 from deciban.io.recognition import Recognized, recognize
 from deciban.io.source import TwoFiles, require_one_stream, single_files
 from deciban.io.text.ways import in_lines
-from deciban.io.two_files import require_as_many
 from deciban.io.units import became_logarithms, logarithms_of_probabilities
-from deciban.io.wide import matrices_by_key
 from deciban.messages import NEGATED, WARNING, Message, as_message
 from deciban.trials import Aligned, AlignedClasses, JoinReport, Trials
 from deciban.trials.criteria import criteria

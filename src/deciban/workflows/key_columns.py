@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -11,13 +13,14 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, KeyMismatchError
-from deciban.io.text.one_line import is_number
+from deciban.io.columns.values import refuse_gaps, weights_of
+from deciban.io.contents import RowError
 from deciban.messages import Message, counted
 from deciban.trials import Aligned, AlignedClasses, ClassKey, Key, Trials
 from deciban.trials.frozen import as_text
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.lists import PAIR, ROW
-from deciban.types import BoolArray, CountArray, FloatArray, IntArray
+from deciban.types import CountArray, FloatArray, IntArray
 
 
 def complete_column(
@@ -46,13 +49,18 @@ def complete_column(
         there = ", ".join((*others, *trials.conditions)) or "none"
         raise InputError(f"{trials.origin.name}: no column {name!r} {role}; there are {there} (besides {besides}).")
     values = trials.condition(name)
-    empty = np.asarray(pc.fill_null(pc.equal(as_text(values), ""), fill_value=True), np.bool_)
-    if empty.any():
-        raise InputError(
-            f"{_first(empty, trials)}: no value in column {name!r}, which {role} ({_such(empty)}). Complete it, or "
-            "leave these trials out (--where)."
-        )
+    with _placed(trials):
+        refuse_gaps(np.asarray(pc.fill_null(pc.equal(as_text(values), ""), fill_value=True), np.bool_), name, role)
     return values
+
+
+@contextmanager
+def _placed(trials: Trials) -> Iterator[None]:
+    """Tell the place of a trial whose value is refused."""
+    try:
+        yield
+    except RowError as error:
+        raise InputError(f"{trials.origin.where(error.row or 0)}: {error}.") from error
 
 
 def weight_column(trials: Trials, name: str) -> FloatArray:
@@ -70,16 +78,8 @@ def weight_column(trials: Trials, name: str) -> FloatArray:
     """
     names = "the names of trials and the label"
     values = complete_column(trials, name, "says how much trials count", besides=names)
-    kind = values.type
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        weight = np.asarray(pc.cast(values, pa.float64(), safe=False), np.float64)
-    else:
-        weight = _read(as_text(values).dictionary_encode(), trials, name)
-    for bad, rule in _validate.weight_rules(weight):
-        if bad.any():
-            found = f"{weight[np.argmax(bad)]:g} in column {name!r}"
-            raise InputError(f"{_first(bad, trials)}: {found}, but {rule} ({_such(bad)}).")
-    return weight
+    with _placed(trials):
+        return weights_of(values, name)
 
 
 def weights_of_key(aligned: Aligned | AlignedClasses, key: Key | ClassKey, name: str) -> CountArray:
@@ -128,21 +128,6 @@ def in_words(weight: CountArray) -> str:
     return f"{words} · {n_zero:,} of {len(weight):,} are 0" if n_zero else words
 
 
-def _read(texts: pa.DictionaryArray, trials: Trials, name: str) -> FloatArray:
-    """Numbers as people write them; a text that occurs often is read once."""
-    distinct: list[str] = texts.dictionary.to_pylist()
-    codes: IntArray = np.asarray(texts.indices)
-    bad = np.array([not is_number(text) for text in distinct], np.bool_)[codes]
-    if bad.any():
-        text = distinct[codes[np.argmax(bad)]]
-        raise InputError(
-            f"{_first(bad, trials)}: {text[:40]!r} in column {name!r}, which says how much trials count, is no number "
-            f"({_such(bad)})."
-        )
-    numbers = np.array([float(text) for text in distinct], np.float64)
-    return numbers[codes]
-
-
 def _refuse_other_copies(trials: Trials, name: str) -> None:
     first, copy = Wanted(trials).surplus
     one, other = weight_column(trials.take(first), name), weight_column(trials.take(copy), name)
@@ -155,14 +140,6 @@ def _refuse_other_copies(trials: Trials, name: str) -> None:
             f"but {one[row]:g} at {places[1]} (copies of {counted(len(differ), 'trial')} in all). Give all "
             "copies of a trial one weight."
         )
-
-
-def _first(bad: BoolArray, trials: Trials) -> str:
-    return trials.origin.where(int(np.argmax(bad)))
-
-
-def _such(bad: BoolArray) -> str:
-    return counted(int(np.count_nonzero(bad)), "such trial")
 
 
 HeldOutGroups: TypeAlias = IntArray | tuple[IntArray, IntArray] | None

@@ -489,9 +489,9 @@ class Reading:
         Raises
         ------
         InputError, FormatError, OSError
-            As in `deciban.io.renaming.read_renaming`.
+            As in `deciban.io.read.read_renaming`.
         """
-        from deciban.io.renaming import read_renaming
+        from deciban.io.read import read_renaming
 
         return self if self.ids is None else replace(self, ids=read_renaming(self.ids))
 
@@ -508,7 +508,7 @@ class Reading:
     @property
     def files(self) -> list[PathLike]:
         """What is read besides scores and key: the file of an id map, until it was read."""
-        from deciban.io.renaming import is_id_map_file
+        from deciban.io.read import is_id_map_file
 
         return [self.ids] if is_id_map_file(self.ids) else []  # type: ignore[list-item]
 
@@ -576,7 +576,7 @@ class Options:
     plan : Preset, optional
         The plan of an evaluation (``preset``, its name or its file), whose figures are among those that are wanted.
     groups : tuple of str, optional
-        What is read of trials in pieces so that they can be held out together; see `deciban.io.shards.how.HowToRead`.
+        What is read of trials in pieces so that they can be held out together; see `HowToRead`.
     incomplete : bool
         Whether trials may lack scores of some systems, in place of which there is NaN.
     worst : int, optional

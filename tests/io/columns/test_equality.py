@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import deciban
 from deciban import FormatError, InputError, read_key, read_scores
 from deciban.io import read_contents
-from deciban.io.columns.equality import compared, same_names
+from deciban.io.columns.headers import compared
+from deciban.io.columns.values import same_names
 from deciban.io.contents import RowError
 
 NAMES = ["ann", "Ann", "bob", "1", "01", "é"]

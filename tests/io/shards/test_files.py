@@ -1,6 +1,7 @@
 """Damage, other schemas, copies and changes of files: refused, with the file and the row group."""
 
 import os
+import re
 import shutil
 
 import numpy as np
@@ -9,9 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban.errors import FormatError
+from deciban.io import read_contents
 from deciban.io.shards import files as rows
 from deciban.io.shards import inputs, writing
 from deciban.io.shards.opening import open_shards
+from deciban.trials.sources import Wanted
 from support.sources import gathered, trials
 
 
@@ -172,6 +175,60 @@ def test_a_column_without_any_value_has_the_type_of_other_files(folder):
     for name in ("part-.parquet", "part-9.parquet"):
         own = pq.read_table(folder / name)
         pq.write_table(own.set_column(2, "score", pa.nulls(20)), folder / name)
-        with pytest.raises(FormatError, match=rf"{name}, row group 0, row 0: a score is missing"):
+        with pytest.raises(FormatError, match=rf"{name}, row group 0, row 0: the score is missing"):
             gathered(open_shards(folder))
         (folder / name).unlink()
+
+
+FAULTS = {
+    "score is NaN": ("score", float("nan"), "the score is NaN"),
+    "no score": ("score", None, r"the score is missing \(column score\)"),
+    "no label": ("label", None, r"the label is missing \(column label\)"),
+    "unknown label": ("label", "maybe", "unknown label 'maybe'"),
+    "no name": ("enroll", None, r"the name of the enroll is missing \(column enroll\)"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("n_rows", [100, 3])
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "folder"])
+def test_faults_are_told_alike_whether_files_are_read_at_once_or_in_batches(tmp_path, fault, n_rows, kind):
+    column, value, words = FAULTS[fault]
+    rows = {
+        "enroll": [f"m{k % 3}" for k in range(8)],
+        "test": [f"t{k}" for k in range(8)],
+        "score": [k / 4 for k in range(8)],
+        "label": ["target" if k % 2 else "nontarget" for k in range(8)],
+    }
+    good = pa.table({**rows, "test": [f"u{k}" for k in range(8)]})
+    rows[column][5] = value
+    bad, path = pa.table(rows), tmp_path / kind
+    if kind == "arrow":
+        with pa.ipc.new_file(str(path), bad.schema) as file:
+            file.write_table(bad, max_chunksize=n_rows)
+    elif kind == "parquet":
+        pq.write_table(bad, path, row_group_size=n_rows)
+    else:
+        path.mkdir()
+        pq.write_table(bad, path / "a.parquet", row_group_size=n_rows)
+        pq.write_table(good, path / "b.parquet")
+    part = {"parquet": "row group", "arrow": "batch", "folder": "row group"}[kind]
+    name = f"{path}/a.parquet" if kind == "folder" else f"{path}"
+    place = f"{name}, {part} 1, row 2" if n_rows < 8 else f"{name}, row 5"
+    place = f"{name}, {part} 0, row 5" if kind == "folder" and n_rows > 8 else place
+    said = []
+    for read in (_at_once, _in_batches):
+        with pytest.raises(FormatError, match=f"^{re.escape(place)}: {words}") as caught:
+            read(path)
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+
+
+def _at_once(path):
+    read_contents(path, need="scores")
+    read_contents(path, need="key")
+
+
+def _in_batches(path):
+    for piece in open_shards(path, find_speakers=True).pieces:
+        piece.read(Wanted((0,), truth=True, names=True))

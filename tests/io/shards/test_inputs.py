@@ -163,6 +163,25 @@ def test_faults_of_text_name_the_line(tmp_path, header):
         open_shards(path, format="wespeaker" if not header else None)
 
 
+@pytest.mark.usefixtures("small_blocks")
+def test_line_breaks_in_quotes_end_no_row(tmp_path):
+    """Blocks end between rows, wherever fields have line breaks; lines of errors are those of the file."""
+    path = tmp_path / "scores.csv"
+    rows = [f'"m\n{k}","t ""{k}""\n\n",{k / 8},{"target" if k % 5 else "nontarget"}\n' for k in range(90)]
+    header = "enroll,test,score,label\n"
+    path.write_text(header + "".join(rows))
+    source = open_shards(path)
+    assert source.n_rows == 90
+    np.testing.assert_array_equal(gathered(source), in_memory([path])[0])
+    rows[70] = rows[70].replace("8.75", "often")
+    path.write_text(header + "".join(rows))
+    with pytest.raises(FormatError, match=rf"scores\.csv:{2 + 4 * 70}: the score 'often'"):
+        open_shards(path)
+    path.write_text(header + "".join(rows[:70]) + '"m,t,1,target\nm,t,1,target\n')
+    with pytest.raises(FormatError, match=rf"scores\.csv:{2 + 4 * 70}: .*A quote has no end"):
+        open_shards(path)
+
+
 def test_compressed_parquet_and_arrow_streams(table, expected, tmp_path):
     pq.write_table(table, tmp_path / "one.parquet", row_group_size=11)
     np.testing.assert_array_equal(gathered(open_shards(packed(tmp_path / "one.parquet", ".gz"))), expected)
@@ -185,7 +204,7 @@ def test_rows_of_what_was_copied_are_counted_from_its_beginning(table, monkeypat
     score = [None if row == 37 else 0.5 for row in range(len(table))]
     at = table.column_names.index("score")
     source = open_shards(table.set_column(at, "score", pa.array(score)).to_reader())
-    with pytest.raises(FormatError, match=r"^scores, row 37: a score is missing"):
+    with pytest.raises(FormatError, match=r"^scores, row 37: the score is missing"):
         gathered(source)
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from deciban.core.resampling.units import keys_of
 from deciban.io.contents import RowError
-from deciban.io.shards import names as names_of_pieces
-from deciban.io.shards.names import channel_keys, keys_of_sides
+from deciban.io.shards import units as names_of_pieces
+from deciban.io.shards.units import channel_keys, keys_of_sides
 
 NOTHING_KNOWN = names_of_pieces._known
 
@@ -29,7 +29,10 @@ def test_names_have_the_numbers_of_units():
 
 @pytest.mark.parametrize("lacking", [None, ""])
 def test_a_row_without_a_name_is_told(lacking):
-    with pytest.raises(RowError, match="column b is empty") as error:
+    with pytest.raises(
+        RowError,
+        match=r"the name of the test is missing \(column b\)|no value in column 'b', which names a side of trials",
+    ) as error:
         keys_of_sides(pa.table({"a": ["x", "y"], "b": ["x", lacking]}), ["a", "b"])
     assert error.value.row == 1
 

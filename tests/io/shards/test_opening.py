@@ -246,7 +246,10 @@ def test_what_is_missing_is_named(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [(b"", r"part\.parquet, row group 1, row 1: column enroll is empty"), (b"\xff", "row group 1: .* text in UTF-8")],
+    [
+        (b"", r"part\.parquet, row group 1, row 1: no value in column 'enroll'"),
+        (b"\xff", "row group 1: .* text in UTF-8"),
+    ],
 )
 def test_names_that_cannot_be_read_are_told_with_their_place(tmp_path, name, words):
     enroll = pa.array([b"a", b"a", b"b", name], pa.binary())
@@ -272,5 +275,5 @@ def test_what_is_held_out_together_is_read_with_the_rows_that_are_chosen(tmp_pat
     assert source.pieces[0].read(Wanted((0,))).groups is None
     pq.write_table(pa.table(columns | {"who": ["ann", None, "cid", "bob"]}), tmp_path / "b.parquet")
     gap = open_shards(tmp_path / "b.parquet", groups=["who"])
-    with pytest.raises(FormatError, match="row group 0, row 1: column who is empty, and says which trials to hold out"):
+    with pytest.raises(FormatError, match="row 1: no value in column 'who', which says which trials to hold out"):
         gap.pieces[0].read(Wanted((), groups=True))

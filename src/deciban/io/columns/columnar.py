@@ -15,23 +15,23 @@ logarithms, ``is_from_lr`` (true) that they are natural logarithms of likelihood
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._arrow import to_numpy
+from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError
-from deciban.io.columns.equality import compared, same_names
 from deciban.io.columns.headers import (
     CONDITION,
     IDENTITY,
     IGNORED,
     MOST_SHOWN,
     ROLES,
+    compared,
     could_hold,
     identity_of,
     named_roles,
@@ -49,10 +49,14 @@ from deciban.io.columns.meanings import (
     with_only_score,
     without_other_numbers,
 )
-from deciban.io.contents import ContentKind, Contents, RowError, Written, assemble
+from deciban.io.columns.rows import Range, RowTable, place_in, refuse_equal_names, table_of_ranges
+from deciban.io.columns.values import assemble, plain, refuse_missing, same_names, settled
+from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.formats import Options
+from deciban.io.library_errors import only_format_errors
 from deciban.trials import ClassKey, Origin
 from deciban.trials.frames.columns import description, is_text_or_bytes, of_strings, to_arrow
+from deciban.types import ScoreUnit
 
 READS: tuple[ContentKind, ...] = ("scores", "key", "index", "class-scores", "class-key")
 """What these formats hold, reading and writing."""
@@ -79,80 +83,242 @@ def check_size(n_rows: int, n_columns: int, size: int, name: str) -> None:
         )
 
 
-def contents_of(
-    schema: pa.Schema,
-    read: Callable[[Sequence[str]], pa.Table],
-    options: Options,
-    origin: Origin,
-    size: int,
-    kept: Sequence[str] = (),
-) -> Contents:
-    """Tables of trials out of a columnar file.
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """What the columns of one table mean.
 
-    Parameters
+    Attributes
     ----------
-    schema : pyarrow.Schema
-    read : function
-        Reads the columns of these names, in this order.
+    table : RowTable
+    by_column : mapping of str to str
+    pair : pair of str, optional
+        Columns whose equality is the label.
+    units : mapping of str to unit
+        The units that the columns of scores had in the input.
+    ratios : frozenset of str
+        The columns of likelihood ratios that are no logarithms yet.
+    """
+
+    table: RowTable
+    by_column: Mapping[str, str]
+    pair: tuple[str, str] | None
+    units: Mapping[str, ScoreUnit]
+    ratios: frozenset[str]
+
+    @classmethod
+    def of(cls, table: RowTable, options: Options) -> Roles:
+        """Find the roles of all columns.
+
+        Raises
+        ------
+        FormatError, InputError
+            As in `schema_roles`.
+        """
+        refuse_equal_names(table.schema.names, table.name)
+        free, options = free_columns(table), as_told(table, options)
+        found = dict(zip(free.names, schema_roles(free, options, table.name), strict=True))
+        found |= {name: CONDITION + name for name in table.partitions}
+        described, units = description(table.schema), dict[str, ScoreUnit]()
+        if options.need != "class-scores" and described.get("class_scores") is not True:
+            by_name = declared_by_metadata(options, table.schema, table.name)
+            units = {name: by_name.unit_of(name) for name, role in found.items() if role == "score"}
+        ratios = frozenset(name for name, unit in units.items() if unit == "lr")
+        if described.get("is_from_lr") is True:
+            units = dict.fromkeys(units, "lr")
+        return cls(table, found, compared_columns(options, table.schema.names, table.name), units, ratios)
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """Columns of scores."""
+        return tuple(name for name, role in self.by_column.items() if role == "score")
+
+    def with_classes(self, classes: Sequence[str] | None) -> Roles:
+        """Return the roles where the user has named the classes: other columns of numbers are conditions."""
+        if classes is None or not set(classes) < set(self.scores):
+            return self
+        others = {name: CONDITION + name for name in self.scores if name not in classes}
+        return replace(self, by_column={**self.by_column, **others})
+
+    def column(self, role: str) -> str | None:
+        """The column of a role, if there is one."""
+        return next((name for name, own in self.by_column.items() if own == role), None)
+
+    @property
+    def sides(self) -> dict[str, str]:
+        """The columns that name trials, by side."""
+        found = {side: name for side in IDENTITY if (name := self.column(side)) is not None}
+        return found if identity_of(list(found)) else {}
+
+    def columns_in_words(self, columns: Iterable[str]) -> str:
+        """What some columns mean."""
+        label = "" if self.pair is None else f", target if {' is '.join(map(repr, self.pair))}"
+        shown = some_of([f"{self.by_column[name]}={name!r}" for name in columns], most=MOST_SHOWN)
+        unit = unit_in_words(self.units.values())
+        unit = "" if unit in self.table.reading else unit
+        return f"{'' if self.table.told else ' ' + shown}{unit}{label}"  # what was parsed names its columns
+
+    @property
+    def words(self) -> str:
+        """How the table was understood."""
+        shown = [name for name, role in self.by_column.items() if role != IGNORED]
+        return f"{self.table.reading}{self.columns_in_words(shown)}   {self.table.n_rows:,} rows"
+
+
+def free_columns(table: RowTable) -> pa.Schema:
+    """The columns of a table whose names decide what they are."""
+    fields = [field for field in table.schema if field.name not in (*table.partitions, table.target)]
+    return pa.schema(fields, metadata=table.schema.metadata)
+
+
+def as_told(table: RowTable, options: Options) -> Options:
+    """Without what was said of columns, if the table knows it."""
+    if not table.told:
+        return options
+    is_declared = "roles" in description(table.schema)  # by the metadata of what was parsed before
+    return replace(options, columns=None, unit=None if is_declared else options.unit)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadAs:
+    """How rows of a table become tables of trials, all batches in the same way.
+
+    Attributes
+    ----------
+    roles : Roles
+        What the columns mean.
     options : Options
-    origin : Origin
-        ``reading`` is the name of the format.
-    size : int
-        Bytes of the file.
-    kept : sequence of str
-        Columns that are conditions whatever they are called.
+    read : mapping of str to str
+        The roles of the columns that are read.
+    notes : tuple of str
+        Which columns are not read, in words.
+    classes : tuple of str, optional
+        All classes, where the metadata list them.
+    """
+
+    roles: Roles
+    options: Options
+    read: Mapping[str, str]
+    notes: tuple[str, ...]
+    classes: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, table: RowTable, options: Options, *, of_folders: bool = False) -> ReadAs:
+        """Find out how a table is read.
+
+        Parameters
+        ----------
+        table : RowTable
+        options : Options
+        of_folders : bool
+            Whether what names of folders say are columns, too.
+
+        Raises
+        ------
+        FormatError, InputError
+            If ``options`` do not fit.
+        """
+        if table.told:
+            options = replace(as_told(table, options), vocabulary=Vocabulary.of(None))
+        roles, described, name = Roles.of(table, options), description(table.schema), table.name
+        kept = table.partitions if of_folders else ()
+        there = {one: role for one, role in roles.by_column.items() if one in kept or one not in table.partitions}
+        plain = {one: role for one, role in there.items() if _is_plain(table.schema.field(one), role, name)}
+        if not plain:
+            raise FormatError(
+                f"{name}: holds no column that could be read; there are {', '.join(table.schema.names) or 'none'}."
+            )
+        notes = tuple(
+            f"column {one} ({table.schema.field(one).type}) was not read."
+            for one, role in there.items()
+            if role != IGNORED and one not in plain
+        )
+        options = replace(options, name=options.name or table.system)
+        if described.get("class_scores") is True and options.need is None:
+            options = replace(options, need="class-scores")
+        listed = described.get("classes")
+        classes = tuple(listed) if isinstance(listed, list) and _are_names(listed) else None
+        return cls(roles, declared_by_metadata(options, table.schema, name), plain, notes, classes)
+
+    @property
+    def table(self) -> RowTable:
+        """The table."""
+        return self.roles.table
+
+    def settled(self) -> ReadAs:
+        """The same for batches, each of which may lack words of labels or classes that others have."""
+        vocabulary, classes = self.options.vocabulary, self.classes
+        label, column = self.roles.column("label"), self.roles.column("class")
+        if label is not None:
+            vocabulary = settled(vocabulary, label, self.table.rows)
+        if column is not None and classes is None and is_text_or_bytes(_plain_type(self.table.schema.field(column))):
+            names: dict[str, None] = {}
+            for piece in self.table.rows:
+                found = pc.unique(plain(piece.table([column]).column(column))).drop_null()
+                names |= dict.fromkeys(pc.cast(found, pa.string()).to_pylist())
+            classes = tuple(sorted(names))
+        return replace(self, options=replace(self.options, vocabulary=vocabulary), classes=classes)
+
+    def contents(self, ranges: Sequence[Range], name: str) -> Contents:
+        """What some neighbouring rows hold.
+
+        Parameters
+        ----------
+        ranges : sequence of Range
+        name : str
+            What messages call them.
+
+        Raises
+        ------
+        FormatError, OSError
+            If something cannot be read, or stand where it stands; the message names file and place.
+        """
+        with only_format_errors(name, "a table", partial(place_in, ranges)):
+            return self.made(ranges, Origin(name, self.table.reading, place=partial(place_in, ranges)))
+
+    def whole(self) -> Contents:
+        """What all rows hold; raises as `contents`."""
+        return self.contents(self.table.ranges, self.table.name)
+
+    def made(self, ranges: Sequence[Range], origin: Origin) -> Contents:
+        """What some neighbouring rows hold.
+
+        Raises
+        ------
+        RowError, FormatError, InputError
+            If something cannot stand where it stands.
+        """
+        name, roles, size = origin.name, [*self.read.values()], sum(one.rows.n_bytes for one in ranges)
+        table = table_of_ranges(ranges, list(self.read)) if ranges else self.table.schema.empty_table()
+        check_size(len(table), len(roles), size, name)
+        if not len(table):
+            raise FormatError(f"{name}: holds no trial, only the names of columns.")
+        columns = [_prepared(table.column(column), column, role, size, name) for column, role in self.read.items()]
+        headers, pair = [*self.read], self.roles.pair
+        origin = replace(origin, reading=origin.reading + self.roles.columns_in_words(headers))
+        if pair is not None:
+            one, other = (columns[headers.index(column)] for column in pair)
+            columns, roles, headers = [*columns, same_names(one, other, pair)], [*roles, "label"], [*headers, "label"]
+        system = self.options.name or "system"
+        how: Any = {"origin": origin, "system": system, "options": self.options, "classes": self.classes}
+        contents = assemble(columns, roles, headers, **how)
+        if description(self.table.schema).get("is_from_lr") is True:
+            contents = replace(contents, systems=tuple(replace(one, is_from_lr=True) for one in contents.systems))
+        if self.classes is not None and "class" in roles and contents.index is not None:
+            label = columns[roles.index("class")]
+            contents = replace(contents, class_key=ClassKey.of(contents.index.trials, label, classes=self.classes))
+        return replace(contents, notes=contents.notes + self.notes)
+
+
+def contents_of(table: RowTable, options: Options) -> Contents:
+    """Tables of trials out of a table that is read as a whole.
 
     Raises
     ------
-    FormatError, InputError
-        If something cannot stand where it stands.
+    FormatError, OSError
+        As `ReadAs.contents`.
     """
-    name = origin.name
-    refuse_equal_names(schema.names, name)
-    described = description(schema)
-    free = [column for column in schema.names if column not in kept]
-    named = pa.schema([schema.field(column) for column in free], metadata=schema.metadata)
-    own = schema_roles(named, options, name)
-    roles = dict(zip(free, own, strict=True))
-    roles |= {column: CONDITION + column for column in kept}
-    plain = {column: role for column, role in roles.items() if _is_plain(schema.field(column), role, name)}
-    skipped = [column for column, role in roles.items() if role != IGNORED and column not in plain]
-    if not plain:
-        raise FormatError(f"{name}: holds no column that could be read; there are {', '.join(schema.names) or 'none'}.")
-    table = read(list(plain))
-    check_size(len(table), len(plain), size, name)
-    table.validate(full=True)
-    if not len(table):
-        raise FormatError(f"{name}: holds no trial, only the names of columns.")
-    columns = [_prepared(table.column(column), column, role, size, name) for column, role in plain.items()]
-    reading = some_of([f"{role}={column!r}" for column, role in plain.items()], most=MOST_SHOWN)
-    if options.need != "class-scores" and described.get("class_scores") is not True:
-        declared = declared_by_metadata(options, schema, name)
-        reading += unit_in_words(declared.unit_of(column) for column, role in plain.items() if role == "score")
-    origin = replace(origin, reading=f"{origin.reading} {reading}")
-    if described.get("class_scores") is True and options.need is None:
-        options = replace(options, need="class-scores")
-    options = declared_by_metadata(options, schema, name)
-    own_roles, headers = list(plain.values()), list(plain)
-    pair = compared_columns(options, schema.names, name)
-    if pair is not None:
-        one, other = (columns[headers.index(column)] for column in pair)
-        columns, own_roles, headers = (
-            [*columns, same_names(one, other, pair)],
-            [*own_roles, "label"],
-            [*headers, "label"],
-        )
-        origin = replace(origin, reading=f"{origin.reading}, target if {' is '.join(map(repr, pair))}")
-    listed = described.get("classes")
-    classes, system = listed if _are_names(listed) else None, options.name or "system"
-    contents = assemble(columns, own_roles, headers, origin=origin, system=system, options=options, classes=classes)
-    if described.get("is_from_lr") is True:
-        contents = replace(contents, systems=tuple(replace(one, is_from_lr=True) for one in contents.systems))
-    if classes is not None and "class" in plain.values() and contents.index is not None:
-        label = columns[list(plain.values()).index("class")]
-        contents = replace(contents, class_key=ClassKey.of(contents.index.trials, label, classes=classes))
-    notes = tuple(f"column {column} ({schema.field(column).type}) was not read." for column in skipped)
-    return replace(contents, notes=contents.notes + notes)
+    with only_format_errors(table.name, "a table", table.where):
+        return ReadAs.of(table, options, of_folders=True).whole()
 
 
 def declared_by_metadata(options: Options, schema: pa.Schema, name: str) -> Options:
@@ -180,7 +346,7 @@ def compared_columns(options: Options, headers: Sequence[str], name: str) -> tup
     Raises
     ------
     FormatError
-        As in `deciban.io.columns.equality.compared`.
+        As in `deciban.io.columns.headers.compared`.
     """
     chosen = None if options.columns is None else parse_columns(of_headers(options.columns, headers))
     pair = compared(chosen, headers, name) if isinstance(chosen, Mapping) else None
@@ -224,18 +390,6 @@ def written_of(contents: Contents, table: pa.Table) -> Written:
     roles = description(table.schema)["roles"].values()
     conditions = frozenset(role.removeprefix(CONDITION) for role in roles if role.startswith(CONDITION))
     return Written(frozenset(contents.kinds) & frozenset(READS), conditions)
-
-
-def refuse_equal_names(names: Sequence[str], name: str) -> None:
-    """Refuse a table of which two columns are called the same.
-
-    Raises
-    ------
-    FormatError
-    """
-    if len(set(names)) < len(names):
-        twice, _ = Counter(names).most_common(1)[0]
-        raise FormatError(f"{name}: two columns are called {twice!r}. Rename one.")
 
 
 def schema_roles(schema: pa.Schema, options: Options, name: str) -> Sequence[str]:
@@ -311,8 +465,12 @@ def _are_roles(roles: Sequence[object]) -> bool:
     return known and len(set(single)) == len(single)
 
 
-def _are_names(names: object) -> bool:
-    return isinstance(names, list) and all(isinstance(name, str) for name in names)
+def _are_names(names: Sequence[object]) -> bool:
+    return all(isinstance(name, str) for name in names)
+
+
+def _plain_type(field: pa.Field) -> pa.DataType:
+    return field.type.value_type if pa.types.is_dictionary(field.type) else field.type
 
 
 def _is_number(kind: pa.DataType) -> bool:
@@ -321,7 +479,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def _is_plain(field: pa.Field, role: str, name: str) -> bool:
     """Whether a column holds one plain value per row; one that matters has to."""
-    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    kind = _plain_type(field)
     plain = is_text_or_bytes(kind) or _is_number(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
     if not plain and role != IGNORED and not role.startswith(CONDITION):
         raise FormatError(
@@ -341,13 +499,8 @@ def _prepared(column: pa.ChunkedArray, header: str, role: str, size: int, name: 
             column = pc.cast(column, values)
     if is_text_or_bytes(column.type) and column.type != pa.string():
         column = pc.cast(column, pa.string())
-    if role in IDENTITY:
-        what = f"the name of the {role}"
-    else:
-        what = {"score": "the score", "label": "the label", "class": "the class"}.get(role, "")
-    if what and column.null_count:
-        row = int(np.argmax(to_numpy(column.is_null())))
-        raise RowError(f"{what} is missing (column {header}). Every trial needs one", row)
+    if not role.startswith(CONDITION):
+        refuse_missing(column, header, role)
     return column
 
 

@@ -135,7 +135,7 @@ def named_roles(columns: Mapping[str, str], headers: Sequence[str], name: str) -
     """The roles of columns that the user named: ``{"trial": "utt", "score": "sysA|sysB"}``, by header or number from 1.
 
     Columns that are not named are kept as conditions where there is a header; so are the two columns of a label
-    ``"ONE==OTHER"`` (`deciban.io.columns.equality`).
+    ``"ONE==OTHER"`` (`compared`).
 
     Raises
     ------
@@ -173,6 +173,46 @@ def places_of(columns: Mapping[str, str], headers: Sequence[str]) -> dict[str, i
     places = {str(at + 1): at for at in range(len(headers))}
     named = {} if by_number(columns) else {header: at for at, header in reversed(list(enumerate(headers))) if header}
     return places | named
+
+
+EQUAL = "=="
+"""What stands between the two columns."""
+
+
+def compared(columns: Mapping[str, str], headers: Sequence[str], name: str) -> tuple[int, int] | None:
+    """The positions of the two columns whose equality is the label; None if one column is, or none.
+
+    Parameters
+    ----------
+    columns : mapping of str to str
+        What the user named: the column of each role.
+    headers : sequence of str
+        What the columns are called.
+    name : str
+        What messages call the file.
+
+    Raises
+    ------
+    FormatError
+        If there is no such column, or it is compared with itself.
+
+    Examples
+    --------
+    >>> compared({"score": "s", "label": "claimed==real"}, ["real", "claimed", "s"], "a.csv")
+    (1, 0)
+    """
+    asked = columns.get("label", "")
+    if EQUAL not in asked or asked in headers:
+        return None
+    pair = asked.split(EQUAL)
+    places = places_of(columns, headers)
+    for part in pair:
+        if part not in places:
+            raise FormatError(f"{name}: no column {part!r} for the label; there are {shown_headers(headers)}.")
+    one, other = (places[part] for part in pair[:2])
+    if len(pair) > 2 or one == other:
+        raise FormatError(f"{name}: label={asked} does not compare two different columns. Write label=ONE==OTHER.")
+    return one, other
 
 
 def shown_headers(headers: Sequence[str]) -> str:

@@ -14,19 +14,18 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate
 
 import pyarrow as pa
 
 from deciban.errors import FormatError
-from deciban.io.columns.columnar import contents_of, kinds_of, refuse_equal_names, rows_of
+from deciban.io.columns.columnar import contents_of, kinds_of, rows_of
+from deciban.io.columns.rows import RowTable, refuse_equal_names
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source
-from deciban.trials import Origin
 
 _DEEPEST = 64
 """Levels of nesting; parsers that call themselves for each level end the process if there are too many."""
@@ -43,11 +42,7 @@ def read(source: Source, options: Options) -> Contents:
     """Read a file of this format."""
     with only_format_errors(source.name, "JSON lines"):
         table = _table(source.data, source.name)
-
-        def columns(names: Sequence[str]) -> pa.Table:
-            return table.select(list(names))
-
-        return contents_of(table.schema, columns, options, Origin(source.name, "jsonl"), source.size)
+    return contents_of(RowTable.of_table(table, source.name, "jsonl", source.size), options)
 
 
 def holds(source: Source, options: Options) -> tuple[ContentKind, ...]:

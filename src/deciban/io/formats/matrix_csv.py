@@ -8,7 +8,7 @@ Commas or tabs separate the columns; the title of the first one may be anything.
 key are words for target and non-target, or 1 and -1 with 0 for no trial, or 1 and 0 without -1.
 
 Scores of classes look the same, so that a file is never taken for this by its looks: the format is named, or the key
-names trials by pairs of a row and a column (`deciban.io.wide`). Cells go into their matrix block by block.
+names trials by pairs of a row and a column (`deciban.io.reader`). Cells go into their matrix block by block.
 """
 
 from __future__ import annotations

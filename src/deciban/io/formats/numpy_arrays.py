@@ -56,7 +56,8 @@ from numpy.lib import format as npy_format
 from deciban._arrow import compute as pc
 from deciban.errors import FormatError
 from deciban.io.columns.headers import parse_columns
-from deciban.io.contents import ContentKind, Contents, Written, truth_of
+from deciban.io.columns.values import truth_of
+from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.io.matrices.named_matrix import matrix_of

@@ -69,14 +69,7 @@ class Matrix:
         """
         if self.values is None:
             return np.ones(self.shape, np.int8)
-        known = np.logical_or.reduce([self.values == value for value in allowed])
-        if not known.all():
-            row, column = np.unravel_index(int(np.argmin(known)), known.shape)
-            found, rule = self.values[row, column], ", ".join(map(str, allowed))
-            raise FormatError(
-                f"{self.place}: the mask holds {found} in row {row}, column {column}, but only {rule} mean anything."
-            )
-        return self.values
+        return only(self.values, allowed, self.place)
 
     def ticked(self) -> BoolArray | None:
         """Which cells of a mask of 0 and 1 are set; None for all of them.
@@ -91,6 +84,29 @@ class Matrix:
         if values is None or not values.size or values.min() == values.max() == 1:
             return None
         return np.asarray(self.only((0, 1)) == 1)
+
+
+def only(values: AnyArray, allowed: Sequence[int], name: str, start: int = 0) -> AnyArray:
+    """The numbers of a block of a matrix, whose first row is ``start``, none of which is any but these.
+
+    Raises
+    ------
+    FormatError
+        At the first cell that holds anything else.
+    """
+    known = np.logical_or.reduce([values == one for one in allowed])
+    if not known.all():
+        place = np.argwhere(~known)[0]
+        raise FormatError(
+            f"{name}: the mask holds {values[tuple(place)]} in {_cell(place, start)}, but only "
+            f"{', '.join(map(str, allowed))} mean anything."
+        )
+    return values
+
+
+def _cell(place: AnyArray, start: int) -> str:
+    row, *column = map(int, place)
+    return f"row {start + row}" + (f", column {column[0]}" if column else "")
 
 
 def holds_nan(values: AnyArray) -> bool:

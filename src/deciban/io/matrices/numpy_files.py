@@ -16,7 +16,7 @@ from numpy.lib import format as npy_format
 from deciban._arrow import compute as pc
 from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError
-from deciban.io.contents import truth_of
+from deciban.io.columns.values import truth_of
 from deciban.io.source import Source
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
 
@@ -179,7 +179,7 @@ def as_truth(array: AnyArray, name: str) -> BoolArray:
 
 
 def truth_by_words(array: AnyArray, vocabulary: Vocabulary, name: str) -> tuple[BoolArray, dict[str, bool]]:
-    """Booleans or numbers as truth, and what those mean that the user spoke of; see `deciban.io.contents.truth_of`.
+    """Booleans or numbers as truth, and what those mean that the user spoke of; see `truth_of`.
 
     Raises
     ------

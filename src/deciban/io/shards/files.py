@@ -1,26 +1,26 @@
-"""Folders and patterns of Parquet and Arrow files as one table in pieces: only footers are read."""
+"""Parquet and Arrow files, single, in folders and by patterns, as one table: only footers are read at first."""
 
 from __future__ import annotations
 
+import os
 import threading
-from abc import ABC, abstractmethod
-from bisect import bisect_right
+from abc import abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 
 from deciban._files import PathLike, display_name
 from deciban.errors import FormatError
-from deciban.io.doubles import refuse_doubles
+from deciban.io.columns.columnar import check_size
+from deciban.io.columns.rows import Range, Rows, RowTable, place_in, table_schema
 from deciban.io.formats import Options, bare_name
-from deciban.io.formats.parquet import folder_files, group_name, opened_file, partition_of, table_schema
 from deciban.io.library_errors import only_format_errors
-from deciban.io.source import Source, files_of
+from deciban.io.source import Source, files_of, refuse_doubles
 from deciban.messages import counted
 from deciban.trials.frames.columns import is_text_or_bytes
 from deciban.trials.sources import Stamp, changed
@@ -36,6 +36,8 @@ _BUFFER = 1 << 20
 
 
 _OPEN = threading.local()
+
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
 def stamp_of(path: PathLike) -> Stamp:
@@ -99,39 +101,9 @@ def require_same(path: str, stamp: Stamp, name: str) -> None:
         raise changed(name)
 
 
-class Rows(ABC):
-    """Some rows of a table. Can be pickled.
-
-    Attributes
-    ----------
-    name : str
-        What messages call them: file and place in it.
-    n_rows : int
-        Of a matrix more than there are, if not all cells are trials.
-    """
-
-    name: str
-    n_rows: int
-
-    @abstractmethod
-    def table(self, columns: Sequence[str]) -> pa.Table:
-        """Read columns, in this order.
-
-        Raises
-        ------
-        FormatError, OSError
-            If they cannot be read, or are not what they were.
-        """
-
-    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
-        """The place of a row in words, or of all of them; ``columns`` are those in question."""
-        del columns  # they are all in one table
-        return self.name if row is None else f"{self.name}, row {row}"
-
-
 @dataclass(frozen=True, slots=True)
 class FileRows(Rows):
-    """Rows of a file.
+    """Rows of a file: one row group, one batch, or all rows.
 
     Attributes
     ----------
@@ -140,7 +112,8 @@ class FileRows(Rows):
         Number of the row group or batch.
     name : str
     n_rows : int
-    stamp : Stamp
+    stamp : Stamp or None
+        None for a stream and for packed files, whose bytes are in memory.
     partition : tuple of (str, str or None)
         Columns with one value in the whole file, as the names of its folders say.
     start : tuple of str and int, optional
@@ -148,21 +121,37 @@ class FileRows(Rows):
         or batch.
     bare : tuple of (str, pyarrow.DataType)
         Columns of which this file has no value, with the type that others give them.
+    source : Source, optional
+        The file, where all of its rows are read at once.
+    parts : tuple of FileRows
+        Then its row groups or batches, by which messages name rows.
+    text : tuple of str
+        Columns that are read as dictionaries.
     """
 
     path: str
     place: int
     name: str
     n_rows: int
-    stamp: Stamp
+    stamp: Stamp | None
     partition: tuple[tuple[str, str | None], ...] = ()
     start: tuple[str, int] | None = None
     bare: tuple[tuple[str, pa.DataType], ...] = ()
+    source: Source | None = None
+    parts: tuple[FileRows, ...] = ()
+    text: tuple[str, ...] = field(default=())
 
     kind = ""
 
+    @property
+    def n_bytes(self) -> int:  # type: ignore[override]
+        """See `Rows`."""
+        return Path(self.path).stat().st_size if self.source is None else self.source.size
+
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
         """See `Rows.where`."""
+        if row is not None and self.parts:
+            return place_in([Range.all_of(one) for one in self.parts], row, columns)
         if row is None or self.start is None:
             return Rows.where(self, row, columns)
         name, first = self.start
@@ -173,14 +162,17 @@ class FileRows(Rows):
         try:
             found = self._table(columns)
         finally:
-            require_same(self.path, self.stamp, self.name)
+            if self.stamp is not None:
+                require_same(self.path, self.stamp, self.name)
         return found
 
     def _table(self, columns: Sequence[str]) -> pa.Table:
         constant = dict(self.partition)
         with only_format_errors(self.name, self.kind):
             own = [name for name in columns if name not in constant]
-            table = self._read(own)
+            table = pa.table({"": pa.nulls(self.n_rows)})  # one of no column would have no rows
+            if own:
+                table = self._read(own) if self.source is None else self._read_all(self.source, own)
             table.validate(full=True)
             for name, kind in self.bare:
                 if name in own:
@@ -194,20 +186,16 @@ class FileRows(Rows):
 
     @abstractmethod
     def _read(self, columns: list[str]) -> pa.Table:
-        """Columns of the file as they are."""
+        """Columns of a row group or batch as they are, of a file that is kept open."""
+
+    @abstractmethod
+    def _read_all(self, source: Source, columns: list[str]) -> pa.Table:
+        """Columns of the whole file as they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParquetRows(FileRows):
-    """A row group of a Parquet file.
-
-    Attributes
-    ----------
-    text : tuple of str
-        Columns that are read as dictionaries.
-    """
-
-    text: tuple[str, ...] = field(default=())
+    """Rows of a Parquet file."""
 
     kind = "Parquet"
 
@@ -219,15 +207,19 @@ class ParquetRows(FileRows):
             how["page_checksum_verification"] = True
             return pq.ParquetFile(self.path, read_dictionary=list(self.text), **how)
 
+        assert self.stamp is not None  # noqa: S101  # row groups are read of plain files
         opened = kept_open(self.path, self.stamp, self.name, make)
-        if not columns:
-            return _without_columns(self.n_rows)
         return opened.read_row_group(self.place, columns=columns, use_threads=False)
+
+    def _read_all(self, source: Source, columns: list[str]) -> pa.Table:
+        file = opened_file(source, [name for name in self.text if name in columns])
+        check_size(file.metadata.num_rows, len(columns), source.size, self.name)
+        return file.read(columns=columns)
 
 
 @dataclass(frozen=True, slots=True)
 class ArrowRows(FileRows):
-    """A batch of an Arrow file."""
+    """Rows of an Arrow file."""
 
     kind = "Arrow"
 
@@ -235,86 +227,103 @@ class ArrowRows(FileRows):
         def make() -> Any:
             return opened_arrow(self.path, columns)
 
-        if not columns:
-            return _without_columns(self.n_rows)
+        assert self.stamp is not None  # noqa: S101  # batches are read of plain files
         opened = kept_open(self.path, self.stamp, self.name, make, *columns)
         return pa.Table.from_batches([opened.get_batch(self.place)])
 
+    def _read_all(self, source: Source, columns: list[str]) -> pa.Table:
+        return opened_arrow(source, columns).read_all()
 
-def opened_arrow(path: str, columns: Sequence[str] | None = None) -> Any:
-    """An Arrow file, of which only these columns are read."""
-    stream = pa.memory_map(path)
-    opened = pa.ipc.open_file(stream)
+
+def opened_arrow(given: str | Source, columns: Sequence[str] | None = None) -> Any:
+    """An Arrow file or stream, of which only these columns are read; a file of this path is mapped into memory."""
+    mapped = isinstance(given, str)
+    source = Source(given) if isinstance(given, str) else given
+    opened, is_file = source.seekable(), source.head.startswith(b"ARROW1")
+
+    def reader(chosen: Sequence[int] | None) -> Any:
+        if isinstance(opened, Path):
+            stream = pa.memory_map(str(opened)) if mapped else pa.OSFile(str(opened))
+        else:
+            stream = pa.BufferReader(opened.getbuffer())
+        how = pa.ipc.IpcReadOptions(included_fields=None if chosen is None else list(chosen))
+        return pa.ipc.open_file(stream, options=how) if is_file else pa.ipc.open_stream(stream, options=how)
+
     if columns is None:
-        return opened
-    fields = sorted(opened.schema.get_field_index(name) for name in columns)
-    return pa.ipc.open_file(pa.memory_map(path), options=pa.ipc.IpcReadOptions(included_fields=fields))
+        return reader(None)
+    schema = reader(None).schema
+    return reader(sorted(schema.get_field_index(name) for name in columns))
 
 
-def _without_columns(n_rows: int) -> pa.Table:
-    """A table of so many rows; one of no column would have none."""
-    return pa.table({"": pa.nulls(n_rows)})
+def opened_file(source: Source, text: Sequence[str]) -> Any:
+    """The file, with these columns as dictionaries; what its footer promises was checked.
 
-
-@dataclass(frozen=True, eq=False)
-class RowTable:
-    """A table in pieces.
-
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    schema : pyarrow.Schema
-        With what the metadata of all files say.
-    rows : tuple of Rows
-    reading : str
-        How it was understood, for messages.
-    partitions : tuple of str
-        Columns that are conditions whatever they are called.
-    system : str
-        What a single system of it is called.
-    is_double : frozenset of str
-        Columns of floats that some file has as float64.
-    paths : tuple
-        What the user named.
-    kept : object
-        What has to live as long as it.
-    told : bool
-        Whether the metadata say what columns are, and nothing that a user says of columns and words counts.
-    target : str, optional
-        Of two files, the column that says whether a row is of that of targets.
+    Raises
+    ------
+    FormatError
+        If its parts do not add up to it, it promises more than it can hold, or is a summary of shards.
     """
+    import pyarrow.parquet as pq
 
-    name: str
-    schema: pa.Schema
-    rows: tuple[Rows, ...]
-    reading: str
-    partitions: tuple[str, ...] = ()
-    system: str = "system"
-    is_double: frozenset[str] = frozenset()
-    paths: tuple[Any, ...] = ()
-    kept: Any = None
-    told: bool = False
-    target: str | None = None
+    from deciban.io.summary_files import refuse_summary
 
-    @property
-    def n_rows(self) -> int:
-        """Rows of all pieces."""
-        return sum(one.n_rows for one in self.rows)
+    opened = source.seekable()
+    path = os.fspath(opened) if isinstance(opened, Path) else opened
+    file = pq.ParquetFile(path, read_dictionary=list(text), page_checksum_verification=True)
+    meta, size = file.metadata, source.size
+    refuse_summary(meta.metadata, source.name)
+    groups = [meta.row_group(at) for at in range(meta.num_row_groups)]
+    n_rows = sum(group.num_rows for group in groups)
+    if n_rows != meta.num_rows or any(group.num_rows < 0 for group in groups):
+        raise FormatError(
+            f"{source.name}: promises {meta.num_rows:,} rows, its parts {n_rows:,}. Write the file again."
+        )
+    check_size(n_rows, 1, size, source.name)
+    n_bytes = sum(group.total_byte_size for group in groups)
+    check_size(n_bytes // 8, 1, size, source.name)
+    return file
 
-    def where(self, row: int) -> str:
-        """The place of a row of the whole table in words."""
-        starts = [0, *accumulate(one.n_rows for one in self.rows)]
-        at = bisect_right(starts, row) - 1
-        return self.rows[at].where(row - starts[at])
+
+def folder_files(root: Path, name: str) -> list[Path]:
+    """The files of a folder in order, without those that are hidden.
+
+    Raises
+    ------
+    FormatError
+        If there is none, or a link that leads nowhere.
+    """
+    found = (path for path in root.rglob("*") if not path.is_dir())
+    paths = sorted(path for path in found if not any(part[0] in "_." for part in path.relative_to(root).parts))
+    for path in paths:
+        if not path.exists():
+            raise FormatError(f"{display_name(path)}: a link that leads nowhere. Bring its file, or remove the link.")
+    if not paths:
+        raise FormatError(f"{name}: a folder without files. Expected Parquet files.")
+    return paths
+
+
+def partition_of(path: Path, root: Path) -> dict[str, str | None]:
+    """Names and values of the folders ``name=value`` above a file."""
+    found: dict[str, str | None] = {}
+    for folder in path.relative_to(root).parts[:-1]:
+        key, sign, value = folder.partition("=")
+        if sign:
+            found[unquote(key)] = None if value == _NO_VALUE else unquote(value)
+    return found
 
 
 @dataclass(frozen=True)
 class TableFile:
-    """A file of a table, and the columns that its folders say."""
+    """A file of a table, the columns that its folders say, and its bytes if it was opened before."""
 
     path: Path
     partition: tuple[tuple[str, str | None], ...] = ()
+    given: Source | None = None
+
+    @property
+    def source(self) -> Source:
+        """Its bytes."""
+        return Source(self.path) if self.given is None else self.given
 
 
 def table_files(path: PathLike) -> list[TableFile]:
@@ -347,8 +356,10 @@ def is_columnar(path: Path) -> bool:
     return source.is_plain and (source.kind == "Parquet" or source.head.startswith(b"ARROW1"))
 
 
-def open_files(path: PathLike, files: Sequence[TableFile], options: Options, *, are_ours: bool = False) -> RowTable:
-    """List the pieces of files that are one table.
+def open_files(
+    path: PathLike, files: Sequence[TableFile], options: Options, *, are_ours: bool = False, at_once: bool = False
+) -> RowTable:
+    """List the rows of files that are one table.
 
     Parameters
     ----------
@@ -359,24 +370,53 @@ def open_files(path: PathLike, files: Sequence[TableFile], options: Options, *, 
         What the user says about columns: metadata need not agree about what they overrule.
     are_ours : bool
         Whether these were written here: then two may well hold the same.
+    at_once : bool
+        Whether files are read as a whole, and may be packed; else row group by row group, or batch by batch.
 
     Raises
     ------
     FormatError, OSError
         If a file is damaged, has other columns than the first one, or is there twice.
     """
-    opened = [_opened(file) for file in files]
-    if not are_ours:
+    opened = [_opened(file, at_once=at_once) for file in files]
+    if not are_ours and len(files) > 1:
         refuse_doubles([file.path for file, (_, rows) in zip(files, opened, strict=True) if rows])
-    schemas = [(display_name(file.path), schema) for file, (schema, _) in zip(files, opened, strict=True)]
+    schemas = [(file.source.name, schema) for file, (schema, _) in zip(files, opened, strict=True)]
     partitions = [name for name, _ in files[0].partition]
     whole = table_schema(schemas, partitions, options)
-    rows = tuple(_typed(one, schema, whole) for schema, own in opened for one in own)
-    kinds = " and ".join(dict.fromkeys(one.kind.lower() for one in rows)) or "parquet"
-    reading = f"{kinds}, {counted(len(files), 'file')}, {counted(len(rows), 'piece')}"
+    groups = [[_typed(one, schema, whole) for one in own] for schema, own in opened]
+    kinds = " and ".join(dict.fromkeys(one.kind.lower() for own in groups for one in own)) or "parquet"
+    n_groups = sum(map(len, groups))
+    if at_once:
+        rows = tuple(
+            _as_one(file.source, own, named=n_groups > 1) for file, own in zip(files, groups, strict=True) if own
+        )
+        reading = f"{kinds}, {len(files)} files," if len(files) > 1 else kinds
+    else:
+        rows = tuple(one for own in groups for one in own)
+        rows = rows if n_groups > 1 else tuple(replace(one, name=files[0].source.name) for one in rows)
+        reading = f"{kinds}, {counted(len(files), 'file')}, {counted(n_groups, 'piece')}"
     double = frozenset(field.name for _, schema in schemas for field in schema if _is_double(field.type))
     name, system = display_name(path), bare_name(Path(display_name(path)).name)
     return RowTable(name, whole, rows, reading, tuple(partitions), system, double, (path,))
+
+
+def whole_table(source: Source, options: Options) -> RowTable:
+    """Return a file, packed or not, or the files of a folder as a table; each file is read at once.
+
+    Raises
+    ------
+    FormatError, OSError
+        As `open_files`.
+    """
+    files = table_files(source.path) if source.is_folder else [TableFile(Path(source.path), given=source)]
+    return replace(open_files(source.path, files, options, at_once=True), name=source.name)
+
+
+def _as_one(source: Source, groups: Sequence[FileRows], *, named: bool) -> FileRows:
+    """Return all rows of a file as one; messages name its row groups if ``named``."""
+    parts, n_rows = tuple(groups) if named else (), sum(one.n_rows for one in groups)
+    return replace(groups[0], name=source.name, n_rows=n_rows, source=source, parts=parts)
 
 
 def _typed(rows: FileRows, schema: pa.Schema, whole: pa.Schema) -> FileRows:
@@ -390,41 +430,46 @@ def _is_double(kind: pa.DataType) -> bool:
     return kind not in (pa.float16(), pa.float32(), pa.null())
 
 
-def _opened(file: TableFile) -> tuple[pa.Schema, list[FileRows]]:
-    source, name = Source(file.path), display_name(file.path)
-    if not is_columnar(file.path):
-        if not file.path.stat().st_size:
-            raise FormatError(f"{name}: the file is empty (0 bytes). Write it again, or take it away.")
+def _opened(file: TableFile, *, at_once: bool) -> tuple[pa.Schema, list[FileRows]]:
+    source = file.source
+    if source.kind not in ("Parquet", "Arrow") if at_once else not is_columnar(file.path):
+        if not source.size:
+            raise FormatError(f"{source.name}: the file is empty (0 bytes). Write it again, or take it away.")
         raise FormatError(
-            f"{name}: no Parquet file, and no Arrow file of the kind with a footer. Files that are read as one table "
-            "are all of these kinds. Take it away, or name the others by a pattern ('shards/*.parquet')."
+            f"{source.name}: no Parquet file, and no Arrow file of the kind with a footer. Files that are read as one "
+            "table are all of these kinds. Take it away, or name the others by a pattern ('shards/*.parquet')."
         )
-    return _opened_parquet(file, source) if source.kind == "Parquet" else _opened_arrow(file, name)
+    return _opened_parquet(file, source) if source.kind == "Parquet" else _opened_arrow(file, source)
 
 
 def _opened_parquet(file: TableFile, source: Source) -> tuple[pa.Schema, list[FileRows]]:
     with only_format_errors(source.name, "Parquet"):
-        stamp = stamp_of(file.path)
+        stamp = stamp_of(file.path) if source.is_plain else None
         opened = opened_file(source, ())
         schema, meta = opened.schema_arrow, opened.metadata
         text = tuple(one.name for one in schema if is_text_or_bytes(one.type))
         counts = [meta.row_group(at).num_rows for at in range(meta.num_row_groups)]
-    own = source.name
+    path, own = full_path(file.path), source.name
     return schema, [
-        ParquetRows(full_path(file.path), at, group_name(own, at), n_rows, stamp, file.partition, text=text)
+        ParquetRows(path, at, f"{own}, row group {at}", n_rows, stamp, file.partition, text=text)
         for at, n_rows in enumerate(counts)
         if n_rows
     ]
 
 
-def _opened_arrow(file: TableFile, name: str) -> tuple[pa.Schema, list[FileRows]]:
-    with only_format_errors(name, "Arrow"):
-        stamp = stamp_of(file.path)
-        schema = opened_arrow(str(file.path)).schema
-        opened = opened_arrow(str(file.path), schema.names[:1])
-        counts = [opened.get_batch(at).num_rows for at in range(opened.num_record_batches)]
+def _opened_arrow(file: TableFile, source: Source) -> tuple[pa.Schema, list[FileRows]]:
+    given = str(file.path) if source.is_plain else source
+    with only_format_errors(source.name, "Arrow"):
+        stamp = stamp_of(file.path) if source.is_plain else None
+        schema = opened_arrow(given).schema
+        opened = opened_arrow(given, schema.names[:1])
+        if source.head.startswith(b"ARROW1"):
+            counts = [opened.get_batch(at).num_rows for at in range(opened.num_record_batches)]
+        else:
+            counts = [opened.read_all().num_rows]
+    path, own = full_path(file.path), source.name
     return schema, [
-        ArrowRows(full_path(file.path), at, f"{name}, batch {at}", n_rows, stamp, file.partition)
+        ArrowRows(path, at, f"{own}, batch {at}", n_rows, stamp, file.partition)
         for at, n_rows in enumerate(counts)
         if n_rows
     ]

@@ -13,9 +13,10 @@ import pyarrow as pa
 from deciban._arrow import of_numpy, to_numpy
 from deciban._files import ScratchFolder
 from deciban.errors import InputError, KeyMismatchError, MissingScoresError
+from deciban.io.columns.columnar import Roles
+from deciban.io.columns.rows import Rows
 from deciban.io.shards.database import Database, database
-from deciban.io.shards.files import Rows, TableFile, open_files
-from deciban.io.shards.meaning import Roles
+from deciban.io.shards.files import TableFile, open_files
 from deciban.io.shards.named_rows import NamedRows, Question
 from deciban.io.shards.truth import ROW, JoinedRows
 from deciban.io.shards.writing import TableWriter

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -12,24 +12,24 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban._arrow import with_gaps
-from deciban._validate import arrays as _validate
 from deciban._validate.probabilities import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
-from deciban.errors import DecibanError, FormatError, InputError, TrialError
-from deciban.io.contents import RowError, scores_of
-from deciban.io.shards.files import Rows
-from deciban.io.shards.names import keys_of_sides
-from deciban.io.shards.truth import SpeakersAgree, Truth, plain
-from deciban.io.shards.units import EachTrial, UnitsOf
+from deciban.errors import InputError
+from deciban.io.columns.rows import Rows, placed
+from deciban.io.columns.values import names_in, plain, refuse_missing, scores_of, weights_of
+from deciban.io.contents import RowError
+from deciban.io.shards.truth import SpeakersAgree, Truth
+from deciban.io.shards.units import EachTrial, UnitsOf, keys_of_sides
 from deciban.trials import SegmentQuality, Trials
 from deciban.trials.criteria import texts_alike
 from deciban.trials.frozen import as_text
-from deciban.trials.names.codes import encode
-from deciban.trials.sources import Chunk, Piece, Wanted
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.tables import LOG_10
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 Converted = Callable[[ScoreArray, tuple[str, ...]], ScoreArray]
+
+_GROUPS = "says which trials to hold out together"
 
 _LARGEST = 2.0**53
 """Floats hold whole numbers up to here."""
@@ -164,8 +164,9 @@ class Layout:
         with placed(rows, tuple(self.named.values())):
             names = keys_of_sides(table, [*self.named.values()]) if wanted.names and self.named else None
         quality = self.quality.of(table, self.sides, wanted.quality) if wanted.quality and self.quality else None
-        with placed(rows, self.groups or ()):
-            groups = tuple(_named(table, name) for name in self.groups) if wanted.groups and self.groups else None
+        held_out = (self.groups or ()) if wanted.groups else ()
+        with placed(rows, held_out):
+            groups = tuple(names_in(plain(table.column(name)), name, _GROUPS) for name in held_out) or None
         split = [*self.conditions.values()] if wanted.conditions else []
         with placed(rows, split):
             conditions = tuple(_said(table, name) for name in split) if split else None
@@ -186,11 +187,14 @@ class Layout:
         TrialError
             If a likelihood ratio is negative.
         """
-        columns = [scores_of(plain(table.column(name)), incomplete=self.incomplete) for name in self.scores[at]]
+        given = {name: plain(table.column(name)) for name in self.scores[at]}
+        for name, column in given.items():
+            refuse_missing(column, name, "score")
+        columns = [scores_of(_flat(column), incomplete=self.incomplete) for column in given.values()]
         if not self.ratios.isdisjoint(self.scores[at]):
             columns = [logarithms_of_ratios(one) for one in columns]
-        found: AnyArray = np.column_stack(columns) if self.classes else columns[0]
-        return found
+        found: AnyArray = np.column_stack(columns) if len(columns) > 1 else columns[0]
+        return found.reshape(-1, len(self.classes)) if self.classes else found
 
     def _scores(self, table: pa.Table, at: int) -> ScoreArray:
         found = self.raw_scores(table, at)
@@ -209,19 +213,7 @@ class Layout:
 
     def _weights(self, table: pa.Table) -> CountArray:
         assert self.weights is not None  # noqa: S101  # it was asked
-        column, name = plain(table.column(self.weights)), self.weights
-        if column.null_count:
-            raise RowError(f"no value in column {name}, which says how much trials count", None)
-        try:
-            values: AnyArray = np.asarray(pc.cast(column, pa.float64()), np.float64)
-        except pa.ArrowInvalid as error:
-            raise RowError(
-                f"column {name} says how much trials count, and holds what is no number ({error})", None
-            ) from error
-        for bad, rule in _validate.weight_rules(values):
-            if bad.any():
-                row = int(np.argmax(bad))
-                raise RowError(f"{values[row]:g} in column {name}, but {rule}", row)
+        values = weights_of(plain(table.column(self.weights)), self.weights)
         is_whole = values.sum() <= _LARGEST and np.array_equal(values, np.rint(values))
         return values.astype(np.int64) if is_whole else values
 
@@ -235,17 +227,6 @@ class Layout:
         return rows_with(table.column(name), self.where[name])
 
 
-def _named(table: pa.Table, name: str) -> tuple[AnyArray, pa.Array]:
-    """What a column says is held out together: codes of rows, and what they stand for."""
-    column = as_text(plain(table.column(name)).combine_chunks())
-    empty = pc.fill_null(pc.equal(pc.cast(column, pa.string()), ""), fill_value=True)
-    if pc.any(empty).as_py():
-        row = pc.index(empty, value=True).as_py()
-        raise RowError(f"column {name} is empty, and says which trials to hold out together", row)
-    codes, names = encode(column)
-    return codes, pc.cast(names, pa.string())
-
-
 def _said(table: pa.Table, name: str) -> tuple[IntArray, pa.Array]:
     """What a column says of every row, which may be nothing: codes, and the values that they stand for."""
     values = plain(table.column(name)).combine_chunks()
@@ -254,26 +235,9 @@ def _said(table: pa.Table, name: str) -> tuple[IntArray, pa.Array]:
     return codes, encoded.dictionary
 
 
-@contextmanager
-def placed(rows: Rows, columns: Sequence[str], taken: AnyArray | None = None) -> Iterator[None]:
-    """Tell the place of what is wrong in columns of some rows, or of those of them that were ``taken``."""
-
-    def place(row: int | None) -> str:
-        return rows.where(row if row is None or taken is None else int(taken[row]), columns)
-
-    try:
-        yield
-    except RowError as error:
-        raise error.kind(f"{place(error.row)}: {error}.") from error
-    except TrialError as error:
-        raise FormatError(f"{place(error.index)}: {error.before}here{error.after}") from error
-    except DecibanError as error:
-        raise type(error)(f"{rows.where(None, columns)}: {error}") from error
-    except pa.ArrowInvalid as error:  # bytes are taken for text, which they may not be
-        raise FormatError(
-            f"{rows.where(None, columns)}: a column of {', '.join(columns)} holds what cannot be read ({error}). Write "
-            "the file again, with text in UTF-8."
-        ) from error
+def _flat(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Numbers one behind the other, of a column of lists."""
+    return pc.list_flatten(column) if pa.types.is_fixed_size_list(column.type) else column
 
 
 def rows_with(column: pa.ChunkedArray, values: Sequence[str]) -> BoolArray:
@@ -322,6 +286,21 @@ class TrialRows(Piece):
     def read(self, wanted: Wanted) -> Chunk:
         """See `Piece.read`."""
         return self.layout.chunk(self.rows.table(self.layout.columns(wanted)), wanted, self.rows, self.start)
+
+
+def source_of_rows(rows: Sequence[Rows], layout: Layout, **about: Any) -> ShardSource:
+    """Rows as a source; ``about`` is what else there is to say of it."""
+    starts = accumulate((one.n_rows for one in rows), initial=0)
+    return ShardSource(
+        pieces=tuple(TrialRows(one, layout, start) for one, start in zip(rows, starts, strict=False)),
+        classes=layout.classes,
+        has_units=layout.has_units,
+        are_units=isinstance(layout.units, EachTrial),
+        has_weights=layout.weights is not None,
+        sides=tuple(layout.named),
+        conditions=tuple(layout.conditions),
+        **about,
+    )
 
 
 def require_values(where: Mapping[str, Sequence[str]], rows: Sequence[Rows], names: Sequence[str], name: str) -> None:

@@ -6,26 +6,27 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from deciban._validate.probabilities import logarithms_of_ratios
-from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
-from deciban.errors import FormatError, InputError, KeyMismatchError, TrialError
+from deciban._arrow import of_numpy, to_numpy
+from deciban.core.resampling.units import Keys, TrialUnits, independent, mixed_bits
+from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.io.columns.rows import Rows, RowTable
 from deciban.io.formats import bare_name
-from deciban.io.matrices.named_matrix import refuse_nan
+from deciban.io.matrices.named_matrix import only, refuse_nan
 from deciban.io.matrices.numpy_files import as_scores
-from deciban.io.shards.how import HowToRead
-from deciban.io.shards.names import keys_of_names
-from deciban.io.shards.speakers import WhoIsWho
-from deciban.messages import Message
+from deciban.io.shards.layout import Layout, source_of_rows
+from deciban.io.shards.meaning import HowToRead
+from deciban.io.shards.truth import SpeakersAgree, Truth
+from deciban.io.shards.units import EachTrial, WhoIsWho, keys_of_names
+from deciban.messages import Message, names_apart
 from deciban.trials.lists import PAIR
-from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
-from deciban.trials.tables import LOG_10
+from deciban.trials.sources import ShardSource
 from deciban.trials.units import keys_of_trials
-from deciban.types import AnyArray, BoolArray, ScoreUnit
+from deciban.types import AnyArray, BoolArray
 
 CELLS = 1 << 20
 
@@ -133,134 +134,79 @@ def blocks_of(matrix: Matrix, memory: int | None = None) -> list[tuple[str, int,
     return [(f"{matrix.name}, rows {start:,} to {stop - 1:,}", start, stop) for start, stop in stops]
 
 
-def only(values: AnyArray, allowed: Sequence[int], name: str, start: int) -> AnyArray:
-    """The numbers of a block of a matrix, whose first row is ``start``, none of which is any but these.
-
-    Raises
-    ------
-    FormatError
-        At the first cell that holds anything else.
-    """
-    known = np.logical_or.reduce([values == one for one in allowed])
-    if not known.all():
-        place = np.argwhere(~known)[0]
-        raise FormatError(
-            f"{name}: the mask holds {values[tuple(place)]} in {_cell(place, start)}, but only "
-            f"{', '.join(map(str, allowed))} mean anything."
-        )
-    return values
-
-
-def _cell(place: AnyArray, start: int) -> str:
-    row, *column = map(int, place)
-    return f"row {start + row}" + (f", column {column[0]}" if column else "")
-
-
-@dataclass(frozen=True, eq=False)
-class Speakers:
-    """The speaker of every row and every column, as numbers.
-
-    Attributes
-    ----------
-    who : WhoIsWho
-    enroll, test : int arrays
-    """
-
-    who: WhoIsWho
-    enroll: AnyArray
-    test: AnyArray
-
-
 @dataclass(frozen=True, slots=True)
-class EachCell:
-    """Every trial is a unit, known by the names of its row and column; where there are none, by its place.
+class MatrixRows(Rows):
+    """The trials of some rows of matrices, as rows of a table.
 
-    Attributes
-    ----------
-    names : tuple of uint64 arrays
-        Numbers of the names of rows, and of columns where each cell is a trial; empty where there are none.
-    """
-
-    names: tuple[Keys, ...]
-
-    @classmethod
-    def of_matrix(cls, matrix: Matrix, *, is_classes: bool) -> Self:
-        """Of the cells of a matrix, or of its rows where columns are classes."""
-        names = () if matrix.names is None else matrix.names[: 1 if is_classes else 2]
-        return cls(tuple(keys_of(np.array(one.to_pylist(), np.object_)) for one in names))
-
-    def of(self, start: int, stop: int, n_columns: int) -> TrialUnits:
-        """The units of all cells of some rows."""
-        if self.names:
-            rows, columns = np.repeat(self.names[0][start:stop], n_columns), self.names[1:]
-            keys = keys_of_trials([rows, *(np.tile(one, stop - start) for one in columns)])
-        else:
-            keys = mixed_bits(np.arange(start * n_columns, stop * n_columns))
-        return TrialUnits((np.arange(len(keys)),), keys, "trial", independent("trial"))
-
-
-@dataclass(frozen=True, eq=False)
-class Block(Piece):
-    """Some rows of matrices.
+    Columns are ``enroll`` and ``test`` (names of row and column, if the file has names), ``row`` and ``column`` (their
+    numbers), ``score`` and so on (`score_column`; for multiclass scores a list per row), and ``label`` (the truth).
 
     Attributes
     ----------
     name : str
     n_rows : int
-        Cells; not all need be trials.
-    start, stop : int
-        Rows.
+        Cells; cells that are no trials are left out.
     systems : tuple of Matrix
-    truth : Matrix or Speakers
-    unit : {"nats", "log10", "lr"}, optional
-        The declared unit of the scores.
-    classes : tuple of str
-        Of many classes, a row is a trial.
-    converted : function, optional
-        As of `deciban.io.shards.layout.Layout`.
-    names : pair of uint64 arrays, optional
-        Numbers of the names of all rows and all columns.
-    trials : EachCell or None
-        Where every trial is a unit.
-    grouped : bool
-        Whether the names of its row and column say with which others a trial is held out.
-    conditions : tuple of str
-        By which sides trials are split: by the names of rows, or columns.
+        Scores of the same trials; empty if there is only a mask.
+    key : Matrix, optional
+        The mask, or for multiclass scores the number of the class of each row.
+    start, stop : int
+    n_classes : int
+        For multiclass scores, whose rows are trials; 0 for two classes.
     """
 
     name: str
     n_rows: int
+    systems: tuple[Matrix, ...]
+    key: Matrix | None
     start: int
     stop: int
-    systems: tuple[Matrix, ...]
-    truth: Matrix | Speakers
-    unit: ScoreUnit | None
-    classes: tuple[str, ...] = ()
-    converted: Any = None
-    names: tuple[Keys, Keys] | None = None
-    trials: EachCell | None = None
-    grouped: bool = False
-    conditions: tuple[str, ...] = ()
+    n_classes: int = 0
 
-    def read(self, wanted: Wanted) -> Chunk:
-        """See `Piece.read`."""
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """See `Rows.table`."""
         chosen = self._chosen()
-        scores = tuple(self._scores(self.systems[at], chosen) for at in wanted.systems)
-        truth = self._truth(chosen) if wanted.truth else None
-        units = self._units(chosen) if wanted.units else None
-        names = self._pairs(*self.names, chosen) if wanted.names and self.names is not None else None
-        groups = self._by_name(PAIR, chosen) if wanted.groups and self.grouped else None
-        split = self._by_name(self.conditions, chosen) if wanted.conditions and self.conditions else None
-        return Chunk(scores, truth, units, names=names, groups=groups, conditions=split)
+        found = [self._column(name, chosen) for name in columns]
+        return pa.table(found, list(columns))
 
-    def _by_name(self, sides: Sequence[str], chosen: BoolArray | None) -> tuple[tuple[AnyArray, Any], ...] | None:
-        """The names of rows, columns or both that trials have."""
-        named = self.systems[0].names
-        if named is None:
-            return None
-        codes = self._pairs(np.arange(len(named[0])), np.arange(len(named[1])), chosen)
-        places = [PAIR.index(side) for side in sides]
-        return tuple((codes[at], named[at]) for at in places)
+    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
+        """See `Rows.where`: the row and column of the matrix."""
+        if row is None:
+            return Rows.where(self, None, columns)
+        at, place = (int(self._places(side, self._chosen())[row]) for side in (0, 1))
+        return f"{self._first.name}, row {at}" + (f", column {place}" if self._width > 1 else "")
+
+    def _column(self, name: str, chosen: BoolArray | None) -> pa.Array:
+        if name in PAIR or name in PLACES:
+            side = (PAIR if name in PAIR else PLACES).index(name)
+            places = self._places(side, chosen)
+            if name in PLACES:
+                return of_numpy(places)
+            names = self._first.names
+            assert names is not None  # noqa: S101  # nobody asks for names otherwise
+            return pa.DictionaryArray.from_arrays(of_numpy(places.astype(np.int32)), names[side])
+        if name == "label":
+            return of_numpy(self._truth(chosen))
+        at = next(at for at in range(len(self.systems)) if score_column(at) == name)
+        scores = of_numpy(np.ascontiguousarray(self._scores(self.systems[at], chosen)))
+        return pa.FixedSizeListArray.from_arrays(scores, self.n_classes) if self.n_classes else scores
+
+    @property
+    def _first(self) -> Matrix:
+        return self.systems[0] if self.systems else self.key  # type: ignore[return-value]
+
+    @property
+    def _width(self) -> int:
+        """Trials of a row."""
+        return 1 if self.n_classes else max(self._first.shape[1:], default=1)
+
+    def _places(self, side: int, chosen: BoolArray | None) -> AnyArray:
+        """The row, or the column, of each trial."""
+        n_rows = self.stop - self.start
+        found = (
+            np.tile(np.arange(self._width), n_rows) if side else np.arange(self.start, self.stop).repeat(self._width)
+        )
+        return found if chosen is None else found[chosen.ravel()]
 
     def _rows(self, matrix: Matrix) -> AnyArray:
         found = matrix.cells.rows(self.start, self.stop, self.name)
@@ -270,7 +216,7 @@ class Block(Piece):
 
     def _chosen(self) -> BoolArray | None:
         """Which cells are trials; None for all."""
-        if self.classes:
+        if self.n_classes:
             return None
         chosen: BoolArray | None = None
         for at, one in enumerate(self.systems):
@@ -279,12 +225,12 @@ class Block(Piece):
                 if at and (chosen is None or not np.array_equal(own, chosen)):
                     raise KeyMismatchError(f"{self.name}: the masks of {self.systems[0].name} and {one.name} differ.")
                 chosen = own
-        if isinstance(self.truth, Matrix) and self.truth.kind != np.bool_:
-            labelled = only(self._rows(self.truth), (1, 0, -1), self.truth.name, self.start) != 0
+        if self.key is not None and (self.key.kind != np.bool_ or not self.systems):
+            labelled = only(self._rows(self.key), (1, 0, -1), self.key.name, self.start) != 0
             if chosen is not None and (labelled & ~chosen).any():
                 row, column = (int(at) for at in np.argwhere(labelled & ~chosen)[0])
                 raise KeyMismatchError(
-                    f"{self.name}: row {self.start + row}, column {column} is a trial of {self.truth.name}, and has no "
+                    f"{self.name}: row {self.start + row}, column {column} is a trial of {self.key.name}, and has no "
                     f"score in {self.systems[0].name}. Clear it in the key, or complete the scores."
                 )
             chosen = labelled
@@ -293,46 +239,126 @@ class Block(Piece):
     def _scores(self, matrix: Matrix, chosen: BoolArray | None) -> AnyArray:
         values = self._rows(matrix)
         refuse_nan(values, chosen, matrix.name, matrix.names, self.start)
-        if not self.classes:
-            values = values.ravel() if chosen is None else values[chosen]
-        found = as_scores(values, f"{matrix.name}, {self.name}")
-        if self.unit == "log10" and not self.classes:
-            found = found * found.dtype.type(LOG_10)
-        try:
-            found = logarithms_of_ratios(found) if self.unit == "lr" and not self.classes else found
-            return found if self.converted is None else self.converted(found, self.classes)
-        except TrialError as error:
-            row = error.index if chosen is None else int(np.flatnonzero(chosen.ravel())[error.index])
-            place = self.start + row // (1 if self.classes else max(matrix.shape[1:], default=1))
-            raise FormatError(f"{self.name}: {error.before}in row {place}{error.after}") from error
+        values = values if chosen is None else values[chosen]
+        return as_scores(values.ravel(), f"{matrix.name}, {self.name}")
 
     def _truth(self, chosen: BoolArray | None) -> AnyArray:
-        if isinstance(self.truth, Speakers):
-            same = self.truth.enroll[self.start : self.stop, None] == self.truth.test
-            return np.asarray(same.ravel() if chosen is None else same[chosen])
-        values = self._rows(self.truth)
-        if self.classes:
-            return _classes(values, len(self.classes), self.truth.name, self.start)
-        if len(self.truth.shape) == 1 and self.truth.kind != np.bool_:
-            labels = only(values, (1, -1, 0), self.truth.name, self.start)
-            return np.asarray(labels[slice(None) if chosen is None else chosen] == 1)
-        truth = values.astype(np.bool_) if self.truth.kind == np.bool_ else values == 1
+        assert self.key is not None  # noqa: S101  # nobody asks for it otherwise
+        values = self._rows(self.key)
+        if self.n_classes:
+            return _classes(values, self.n_classes, self.key.name, self.start)
+        truth = np.asarray(values == 1)
         return truth.ravel() if chosen is None else truth[chosen]
 
-    def _units(self, chosen: BoolArray | None) -> TrialUnits | None:
-        if self.trials is not None:
-            n_columns = self.n_rows // max(self.stop - self.start, 1)
-            found = self.trials.of(self.start, self.stop, n_columns)
-            return found if chosen is None else found.take(chosen.ravel()).only_used()
-        if not isinstance(self.truth, Speakers):
-            return None
-        return self.truth.who.units(*self._pairs(self.truth.enroll, self.truth.test, chosen))
 
-    def _pairs(self, of_rows: AnyArray, of_columns: AnyArray, chosen: BoolArray | None) -> tuple[AnyArray, AnyArray]:
-        """What belongs to the row and to the column of each trial."""
-        enroll = np.repeat(of_rows[self.start : self.stop], len(of_columns))
-        test = np.tile(of_columns, self.stop - self.start)
-        return (enroll, test) if chosen is None else (enroll[chosen.ravel()], test[chosen.ravel()])
+PLACES = ("row", "column")
+"""Columns of `MatrixRows` with the numbers of row and column."""
+
+
+def score_column(system: int) -> str:
+    """What the column of a system is called in `MatrixRows`."""
+    return f"score{system or ''}"
+
+
+def table_of_matrix(matrix: Matrix, *, also_nameless: bool = False) -> RowTable:
+    """A matrix as a table of its trials.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    also_nameless : bool
+        Whether one number for each trial will do, which nothing names.
+
+    Raises
+    ------
+    InputError
+        If its rows and columns have no names.
+    """
+    is_nameless = also_nameless and len(matrix.shape) == 1
+    if (matrix.names is None or len(matrix.shape) != 2) and not is_nameless:
+        raise InputError(
+            f"{matrix.name}: rows and columns have no names, so that its trials cannot meet those of a table. Bring a "
+            "matrix of the same shape, or say who is who (--speakers)."
+        )
+    value = pa.field("label", pa.bool_()) if matrix.is_mask else pa.field("score", pa.from_numpy_dtype(matrix.kind))
+    sides = [] if is_nameless else [pa.field(side, pa.string()) for side in PAIR]
+    systems, key = ((), matrix) if matrix.is_mask else ((matrix,), None)
+    return RowTable(
+        matrix.name,
+        pa.schema([*sides, value]),
+        _rows_of(matrix, systems, key),
+        matrix.reading,
+        system=matrix.system,
+        is_double=frozenset() if matrix.kind == np.float32 else frozenset({"score"}),
+        paths=() if matrix.path is None else (matrix.path,),
+        told=True,
+    )
+
+
+def _rows_of(
+    first: Matrix, systems: tuple[Matrix, ...], key: Matrix | None, n_classes: int = 0, memory: int | None = None
+) -> tuple[MatrixRows, ...]:
+    """Blocks of rows of matrices of one shape."""
+    width = 1 if n_classes else max(first.shape[1:], default=1)
+    return tuple(
+        MatrixRows(name, (stop - start) * width, systems, key, start, stop, n_classes)
+        for name, start, stop in blocks_of(first, memory)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedTruth(Truth):
+    """Truth that is known by numbers or booleans."""
+
+    columns: tuple[str, ...] = ("label",)
+
+    def of(self, table: pa.Table) -> AnyArray:
+        """See `Truth.of`."""
+        return to_numpy(table.column("label"))
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakersOfPlaces(SpeakersAgree):
+    """Trials of rows and columns, whose speakers are known.
+
+    Attributes
+    ----------
+    enroll, test : int arrays
+        The speaker of each row and of each column.
+    """
+
+    enroll: AnyArray
+    test: AnyArray
+
+    def speakers(self, table: pa.Table) -> tuple[AnyArray, AnyArray]:
+        """See `SpeakersAgree.speakers`."""
+        row, column = (to_numpy(table.column(name)) for name in self.columns)
+        return self.enroll[row], self.test[column]
+
+
+@dataclass(frozen=True, slots=True)
+class EachPlace(EachTrial):
+    """Every trial is a unit: its key follows from the names of its row and column, or from its place.
+
+    Attributes
+    ----------
+    names : tuple of uint64 arrays
+        Keys of the names of rows, and of columns if each cell is a trial; empty if the matrix has no names.
+    width : int
+        Trials of a row.
+    """
+
+    names: tuple[Keys, ...]
+    width: int
+
+    def of(self, table: pa.Table, start: int) -> TrialUnits:  # noqa: ARG002  # the place is known
+        """See `EachTrial.of`."""
+        row, column = (to_numpy(table.column(name)) for name in PLACES)
+        if self.names:
+            keys = keys_of_trials([own[at] for own, at in zip(self.names, (row, column), strict=False)])
+        else:
+            keys = mixed_bits(row * self.width + column)
+        return TrialUnits((np.arange(len(keys)),), keys, "trial", independent("trial"))
 
 
 def _classes(values: AnyArray, n_classes: int, name: str, start: int) -> AnyArray:
@@ -371,64 +397,52 @@ def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho |
             raise KeyMismatchError(f"{one.name} is {_size(one)}, {first.name} {_size(first)}, or of other names.")
     classes = _class_names(first, key, how)
     truth = _truth(first, key, who, how, is_classes=bool(classes))
-    per_row = 1 if classes or len(first.shape) == 1 else first.shape[1]
-    about: Any = {"converted": how.converted}
+    width = 1 if classes else max(first.shape[1:], default=1)
     are_listed = len(first.shape) == 1 or first.names is not None  # cells of a row share what nothing names
-    each = how.units is not None or (how.find_segments if classes else how.find_speakers and are_listed and who is None)
-    if each:
-        about["trials"] = EachCell.of_matrix(first, is_classes=bool(classes))
-    if how.units is None and how.find_speakers and first.names is not None and who is None and not classes:
-        about["names"] = keys_of_names(first.names[0]), keys_of_names(first.names[1])
-    about["grouped"] = how.groups is not None and first.names is not None and not classes
-    sides = () if first.names is None or classes else PAIR
-    about["conditions"] = tuple(one for one in sides if one in how.conditions)
-    pieces = tuple(
-        Block(name, (stop - start) * per_row, start, stop, tuple(systems), truth, how.unit, classes, **about)
-        for name, start, stop in blocks_of(first, how.memory // len(systems))
-    )
-    if not sum(one.n_rows for one in pieces):
+    named = () if classes or first.names is None else PAIR
+    units = None
+    if how.units is not None or (how.find_segments if classes else how.find_speakers and are_listed and who is None):
+        own = () if first.names is None else first.names[: 1 if classes else 2]
+        units = EachPlace(PLACES, tuple(map(keys_of_names, own)), width)
+    rows = _rows_of(first, tuple(systems), key, len(classes), how.memory // len(systems))
+    if not sum(one.n_rows for one in rows):
         raise FormatError(f"{first.name}: holds no trial.")
-    return _source(systems, key, who, how, pieces, classes, are_units=each)
-
-
-def _source(
-    systems: Sequence[Matrix],
-    key: Matrix | None,
-    who: WhoIsWho | None,
-    how: HowToRead,
-    pieces: tuple[Block, ...],
-    classes: tuple[str, ...],
-    *,
-    are_units: bool,
-) -> ShardSource:
-    words = f"target if and only if the speakers agree ({', '.join(who.called)})" if who else "a mask" if key else ""
-    messages = [Message("read", one.name, f"{one.reading}, {one.kind} of shape {_size(one)}") for one in systems]
-    messages.append(Message("key", systems[0].name if key is None else key.name, words))
-    names = [one.system for one in systems]
-    if len(set(names)) < len(names):
-        from deciban.messages import names_apart
-
-        names = list(names_apart(names, ()))
-    single = all(one.kind.kind == "f" and one.kind.itemsize <= 4 for one in systems)
-    named = () if classes or systems[0].names is None else PAIR
-    return ShardSource(
-        name=", ".join(dict.fromkeys(one.name for one in systems)),
-        pieces=pieces,
-        systems=tuple(names),
+    scores = tuple((score_column(at),) for at in range(len(systems)))
+    layout = Layout(
+        scores=scores,
         classes=classes,
+        truth=truth,
+        units=units,
+        log10=not classes and how.unit == "log10",
+        ratios=frozenset(name for own in scores for name in own if how.unit == "lr" and not classes),
+        converted=how.converted,
+        groups=None if how.groups is None else named,
+        conditions={side: side for side in named if side in how.conditions},
+        named={side: side for side in named if how.units is None and how.find_speakers and who is None},
+    )
+    names = [one.system for one in systems]
+    single = all(one.kind.kind == "f" and one.kind.itemsize <= 4 for one in systems)
+    return source_of_rows(
+        rows,
+        layout,
+        name=", ".join(dict.fromkeys(one.name for one in systems)),
+        systems=tuple(names_apart(names, ()) if len(set(names)) < len(names) else names),
         is_double=not single or how.converted is not None,
-        has_units=who is not None or are_units,
-        are_units=are_units,
-        sides=() if pieces[0].names is None else ("enroll", "test"),
         units=() if classes else (how.unit or "nats",) * len(names),
-        messages=tuple(messages),
+        messages=_messages(systems, key, who),
         paths=tuple(one.path for one in systems if one.path is not None),
-        groups=None if how.groups is None else PAIR if pieces[0].grouped else (),
-        conditions=pieces[0].conditions,
+        groups=None if how.groups is None else named,
         columns=named,
         names=named,
         is_matrix=True,
     )
+
+
+def _messages(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho | None) -> tuple[Message, ...]:
+    """What was read, and what the truth follows from."""
+    words = f"target if and only if the speakers agree ({', '.join(who.called)})" if who else "a mask" if key else ""
+    read = (Message("read", one.name, f"{one.reading}, {one.kind} of shape {_size(one)}") for one in systems)
+    return (*read, Message("key", systems[0].name if key is None else key.name, words))
 
 
 def _size(matrix: Matrix) -> str:
@@ -464,9 +478,7 @@ def _class_names(first: Matrix, key: Matrix | None, how: HowToRead) -> tuple[str
     return names
 
 
-def _truth(
-    first: Matrix, key: Matrix | None, who: WhoIsWho | None, how: HowToRead, *, is_classes: bool
-) -> Matrix | Speakers:
+def _truth(first: Matrix, key: Matrix | None, who: WhoIsWho | None, how: HowToRead, *, is_classes: bool) -> Truth:
     if who is not None:
         return _speakers(first, who, how)
     if key is None:
@@ -493,16 +505,16 @@ def _truth(
             "mask has a cell for each score, at the same place."
         )
     if is_classes:
-        return key
+        return NumberedTruth()
     if key.kind != np.bool_ and key.kind.kind != "i" and key.is_mask is None:
         raise InputError(
             f"{key.name}: a mask of {key.kind}. Save it as booleans (True is target), or as int8 with 1 for targets, "
             "-1 for non-targets and 0 for what is no trial."
         )
-    return key
+    return NumberedTruth()
 
 
-def _speakers(first: Matrix, who: WhoIsWho, how: HowToRead) -> Speakers:
+def _speakers(first: Matrix, who: WhoIsWho, how: HowToRead) -> SpeakersOfPlaces:
     if len(first.shape) != 2:
         raise InputError(
             f"speakers: {first.name} has one number per trial, and nothing says between whom. Bring a key."
@@ -524,4 +536,4 @@ def _speakers(first: Matrix, who: WhoIsWho, how: HowToRead) -> Speakers:
                 f"{first.name}, {what[:-1]} {row}: {who.lacks(first.names[side][row].as_py(), side)}."
             )
         found.append(own)
-    return Speakers(who, found[0], found[1])
+    return SpeakersOfPlaces(PLACES, who, found[0], found[1])

@@ -1,113 +1,33 @@
-"""What the columns of tables in pieces mean: those of scores, those of a key, and of which kind both are."""
+"""What a user says about tables, and what their columns mean: scores, truth, units, weights, groups, conditions."""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, Self
 
 import pyarrow as pa
 
 from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.columnar import compared_columns, declared_by_metadata, kinds_of, rows_of, schema_roles
-from deciban.io.columns.headers import CONDITION, IDENTITY, IGNORED, MOST_SHOWN, identity_of, some_of, unit_in_words
+from deciban.io.columns.columnar import Roles, as_told, free_columns, kinds_of, rows_of
+from deciban.io.columns.headers import CONDITION, Columns
 from deciban.io.columns.meanings import words_of_columns
+from deciban.io.columns.rows import RowTable
+from deciban.io.columns.values import settled
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options
-from deciban.io.shards.files import RowTable
-from deciban.io.shards.how import HowToRead
-from deciban.io.shards.layout import Layout, require_values
-from deciban.io.shards.speakers import WhoIsWho
+from deciban.io.shards.layout import Converted, Layout, require_values
 from deciban.io.shards.truth import ClassColumn, EqualColumns, LabelColumn, OfTwoFiles, SpeakersAgree, Truth
-from deciban.io.shards.units import EachTrial, UnitsOf
+from deciban.io.shards.units import EachTrial, UnitsOf, WhoIsWho
 from deciban.messages import names_apart
-from deciban.trials.frames.columns import description
+from deciban.trials.joining.matching import Duplicates, Missing, check_policies
+from deciban.trials.joining.renaming import Renaming
 from deciban.trials.lists import PAIR
 from deciban.types import ScoreUnit
 
 KindOfScores = Literal["two-class", "classes"]
-
-
-@dataclass(frozen=True, eq=False)
-class Roles:
-    """What the columns of one table mean.
-
-    Attributes
-    ----------
-    table : RowTable
-    by_column : mapping of str to str
-    pair : pair of str, optional
-        Columns whose equality is the label.
-    units : mapping of str to unit
-        The units that the columns of scores had in the input.
-    ratios : frozenset of str
-        The columns of likelihood ratios that are no logarithms yet.
-    """
-
-    table: RowTable
-    by_column: Mapping[str, str]
-    pair: tuple[str, str] | None
-    units: Mapping[str, ScoreUnit]
-    ratios: frozenset[str]
-
-    @classmethod
-    def of(cls, table: RowTable, options: Options) -> Roles:
-        """Find the roles of all columns.
-
-        Raises
-        ------
-        FormatError, InputError
-            As in `deciban.io.columns.columnar.schema_roles`.
-        """
-        free, options = _free(table), as_told(table, options)
-        found = dict(zip(free.names, schema_roles(free, options, table.name), strict=True))
-        found |= {name: CONDITION + name for name in table.partitions}
-        by_name = declared_by_metadata(options, table.schema, table.name)
-        units: dict[str, ScoreUnit] = {}
-        if options.need != "class-scores":
-            units = {name: by_name.unit_of(name) for name, role in found.items() if role == "score"}
-        ratios = frozenset(name for name, unit in units.items() if unit == "lr")
-        if description(table.schema).get("is_from_lr") is True:
-            units = dict.fromkeys(units, "lr")
-        return cls(table, found, compared_columns(options, table.schema.names, table.name), units, ratios)
-
-    @property
-    def scores(self) -> tuple[str, ...]:
-        """Columns of scores."""
-        return tuple(name for name, role in self.by_column.items() if role == "score")
-
-    def with_classes(self, classes: Sequence[str] | None) -> Roles:
-        """Return the roles where the user has named the classes: other columns of numbers are conditions."""
-        if classes is None or not set(classes) < set(self.scores):
-            return self
-        others = {name: CONDITION + name for name in self.scores if name not in classes}
-        return replace(self, by_column={**self.by_column, **others})
-
-    def column(self, role: str) -> str | None:
-        """The column of a role, if there is one."""
-        return next((name for name, own in self.by_column.items() if own == role), None)
-
-    @property
-    def sides(self) -> dict[str, str]:
-        """The columns that name trials, by side."""
-        found = {side: name for side in IDENTITY if (name := self.column(side)) is not None}
-        return found if identity_of(list(found)) else {}
-
-    @property
-    def words(self) -> str:
-        """How the table was understood."""
-        shown = [f"{role}={name!r}" for name, role in self.by_column.items() if role != IGNORED]
-        label = "" if self.pair is None else f", target if {self.pair[0]!r} is {self.pair[1]!r}"
-        columns = "" if self.table.told else f" {some_of(shown, most=MOST_SHOWN)}"  # what was parsed names its columns
-        unit = unit_in_words(self.units.values())
-        unit = "" if unit in self.table.reading else unit
-        return f"{self.table.reading}{columns}{label}{unit}   {self.table.n_rows:,} rows"
-
-
-def _free(table: RowTable) -> pa.Schema:
-    fields = [field for field in table.schema if field.name not in (*table.partitions, table.target)]
-    return pa.schema(fields, metadata=table.schema.metadata)
 
 
 def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: HowToRead) -> KindOfScores:
@@ -133,16 +53,8 @@ def kind_of_tables(tables: Sequence[RowTable], key: RowTable | None, how: HowToR
     )
 
 
-def as_told(table: RowTable, options: Options) -> Options:
-    """Without what was said of columns, if the table knows it."""
-    if not table.told:
-        return options
-    is_declared = "roles" in description(table.schema)  # by the metadata of what was parsed before
-    return replace(options, columns=None, unit=None if is_declared else options.unit)
-
-
 def _kinds(table: RowTable, options: Options) -> tuple[ContentKind, ...]:
-    free = _free(table)
+    free = free_columns(table)
 
     def sampled(column: str) -> list[list[str]]:
         return rows_of(table.rows[0].table([column]))
@@ -200,7 +112,7 @@ def truth_in(roles: Roles, classes: Sequence[str], how: HowToRead, who: WhoIsWho
 
 def _settled(roles: Roles, label: str, how: HowToRead) -> LabelColumn:
     vocabulary = Vocabulary.of(None if roles.table.told else how.labels)
-    return LabelColumn(label, vocabulary).settled(roles.table.rows)
+    return LabelColumn(label, settled(vocabulary, label, roles.table.rows))
 
 
 def _places(roles: Roles, column: str, classes: Sequence[str], how: HowToRead, *, in_order: bool) -> dict[str, int]:
@@ -383,3 +295,117 @@ def layout_of(scores: Sequence[Roles], key: Roles, how: HowToRead, who: WhoIsWho
         conditions={name: column for name, column in splitting(key).items() if name in how.conditions},
         named=key.sides if how.find_speakers and "enroll" in key.sides and who is None and not classes else {},
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HowToRead:
+    """How tables and matrices in pieces are read; the meaning of most is that of `deciban.workflows.Reading`.
+
+    Attributes
+    ----------
+    kind : {"two-class", "classes"}, optional
+        What the scores are about; left out, what the tables hold decides.
+    missing, duplicates
+        As in `deciban.align`, where trials are joined by name.
+    format, columns, key_format, key_columns, labels : optional
+    where : mapping of str to str or sequence of str, optional
+        Values of columns of the key: only such trials are read.
+    unit : {"nats", "log10", "lr"}, optional
+        The declared unit of the scores.
+    by_order : bool
+        Rows of scores and key belong together in their order. A matrix without names is told its speakers in order.
+    weights : str, optional
+        Column of the key that says how much trials count.
+    weights_required, units_required : bool
+        Whether a key that lacks these columns is refused; if not, its trials count alike, or have no units.
+    classes : sequence of str, optional
+        Many classes: which columns are scores, in this order.
+    units : "trials", or sequence of columns, paths and mappings, optional
+        What names the units: one, or one for each side; empty for the names of the sides.
+    units_apart : bool
+        Whether units of the two sides have nothing to do with each other.
+    find_speakers : bool
+        Whether names of both sides are kept, from which speakers are found, where nothing else names units.
+    find_segments : bool
+        Whether every trial of many classes is a unit that can be told from others, where nothing else names units.
+    converted : function, optional
+        Makes natural logarithms of scores, ``converted(scores, classes)``; can be pickled.
+    ids : Renaming, optional
+        By which other names trials are compared.
+    memory : int
+        Bytes that a join by name may take.
+    groups : sequence of str, optional
+        Columns of the key, or sides, by whose names trials are held out together: one, or one for each side; empty for
+        the names of both sides, if there are such.
+    conditions : sequence of str
+        Columns of the key, or sides, by which trials are split, as far as there are such.
+    incomplete : bool
+        Whether all trials of the key stay, with NaN where a system of another table has no score; ``missing`` has no
+        meaning then.
+    """
+
+    kind: Literal["two-class", "classes"] | None = None
+    missing: Missing = "error"
+    duplicates: Duplicates = "error"
+    format: str | None = None
+    columns: Columns | None = None
+    key_format: str | None = None
+    key_columns: Columns | None = None
+    labels: Mapping[str, str] | None = None
+    where: Mapping[str, str | Sequence[str]] | None = None
+    unit: ScoreUnit | None = None
+    by_order: bool = False
+    weights: str | None = None
+    weights_required: bool = True
+    units_required: bool = True
+    classes: Sequence[str] | None = None
+    units: Sequence[Any] | None = None
+    units_apart: bool = False
+    find_speakers: bool = False
+    find_segments: bool = False
+    converted: Converted | None = None
+    ids: Renaming | None = None
+    memory: int = 1_000_000_000
+    groups: Sequence[str] | None = None
+    conditions: Sequence[str] = ()
+    incomplete: bool = False
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Check what was given.
+
+        Raises
+        ------
+        TypeError
+            If there is no such option.
+        InputError
+            If a policy is none.
+
+        Examples
+        --------
+        >>> HowToRead.of({"unit": "lr"}).unit
+        'lr'
+        """
+        known = [one.name for one in fields(cls)]
+        for name in given:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                meant = f" Did you mean {near[0]}?" if near else ""
+                raise TypeError(f"open_shards() got an unexpected keyword argument {name!r}.{meant}")
+        found = cls(**given)
+        check_policies(found.missing, found.duplicates)
+        if found.where is not None and not isinstance(found.where, Mapping):
+            raise InputError(f"where: got {found.where!r}. Write the values of each condition column.")
+        return found
+
+    def options(self, need: ContentKind | None = None, *, of_key: bool = False) -> Options:
+        """What readers are told."""
+        columns = self.key_columns if of_key else self.columns
+        vocabulary = Vocabulary.of(self.labels)
+        return Options(need=need, columns=columns, vocabulary=vocabulary, unit=self.unit, of_key=of_key)
+
+    @property
+    def values(self) -> dict[str, tuple[str, ...]]:
+        """The values of ``where``, always several."""
+        given = self.where or {}
+        return {name: (one,) if isinstance(one, str) else tuple(one) for name, one in given.items()}

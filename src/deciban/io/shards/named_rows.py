@@ -12,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._arrow import of_numpy, to_numpy
+from deciban._arrow import of_numpy
 from deciban._validate.labels import Vocabulary
-from deciban.io.contents import RowError
-from deciban.io.shards.files import Rows
-from deciban.io.shards.how import HowToRead
-from deciban.io.shards.layout import Layout, placed, rows_with
-from deciban.io.shards.meaning import Roles
-from deciban.io.shards.truth import LabelColumn, OfTwoFiles, Truth, plain
+from deciban.io.columns.columnar import Roles
+from deciban.io.columns.rows import Rows, placed
+from deciban.io.columns.values import plain, refuse_missing, settled
+from deciban.io.shards.layout import Layout, rows_with
+from deciban.io.shards.meaning import HowToRead
+from deciban.io.shards.truth import LabelColumn, OfTwoFiles, Truth
 from deciban.steps import teller
 from deciban.trials import Origin, Trials
 from deciban.trials.joining.renaming import Renaming
@@ -208,13 +208,11 @@ class Question:
         if roles.table is self.truth.table or self.layout.classes:
             return None
         column, vocabulary = roles.column("label"), Vocabulary.of(None if roles.table.told else self.how.labels)
-        label = None if column is None else LabelColumn(column, vocabulary).settled(roles.table.rows)
+        label = None if column is None else LabelColumn(column, settled(vocabulary, column, roles.table.rows))
         return label if roles.table.target is None else OfTwoFiles(roles.table.target, label)
 
 
 def _text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Names as text, none of which is missing."""
-    if column.null_count:
-        row = int(np.argmax(to_numpy(column.is_null())))
-        raise RowError(f"the name of a trial is missing (column {name}). Every trial needs one", row)
+    refuse_missing(column, name, "trial")
     return pc.cast(plain(column), pa.string())

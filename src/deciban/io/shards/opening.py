@@ -5,24 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Any
 
 from deciban.errors import FormatError, InputError
-from deciban.io.shards.files import Rows, RowTable
-from deciban.io.shards.how import HowToRead
+from deciban.io.columns.columnar import Roles
+from deciban.io.columns.rows import Rows, RowTable
+from deciban.io.reader import require_as_many
 from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.joining import joined_by_name
-from deciban.io.shards.layout import Layout, TrialRows
-from deciban.io.shards.matrices import Matrix, matrix_source
-from deciban.io.shards.matrix_files import as_table
-from deciban.io.shards.meaning import Roles, kind_of_tables, layout_of, splitting, systems_in
+from deciban.io.shards.layout import Layout, source_of_rows
+from deciban.io.shards.matrices import Matrix, matrix_source, table_of_matrix
+from deciban.io.shards.meaning import HowToRead, kind_of_tables, layout_of, splitting, systems_in
 from deciban.io.shards.named_rows import Question
-from deciban.io.shards.speakers import WhoIsWho
 from deciban.io.shards.truth import beside
-from deciban.io.shards.units import EachTrial
+from deciban.io.shards.units import WhoIsWho
 from deciban.io.shards.writing import n_of_both
-from deciban.io.two_files import require_as_many
 from deciban.messages import Message
 from deciban.trials.joining.matching import JoinReport, refuse_names_by_order
 from deciban.trials.lists import PAIR
@@ -49,7 +46,7 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
     speakers : path, mapping, or sequence of one or two of these, optional
         The speaker of every name, for both sides or one for each: a trial is a target if and only if they agree.
     **options
-        The attributes of `deciban.io.shards.how.HowToRead`.
+        The attributes of `deciban.io.shards.meaning.HowToRead`.
 
     Returns
     -------
@@ -96,8 +93,8 @@ def open_shards(scores: Any, key: Any = None, *, speakers: Any = None, **options
             "by_order: a matrix and a table have no order in common. Trials of a matrix meet those of a table by their "
             "names: leave by_order out (--by-order)."
         )
-    tables = [as_table(one) if isinstance(one, Matrix) else one for one in opened]
-    return _source_of_tables(tables, as_table(truth) if isinstance(truth, Matrix) else truth, who, how)
+    tables = [table_of_matrix(one) if isinstance(one, Matrix) else one for one in opened]
+    return _source_of_tables(tables, table_of_matrix(truth) if isinstance(truth, Matrix) else truth, who, how)
 
 
 def _is_single(given: Any) -> bool:
@@ -133,24 +130,18 @@ def _source_of_tables(
     messages.append(Message("key", truth.table.name, words))
     if is_alone and truth.sides:
         messages.append(Message("note", truth.table.name, _COPIES))
-    starts = accumulate((one.n_rows for one in made.rows), initial=0)
-    return ShardSource(
+    return source_of_rows(
+        made.rows,
+        made.layout,
         name=", ".join(dict.fromkeys(one.name for one in tables)),
-        pieces=tuple(TrialRows(one, made.layout, start) for one, start in zip(made.rows, starts, strict=False)),
         systems=tuple(systems_in(scores, is_classes=is_classes)),
-        classes=layout.classes,
         is_double=made.is_double or (how.converted is not None and is_classes),
-        has_units=layout.has_units,
-        are_units=isinstance(layout.units, EachTrial),
-        has_weights=layout.weights is not None,
-        sides=tuple(layout.named),
         units=() if layout.classes else tuple(unit for one in scores for unit in one.units.values()),
         messages=tuple(messages),
         paths=tuple(path for one in tables for path in one.paths),
         kept=([one.table.kept for one in (*scores, truth)], made.kept),
         report=made.report,
         groups=None if how.groups is None else tuple(how.groups) or (PAIR if layout.groups else ()),
-        conditions=tuple(layout.conditions),
         columns=tuple(splitting(truth)),
         names=tuple(dict.fromkeys((*truth.sides, *truth.sides.values()))),
         incomplete=made.layout.incomplete,

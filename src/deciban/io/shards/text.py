@@ -1,10 +1,10 @@
-"""Text tables, and whatever else only one reader can read as a whole: written as Parquet, block by block."""
+"""Text read block by block: as tables of trials, or written as Parquet, as are files that are read as a whole."""
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -13,28 +13,34 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from deciban._files import is_open_file, stream_of
+from deciban._files import PathLike, ScratchFolder, display_name, is_open_file, stream_of
 from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError
-from deciban.io.columns.columnar import table_of
+from deciban.io.columns.columnar import ReadAs, table_of
+from deciban.io.columns.rows import Range
 from deciban.io.contents import ContentKind, Contents
-from deciban.io.formats import BinaryFormat, Options
+from deciban.io.formats import BinaryFormat, Options, bare_name
 from deciban.io.library_errors import only_format_errors
 from deciban.io.packing import codec_of, unpack_into
 from deciban.io.reader import read_input
 from deciban.io.recognition import Opened, Recognized, recognize
-from deciban.io.shards.files import is_columnar
-from deciban.io.shards.how import HowToRead
+from deciban.io.shards.files import TableFile, is_columnar, open_files, table_files
+from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.writing import write_batches
 from deciban.io.source import Source
 from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
 from deciban.io.units import of_detection_llrs
+from deciban.steps import teller
 from deciban.trials import Origin
+from deciban.types import ScoreUnit
 
 _BLOCK = 1 << 25
 """Most bytes of text that are parsed at once."""
 
 _LEAST_BLOCK = 1 << 20
+
+_LONGEST_FIELD = 1 << 26
+"""Bytes that are looked through for the end of a quote."""
 
 _TIMES_ITS_SIZE = 8
 """Bytes of memory for each byte of text that is parsed."""
@@ -249,7 +255,7 @@ def _blocks(stream: IO[bytes], layout: Layout, name: str, size: int | None = Non
     begins = True
     while data := stream.read(size or _BLOCK):
         data = (rest + data).removeprefix(b"\xef\xbb\xbf") if begins else rest + data
-        cut = data.rfind(b"\n") + 1
+        cut = _end_of_rows(data, layout)
         rest, data = data[cut:], data[:cut]
         if data:
             yield n_lines, _clean(header + data, name, n_lines)
@@ -260,6 +266,18 @@ def _blocks(stream: IO[bytes], layout: Layout, name: str, size: int | None = Non
             begins = False
     if rest.strip():
         yield n_lines, _clean(header + rest, name, n_lines)
+
+
+def _end_of_rows(data: bytes, layout: Layout) -> int:
+    """Where the last line ends that is whole; a line break inside quotes ends none, unless a quote has no end."""
+    whole = cut = data.rfind(b"\n") + 1
+    if layout.quotes_fields:
+        is_odd = data.count(b'"', 0, cut) % 2
+        while is_odd and cut:
+            before = data.rfind(b"\n", 0, cut - 1) + 1
+            is_odd = (is_odd + data.count(b'"', before, cut)) % 2
+            cut = before
+    return cut or (whole if len(data) > _LONGEST_FIELD else 0)
 
 
 def _header(data: bytes) -> bytes:
@@ -278,3 +296,75 @@ def _clean(data: bytes, name: str, n_lines: int) -> bytes:
         line = data.count(b"\n", 0, data.index(b"\x00")) + 1 + n_lines
         raise FormatError(f"{name}:{line}: holds NUL bytes, so it is not text. Expected a text table in UTF-8.")
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def is_readable_in_batches(path: Path, need: ContentKind | None, given: Mapping[str, Any]) -> bool:
+    """Whether a file is one of rows that stand one behind the other, and of which all are needed to know none."""
+    if is_columnar(path):
+        return True
+    asked = {name: given[name] for name in ("format", "columns", "labels")}
+    opened = recognize(path, **asked).files[0]
+    if isinstance(opened.asked, BinaryFormat) or opened.source.is_binary:
+        return False
+    return "class" not in opened.layout(need).roles
+
+
+def contents_in_batches(
+    source: PathLike, need: ContentKind | None, *, format: str | None, columns: Any, labels: Any, unit: ScoreUnit | None
+) -> Iterator[tuple[str, Contents]]:
+    """What a file holds, piece by piece.
+
+    Parameters
+    ----------
+    source : path
+        Files for which `is_readable_in_batches` says so.
+    need : str, optional
+        What they must hold.
+    format, columns, labels
+        As of `deciban.io.read_scores`.
+    unit : {"nats", "log10", "lr"}, optional
+        The declared unit of the scores.
+
+    Yields
+    ------
+    str
+        What messages call the piece.
+    Contents
+
+    Raises
+    ------
+    FormatError, OSError
+        If something cannot be read; the message names the place.
+    """
+    files = table_files(source)
+    name = bare_name(Path(display_name(source)).name)
+    if all(is_columnar(file.path) for file in files):
+        options = recognize(files[0].path, format=format, columns=columns, labels=labels).files[0].options
+        options = replace(options, need=need, name=name, unit=unit)
+        table = open_files(source, files, options)
+        reader = ReadAs.of(table, options, of_folders=True).settled()
+        tell, done = teller(table.n_rows, "rows"), 0
+        for rows in table.rows:
+            yield rows.name, reader.contents([Range.all_of(rows)], rows.name)
+            done += rows.n_rows
+            tell(done)
+        return
+    for found in plain_text_files(files, format=format, columns=columns, labels=labels):
+        layout = found.layout(need)
+        asked = replace(found.options, need=need or layout.holds, name=name, unit=unit)
+        for line, contents in contents_in_blocks(found, layout, layout.declared(asked, found.source.name)):
+            yield f"{found.source.name}, lines after {line:,}", contents
+
+
+def plain_text_files(files: Sequence[TableFile], **given: Any) -> Iterator[Opened]:
+    """Text files one after the other, unpacked as long as each is looked at."""
+    folder = ScratchFolder()
+    try:
+        for at, file in enumerate(files):
+            named = Source(file.path)
+            with as_file(file.path, named, folder.path / f"{at}.copy") as path:
+                plain = Source(path)
+                plain.name = named.name
+                yield replace(recognize(path, **given).files[0], source=plain)
+    finally:
+        folder.remove()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
@@ -14,18 +14,13 @@ from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._validate.labels import Vocabulary
 from deciban.errors import KeyMismatchError
-from deciban.io.columns.equality import same_names
-from deciban.io.contents import RowError, truth_of
-from deciban.io.shards.files import Rows, RowTable
-from deciban.io.shards.speakers import WhoIsWho
+from deciban.io.columns.rows import Range, Rows, RowTable, place_in, table_of_ranges
+from deciban.io.columns.values import plain, refuse_missing, same_names, truth_of
+from deciban.io.contents import RowError
+from deciban.io.shards.units import WhoIsWho
 from deciban.messages import counted
-from deciban.trials.frames.columns import is_text_or_bytes, of_strings
 from deciban.trials.names.codes import encode
 from deciban.types import AnyArray
-
-_PAIRED = frozenset(("1", "-1", "1.0", "0.0", "-1.0", "t", "f", "ss", "ds"))
-
-"""Words that mean something only beside another one."""
 
 
 class Truth(ABC):
@@ -50,15 +45,6 @@ class Truth(ABC):
         """
 
 
-def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column with one kind of text, bytes as text."""
-    if pa.types.is_dictionary(column.type):
-        if is_text_or_bytes(column.type.value_type):
-            return of_strings(column)
-        return pc.cast(column, column.type.value_type)
-    return pc.cast(column, pa.string()) if is_text_or_bytes(column.type) else column
-
-
 @dataclass(frozen=True, slots=True)
 class LabelColumn(Truth):
     """A column of labels.
@@ -80,28 +66,9 @@ class LabelColumn(Truth):
 
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
-        return truth_of(plain(table.column(self.column)), self.vocabulary)[0]
-
-    def settled(self, rows: Sequence[Rows]) -> LabelColumn:
-        """The same with words that mean something only beside others: which these are is asked until it is clear.
-
-        One piece alone may hold nothing but ``-1``, which means non-target beside ``1``.
-        """
-        if not self.vocabulary.folded:
-            return self
-        seen: set[str] = set()
-        for piece in rows:
-            column = plain(piece.table([self.column]).column(self.column))
-            if pa.types.is_boolean(column.type):
-                return self
-            seen |= {str(word).casefold() for word in _words(column)}
-            if not seen <= _PAIRED:
-                return self
-            within = self.vocabulary.within(seen)
-            if within is not self.vocabulary:  # both of a pair: no other word may come
-                known = {word: meaning for word in seen if (meaning := within.meaning(word)) is not None}
-                return replace(self, vocabulary=Vocabulary(known, folded=True))
-        return self
+        column = plain(table.column(self.column))
+        refuse_missing(column, self.column, "label")
+        return truth_of(column, self.vocabulary)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,17 +107,6 @@ class OfTwoFiles(Truth):
         return found
 
 
-def _words(column: pa.ChunkedArray) -> list[str]:
-    """Labels that occur, as `deciban.io.contents.truth_of` sees them; none where it refuses them."""
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        try:
-            column = pc.cast(column, pa.int64()).cast(pa.string())
-        except pa.ArrowInvalid:
-            return [""]
-    found: list[str] = pc.unique(pc.cast(column, pa.string())).drop_null().to_pylist()
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class EqualColumns(Truth):
     """Two columns of names, which are equal in target trials."""
@@ -185,8 +141,7 @@ class ClassColumn(Truth):
     def of(self, table: pa.Table) -> AnyArray:
         """See `Truth.of`."""
         column = plain(table.column(self.column))
-        if column.null_count:
-            raise RowError("the class is missing", int(np.argmax(to_numpy(column.is_null()))))
+        refuse_missing(column, self.column, "class")
         codes, names = encode(pc.cast(column, pa.string()), "class")
         place: AnyArray = np.array([self.places.get(name, -1) for name in names.to_pylist()], np.int64)
         found = place[codes] if len(codes) else np.zeros(0, np.int64)
@@ -240,15 +195,6 @@ ROW = "row"
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
-    """Some rows of a piece."""
-
-    rows: Rows
-    start: int
-    stop: int
-
-
-@dataclass(frozen=True, slots=True)
 class RowsBeside(Rows):
     """The same rows of several tables.
 
@@ -273,9 +219,7 @@ class RowsBeside(Rows):
         for ranges, names in zip(self.parts, self.columns, strict=True):
             asked = [name for name in columns if name in names]
             if asked:
-                own = [names[name] for name in asked]
-                parts = [one.rows.table(own).slice(one.start, one.stop - one.start) for one in ranges]
-                whole = pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
+                whole = table_of_ranges(ranges, [names[name] for name in asked])
                 found |= dict(zip(asked, whole.columns, strict=True))
         return pa.table([found[name] for name in columns], list(columns))
 
@@ -283,12 +227,8 @@ class RowsBeside(Rows):
         """See `Rows.where`: the place in the table that has the columns."""
         for ranges, names in zip(self.parts, self.columns, strict=True):
             asked = [names[name] for name in columns if name in names]
-            if asked and row is None:
-                return " and ".join(one.rows.name for one in ranges)
-            for one in ranges if asked else ():
-                if one.start + (row or 0) < one.stop:
-                    return one.rows.where(one.start + (row or 0), asked)
-                row = (row or 0) - (one.stop - one.start)
+            if asked:
+                return place_in(ranges, row, asked)
         return Rows.where(self, row, columns)
 
 

@@ -1,10 +1,11 @@
-"""Units of rows of tables: what a column says, or what a file or a mapping says of names."""
+"""Units of rows: columns, files or mappings of names, the speaker of each name, and numbers that stand for names."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,19 +13,19 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._arrow import of_numpy
+from deciban._arrow import of_numpy, to_numpy
 from deciban._files import display_name
-from deciban.core.resampling.units import TrialUnits, independent, mixed_bits
+from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import InputError, KeyMismatchError
-from deciban.io.contents import RowError
+from deciban.io.columns.values import names_in, plain, refuse_missing
 from deciban.io.read import read_id_map
-from deciban.io.shards.names import keys_in
-from deciban.io.shards.truth import plain
 from deciban.messages import counted
 from deciban.trials import IdMap
-from deciban.trials.frozen import as_text
+from deciban.trials.lists import PAIR_SIDE, SINGLE
 from deciban.trials.names.codes import encode, positions
+from deciban.trials.names.fingerprints import Words, fingerprints
 from deciban.trials.units import UnitColumn, keys_of_trials, require_two_sides, units_of_columns
+from deciban.types import AnyArray, IntArray
 
 _COLUMN = "column:"
 
@@ -104,12 +105,7 @@ class UnitsOf:
         """
         found: list[UnitColumn] = []
         for name, units, called in zip(self.columns, self.maps, self.called, strict=True):
-            column = as_text(plain(table.column(name)).combine_chunks())
-            empty = pc.fill_null(pc.equal(pc.cast(column, pa.string()), ""), fill_value=True)
-            if pc.any(empty).as_py():
-                row = pc.index(empty, value=True).as_py()
-                raise RowError(f"column {name} is empty, and says of which unit trials are", row)
-            codes, names = encode(column)
+            codes, names = names_in(plain(table.column(name)), name, "says of which unit trials are")
             if units is not None:
                 place = positions(names, units.left)
                 if len(place) and place.min() < 0:
@@ -151,7 +147,7 @@ class EachTrial:
         """
         n_rows = table.num_rows
         if self.columns:
-            keys = keys_of_trials([keys_in(table, name) for name in self.columns])
+            keys = keys_of_trials(_keys_of_sides(table, self.columns))
         else:
             keys = mixed_bits(np.arange(start, start + n_rows))
         return TrialUnits((np.arange(n_rows),), keys, "trial", independent("trial"))
@@ -170,3 +166,204 @@ def _map(part: Any, name: str, names: Sequence[str]) -> tuple[IdMap, str]:
         f"units: {part!r} is no column of {name} (there are {', '.join(names)}), and no file. Name a column of the "
         "key, or a file of two columns, name and unit."
     )
+
+
+_FEW = 1 << 10
+"""Names below which nothing is looked up."""
+
+_WORTHWHILE = 16
+"""New names are remembered if more than one in so many of a piece is new."""
+
+_ROOM = 1 << 26
+"""Bytes of names that are remembered."""
+
+
+def keys_of_sides(table: pa.Table, columns: Sequence[str]) -> tuple[Keys, Keys]:
+    """A number for the name of each side of every row; where the test side has channels, for both together.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    columns : sequence of two or three str
+        Of enrolment, test and channel.
+
+    Raises
+    ------
+    RowError
+        If a row has no name.
+
+    Examples
+    --------
+    >>> enroll, test = keys_of_sides(pa.table({"model": ["a", "b"], "segment": ["b", "b"]}), ("model", "segment"))
+    >>> bool(enroll[1] == test[1]), bool(enroll[0] == test[0])
+    (True, False)
+    """
+    enroll, test, *channel = _keys_of_sides(table, columns)
+    return enroll, channel_keys(test, channel[0]) if channel else test
+
+
+def _keys_of_sides(table: pa.Table, columns: Sequence[str]) -> list[Keys]:
+    found = []
+    for name, side in zip(columns, SINGLE if len(columns) == 1 else PAIR_SIDE, strict=False):
+        column = plain(table.column(name))
+        refuse_missing(column, name, side)
+        codes, names = names_in(column, name, "names a side of trials")
+        found.append(keys_of_names(names)[codes])
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """Names whose numbers were made before, in the order of their fingerprints."""
+
+    prints: Words
+    names: pa.Array
+    keys: Keys
+
+    def places(self, names: pa.Array, prints: Words) -> AnyArray:
+        """Where names stand among these, -1 for those that do not."""
+        if not len(self.prints):
+            return np.full(len(names), -1)
+        place: AnyArray = np.minimum(np.searchsorted(self.prints, prints), len(self.prints) - 1)
+        alike = np.flatnonzero(self.prints[place] == prints)
+        same = pc.equal(self.names.take(of_numpy(place[alike])), names.take(of_numpy(alike)))
+        found: AnyArray = np.full(len(names), -1)
+        found[alike] = np.where(to_numpy(same), place[alike], -1)
+        return found
+
+
+_known = _Known(np.zeros(0, np.uint64), pa.nulls(0, pa.string()), np.zeros(0, np.uint64))
+
+
+def keys_of_names(names: pa.Array) -> Keys:
+    """A number for every name, as of `deciban.core.resampling.units.keys_of`.
+
+    Making them is slow for millions of names, and every piece holds many of the same: some are remembered.
+
+    Parameters
+    ----------
+    names : pyarrow string array
+        Distinct.
+
+    Examples
+    --------
+    >>> keys_of_names(pa.array(["ann", "bob"])).tolist() == keys_of(["ann", "bob"]).tolist()
+    True
+    """
+    global _known  # noqa: PLW0603  # threads may replace it at the same time: what is there is always right
+    if len(names) < _FEW:
+        return keys_of(np.array(names.to_pylist(), np.object_))
+    known, prints = _known, fingerprints(names)
+    place = known.places(names, prints)
+    new = np.flatnonzero(place < 0)
+    found: Keys = np.empty(len(names), np.uint64)
+    found[place >= 0] = known.keys[place[place >= 0]]
+    if len(new):
+        others = names.take(of_numpy(new))
+        found[new] = keys_of(np.array(others.to_pylist(), np.object_))
+        if len(new) * _WORTHWHILE > len(names) and known.names.nbytes + others.nbytes <= _ROOM:
+            whole = np.concatenate((known.prints, prints[new])), np.concatenate((known.keys, found[new]))
+            order = np.argsort(whole[0], kind="stable")
+            together = pa.concat_arrays([known.names, others]).take(of_numpy(order))
+            _known = _Known(whole[0][order], together, whole[1][order])
+    return found
+
+
+def channel_keys(test: Keys, channel: Keys) -> Keys:
+    """Numbers of channels of names, by those of both; see `deciban.trials.units.TargetGraph`."""
+    return mixed_bits(test ^ mixed_bits(channel))
+
+
+@dataclass(frozen=True, eq=False)
+class WhoIsWho:
+    """The speaker of every name, on each side of a trial.
+
+    Attributes
+    ----------
+    maps : pair of IdMap
+        From names to speakers, of enrolment and of test.
+    called : tuple of str
+        What messages call the files, one or one for each side.
+
+    Examples
+    --------
+    >>> who = WhoIsWho.of([{"m1": "ann", "m2": "bob"}, {"x": "bob"}])
+    >>> who.speakers_of(pa.array(["m2", "m1"]), 0), who.speakers_of(pa.array(["x"]), 1)
+    (array([1, 0]), array([1]))
+    """
+
+    maps: tuple[IdMap, IdMap]
+    called: tuple[str, ...]
+
+    @classmethod
+    def of(cls, given: Sequence[Any]) -> WhoIsWho:
+        """Read one file for both sides, or one for each; a mapping of names to speakers is taken as it is.
+
+        Raises
+        ------
+        InputError, FormatError, OSError
+            If there are not one or two, or one cannot be read.
+        """
+        if not 1 <= len(given) <= 2:
+            raise InputError(f"speakers: got {len(given)} files. Name one for both sides of trials, or one for each.")
+        found: list[IdMap] = []
+        for one in given:
+            if isinstance(one, IdMap):
+                found.append(one)
+            elif isinstance(one, Mapping):
+                found.append(IdMap.from_columns(list(one), list(map(str, one.values())), source="speakers"))
+            elif isinstance(one, str | os.PathLike):
+                found.append(read_id_map(one))
+            else:
+                raise InputError(
+                    f"speakers: got {type(one).__name__}. Name a file of two columns, name and speaker, or pass a "
+                    "mapping."
+                )
+        called = tuple(display_name(one) if isinstance(one, str | os.PathLike) else "speakers" for one in given)
+        return cls((found[0], found[-1]), called)
+
+    @cached_property
+    def _speakers(self) -> tuple[list[IntArray], pa.Array]:
+        """The number of the speaker of every line, of each side, and the speakers."""
+        codes, names = encode(pa.concat_arrays([one.right for one in self.maps]))
+        return np.split(codes, [len(self.maps[0].right)]), names
+
+    @cached_property
+    def keys(self) -> Keys:
+        """A number for every speaker; see `TrialUnits`."""
+        return keys_of(np.array(self._speakers[1].to_pylist(), np.object_))
+
+    def speakers_of(self, names: pa.Array, side: int) -> AnyArray:
+        """The speaker of every name as a number, the same on both sides; -1 of those that are not known."""
+        place = positions(names, self.maps[side].left)
+        codes: AnyArray = self._speakers[0][side].astype(np.int64)
+        return np.where(place < 0, -1, codes[place]) if len(codes) else np.full(len(names), -1)
+
+    def in_lines(self, n_names: int, side: int, what: str) -> AnyArray:
+        """The speaker of the first name, the second one and so on: of names that are those of the lines, in order.
+
+        Raises
+        ------
+        InputError
+            If there are not as many lines as names.
+        """
+        codes: AnyArray = self._speakers[0][side].astype(np.int64)
+        if len(codes) != n_names:
+            raise InputError(
+                f"speakers: {self.called[min(side, len(self.called) - 1)]} has {len(codes):,} lines, but there are "
+                f"{n_names:,} {what}. Where these have no names, there is one line for each, in their order."
+            )
+        return codes
+
+    def lacks(self, name: str, side: int) -> str:
+        """What to say about a name without a speaker."""
+        called = self.called[min(side, len(self.called) - 1)]
+        return f"{called} does not say the speaker of {name!r}. Complete it by a line: name and speaker"
+
+    def units(self, enroll: AnyArray, test: AnyArray) -> TrialUnits:
+        """The speakers of trials as units, by their numbers on both sides."""
+        source = f"by {' and '.join(self.called)}"
+        order = np.argsort(self.keys, kind="stable")
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        return TrialUnits((rank[enroll], rank[test]), self.keys[order], "speaker", source)

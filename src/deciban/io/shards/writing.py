@@ -20,11 +20,10 @@ import pyarrow as pa
 from deciban._arrow import of_numpy
 from deciban._files import display_name
 from deciban.errors import FormatError
-from deciban.io.formats.parquet import require_alike
+from deciban.io.columns.rows import Rows, RowTable, require_alike
 from deciban.io.library_errors import only_format_errors
-from deciban.io.shards.files import Rows, RowTable
+from deciban.io.reader import name_of_both
 from deciban.io.source import TwoFiles
-from deciban.io.two_files import name_of_both
 from deciban.trials.frames.columns import is_text_or_bytes
 
 A = TypeVar("A")

@@ -11,7 +11,6 @@ from typing import Self
 
 from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.equality import compared
 from deciban.io.columns.headers import (
     CONDITION,
     IDENTITY,
@@ -20,6 +19,7 @@ from deciban.io.columns.headers import (
     ROLES,
     Columns,
     by_number,
+    compared,
     identity_of,
     named_roles,
     of_headers,

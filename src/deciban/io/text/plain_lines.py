@@ -14,7 +14,8 @@ from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy, text_of, to_numpy
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import IDENTITY, IGNORED
-from deciban.io.contents import Contents, RowError, assemble
+from deciban.io.columns.values import assemble
+from deciban.io.contents import Contents, RowError
 from deciban.io.formats import Options
 from deciban.io.text.reader import Layout, derived, has_empty, kept, parse, trimmed
 from deciban.steps import teller

@@ -16,7 +16,6 @@ from deciban._arrow import compute as pc
 from deciban._arrow import lengths, to_numpy
 from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError, InputError
-from deciban.io.columns.equality import same_names
 from deciban.io.columns.headers import (
     CONDITION,
     IDENTITY,
@@ -27,7 +26,8 @@ from deciban.io.columns.headers import (
     some_of,
     unit_in_words,
 )
-from deciban.io.contents import ContentKind, Contents, RowError, assemble
+from deciban.io.columns.values import assemble, same_names
+from deciban.io.contents import ContentKind, Contents, RowError
 from deciban.io.formats import Options, TextFormat
 from deciban.io.source import BLANKS, numbered_lines, without_comments
 from deciban.io.text.one_line import DELIMITERS, is_number, odd_character, shortened, split
@@ -56,6 +56,11 @@ class Layout:
     def known(self) -> tuple[str, ...]:
         """The roles of the columns, and of what is made of them."""
         return self.roles if self.compared is None else (*self.roles, "label")
+
+    @property
+    def quotes_fields(self) -> bool:
+        """Whether quotes enclose fields, and line breaks inside them."""
+        return self.delimiter == "," or self.quoted
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -122,7 +127,7 @@ def parse_table(data: bytes, layout: Layout, origin: Origin, system: str, option
         columns = _columns(body, layout)
         if not len(columns[0]):
             raise FormatError(f"{name}: holds no trial, only a header or comments.")
-        if ((layout.delimiter == "," or layout.quoted) and b'"' in body) or _may_overflow(columns, layout, body):
+        if (layout.quotes_fields and b'"' in body) or _may_overflow(columns, layout, body):
             # Arrow is generous with quotes, and takes 1e999 for inf: such lines are looked at one by one.
             fault = next(faults(data, layout, options.vocabulary, name), None)
             if fault:
@@ -141,7 +146,7 @@ def _with_whole_fields(data: bytes, layout: Layout) -> bytes:
 
     Lines below keep their numbers, as blank lines follow. If the last quote has no end, the table stays as it is.
     """
-    if not (layout.delimiter == "," or layout.quoted) or b'"' not in data:
+    if not layout.quotes_fields or b'"' not in data:
         return data
     parts, n_taken = data.split(b'"'), 0
     if len(parts) % 2 == 0 or not any(b"\n" in part for part in parts[1::2]):
@@ -158,7 +163,7 @@ def _with_whole_fields(data: bytes, layout: Layout) -> bytes:
 
 def line_of_row(data: bytes, layout: Layout, row: int, name: str) -> int | None:
     """Find the line that a row of the table stands on; None if there is no such row (any more)."""
-    rows = islice(numbered_lines(data, name), row + (layout.header is not None), None)
+    rows = islice(numbered_lines(_with_whole_fields(data, layout), name), row + (layout.header is not None), None)
     return next(rows, (None, ""))[0]
 
 
@@ -249,7 +254,7 @@ def parse(data: bytes | pa.NativeFile, layout: Layout) -> list[pa.ChunkedArray]:
             or len(data) > _BLOCK,  # a pool that hardly started can abort the interpreter at its exit
         ),
         parse_options=pyarrow.csv.ParseOptions(
-            delimiter=layout.delimiter, quote_char='"' if layout.delimiter == "," or layout.quoted else False
+            delimiter=layout.delimiter, quote_char='"' if layout.quotes_fields else False
         ),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=types, include_columns=list(wanted), null_values=[], strings_can_be_null=False
@@ -287,6 +292,7 @@ def derived(
 
 def faults(data: bytes, layout: Layout, vocabulary: Vocabulary, name: str) -> Iterator[FormatError]:
     """Find the lines that do not fit, by looking at every line."""
+    data = _with_whole_fields(data, layout)
     expected = f"{len(layout.roles)} columns ({shortened(' '.join(layout.roles))})"
     words = _label_words(data, layout, name)
     vocabulary = vocabulary.within(words)

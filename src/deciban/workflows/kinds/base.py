@@ -14,9 +14,8 @@ from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io import Contents
 from deciban.io.contents import ContentKind
-from deciban.io.reader import Input, read_input
+from deciban.io.reader import Input, read_input, read_two_files
 from deciban.io.recognition import Recognized
-from deciban.io.two_files import read_two_files
 from deciban.io.units import of_probabilities
 from deciban.messages import NEGATED, Message, counted, names_apart
 from deciban.models.score_model import ScoreModel

@@ -1,9 +1,10 @@
-"""Names of trials that do not fit in memory, in files of their own; see `deciban.io.validation`."""
+"""Names of the trials of a submission and of a list, in memory or in files, and how the two differ."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,19 +17,27 @@ from deciban._arrow import to_numpy
 from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.errors import FormatError, InputError
 from deciban.io.contents import ContentKind, Contents
-from deciban.io.formats.parquet import row_places
+from deciban.io.formats import Options
 from deciban.io.memory import memory_for_trials
-from deciban.io.shards.contents import contents_in_batches, is_readable_in_batches, plain_text_files
+from deciban.io.reader import read_contents, text_faults
 from deciban.io.shards.database import Database, database
-from deciban.io.shards.files import is_columnar, table_files
-from deciban.io.shards.text import faults_in_blocks, lines_of_rows
+from deciban.io.shards.files import is_columnar, open_files, table_files
+from deciban.io.shards.text import (
+    contents_in_batches,
+    faults_in_blocks,
+    is_readable_in_batches,
+    lines_of_rows,
+    plain_text_files,
+)
 from deciban.io.shards.writing import TableWriter
-from deciban.io.source import Source
-from deciban.io.validation import SHOWN, Differences, Fault
 from deciban.messages import Message, counted
 from deciban.trials import Trials
-from deciban.trials.joining.renaming import Renamed
-from deciban.types import AnyArray
+from deciban.trials.joining.lookup import Wanted
+from deciban.trials.joining.renaming import Renamed, near_names
+from deciban.types import AnyArray, IntArray
+
+SHOWN = 5
+"""So many of the trials that have a fault are shown."""
 
 _ROWS = 1 << 18
 """Rows that are compared at once where they should be the same."""
@@ -51,6 +60,131 @@ def are_readable(inputs: Sequence[tuple[PathLike, ContentKind, Mapping[str, Any]
                 "are read in batches. Allow more memory (memory=, --memory)."
             )
     return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fault:
+    """Trials with one fault: how many, and the rows and names of the first of them."""
+
+    n: int
+    first: Sequence[tuple[int, str]]
+
+    @property
+    def rows(self) -> list[int]:
+        """Rows of the first."""
+        return [row for row, _ in self.first]
+
+    def shown(self, places: Mapping[int, str]) -> list[tuple[str, str]]:
+        """Places and names of the first."""
+        return [(places[row], name) for row, name in self.first]
+
+
+def _fault(trials: Trials, rows: IntArray) -> Fault:
+    return Fault(len(rows), [(int(row), trials.name_of(int(row))) for row in rows[:SHOWN]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Differences:
+    """How trials differ from those of a list.
+
+    Attributes
+    ----------
+    again, lacking, extra : Fault
+        Trials that are there more often than in the list; trials that only the list has; trials that it does not have.
+    most : int
+        How often the list has a trial, at most.
+    moved : tuple of int, str, str; or None
+        The first row in another order, its name, and the name that the list has there.
+    """
+
+    again: Fault
+    lacking: Fault
+    extra: Fault
+    most: int
+    moved: tuple[int, str, str] | None = None
+
+
+def _copies(trials: Trials) -> tuple[IntArray, IntArray]:
+    """For every row how many rows before it hold its trial, and for first rows how many rows hold it in all."""
+    first, later = Wanted(trials).surplus
+    before, times = np.zeros(len(trials), np.int64), np.ones(len(trials), np.int64)
+    np.add.at(times, first, 1)
+    order = np.argsort(first, kind="stable")
+    starts = np.flatnonzero(np.diff(first[order], prepend=-1))
+    before[later[order]] = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order))) + 1
+    return before, times
+
+
+class NamesInMemory:
+    """The names of the trials of one input.
+
+    Parameters
+    ----------
+    source : path
+    given : mapping
+        How it is read.
+    need : {"index", "scores"}
+    rename : function, optional
+        Gives trials the names by which they are compared.
+
+    Raises
+    ------
+    FormatError, OSError
+    """
+
+    def __init__(
+        self, source: PathLike, given: Mapping[str, Any], need: ContentKind, rename: Callable[[Trials], Renamed] | None
+    ) -> None:
+        self.contents = read_contents(source, need=need, **given)
+        assert self.contents.index is not None  # noqa: S101  # it was asked for
+        read = self.contents.systems[0].trials if need == "scores" else self.contents.index.trials
+        named = Renamed(read) if rename is None else rename(read)
+        self.trials, self.n_changed = named.trials, named.n_changed
+        self._read = read
+
+    @staticmethod
+    def faults_of_text(path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
+        """Yield the lines of a text file that cannot be read."""
+        return text_faults(path, **given)
+
+    @property
+    def name(self) -> str:
+        """What messages call the input."""
+        return self.trials.origin.name
+
+    def read_message(self, kind: str, more: str) -> Message:
+        """Return the message on how the input was read."""
+        origin = self._read.origin
+        return Message(kind, origin.name, f"{origin.reading}   {counted(len(self._read), 'trial')}{more}")
+
+    def places(self, rows: Sequence[int]) -> dict[int, str]:
+        """Return the places of rows in words, found together: to find one takes a pass over the file."""
+        own = sorted(set(rows))
+        return dict(zip(own, self.trials.origin.where_all(own), strict=True))
+
+    def differences(self, listed: NamesInMemory) -> Differences | None:
+        """Compare the trials with those of a list; None if both are the same in the same order."""
+        given, wanted = self.trials, listed.trials
+        found, back = Wanted(wanted).find(given).rows, Wanted(given).find(wanted).rows
+        if found is None or back is None:
+            return None
+        (given_before, given_times), (wanted_before, wanted_times) = _copies(given), _copies(wanted)
+        unknown = back < 0
+        again = np.flatnonzero(given_before >= np.where(unknown, 1, wanted_times[back]))
+        lacking = np.flatnonzero((found < 0) | (wanted_before >= given_times[found]))
+        extra = np.flatnonzero(unknown)
+        faults = _fault(given, again), _fault(wanted, lacking), _fault(given, extra)
+        if any(one.n for one in faults):
+            return Differences(*faults, int(wanted_times.max(initial=1)))
+        moved = given.codes_in(wanted) != wanted.codes_in(wanted)
+        row = int(np.argmax(moved))
+        names = (row, given.name_of(row), wanted.name_of(row)) if np.any(moved) else None
+        return Differences(*faults, int(wanted_times.max(initial=1)), names)
+
+    def near(self, listed: NamesInMemory) -> str:
+        """Return the hint on names that differ in how they are written."""
+        found = near_names(self.trials, listed.trials)
+        return "" if found is None else f"of the trials of the list, {found}: --ids {found.option}"
 
 
 @contextmanager
@@ -136,9 +270,8 @@ class NamesOnDisk:
         """What messages call the places of some rows."""
         files, name = table_files(self._source), self.name
         if all(is_columnar(file.path) for file in files):
-            sources = [Source(file.path) for file in files]
-            place = row_places(sources) if all(one.kind == "Parquet" for one in sources) else None
-            return {row: f"{name}, row {row}" if place is None else place(row) for row in rows}
+            table = open_files(self._source, files, Options(columns=self._given["columns"]), at_once=True)
+            return {row: table.where(row) for row in rows}
         found: dict[int, str] = {}
         first = at = 0
         for opened in plain_text_files(files, **self._given):

@@ -1,0 +1,314 @@
+"""Tables as rows that are read when they are asked for: as a whole, or batch by batch."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import pyarrow as pa
+
+from deciban.errors import DecibanError, FormatError, TrialError
+from deciban.io.contents import RowError
+from deciban.io.formats import Options
+from deciban.trials.frames.columns import METADATA, description, is_text_or_bytes
+from deciban.types import AnyArray
+
+
+class Rows(ABC):
+    """Some rows of a table. Can be pickled.
+
+    Attributes
+    ----------
+    name : str
+        What messages call them: file and place in it.
+    n_rows : int
+        Of a matrix more than there are, if not all cells are trials.
+    n_bytes : int
+        Of the file that they are in, by which what it promises is judged.
+    """
+
+    name: str
+    n_rows: int
+    n_bytes: int = 0
+
+    @abstractmethod
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """Read columns, in this order.
+
+        Raises
+        ------
+        FormatError, OSError
+            If they cannot be read, or are not what they were.
+        """
+
+    def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
+        """Return the place of a row in words, or of all rows; ``columns`` name the columns in question."""
+        del columns  # they are all in one table
+        return self.name if row is None else f"{self.name}, row {row}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldRows(Rows):
+    """Rows in memory.
+
+    Attributes
+    ----------
+    name : str
+    held : pyarrow.Table
+    n_bytes : int
+    """
+
+    name: str
+    held: pa.Table
+    n_bytes: int = 0
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """See `Rows`."""
+        return len(self.held)
+
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """See `Rows.table`."""
+        table = self.held.select(list(columns))
+        table.validate(full=True)
+        return table
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Neighbouring rows from ``start`` up to ``stop``, which is left out."""
+
+    rows: Rows
+    start: int
+    stop: int
+
+    @classmethod
+    def all_of(cls, rows: Rows) -> Range:
+        """All rows."""
+        return cls(rows, 0, rows.n_rows)
+
+    def table(self, columns: Sequence[str]) -> pa.Table:
+        """Read columns, in this order."""
+        table, n = self.rows.table(columns), self.stop - self.start
+        return table if n == self.rows.n_rows else table.slice(self.start, n)
+
+
+def table_of_ranges(ranges: Sequence[Range], columns: Sequence[str]) -> pa.Table:
+    """Read columns of several ranges as one table; if types differ, take the type that has room for both."""
+    parts = [one.table(columns) for one in ranges]
+    return parts[0] if len(parts) == 1 else pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
+
+
+def place_in(ranges: Sequence[Range], row: int | None, columns: Sequence[str] = ()) -> str:
+    """Return the place of a row of several ranges in words; for None, the names of the ranges."""
+    if row is None:
+        return " and ".join(one.rows.where(None, columns) for one in ranges)
+    stops = [*accumulate(one.stop - one.start for one in ranges)]
+    at = min(bisect_right(stops, row), len(ranges) - 1)
+    one = ranges[at]
+    return one.rows.where(one.stop + row - stops[at], columns)
+
+
+@dataclass(frozen=True, eq=False)
+class RowTable:
+    """A table of rows that are read when they are asked for.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    schema : pyarrow.Schema
+        With what the metadata of all files say.
+    rows : tuple of Rows
+    reading : str
+        How it was understood, for messages.
+    partitions : tuple of str
+        Columns that are conditions whatever they are called.
+    system : str
+        What a single system of it is called.
+    is_double : frozenset of str
+        Columns of floats that some file has as float64.
+    paths : tuple
+        What the user named.
+    kept : object
+        What has to live as long as it.
+    told : bool
+        Whether the metadata say what columns are, and nothing that a user says of columns and words counts.
+    target : str, optional
+        Of two files, the column that says whether a row is of that of targets.
+    """
+
+    name: str
+    schema: pa.Schema
+    rows: tuple[Rows, ...]
+    reading: str
+    partitions: tuple[str, ...] = ()
+    system: str = "system"
+    is_double: frozenset[str] = frozenset()
+    paths: tuple[Any, ...] = ()
+    kept: Any = None
+    told: bool = False
+    target: str | None = None
+
+    @classmethod
+    def of_table(cls, table: pa.Table, name: str, reading: str, n_bytes: int) -> RowTable:
+        """A table in memory."""
+        return cls(name, table.schema, (HeldRows(name, table, n_bytes),), reading)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all pieces."""
+        return sum(one.n_rows for one in self.rows)
+
+    @property
+    def ranges(self) -> list[Range]:
+        """All rows."""
+        return [Range.all_of(one) for one in self.rows]
+
+    def where(self, row: int) -> str:
+        """The place of a row of the whole table in words."""
+        return place_in(self.ranges, row)
+
+
+@contextmanager
+def placed(rows: Rows, columns: Sequence[str], taken: AnyArray | None = None) -> Iterator[None]:
+    """Add the place of a fault to its message; ``taken`` are the numbers of the rows, if only some were read."""
+
+    def place(row: int | None) -> str:
+        return rows.where(row if row is None or taken is None else int(taken[row]), columns)
+
+    try:
+        yield
+    except RowError as error:
+        raise error.kind(f"{place(error.row)}: {error}.") from error
+    except TrialError as error:
+        raise FormatError(f"{place(error.index)}: {error.before}here{error.after}") from error
+    except DecibanError as error:
+        raise type(error)(f"{rows.where(None, columns)}: {error}") from error
+    except pa.ArrowInvalid as error:  # bytes are taken for text, which they may not be
+        raise FormatError(
+            f"{rows.where(None, columns)}: a column of {', '.join(columns)} holds what cannot be read ({error}). Write "
+            "the file again, with text in UTF-8."
+        ) from error
+
+
+def refuse_equal_names(names: Sequence[str], name: str) -> None:
+    """Refuse a table of which two columns are called the same.
+
+    Raises
+    ------
+    FormatError
+    """
+    if len(set(names)) < len(names):
+        twice, _ = Counter(names).most_common(1)[0]
+        raise FormatError(f"{name}: two columns are called {twice!r}. Rename one.")
+
+
+def table_schema(schemas: Sequence[tuple[str, pa.Schema]], partitions: Sequence[str], options: Options) -> pa.Schema:
+    """Return the schema of files that are read as one table, with a column of text for each partition.
+
+    Parameters
+    ----------
+    schemas : sequence of (str, pyarrow.Schema)
+        What messages call each file, and its schema.
+    partitions : sequence of str
+        Names of the columns that folders name.
+    options : Options
+
+    Raises
+    ------
+    FormatError
+        If a file has other columns than the first one, or other metadata.
+    """
+    first_name, whole = schemas[0]
+    refuse_equal_names(whole.names, first_name)
+    for name, schema in schemas:
+        require_alike(schema, whole, name, first_name)
+    whole = _without_nulls(whole, [schema for _, schema in schemas])
+    for name in partitions:
+        if name in whole.names:
+            raise FormatError(f"{first_name}: {name} is a column and a partition. Leave out one of them.")
+        whole = whole.append(pa.field(name, pa.string()))
+    return described_together(whole, schemas, options)
+
+
+def _without_nulls(whole: pa.Schema, schemas: Sequence[pa.Schema]) -> pa.Schema:
+    """The same with the type that other files give a column of which the first one has no value."""
+    for at, field in enumerate(whole):
+        if pa.types.is_null(field.type):
+            kinds = (own.field(field.name).type for own in schemas)
+            found = next((kind for kind in kinds if not pa.types.is_null(kind)), field.type)
+            whole = whole.set(at, field.with_type(found))
+    return whole
+
+
+def require_alike(schema: pa.Schema, first: pa.Schema, name: str, first_name: str) -> None:
+    """Refuse a file with other columns than the first one, or with one that holds something else.
+
+    Raises
+    ------
+    FormatError
+    """
+    if sorted(schema.names) != sorted(first.names):
+        raise FormatError(
+            f"{name}: has the columns {', '.join(schema.names)}, the first file {', '.join(first.names)} "
+            f"({first_name}). Files that are read as one table have the same columns."
+        )
+    for field in schema:
+        there, expected = _family(field.type), _family(first.field(field.name).type)
+        if there != expected and "null" not in (there, expected):
+            raise FormatError(
+                f"{name}: column {field.name} holds {there} ({field.type}), in {first_name} it holds {expected} "
+                f"({first.field(field.name).type}). Files that are read as one table hold the same: write one again."
+            )
+
+
+def _family(kind: pa.DataType) -> str:
+    """What columns hold, as far as files of one table must agree on it."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if is_text_or_bytes(kind):
+        return "text"
+    is_number = pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)
+    return "numbers" if is_number else str(kind)
+
+
+def described_together(whole: pa.Schema, parts: Sequence[tuple[str, pa.Schema]], options: Options) -> pa.Schema:
+    """A schema with what the metadata of all files say that are read as one table.
+
+    Parameters
+    ----------
+    whole : pyarrow.Schema
+    parts : sequence of (str, pyarrow.Schema)
+        What messages call each file, and its schema.
+    options : Options
+
+    Raises
+    ------
+    FormatError
+        If they say different things.
+    """
+    described = [description(schema) for _, schema in parts]
+    first, first_name = described[0], parts[0][0]
+    for (name, _), other in zip(parts, described, strict=True):
+        for word in ("roles", "log10", "is_from_lr", "class_scores"):
+            overruled = options.columns is not None if word == "roles" else word == "log10" == options.unit
+            if not overruled and (first.get(word) or None) != (other.get(word) or None):
+                raise FormatError(
+                    f"{name}: its metadata say {word} = {other.get(word)}, those of {first_name} "
+                    f"{first.get(word)}. Files that are read as one table must mean the same: write one of them again."
+                )
+        if ("classes" in first) != ("classes" in other):
+            with_list, without = (name, first_name) if "classes" in other else (first_name, name)
+            raise FormatError(f"{with_list} lists all classes, {without} does not. Write one of them again.")
+    listed = [one["classes"] for one in described if isinstance(one.get("classes"), list)]
+    if not listed:
+        return whole
+    classes = list(dict.fromkeys(str(name) for names in listed for name in names))
+    return whole.with_metadata({**(whole.metadata or {}), METADATA: json.dumps(first | {"classes": classes}).encode()})
