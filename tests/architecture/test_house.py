@@ -40,7 +40,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 59_400, "modules": 364}
+MOST = {"code lines": 58_980, "modules": 362}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 

@@ -90,7 +90,7 @@ def test_lengths_must_agree(tmp_path):
         (b"1.5\n1,5\n2\n", "scores", ":2: "),
         (b"1.5\n1e999\n", "scores", ":2: the score '1e999' is beyond the largest float"),
         (b"# nothing\n", "scores", "the file is empty"),
-        (b"score\n", "scores", "cannot tell|holds no trial"),
+        (b"score\n", "scores", ":1: holds a header, 'score', and no row"),
         (b"1.5\n2 3\n" + b"1\n" * 20, "scores", ":2: expected 1 columns .*, got 2"),
         (b"a\nb\n", "scores", ":1: cannot tell which column is the score"),
         (b"0\n1\n", None, "could be rows 'score' or rows 'label'"),

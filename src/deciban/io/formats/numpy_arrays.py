@@ -53,7 +53,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.lib import format as npy_format
 
-from deciban._arrow import compute as pc
 from deciban.errors import FormatError
 from deciban.io.columns.headers import parse_columns
 from deciban.io.columns.values import truth_of
@@ -68,9 +67,12 @@ from deciban.io.matrices.numpy_files import (
     as_names,
     as_scores,
     as_truth,
+    class_key_of,
+    n_classes_of,
     of_one_hot,
     read_array,
     read_header,
+    text_of_names,
     truth_by_words,
     write_archive,
 )
@@ -78,7 +80,7 @@ from deciban.io.source import Source
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
 from deciban.trials.frames.columns import check_same_trials, numbered_in_order
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, SINGLE
-from deciban.types import AnyArray, IntArray
+from deciban.types import AnyArray
 
 
 def read_npy(source: Source, options: Options) -> Contents:
@@ -123,15 +125,6 @@ def _of_vector(array: AnyArray, trials: Trials, options: Options) -> Contents:
 def _system(values: AnyArray, trials: Trials, options: Options, name: str | None = None) -> Scores:
     score = np.ascontiguousarray(as_scores(values, trials.origin.name))
     return options.system(trials, score, name or options.name or "system")
-
-
-def class_key_of(trials: Trials, labels: IntArray) -> ClassKey:
-    """A class key whose classes are called 0, 1, ... up to the largest label, and at least 0 and 1."""
-    return ClassKey(trials, tuple(map(str, range(_n_classes(labels)))), labels)
-
-
-def _n_classes(labels: IntArray) -> int:
-    return max(2, int(labels.max()) + 1)
 
 
 def _of_matrix(matrix: AnyArray, trials: Trials, options: Options) -> Contents:
@@ -209,7 +202,7 @@ def _array_of(contents: Contents, name: str) -> AnyArray:
         raise FormatError(f"npy has no room for the names of the classes of {name}. Choose npz or parquet (--to).")
     if isinstance(table, ClassScores):
         return table.score
-    if len(table.classes) != _n_classes(table.label):
+    if len(table.classes) != n_classes_of(table.label):
         raise FormatError(
             f"npy cannot say that there are {len(table.classes)} classes when the last ones do not occur in {name}. "
             "Choose npz or parquet (--to)."
@@ -436,11 +429,6 @@ def _is_grid(names: dict[str, pa.Array]) -> bool:
     return tuple(names) == ("enroll_names", "test_names")
 
 
-_HARMLESS = 256 << 20
-_WASTE = 4
-"""Text of more bytes than the former may be this many times longer than the names in it."""
-
-
 def read_npz(source: Source, options: Options) -> Contents:
     """Read a file of this format."""
     with only_format_errors(source.name, "an archive of NumPy arrays"), Archive(source) as archive:
@@ -499,11 +487,11 @@ def _class_arrays(contents: Contents) -> dict[str, AnyArray]:
     scores, key = contents.class_scores, contents.class_key
     arrays: dict[str, AnyArray] = {}
     if scores is not None:
-        arrays |= {"classes": _text(pa.array(scores.classes), "classes"), "score": scores.score}
+        arrays |= {"classes": text_of_names(pa.array(scores.classes), "classes"), "score": scores.score}
     if key is not None:
         if scores is not None and scores.classes != key.classes:
             raise FormatError("npz: scores and key have different classes, or in another order. Write two files.")
-        arrays |= {"classes": _text(pa.array(key.classes), "classes"), "label": key.label}
+        arrays |= {"classes": text_of_names(pa.array(key.classes), "classes"), "label": key.label}
     return arrays
 
 
@@ -514,15 +502,15 @@ def _trial_arrays(trials: Trials, name: str, *, is_grid: bool) -> dict[str, AnyA
             raise FormatError(f"{name}: the trials have no names and are not all rows of a table in order. Name them.")
     elif is_grid:
         for side, names in zip(trials.sides, trials.names, strict=True):
-            arrays[f"{side}_names"] = _text(names, f"{side}_names")
+            arrays[f"{side}_names"] = text_of_names(names, f"{side}_names")
         if trials.mask is not None:
             arrays["mask"] = trials.mask
     else:
         for side, names, codes in zip(trials.sides, trials.names, trials.codes, strict=True):
             if len(names) == len(codes) and np.array_equal(codes, np.arange(len(codes))):
-                arrays[side] = _text(names, side)
+                arrays[side] = text_of_names(names, side)
             else:
-                arrays |= {side: codes, f"{side}_names": _text(names, f"{side}_names")}
+                arrays |= {side: codes, f"{side}_names": text_of_names(names, f"{side}_names")}
     return arrays | _condition_arrays(trials)
 
 
@@ -534,21 +522,8 @@ def _condition_arrays(trials: Trials) -> dict[str, AnyArray]:
             raise FormatError(
                 f"npz has no room for missing values, and {array} has {column.null_count:,}. Use parquet."
             )
-        values = _text(column, array) if column.type == pa.string() else column.to_numpy(zero_copy_only=False)
+        values = text_of_names(column, array) if column.type == pa.string() else column.to_numpy(zero_copy_only=False)
         if values.dtype.kind not in "biufU":
             raise FormatError(f"npz has no room for {column.type} values, as {array} has. Use parquet (--to).")
         arrays[array] = values
     return arrays
-
-
-def _text(names: pa.Array, array: str) -> AnyArray:
-    if pc.any(pc.match_substring(names, "\0")).as_py():
-        raise FormatError(f"npz has no room for NUL characters, which {array} has. Use parquet (--to).")
-    lengths = pc.utf8_length(names)
-    n_bytes = 4 * len(names) * (pc.max(lengths).as_py() or 0)
-    if n_bytes > max(_HARMLESS, _WASTE * 4 * (pc.sum(lengths).as_py() or 0)):
-        raise FormatError(
-            f"npz: {array} would be {n_bytes:,} bytes long, for NumPy makes every name as long as the longest. Choose "
-            "parquet (--to)."
-        )
-    return np.array(names.to_pylist(), np.str_)

@@ -18,6 +18,7 @@ from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError
 from deciban.io.columns.values import truth_of
 from deciban.io.source import Source
+from deciban.trials import ClassKey, Trials
 from deciban.types import AnyArray, BoolArray, IntArray, ScoreArray
 
 MAGIC = b"\x93NUMPY"
@@ -345,3 +346,38 @@ def write_archive(arrays: Mapping[str, AnyArray], stream: IO[bytes]) -> None:
             entry.external_attr = 0o644 << 16
             with archive.open(entry, "w", force_zip64=True) as member:
                 npy_format.write_array(member, np.asanyarray(array), allow_pickle=False)
+
+
+def class_key_of(trials: Trials, labels: IntArray) -> ClassKey:
+    """A class key whose classes are called 0, 1, ... up to the largest label, and at least 0 and 1."""
+    return ClassKey(trials, tuple(map(str, range(n_classes_of(labels)))), labels)
+
+
+def n_classes_of(labels: IntArray) -> int:
+    """Return how many classes labels from 0 stand for, at least two."""
+    return max(2, int(labels.max()) + 1)
+
+
+_HARMLESS = 256 << 20
+_WASTE = 4
+"""Text of more bytes than the former may be this many times longer than the names in it."""
+
+
+def text_of_names(names: pa.Array, array: str) -> AnyArray:
+    """Return names as an array of NumPy.
+
+    Raises
+    ------
+    FormatError
+        If they contain NUL characters, or the array would be mostly padding.
+    """
+    if pc.any(pc.match_substring(names, "\0")).as_py():
+        raise FormatError(f"npz has no room for NUL characters, which {array} has. Use parquet (--to).")
+    lengths = pc.utf8_length(names)
+    n_bytes = 4 * len(names) * (pc.max(lengths).as_py() or 0)
+    if n_bytes > max(_HARMLESS, _WASTE * 4 * (pc.sum(lengths).as_py() or 0)):
+        raise FormatError(
+            f"npz: {array} would be {n_bytes:,} bytes long, for NumPy makes every name as long as the longest. Choose "
+            "parquet (--to)."
+        )
+    return np.array(names.to_pylist(), np.str_)
