@@ -3,7 +3,7 @@
 import pytest
 
 from deciban.errors import InputError
-from deciban.io.memory import LIBRARIES, allowed_memory, free_memory
+from deciban.memory import LIBRARIES, allowed_memory, free_memory
 from deciban.workflows import Scale
 
 

@@ -16,7 +16,6 @@ from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.engines.class_bands import BandsInPieces, ReplicatesInPieces
 from deciban.engines.class_problems import TrialBlock, blocks_of
-from deciban.errors import InputError
 from deciban.evaluation.multiclass.class_figures import ClassFigure
 from deciban.evaluation.multiclass.curve_costs import CURVE, STEP, AtHand, Place, SureCurve, axis_of
 from deciban.evaluation.multiclass.influences import lose_nothing, no_loss, remarks_on_classes
@@ -26,6 +25,7 @@ from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
+from deciban.memory import memory_error
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials.passes import Engine, Locked, Work
 from deciban.trials.sources import Piece, ShardSource
@@ -238,11 +238,9 @@ class InfluencesInPieces:
         for name in portions.names:
             size = _bytes_of(portions.size(name), design)
             if size > self.memory:
-                raise InputError(
-                    f"units: {len(self.who.units.keys):,} of them, and sums of the influences of each take "
-                    f"{size / 1e6:,.0f} MB, where {self.memory / 1e6:,.0f} MB are allowed. Allow more (memory=, "
-                    "--memory), or take every segment for a unit (leave --units out)."
-                )
+                what = f"units: there are {len(self.who.units.keys):,}, and influences are added up for each"
+                way = "take every segment for a unit (leave --units out)"
+                raise memory_error(what, needed=size, given=self.memory, way=way)
             if some and taken + size > room:
                 yield some
                 some, taken = [], 0

@@ -9,17 +9,14 @@ import numpy as np
 
 from deciban._files import ScratchFolder
 from deciban.core.ranks.counts import SortedClass, whole_if_possible
-from deciban.engines.sorting import BYTES_PER_GROUPED, Ascending, Ranges, SortedFiles, borders_of
+from deciban.engines.sorting import Ascending, Ranges, SortedFiles, borders_of
 from deciban.evaluation.summary import Summary, TwoClassFigures
-from deciban.io.memory import give_back
+from deciban.memory import Cost, give_back, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes
 from deciban.trials.passes import Engine
 from deciban.trials.sources import Piece, ShardSource, Wanted
 from deciban.types import FloatArray, ScoreArray
-
-_BYTES_PER_HELD = {False: 80, True: 160}
-"""What a trial takes that is sorted and evaluated in memory, without weights and with them."""
 
 _TIMES_SORTED = {False: 2, True: 8}
 """How often its size a range takes while it is sorted."""
@@ -68,7 +65,7 @@ def summarize_shards(
     asked, kind = figures or TwoClassFigures(), np.dtype(np.float64 if source.is_double else np.float32)
     work = Ascending(system, kind)
     work.rows_per_batch = rows_at_once(source, engine, memory)
-    if source.n_rows * _BYTES_PER_HELD[source.has_weights] <= memory:
+    if source.n_rows <= rows_that_fit(memory, Cost.HELD_WEIGHTED if source.has_weights else Cost.HELD):
         return _held(source, engine, work, asked)
     from deciban.engines.by_value import summarize_by_value
 
@@ -78,7 +75,9 @@ def summarize_shards(
 
 def rows_at_once(source: ShardSource, engine: Engine, memory: int) -> int:
     """How many rows a thread sorts at once: all of them take a quarter of the memory, if pieces allow it."""
-    return int(np.clip(memory // (4 * engine.n_at_once * source.bytes_per_row()), _FEWEST_ROWS, _MOST_ROWS))
+    return rows_that_fit(
+        memory / 4, source.bytes_per_row(), at_once=engine.n_at_once, fewest=_FEWEST_ROWS, most=_MOST_ROWS
+    )
 
 
 def _held(source: ShardSource, engine: Engine, work: Ascending, figures: TwoClassFigures) -> Summary:
@@ -116,7 +115,7 @@ def _by_files(source: ShardSource, engine: Engine, memory: int, work: Ascending,
     """Sort trials in temporary files."""
     size = work.kind.itemsize + (8 if source.has_weights else 0)
     n_threads = engine.n_at_once if engine.shares_memory else len(os.sched_getaffinity(0))
-    most = max(memory // (2 * n_threads * size * _TIMES_SORTED[source.has_weights]), 1)
+    most = rows_that_fit(memory / 2, size * _TIMES_SORTED[source.has_weights], at_once=n_threads)
     n_ranges = int(np.ceil(source.n_rows * _UNLIKE / most))
     borders = borders_of(_sample(source.pieces, work), n_ranges)
     folder = ScratchFolder()
@@ -127,7 +126,7 @@ def _by_files(source: ShardSource, engine: Engine, memory: int, work: Ascending,
         ranges = files.settled(most)
         n = [sum(one[c].n for one in ranges) for c in (0, 1)]
         require_two_classes(n, source.name, has_weights=source.has_weights)
-        step = memory // (2 * n_threads * BYTES_PER_GROUPED)
+        step = rows_that_fit(memory / 2, Cost.GROUPED, at_once=n_threads)
         found = SortedFiles(path, ranges, figures, step).sort(n_threads)
     folder.remove()  # what is mapped stays on the disk until nobody has it
     give_back()

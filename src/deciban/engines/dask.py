@@ -23,6 +23,7 @@ from deciban._files import ScratchFolder
 from deciban._version import __version__
 from deciban.engines.threads import CountingEngine
 from deciban.errors import ClusterError, InputError
+from deciban.memory import Cost, rows_that_fit
 from deciban.messages import counted
 from deciban.steps import teller
 from deciban.trials.passes import W
@@ -265,10 +266,6 @@ _TASKS_PER_THREAD = 4
 """More tasks than threads even out what is slow; each holds a sum of its own, and moves it."""
 
 
-_BYTES_PER_ROW = 40
-
-"""What a row takes while it is read, sorted and summed up."""
-
 _ROWS_SENT = 2_000_000
 """Rows of which what is made comes here at once."""
 
@@ -389,7 +386,7 @@ class DaskEngine(CountingEngine):
             As of `run`.
         """
         self.n_passes += 1
-        rows = max(int(self._memory_per_thread(work.words) * _SHARE_FOR_ROWS / _BYTES_PER_ROW), 1)
+        rows = rows_that_fit(self._memory_per_thread(work.words) * _SHARE_FOR_ROWS, Cost.DISTRIBUTED)
         waiting = [Share(part, rows) for part in batches(pieces, min(rows, _ROWS_SENT))]
         with _Progress(self.client, pieces) as progress:
             keys: dict[str, Share] = {}
@@ -409,7 +406,7 @@ class DaskEngine(CountingEngine):
         if not pieces:
             return work
         per_thread = self._memory_per_thread(work.words, work.n_bytes)
-        rows = int(min(work.rows_per_batch, max(per_thread * _SHARE_FOR_ROWS / _BYTES_PER_ROW, 1)))
+        rows = rows_that_fit(per_thread * _SHARE_FOR_ROWS, Cost.DISTRIBUTED, most=work.rows_per_batch)
         n_tasks = _n_tasks(pieces, self.n_threads, work.n_bytes)
         own = [Share(part, rows) for part in shares(pieces, n_tasks)]
         with _Progress(self.client, pieces) as progress:

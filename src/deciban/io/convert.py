@@ -13,11 +13,11 @@ import numpy as np
 from deciban._files import PathLike, atomic_write, display_name
 from deciban._validate.classes import Prior
 from deciban._validate.ratios import unit_of
-from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.errors import FormatError, KeyMismatchError
 from deciban.io.columns.headers import Columns, unit_in_words
 from deciban.io.contents import ContentKind, Contents, Written, field_of, labels_in_words
 from deciban.io.formats import Format, by_name, for_ending, formats
-from deciban.io.memory import memory_for_trials, memory_of
+from deciban.io.memory import memory_of
 from deciban.io.reader import read_contents, read_input
 from deciban.io.source import require_one_stream
 from deciban.io.units import (
@@ -31,6 +31,7 @@ from deciban.io.units import (
     require_class_units,
 )
 from deciban.io.writing import put, refuse_overwriting, target_name
+from deciban.memory import memory_error, memory_for_trials
 from deciban.messages import Message, as_message, counted
 from deciban.trials import Key
 from deciban.trials.joining.join import refuse_conflicts
@@ -122,10 +123,7 @@ def convert(
         if not reason:
             return _in_batches(source, target, read, given)
         if memory is not None:
-            raise InputError(
-                f"memory: {display_name(source)} does not fit in it, and {reason}. Allow more memory (memory=, "
-                "--memory)."
-            )
+            raise memory_error(f"memory: {display_name(source)} does not fit in it, and {reason}")
     found = read_input(source, need=what, **given).contents
     contents = read.add(found)
     messages = list(read.messages(found.origin.name))

@@ -14,10 +14,9 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._files import PathLike, ScratchFolder, display_name
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats.parquet import row_places
-from deciban.io.memory import memory_for_trials
 from deciban.io.shards.contents import contents_in_batches, is_readable_in_batches, plain_text_files
 from deciban.io.shards.database import Database, database
 from deciban.io.shards.files import is_columnar, table_files
@@ -25,6 +24,7 @@ from deciban.io.shards.text import faults_in_blocks, lines_of_rows
 from deciban.io.shards.writing import TableWriter
 from deciban.io.source import Source
 from deciban.io.validation import SHOWN, Differences, Fault
+from deciban.memory import memory_error, memory_for_trials
 from deciban.messages import Message, counted
 from deciban.trials import Trials
 from deciban.trials.joining.renaming import Renamed
@@ -46,10 +46,8 @@ def are_readable(inputs: Sequence[tuple[PathLike, ContentKind, Mapping[str, Any]
         if str(path) == "-" or not all(is_readable_in_batches(one.path, need, how) for one in table_files(path)):
             if memory is None:
                 return False
-            raise InputError(
-                f"memory: {display_name(path)} does not fit in it, and only Parquet, Arrow and text without classes "
-                "are read in batches. Allow more memory (memory=, --memory)."
-            )
+            what = f"memory: {display_name(path)} does not fit in it, and only Parquet, Arrow and text without classes "
+            raise memory_error(f"{what}are read in batches")
     return True
 
 

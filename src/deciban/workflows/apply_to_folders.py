@@ -27,6 +27,7 @@ from deciban.io.shards.truth import Range, cut
 from deciban.io.shards.writing import TableWriter, in_order, threads_for
 from deciban.io.source import TwoFiles
 from deciban.io.writing import target_name
+from deciban.memory import memory_error
 from deciban.messages import Message, counted
 from deciban.steps import teller
 from deciban.types import Progress
@@ -100,11 +101,11 @@ def _is_parquet(out: PathLike) -> bool:
 
 
 def _no_folder(out: PathLike) -> InputError:
-    return InputError(
+    what = (
         f"{target_name(out)}: names a file that is not Parquet, and scores that do not fit in memory are written in "
-        "batches to Parquet. Name a folder or a Parquet file (-o llrs/, -o llrs.parquet), or allow more memory "
-        "(memory=, --memory)."
+        "batches to Parquet"
     )
+    return memory_error(what, way="name a folder or a Parquet file (-o llrs/, -o llrs.parquet)")
 
 
 def require_writable(paths: Sequence[PathLike | TwoFiles], out: PathLike, options: Options, *, to: str | None) -> None:
@@ -226,10 +227,8 @@ def _opened(path: PathLike, what: ToApply, options: Options) -> RowTable:
 
 
 def _no_table(name: str) -> InputError:
-    return InputError(
-        f"{name}: a matrix, which is not written again in pieces. Write it as a table first (deciban "
-        "convert), or allow more memory (memory=, --memory)."
-    )
+    what = f"{name}: a matrix, which is not written again in pieces"
+    return memory_error(what, way="write it as a table first (deciban convert)")
 
 
 def _parts(group: int, groups: Sequence[Sequence[PathLike]], tables: Any, what: ToApply) -> Iterator[Part]:

@@ -20,7 +20,6 @@ from deciban.engines.class_counting import (
     totals_of,
 )
 from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
-from deciban.errors import InputError
 from deciban.evaluation.multiclass.class_bounds import within_class_bounds
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of
 from deciban.evaluation.multiclass.figures import ClassFigures
@@ -28,6 +27,7 @@ from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import ScoreChecks
 from deciban.evaluation.unit_trials import Resampling
+from deciban.memory import memory_error
 from deciban.models.class_limits import calibration_in_pieces
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource
@@ -149,7 +149,5 @@ def _refuse(options: Options) -> None:
         If there is such.
     """
     if options.how_sure.intervals and options.how_sure.optimism:
-        raise InputError(
-            "optimism: corrected minima of many classes need all segments in memory, and these are read in pieces. "
-            "Leave it out, or allow more memory (memory=, --memory)."
-        )
+        what = "optimism: corrected minima of many classes need all segments in memory, and these are read in pieces"
+        raise memory_error(what, way="leave it out")

@@ -21,7 +21,6 @@ from deciban.errors import InputError
 from deciban.evaluation.summary import summarize
 from deciban.evaluation.units import remark_on_llrs
 from deciban.io.cost_files import CostTable, read_costs
-from deciban.io.memory import memory_of
 from deciban.io.reader import Input
 from deciban.io.recognition import is_stream
 from deciban.io.shards.writing import in_order, threads_for
@@ -362,11 +361,8 @@ def _require_two_readings(path: PathLike, key: PathLike, options: Options) -> No
         raise InputError(
             f"{display_name(path)}: can be read once, and with a key scores are read twice. Write them to a file first."
         )
-    if options.scale.memory is not None and memory_of([path], key) > options.scale.n_bytes:
-        raise InputError(
-            f"key: {display_name(key)} and {display_name(path)} do not fit into the memory that is allowed, and what "
-            "decisions cost by a key is found in memory. Allow more (memory=, --memory), or leave out the key."
-        )
+    what = f"key: {display_name(key)} and {display_name(path)} are read as a whole to find what decisions cost"
+    options.scale.require_room(what, [path], key, way="leave out the key")
 
 
 def _kind_of(table: CostTable, model: ScoreModel | None, options: Options) -> AnyKind:

@@ -16,7 +16,6 @@ from deciban.errors import InputError
 from deciban.io.columns.headers import unit_in_words
 from deciban.io.cost_files import CostTable
 from deciban.io.formats import by_name
-from deciban.io.memory import memory_of
 from deciban.io.reader import Input
 from deciban.io.shards.contents import ReadAs
 from deciban.io.shards.files import Rows
@@ -77,11 +76,8 @@ def pieces_to_decide(path: PathLike, kind: AnyKind, options: Options) -> PiecesT
     how = how_to_read(kind, options.reading, options.scale)
     opened = opened_input(path, how)
     if isinstance(opened, Matrix) and kind.name != "two-class":
-        if memory_of([path]) > options.scale.n_bytes:
-            raise InputError(
-                f"{display_name(path)}: a matrix that does not fit into the memory that is allowed. Write it as a "
-                "table first (deciban convert), or allow more (memory=, --memory)."
-            )
+        what = f"{display_name(path)}: a matrix with a column for each class is read as a whole"
+        options.scale.require_room(what, [path], way="write it as a table first (deciban convert)")
         (file,) = ScoreFiles.of([path], None, options.reading).scores
         given = kind.read(file, options.reading, lambda _words: None)
         origin, n_rows = given.contents.origin, opened.shape[0]

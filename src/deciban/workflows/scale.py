@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from deciban._files import PathLike
 from deciban.errors import InputError
-from deciban.io.memory import allowed_memory, give_back_at_once, memory_for_trials
+from deciban.io.memory import memory_of
+from deciban.memory import allowed_memory, give_back_at_once, memory_error, memory_for_trials
 from deciban.trials.passes import Engine
 
 
@@ -58,6 +59,18 @@ class Scale:
     def n_bytes(self) -> int:
         """Bytes that trials may take: what is allowed, less what Python and its libraries take."""
         return memory_for_trials(self.memory)
+
+    def require_room(self, what: str, scores: Sequence[Any], key: Any = None, *, way: str = "") -> None:
+        """Refuse files that must be read as a whole and do not fit in the memory that the user allows.
+
+        Raises
+        ------
+        InputError
+            See `deciban.memory.memory_error`.
+        """
+        needed = 0 if self.memory is None else memory_of(scores, key)
+        if needed > self.n_bytes:
+            raise memory_error(what, needed=needed, given=self.n_bytes, way=way)
 
     @property
     def is_asked(self) -> bool:

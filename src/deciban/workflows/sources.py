@@ -12,10 +12,9 @@ import numpy as np
 
 from deciban._arrow import compute as pc
 from deciban._files import is_open_file
-from deciban.errors import InputError
-from deciban.io.memory import give_back_at_once
 from deciban.io.source import TwoFiles
 from deciban.io.units import became_logarithms, logarithms_of_probabilities
+from deciban.memory import give_back_at_once, memory_error
 from deciban.messages import NEGATED, Message
 from deciban.trials import Trials
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource
@@ -77,10 +76,8 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
         reading = replace(reading, ids=reading.renaming.for_scores_alone())
     for name, words in _WHOLE.items():
         if reading.says(name) and not (name == "from_classes" and options.kind == "two-class"):
-            raise InputError(
-                f"{name}: {words} need all trials in memory, and these are read in pieces. Allow more memory (memory=, "
-                "--memory), or write the scores anew first (deciban convert)."
-            )
+            what = f"{name}: {words} need all trials in memory, and these are read in pieces"
+            raise memory_error(what, way="write the scores anew first (deciban convert)")
     if any(isinstance(one, TwoFiles) for one in scores):
         refuse_options_of_keys(key, reading)
     given = {name: getattr(reading, name) for name in _SAME}

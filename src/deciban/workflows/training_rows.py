@@ -14,6 +14,7 @@ from deciban.analysis.fusion import FusionTask, analysed
 from deciban.core.ranks.counts import n_tied
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
+from deciban.memory import memory_error
 from deciban.messages import Message, names_apart
 from deciban.models.mapped import counting, mapped, ordered
 from deciban.models.score_model import ScoreModel
@@ -302,10 +303,8 @@ def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress)
     if not dev.kind.compares_systems:
         return _figures_of_classes(work, same)
     if dev.data is None or test.data is None:
-        raise InputError(
-            "train: what each system is worth to a fusion needs all trials in memory, and some are read in pieces. "
-            "Allow more memory (memory=, --memory), or leave it out."
-        )
+        what = "train: what each system is worth to a fusion needs all trials in memory, and some are read in pieces"
+        raise memory_error(what, way="leave it out")
     complete, other = dev.complete, test.complete
     if complete is None:
         return FusionFigures((), None)

@@ -29,15 +29,13 @@ from deciban.io.shards.writing import write_batches
 from deciban.io.source import Source
 from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
 from deciban.io.units import of_detection_llrs
+from deciban.memory import Cost, rows_that_fit
 from deciban.trials import Origin
 
 _BLOCK = 1 << 25
 """Most bytes of text that are parsed at once."""
 
 _LEAST_BLOCK = 1 << 20
-
-_TIMES_ITS_SIZE = 8
-"""Bytes of memory for each byte of text that is parsed."""
 
 
 def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) -> str | None:
@@ -121,7 +119,7 @@ def _pour(given: Any, out: IO[bytes]) -> None:
 def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> str:
     need = _need(found, how, of_key=of_key)
     asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
-    size = min(_BLOCK, max(how.memory // _TIMES_ITS_SIZE, _LEAST_BLOCK))
+    size = rows_that_fit(how.memory, Cost.TEXT, fewest=_LEAST_BLOCK, most=_BLOCK)
     if asked or found.needs_translation or not found.source.is_plain or found.source.size <= size:
         contents = read_input(Recognized(found.source.path, (found,)), need=need, unit=how.unit).contents
         table = table_of(contents)

@@ -25,6 +25,7 @@ from deciban.io.library_errors import only_format_errors
 from deciban.io.shards.files import Rows, RowTable
 from deciban.io.source import TwoFiles
 from deciban.io.two_files import name_of_both
+from deciban.memory import Cost, rows_that_fit, threads_that_fit
 from deciban.trials.frames.columns import is_text_or_bytes
 
 A = TypeVar("A")
@@ -159,13 +160,7 @@ def threads_for(largest: int, memory: int) -> int:
     >>> threads_for(10**9, 10**9)
     1
     """
-    fitting = memory // max(3 * _BYTES_AT_WORK * largest, 1)
-    return int(max(1, min(len(os.sched_getaffinity(0)), fitting)))
-
-
-_BYTES_AT_WORK = 150
-
-"""What a row takes while it is at work, about: names, scores, copies of both."""
+    return threads_that_fit(memory, Cost.WRITTEN * largest)
 
 
 ROWS = 1 << 20
@@ -174,11 +169,6 @@ ROWS = 1 << 20
 
 
 _FEWEST_ROWS = 1 << 12
-
-
-_BYTES_PER_ROW, _BYTES_PER_NUMBER = 250, 64
-
-"""Bytes of memory that a row takes when rows are joined by name, and that each number of a row takes."""
 
 
 def write_batches(path: Path, schema: pa.Schema, batches: Iterable[Any], *, memory: int | None = None) -> None:
@@ -219,7 +209,7 @@ def rows_of_group(schema: pa.Schema, memory: int | None) -> int:
     if memory is None:
         return ROWS
     n_numbers: int = sum(pa.types.is_floating(field.type) or pa.types.is_integer(field.type) for field in schema)
-    return min(max(memory // max(_BYTES_PER_ROW, _BYTES_PER_NUMBER * n_numbers), _FEWEST_ROWS), ROWS)
+    return rows_that_fit(memory, max(Cost.JOINED, Cost.NUMBER * n_numbers), fewest=_FEWEST_ROWS, most=ROWS)
 
 
 def _text_of(schema: pa.Schema) -> list[str]:
