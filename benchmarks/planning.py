@@ -1,7 +1,7 @@
 """Standard errors that plans predict, against those of simulated evaluations of that size.
 
 Pilots of 30 speakers with 3 segments each, all against all, are drawn again and again; each predicts the standard error
-of every figure for other numbers of speakers and segments (`deciban.analysis.designs.Planner`). Evaluations of that
+of every figure for other numbers of speakers and segments (`deciban.analysis.planning.Planner`). Evaluations of that
 size are drawn, too, and the standard deviation of their figures is what should have come out (first table); what their
 intervals say it is decides how wide these are (second table).
 
@@ -15,8 +15,8 @@ import argparse
 
 import numpy as np
 
-from deciban.analysis.designs import Goal, Planner
 from deciban.analysis.pilots import Pilot, pilot_of_trials
+from deciban.analysis.planning import Goal, Planner
 from deciban.core.resampling.units import together
 from deciban.evaluation import TwoClassFigures, evaluate
 

@@ -49,13 +49,13 @@ def _table(result: Any, style: str, **how: Any) -> str:
 
 
 def _arrow(result: Any, by: str) -> Any:
-    from deciban.tables.frames import arrow_of
+    from deciban.tables.text import arrow_of
 
     return arrow_of(result, by)
 
 
 def _frame(result: Any, by: str) -> Any:
-    from deciban.tables.frames import frame_of
+    from deciban.tables.text import frame_of
 
     return frame_of(result, by)
 
@@ -67,13 +67,13 @@ def _plots() -> ModuleType:
 
 
 def _page(result: Any, **how: Any) -> Any:
-    from deciban.report.notebook import explore
+    from deciban.report.rendering import explore
 
     return explore(result, **how)
 
 
 def _html(result: Any) -> str:
-    from deciban.report.notebook import shown
+    from deciban.report.rendering import shown
 
     return shown(result)
 

@@ -9,7 +9,7 @@ import pytest
 
 import deciban
 from deciban.analysis.comparison import compare_results, rows_of
-from deciban.analysis.curve_differences import curve_differences
+from deciban.analysis.differences import curve_differences
 from deciban.analysis.paired import PairedUnits, holm
 from deciban.errors import InputError
 from deciban.evaluation import Results

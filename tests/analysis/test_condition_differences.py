@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban import evaluate
-from deciban.analysis.condition_differences import differences_between
+from deciban.analysis.differences import differences_between
 
 SIZES = {"quiet": 12, "street": 20, "car": 35}
 

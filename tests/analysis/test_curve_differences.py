@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from deciban.analysis.comparison import compare_results
-from deciban.analysis.curve_differences import PriorRange, simultaneous_factor, where_in_words
+from deciban.analysis.differences import PriorRange, simultaneous_factor, where_in_words
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
 from deciban.evaluation import Results, evaluate

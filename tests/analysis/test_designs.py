@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from deciban.analysis.designs import Goal, Planner
 from deciban.analysis.pilots import Pilot
+from deciban.analysis.planning import Goal, Planner
 from deciban.core.resampling.components import Component
 from deciban.errors import InputError
 

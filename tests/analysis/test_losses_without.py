@@ -7,7 +7,7 @@ import deciban
 from deciban import ClassResults, InputError
 from deciban.analysis import FigureRow
 from deciban.analysis.comparison import compare_results
-from deciban.analysis.losses_without import worth_of_systems
+from deciban.analysis.fusion import worth_of_systems
 
 
 def row(name, seed, n=240, **how):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from deciban import evaluate, plan
-from deciban.analysis.designs import Goal, Planner
-from deciban.analysis.planning import plan_of_pilot
+from deciban.analysis.planning import Goal, Planner, plan_of_pilot
 from deciban.errors import InputError
 from deciban.metrics import act_dcf
 

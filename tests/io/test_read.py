@@ -175,9 +175,9 @@ BAD_SCORES = {
     "unknown header": ("foo bar baz\nann x 1\n", "score 'baz' is not a number|cannot tell"),
     "ambiguous": ("ann 1 0.5\nbob 0 0.7\n", "could be .*enroll test score.* or .*trial label score"),
     "two scores": ("trial,score,llr\na,1,2\n", "holds the scores of 2 systems: score, llr"),
-    "open quote": ('ann,x,1.0\n"bob,y,2.0\ncat",z,3\n', ":2: expected 3 columns"),
+    "open quote": ('ann,x,1.0\n"bob,y,2.0\ncat,z,3\n', ":2: expected 3 columns"),
     "quote inside": ('a,x,1.0\n"b"0,z,2\n', ":2: expected 3 columns"),
-    "quote over lines": ('trial,score\n"a\nb",1\nc,2\n', ":2: expected 2 columns"),
+    "quote over the end": ('trial,score\na,1\n"b\nc,2\n', ":3: expected 2 columns"),
     "beyond range": ("ann x 1e400\nbob y inf\n", ":1: the score '1e400' is beyond the largest float"),
     "digits beyond range": (
         f"bob y inf\nann x {'9' * 309}\n",

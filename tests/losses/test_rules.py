@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from deciban import losses, metrics
 from deciban.errors import InputError
-from deciban.losses import terms
+from deciban.losses import rules as terms
 from support.strategies import classes, coarse, log_odds
 
 RULES = [(1, 1), (2, 2), (0.5, 0.5), (2, 1), (1, 2), (0.7, 1.6), (0.05, 100), (30, 4)]

@@ -1,6 +1,6 @@
 """Names and colours of systems."""
 
-from deciban.plots.panels import readable
+from deciban.plots.files import readable
 
 
 def test_names_in_use_are_numbered_and_guarded():

@@ -4,7 +4,7 @@ import pytest
 from matplotlib.lines import Line2D
 
 from deciban.plots import print_style
-from deciban.plots.panels import legend_above, panels_of
+from deciban.plots.files import legend_above, panels_of
 
 
 def grid_of(panels):

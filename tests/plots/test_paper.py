@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from deciban import plots
 from deciban.errors import InputError
-from deciban.plots import paper
+from deciban.plots import files as paper
 from support.evaluated import gaussian, recognizer
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from deciban.plots.det_roc import bent, limits, probit
+from deciban.plots.curves import bent, limits, probit
 
 
 def test_probit_keeps_the_ends_finite():

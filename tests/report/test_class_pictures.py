@@ -8,8 +8,9 @@ import pytest
 
 import deciban
 from deciban import ClassResults, plots
-from deciban.report import class_pictures, render_classes
-from deciban.report.class_pictures import with_pictures
+from deciban.report import multiclass as class_pictures
+from deciban.report import render_classes
+from deciban.report.multiclass import with_pictures
 from deciban.report.page import picture
 
 MOST = 3_000_000

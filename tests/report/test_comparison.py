@@ -12,8 +12,8 @@ from deciban.errors import InputError
 from deciban.evaluation import Results, evaluate
 from deciban.report import page as page_module
 from deciban.report import render
-from deciban.report import text as words
-from deciban.report.model_card import record_of
+from deciban.report import tables as words
+from deciban.report.models import record_of
 from deciban.report.tables import MISSING, compare
 
 from .test_page import Reader

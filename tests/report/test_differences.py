@@ -7,7 +7,7 @@ import pytest
 
 import deciban
 from deciban.evaluation import Results
-from deciban.report.differences import Differences
+from deciban.report.content import Differences
 
 pytestmark = pytest.mark.usefixtures("sketches")
 

@@ -9,7 +9,7 @@ from deciban.evaluation import ClassResults, evaluate_classes
 from deciban.multiclass import brier, c_avg
 from deciban.plots.multiclass.simplex import triangle_of
 from deciban.report.live import as_script_data
-from deciban.report.live_classes import live_class_data
+from deciban.report.multiclass import live_class_data
 
 
 def evaluated(n_classes, n=400):

@@ -8,7 +8,7 @@ import pytest
 import deciban
 from deciban.evaluation.at_priors import AtPriors
 from deciban.evaluation.bands import band_of
-from deciban.report.live_conditions import condition_data
+from deciban.report.conditions import condition_data
 
 COLORS = ["#0072B2", "#D55E00"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from deciban.core.ranks.hull import Rocch
 from deciban.evaluation import evaluate
-from deciban.report import live_exact
+from deciban.report import live as live_exact
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import deciban
-from deciban.report.live_fitting import Packing, finite, fitted, n_conditions
+from deciban.report.live import Packing, finite, fitted, n_conditions
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from deciban.analysis.losses_without import worth_of_systems
+from deciban.analysis.fusion import worth_of_systems
 from deciban.calibration import (
     DetectionAffineTransformation,
     DetectionPavTransformation,
@@ -14,10 +14,10 @@ from deciban.calibration import (
     PavCalibrator,
 )
 from deciban.fusion import LinearFusion, MulticlassFusion
-from deciban.report import model_pictures
+from deciban.report import models as model_pictures
 from deciban.report.files import ReportRequest, write_report
-from deciban.report.model_pictures import parameter_pictures, worth_pictures
-from deciban.report.text import MINUS
+from deciban.report.models import parameter_pictures, worth_pictures
+from deciban.report.tables import MINUS
 from deciban.workflows.options import Options
 from deciban.workflows.train import train_files
 from support.both_kinds import MADE, N

@@ -17,7 +17,7 @@ from deciban.evaluation import Results, evaluate
 from deciban.evaluation.results import CONVENTIONS
 from deciban.report import page as page_module
 from deciban.report import render
-from deciban.report import text as words
+from deciban.report import tables as words
 from deciban.report.scripts import scripts
 
 from .conftest import HOSTILE

@@ -9,7 +9,7 @@ from deciban import evaluate, report_files
 from deciban.errors import InputError
 from deciban.evaluation import Results
 from deciban.report import render
-from deciban.report.text import TEXTS, Provenance, anchor, definition_of
+from deciban.report.tables import TEXTS, Provenance, anchor, definition_of
 from support.both_kinds import MADE
 
 

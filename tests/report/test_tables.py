@@ -3,7 +3,7 @@
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.linear_figures import WithInterval
 from deciban.report import tables
-from deciban.report import text as words
+from deciban.report import tables as words
 from deciban.rules import ThresholdWeights
 
 NAMES = ["#111111", "#222222"]

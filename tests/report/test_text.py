@@ -13,7 +13,7 @@ from deciban.evaluation.multiclass.result import CLASS_CONVENTIONS
 from deciban.evaluation.results import CONVENTIONS
 from deciban.evaluation.two_class import prior_name
 from deciban.evaluation.uncertainty import caption_of
-from deciban.report import text as words
+from deciban.report import tables as words
 
 MINUS = "\N{MINUS SIGN}"
 

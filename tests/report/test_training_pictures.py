@@ -9,7 +9,7 @@ from deciban.plots import KINDS
 from deciban.report import page as pages
 from deciban.report import render
 from deciban.report.page import PLACE, picture, with_room
-from deciban.report.text import TWO_CLASS
+from deciban.report.tables import TWO_CLASS
 
 NO_ROOM = "There was no room for pictures of the trials of training"
 

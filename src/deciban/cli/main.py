@@ -26,23 +26,23 @@ from deciban.errors import DecibanError, DecibanWarning
 from deciban.messages import lines, one_line
 
 COMMANDS = {
-    "demo": ("deciban.cli.commands.demo", "Write synthetic scores and a key, and evaluate them."),
+    "demo": ("deciban.cli.commands.report", "Write synthetic scores and a key, and evaluate them."),
     "eval": ("deciban.cli.commands.evaluate", "Evaluate score files: a table, or JSON."),
     "compare": ("deciban.cli.commands.compare", "Tell whether one system is better than another."),
     "report": ("deciban.cli.commands.report", "Evaluate score files into one HTML page with plots."),
     "calibrate": ("deciban.cli.commands.train", "Train a map from scores to log-likelihood ratios: a model file."),
     "fuse": ("deciban.cli.commands.train", "Train a fusion of several systems, and tell what each is worth."),
-    "apply": ("deciban.cli.commands.apply", "Put the log-likelihood ratios of a model in place of scores."),
+    "apply": ("deciban.cli.commands.train", "Put the log-likelihood ratios of a model in place of scores."),
     "decide": ("deciban.cli.commands.decide", "Take the action of least expected cost in every trial."),
     "plot": ("deciban.cli.commands.plot", "Draw one plot of score files as SVG, PNG or PDF."),
-    "summarize": ("deciban.cli.commands.summaries", "Write the trials of a shard to a small file that merges."),
-    "merge": ("deciban.cli.commands.summaries", "Merge summaries of different shards into one file."),
+    "summarize": ("deciban.cli.commands.files", "Write the trials of a shard to a small file that merges."),
+    "merge": ("deciban.cli.commands.files", "Merge summaries of different shards into one file."),
     "plan": ("deciban.cli.commands.plan", "Tell how many speakers and trials an evaluation needs, from a pilot."),
-    "design": ("deciban.cli.commands.design", "Tell what a calibration objective cares for, or suggest one."),
+    "design": ("deciban.cli.commands.plan", "Tell what a calibration objective cares for, or suggest one."),
     "convert": ("deciban.cli.commands.files", "Convert a file to another format."),
     "validate": ("deciban.cli.commands.files", "See whether a submission scores the trials of a list."),
     "formats": ("deciban.cli.commands.files", "List the file formats that are known."),
-    "presets": ("deciban.cli.commands.presets", "List the evaluations whose operating points are known."),
+    "presets": ("deciban.cli.commands.plan", "List the evaluations whose operating points are known."),
     "inspect": ("deciban.cli.commands.files", "Say what a file holds and what looks wrong."),
 }
 """Where each command lives; it is imported only when it is called, so that help answers at once."""

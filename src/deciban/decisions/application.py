@@ -10,10 +10,14 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
+from deciban._validate import probabilities as _validate_probabilities
+from deciban._validate.probabilities import distributions
+from deciban.core import posteriors
+from deciban.core.classes.counts import chosen
+from deciban.core.classes.loglik import relative
 from deciban.core.ranks.operating import OperatingPoint
-from deciban.decisions.actions import least_cost_actions
 from deciban.errors import InputError
-from deciban.types import FloatArray, Priors
+from deciban.types import BoolArray, FloatArray, IntArray, Priors, ScoreArray
 
 _MOST_ACTIONS = 2**20
 """Limit of compound actions: their costs are written out."""
@@ -268,3 +272,238 @@ def _cost_matrix(costs: ArrayLike) -> FloatArray:
             f"{matrix[action, true]:g}. Costs are at least 0: add a number to all costs of a class, decisions stay."
         )
     return matrix
+
+
+def effective_prior(p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> float:
+    """Prior that with unit costs poses the same detection problem (BOSARIS paper eq. 10).
+
+    Parameters
+    ----------
+    p_target : float
+        Prior probability of a target, inside (0, 1).
+    c_miss, c_fa : float
+        Cost of a miss and of a false alarm, at least 0 and not both 0.
+
+    Returns
+    -------
+    float
+        ``p Cmiss / (p Cmiss + (1 - p) Cfa)``.
+
+    Raises
+    ------
+    InputError
+        If the prior or a cost is out of range.
+
+    Examples
+    --------
+    >>> round(effective_prior(0.01, 10, 1), 5)
+    0.09174
+    """
+    return OperatingPoint(p_target, c_miss, c_fa).effective_prior
+
+
+def bayes_threshold(p_target: float, c_miss: float = 1.0, c_fa: float = 1.0) -> float:
+    """Threshold at or above which a log-likelihood ratio is accepted (BOSARIS paper eq. 11).
+
+    Parameters
+    ----------
+    p_target : float
+        Prior probability of a target, inside (0, 1).
+    c_miss, c_fa : float
+        Cost of a miss and of a false alarm, at least 0 and not both 0.
+
+    Returns
+    -------
+    float
+        ``-logit`` of the `effective_prior`, in nats; infinite if a cost is 0.
+
+    Raises
+    ------
+    InputError
+        If the prior or a cost is out of range.
+
+    Examples
+    --------
+    >>> round(bayes_threshold(0.01, 10, 1), 4)
+    2.2925
+    >>> bayes_threshold(0.5)
+    0.0
+    """
+    return OperatingPoint(p_target, c_miss, c_fa).threshold + 0.0  # not -0.0
+
+
+TIE = 2.0**-46
+"""Expected costs that agree to this relative difference (1.4e-14) are equal.
+
+What separates them is then the rounding of logarithms, exponentials and sums, which would decide a tie by chance.
+`deciban.core.classes.counts.chosen`, which needs no sums, compares exactly: see `deciban.multiclass.error_rate`.
+"""
+
+_SMALL = 1e-280
+"""Expected costs below this may have lost what underflowed, and are computed again."""
+
+_LARGEST = 700.0
+"""Exponents beyond this would overflow."""
+
+_ONE_THREAD = 1 << 18
+"""Multiplications up to which a matrix product is left to one thread: waking others takes longer than the product."""
+
+
+def least_cost_actions(loglik: ScoreArray, costs: FloatArray, prior: FloatArray) -> IntArray:
+    """Return for each trial the lowest index among the actions of least expected cost.
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) array
+        Log-likelihoods in nats, checked; what infinite ones mean is said in `deciban.core.classes.loglik`.
+    costs : (n_actions, n_classes) array
+        Finite and at least 0.
+    prior : (n_classes,) array
+        Classes of prior 0 play no part, whatever their log-likelihoods.
+    """
+    possible = np.flatnonzero(prior > 0)
+    # Without the cost that no action avoids, a small difference cannot drown in it; scaled, nothing underflows.
+    avoidable = (costs - costs.min(axis=0))[:, possible]
+    avoidable /= avoidable.max() or 1.0
+    avoidable *= prior[possible]
+    if len(possible) == len(prior) and _all_errors_alike(avoidable):
+        return chosen(loglik, np.ones(len(prior)))  # comparisons of the scores themselves: nothing is rounded
+    columns = None if len(possible) == len(prior) else possible
+    actions = np.empty(len(loglik), dtype=np.int64)
+    step = max(_ONE_THREAD // costs.size, 1 << 8)
+    for start in range(0, len(loglik), step):
+        rows = slice(start, start + step)
+        likelihood = relative(loglik, rows, columns)
+        with np.errstate(under="ignore"):
+            expected = avoidable @ np.exp(likelihood, out=likelihood)
+            least = expected.min(axis=0)
+            if (small := np.flatnonzero(least < _SMALL)).size:
+                expected[:, small] = _scaled(avoidable, relative(loglik, small + start, columns))
+                least = expected.min(axis=0)
+            least *= 1.0 + TIE
+        actions[rows] = (expected <= least).argmax(axis=0)  # the first that is true
+    return actions
+
+
+def _scaled(avoidable: FloatArray, likelihood: FloatArray) -> FloatArray:
+    """Expected costs (n_actions, n) of trials, each in a unit in which the least that is not 0 is about 1.
+
+    ``likelihood`` (n_classes, n) is relative; it is overwritten.
+    """
+    with np.errstate(divide="ignore"):
+        size = (np.log(avoidable)[:, :, None] + likelihood).max(axis=1)  # of the largest term of each action
+    least = np.min(size, axis=0, where=size > -np.inf, initial=np.inf)
+    likelihood -= np.where(least < np.inf, least, 0.0)
+    return np.asarray(avoidable @ np.exp(np.minimum(likelihood, _LARGEST, out=likelihood), out=likelihood))
+
+
+def _all_errors_alike(weighted: FloatArray) -> bool:
+    """Whether action ``i`` recognizes class ``i``, and all errors weigh the same."""
+    n_actions, n_classes = weighted.shape
+    weight = weighted[-1, 0]
+    return n_actions == n_classes and bool(weight > 0) and np.array_equal(weighted, weight * (1.0 - np.eye(n_classes)))
+
+
+def expected_costs(posterior: ArrayLike, *, costs: ArrayLike) -> FloatArray:
+    """Expected cost of each action for each posterior: ``C(a | q)`` (thesis 2.4).
+
+    Parameters
+    ----------
+    posterior : (n, n_classes) array_like
+        Probabilities, rows that sum to 1.
+    costs : (n_actions, n_classes) array_like
+        Cost of each action when each class is true, finite and at least 0.
+
+    Returns
+    -------
+    (n, n_actions) array
+        ``sum_i posterior_i costs[a, i]``, in the unit of the costs.
+
+    Raises
+    ------
+    InputError
+        If rows are no probabilities, costs are negative or not finite, or they are about other classes.
+
+    Examples
+    --------
+    >>> expected_costs([[0.9, 0.1]], costs=[[0, 10], [1, 0], [0.5, 0.5]])
+    array([[1. , 0.9, 0.5]])
+    """
+    table, application = _of_same_classes(posterior, costs)
+    return np.asarray(table @ application.costs.T)
+
+
+def minimizing_actions(posterior: ArrayLike, *, costs: ArrayLike) -> BoolArray:
+    """Which actions have the least expected cost for each posterior: all of them, not one (thesis 2.5 to 2.8, 3.3).
+
+    Parameters
+    ----------
+    posterior : (n, n_classes) array_like
+        Probabilities, rows that sum to 1.
+    costs : (n_actions, n_classes) array_like
+        Cost of each action when each class is true, finite and at least 0.
+
+    Returns
+    -------
+    (n, n_actions) bool array
+        At least one in each row. `bayes_decisions` takes the first. Expected costs that agree to a relative 2^-46, but
+        for what no action avoids, are equal.
+
+    Raises
+    ------
+    InputError
+        As `expected_costs`.
+
+    Examples
+    --------
+    At the threshold of two classes both actions serve:
+
+    >>> minimizing_actions([[0.4, 0.6], [0.5, 0.5]], costs=[[0, 1], [1, 0]])
+    array([[False,  True],
+           [ True,  True]])
+    """
+    table, application = _of_same_classes(posterior, costs)
+    avoidable = application.costs - application.costs.min(axis=0)
+    expected = table @ avoidable.T
+    return np.asarray(expected <= expected.min(axis=1, keepdims=True) * (1.0 + TIE))
+
+
+def _of_same_classes(posterior: ArrayLike, costs: ArrayLike) -> tuple[FloatArray, Application]:
+    table, application = distributions(posterior, "posterior"), Application(costs)
+    if table.shape[1] != application.n_classes:
+        raise InputError(
+            f"posterior: {table.shape[1]} classes, but costs are given for {application.n_classes}. One column of both "
+            "is a class."
+        )
+    return table, application
+
+
+def llr_from_probability(probability: ArrayLike, p_target: float) -> FloatArray:
+    """Log-likelihood ratios from probabilities of being a target (Bayes' rule in log odds).
+
+    Parameters
+    ----------
+    probability : (n_trials,) array_like
+        Posteriors of the target, in [0, 1]. 0 and 1 are legal: they are infinitely sure.
+    p_target : float
+        The prior of a target that they were made with, inside (0, 1): for a classifier mostly the share of targets
+        that it was trained on.
+
+    Returns
+    -------
+    (n_trials,) array
+        ``ln(p / (1 - p)) - ln(p_target / (1 - p_target))`` in nats. It means as much as the probabilities do: where
+        these are badly calibrated, so is it.
+
+    Raises
+    ------
+    InputError
+        If a probability is outside [0, 1] or NaN, or the prior is not inside (0, 1).
+
+    Examples
+    --------
+    >>> llr_from_probability([0.5, 0.2, 0.9, 1.0], 0.2).round(3)
+    array([1.386, 0.   , 3.584,   inf])
+    """
+    prior = _validate_probabilities.target_prior(p_target, "p_target")
+    return posteriors.llr(_validate_probabilities.of_target(probability, "probability"), prior)

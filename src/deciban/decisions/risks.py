@@ -2,19 +2,368 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import logit
 
 from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban._validate.probabilities import tell_of_many, tell_of_two
 from deciban.core.classes.counts import tally
-from deciban.decisions.actions import least_cost_actions
-from deciban.decisions.application import Application
+from deciban.core.classes.loglik import posterior as posterior_of
+from deciban.core.classes.loglik import relative, row_blocks
+from deciban.core.rules.expected import MeanCost
+from deciban.decisions.application import TIE, Application, least_cost_actions
 from deciban.errors import InputError
-from deciban.types import AnyArray, CountArray, IntArray, Priors, ScoreArray, Weights
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray, Priors, ScoreArray, Weights
+
+_ROUNDING = 1e-9
+"""Shares of a cost that sums over trials may be off."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decisions:
+    """What to do in each trial, and what that is expected to cost.
+
+    Attributes
+    ----------
+    action : (n_trials,) int array
+        Row of the costs, that of least expected cost; the lowest in a tie.
+    posterior : (n_trials, n_classes) array
+        Probabilities of the classes, given the scores and the prior.
+    expected : (n_trials, n_actions) array
+        Expected cost of every action.
+    """
+
+    action: IntArray
+    posterior: FloatArray
+    expected: FloatArray
+
+    @property
+    def expected_cost(self) -> FloatArray:
+        """Of the action that is taken, (n_trials,)."""
+        return np.asarray(np.take_along_axis(self.expected, self.action[:, None], axis=1)[:, 0])
+
+    @property
+    def margin(self) -> FloatArray:
+        """How much more the next best action is expected to cost, (n_trials,); ``inf`` if there is no other."""
+        if self.expected.shape[1] == 1:
+            return np.full(len(self.action), np.inf)
+        others = self.expected.copy()
+        np.put_along_axis(others, self.action[:, None], np.inf, axis=1)
+        return np.asarray(np.maximum(others.min(axis=1) - self.expected_cost, 0.0))
+
+    def tally(self) -> DecisionTally:
+        """What all of these come to."""
+        n_actions = self.expected.shape[1]
+        without = []
+        for k in range(n_actions):
+            others = np.delete(self.expected, k, axis=1)
+            least = others.min(axis=1) if n_actions > 1 else np.full(len(others), np.inf)
+            without.append(MeanCost.of(least, lambda values: values))
+        chosen = MeanCost.of(self.expected_cost, lambda values: values)
+        return DecisionTally(np.bincount(self.action, minlength=n_actions), chosen, tuple(without))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecisionTally:
+    """What decisions come to; ``a + b`` is that of the trials of both, in any order.
+
+    Attributes
+    ----------
+    counts : (n_actions,) int array
+        How often each action is taken.
+    chosen : MeanCost
+        Expected costs of what is taken.
+    without : tuple of MeanCost
+        For each action, expected costs if it could not be taken.
+    """
+
+    counts: CountArray
+    chosen: MeanCost
+    without: tuple[MeanCost, ...]
+
+    def __add__(self, other: DecisionTally) -> DecisionTally:
+        """Of the trials of both."""
+        without = tuple(one + two for one, two in zip(self.without, other.without, strict=True))
+        return replace(self, counts=self.counts + other.counts, chosen=self.chosen + other.chosen, without=without)
+
+    @property
+    def n_trials(self) -> int:
+        """How many were decided."""
+        return int(self.counts.sum())
+
+    @property
+    def expected_cost(self) -> float:
+        """Mean expected cost of a trial, by posteriors as they were computed."""
+        return self.chosen.value
+
+    @property
+    def worth(self) -> FloatArray:
+        """How much more a trial would be expected to cost without each action, (n_actions,): what it is worth."""
+        return np.array([max(one.value - self.chosen.value, 0.0) for one in self.without])
+
+    def lines(self, actions: Sequence[str], application: Application) -> list[str]:
+        """In words, a sentence for each thing that a reader wants to know.
+
+        Parameters
+        ----------
+        actions : sequence of str
+            What the actions are called.
+        application : Application
+        """
+        n = self.n_trials
+        shares = [
+            f"{name} {count:,} ({count / n:.3g})" for name, count in zip(actions, self.counts.tolist(), strict=True)
+        ]
+        default = actions[application.default_action]
+        found = [f"{n:,} decided: {', '.join(shares)}"]
+        by_prior = f"{application.default_risk:.6g} by the prior alone ({default} always)"
+        found.append(f"a decision is expected to cost {self.expected_cost:.6g} on average; {by_prior}")
+        if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
+            found.append(
+                "that is more, so the prior is not that of these trials, or the scores are not calibrated: what "
+                "decisions cost at this prior, a key tells"
+            )
+        worth = self.worth
+        unused = [name for name, count in zip(actions, self.counts.tolist(), strict=True) if not count]
+        found += [f"{name} is never the best action here" for name in unused]
+        if len(actions) > 2:
+            saved = [f"{name} {one:.6g}" for name, one in zip(actions, worth.tolist(), strict=True)]
+            found.append(f"how much more a decision would cost without each action: {', '.join(saved)}")
+        return found
+
+
+def decide(loglik: ArrayLike, *, costs: ArrayLike, prior: Priors = None) -> Decisions:
+    """Bayes decisions with posteriors and the expected cost of every action (thesis 2.4, 2.5, 2.8).
+
+    Parameters
+    ----------
+    loglik : (n_trials, n_classes) or, for two classes, (n_trials,) array_like
+        As in `bayes_decisions`.
+    costs : (n_actions, n_classes) array_like
+        Cost of each action when each class is true, finite and at least 0.
+    prior : (n_classes,) array_like, optional
+        Flat if left out. Classes of prior 0 play no part.
+
+    Returns
+    -------
+    Decisions
+        ``action`` is that of `bayes_decisions`; ``expected_cost`` and ``margin`` in the unit of the costs.
+
+    Raises
+    ------
+    InputError
+        As `bayes_decisions`.
+
+    Examples
+    --------
+    >>> found = decide([3.0, 0.2, -4.0], costs=[[0, 10], [1, 0], [0.3, 0.3]], prior=[0.5, 0.5])
+    >>> found.action, found.expected_cost.round(3), found.margin.round(3)
+    (array([2, 2, 1]), array([0.3  , 0.3  , 0.018]), array([0.174, 0.25 , 0.282]))
+    """
+    application = Application(costs, prior)
+    return decided(checked_loglik(loglik, application), application)
+
+
+def decided(table: ScoreArray, application: Application) -> Decisions:
+    """Decide trials of checked log-likelihoods (n_trials, n_classes)."""
+    action = least_cost_actions(table, application.costs, application.prior)
+    posterior, expected = np.zeros(table.shape), np.zeros((len(table), application.n_actions))
+    possible = np.flatnonzero(application.prior > 0)
+    log_prior = np.log(application.prior[possible])[:, None]
+    for rows in row_blocks(*table.shape):
+        shifted = relative(table, rows, possible) + log_prior
+        with np.errstate(under="ignore"):
+            block = posterior[rows]  # a view
+            block[:, possible] = posterior_of(shifted - shifted.max(axis=0), np.ones(len(possible))).T
+            for k in possible.tolist():  # a matrix product would round by how many trials there are
+                expected[rows] += block[:, k : k + 1] * application.costs[:, k]
+    return Decisions(action, posterior, expected)
+
+
+_MARGIN = 1e-12
+"""Shares of the largest cost by which an action has to be better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Where an action of two classes is best.
+
+    Attributes
+    ----------
+    action : int
+    low, high : float
+        Posteriors of class 0, the target, between which it is best.
+    """
+
+    action: int
+    low: float
+    high: float
+
+    def llrs(self, p_target: float) -> tuple[float, float]:
+        """The same as log-likelihood ratios in nats at a prior."""
+        shift = float(logit(p_target))
+        low, high = (float(logit(one)) - shift for one in (self.low, self.high))
+        return low, high
+
+
+def regions(application: Application) -> list[Region]:
+    """Posteriors for which each action of two classes is best, from low to high; actions that never pay are not there.
+
+    Parameters
+    ----------
+    application : Application
+        Of two classes; its prior plays no part.
+
+    Returns
+    -------
+    list of Region
+
+    Raises
+    ------
+    InputError
+        If there are more classes.
+
+    Notes
+    -----
+    Expected costs are straight lines in the posterior (thesis 2.4), and the least of them is their lower envelope.
+    Where lines cross, the action with the lower index is taken, as in Bayes decisions.
+
+    Examples
+    --------
+    >>> for one in regions(Application([[0, 10], [1, 0], [0.5, 0.5], [3, 3]])):
+    ...     print(one)
+    Region(action=1, low=0.0, high=0.5)
+    Region(action=2, low=0.5, high=0.95)
+    Region(action=0, low=0.95, high=1.0)
+    """
+    if application.n_classes != 2:
+        raise InputError(f"costs: thresholds are of two classes, here are {application.n_classes}.")
+    scaled = application.costs / (application.costs.max() or 1.0)  # differences of large ones stay finite
+    at_zero, at_one = scaled[:, 1], scaled[:, 0]
+    slope = at_one - at_zero
+    low, found = 0.0, list[Region]()
+    current = int(np.lexsort((np.arange(len(slope)), slope, at_zero))[0])
+    while True:
+        # The next action is one that falls more steeply, and is the first to cross.
+        gain = slope[current] - slope
+        here = at_zero[current] - at_zero
+        with np.errstate(divide="ignore", invalid="ignore"):
+            crossing = np.where(gain > 0, -here / gain, np.inf)
+        crossing = np.maximum(crossing, low)
+        place = float(crossing.min())
+        if not place < 1.0:
+            found.append(Region(current, low, 1.0))
+            return found
+        # Where several meet, rounding would leave slivers between them.
+        ties = np.flatnonzero(crossing - place <= TIE * min(place, 1.0 - place))
+        best = int(ties[np.lexsort((ties, slope[ties]))[0]])
+        if place > low:
+            found.append(Region(current, low, place))
+        low, current = place, best
+
+
+def explained(application: Application, actions: Sequence[str], classes: Sequence[str]) -> list[str]:
+    """What a cost matrix and a prior amount to, in sentences.
+
+    Parameters
+    ----------
+    application : Application
+    actions, classes : sequence of str
+        What its rows and columns are called.
+
+    Returns
+    -------
+    list of str
+        The default action and its risk; thresholds of two classes, or the canonical costs of more; actions that are
+        never best.
+
+    Examples
+    --------
+    >>> for line in explained(Application([[0, 1], [10, 0]], [0.01, 0.99]), ["accept", "reject"], ["target", "other"]):
+    ...     print(line)
+    By the prior alone: reject, which costs 0.1 on average.
+    reject up to llr 2.29253 (posterior of target 0.0909091), accept from there on.
+    Like unit costs at the effective prior 0.0917431 (canonical costs: accept 0 1.98; reject 0.2 0).
+    """
+    default = actions[application.default_action]
+    lines = [f"By the prior alone: {default}, which costs {application.default_risk:.6g} on average."]
+    if application.n_classes == 2:
+        lines += _two(application, actions, classes)
+    else:
+        lines.append(f"Canonical costs at the flat prior: {_rows(application.canonical().costs, actions)}.")
+    never = [name for name, is_best in zip(actions, ever_best(application), strict=True) if not is_best]
+    lines += [f"{name} is never best, whatever the scores." for name in never]
+    return lines
+
+
+def _two(application: Application, actions: Sequence[str], classes: Sequence[str]) -> list[str]:
+    p_target, found = float(application.prior[0]), regions(application)
+    words = []
+    for one in found:
+        _, high = one.llrs(p_target)
+        if one.high < 1.0:
+            words.append(f"{actions[one.action]} up to llr {high:.6g} (posterior of {classes[0]} {one.high:.6g})")
+        else:
+            words.append(f"{actions[one.action]} from there on" if len(found) > 1 else f"{actions[one.action]} always")
+    lines = [", ".join(words) + "."]
+    canonical = _rows(application.canonical().costs, actions)
+    try:
+        prior = application.operating_point().effective_prior
+        lines.append(f"Like unit costs at the effective prior {prior:.6g} (canonical costs: {canonical}).")
+    except InputError:
+        lines.append(f"Canonical costs at the flat prior: {canonical}.")
+    return lines
+
+
+def _rows(costs: FloatArray, actions: Sequence[str]) -> str:
+    rows = [f"{name} {' '.join(f'{cost:.6g}' for cost in row)}" for name, row in zip(actions, costs, strict=True)]
+    return "; ".join(rows)
+
+
+def ever_best(application: Application) -> list[bool]:
+    """Whether there is a posterior at which each action is strictly best, or first among equals.
+
+    Parameters
+    ----------
+    application : Application
+
+    Returns
+    -------
+    list of bool
+        One for each action; by linear programming where there are more than two classes.
+
+    Examples
+    --------
+    >>> ever_best(Application([[0, 1, 1], [1, 0, 1], [1, 1, 0], [0.7, 0.7, 0.7]]))
+    [True, True, True, False]
+    """
+    if application.n_classes == 2:
+        used = {one.action for one in regions(application)}
+        return [k in used for k in range(application.n_actions)]
+    from scipy.optimize import linprog  # few need it
+
+    costs = application.costs / (application.costs.max() or 1.0)
+    found = []
+    for k, row in enumerate(costs):
+        others = np.delete(costs, k, axis=0)
+        if not len(others):
+            found.append(True)
+            continue
+        # The widest margin t by which action k is better than all others at some posterior.
+        rows = np.column_stack((row - others, np.ones(len(others))))
+        equal = np.append(np.ones(application.n_classes), 0.0)[None]
+        objective = np.append(np.zeros(application.n_classes), -1.0)
+        bounds = [(0, None)] * application.n_classes + [(None, None)]
+        best = linprog(objective, A_ub=rows, b_ub=np.zeros(len(others)), A_eq=equal, b_eq=[1.0], bounds=bounds)
+        margin = float(np.asarray(best.x)[-1])
+        alike = [at for at, other in enumerate(costs) if at != k and np.array_equal(row, other)]
+        found.append(margin > _MARGIN or bool(alike and k < min(alike)))
+    return found
 
 
 def bayes_decisions(loglik: ArrayLike, *, costs: ArrayLike, prior: Priors = None) -> IntArray:

@@ -33,9 +33,8 @@ from deciban.evaluation.multiclass.summary import ClassSummary, WholeOnly, c_avg
 from deciban.evaluation.reliability import PooledOdds
 from deciban.multiclass.analysis import subset_costs_of, subset_counts_of
 from deciban.multiclass.decision_errors import confusion_of
-from deciban.multiclass.derived import Grouping
 from deciban.multiclass.recalibration import ClassCalibration
-from deciban.multiclass.tables import ScoredClasses
+from deciban.multiclass.tables import Grouping, ScoredClasses
 from deciban.trials.passes import Engine, Locked, Work, both, found_in
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.types import CountArray, FloatArray, IntArray

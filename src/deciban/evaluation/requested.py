@@ -18,9 +18,9 @@ from deciban.core.by_value import ByValue
 from deciban.core.ranks.thresholds import ErrorKind, ErrorsAt, eer_readings, limited
 from deciban.core.rules.expected import MeanCost, mixed
 from deciban.errors import InputError
-from deciban.metrics.evidence import MisleadingEvidence
 from deciban.metrics.rules import RULES, ScoreParts, parts_of
 from deciban.metrics.scores import ScoredTrials
+from deciban.metrics.thresholds import MisleadingEvidence
 from deciban.types import FloatArray
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from deciban.evaluation.reliability import Reliability
 from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
-from deciban.metrics.evidence import MisleadingEvidence
 from deciban.metrics.scores import ScoredTrials
+from deciban.metrics.thresholds import MisleadingEvidence
 from deciban.types import Axis, FloatArray
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from deciban.evaluation.unit_trials import Resampling, UnitTrials
 from deciban.evaluation.units import remark_on_llrs, remark_on_range
 from deciban.messages import Note
 from deciban.metrics import SortedScores
-from deciban.metrics.evidence import misleading_of
+from deciban.metrics.thresholds import misleading_of
 from deciban.types import BoolArray, CountArray, FloatArray, ScoreArray, Units, Weights
 
 _GAP = 10

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban._validate.probabilities import LIKE_PROBABILITIES, like_probabilities
-from deciban._validate.ratios import LIKE_RATIOS, like_ratios
+from deciban._validate.probabilities import LIKE_PROBABILITIES, LIKE_RATIOS, like_probabilities, like_ratios
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import FEW_ERRORS
 from deciban.errors import InputError

@@ -116,7 +116,7 @@ class Tabular(ABC):
 
         Returns
         -------
-        deciban.report.notebook.Exploration
+        deciban.report.rendering.Exploration
             Notebooks show it as a frame; ``save(path)`` writes the page to a file.
 
         Examples

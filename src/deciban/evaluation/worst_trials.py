@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from deciban.evaluation.as_json import plain
-from deciban.multiclass.derived import detection_llr
+from deciban.multiclass.tables import detection_llr
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray
 
 

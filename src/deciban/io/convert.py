@@ -12,7 +12,7 @@ import numpy as np
 
 from deciban._files import PathLike, atomic_write, display_name
 from deciban._validate.classes import Prior
-from deciban._validate.ratios import unit_of
+from deciban._validate.probabilities import unit_of
 from deciban.errors import FormatError, KeyMismatchError
 from deciban.io.columns.headers import Columns, unit_in_words
 from deciban.io.contents import ContentKind, Contents, Written, field_of, labels_in_words

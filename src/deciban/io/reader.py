@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from deciban._arrow import of_numpy
 from deciban._files import PathLike, Readable, display_name
-from deciban._validate.ratios import unit_of
+from deciban._validate.probabilities import unit_of
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents

@@ -13,7 +13,7 @@ import numpy as np
 
 from deciban._validate import probabilities as _validate
 from deciban._validate.classes import Prior, prior_of
-from deciban._validate.ratios import logarithms_of_ratios
+from deciban._validate.probabilities import logarithms_of_ratios
 from deciban.core import posteriors
 from deciban.errors import FormatError, InputError, TrialError
 from deciban.io.contents import Contents

@@ -2,11 +2,306 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias
 
+import array_api_compat
+import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
-from deciban.losses.terms import CostAndGradient, LossTerms
+from deciban._validate import arrays as _validate
+from deciban.core.rules import proper
+from deciban.errors import InputError
+from deciban.types import AnyArray
+
+_quiet = np.errstate(over="ignore", under="ignore")
+
+
+@_quiet
+def cost_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.0) -> Any:
+    """Return ``exp(log_weight) C(x | non; alpha, beta)`` of posterior log odds ``x``, infinite ones included.
+
+    Rules without a closed form are evaluated by `deciban.core.rules.proper` on the host, one formula for all libraries;
+    the result returns to the device of ``x``.
+    """
+    closed_form = _CLOSED_FORMS.get((alpha, beta))
+    if closed_form is not None:
+        cost = closed_form(xp, x)
+    else:
+        values = proper.beta_cost_non(on_host(x).astype(np.float64, copy=False), alpha, beta)
+        cost = xp.asarray(values, dtype=x.dtype, device=array_api_compat.device(x))
+    return proper.weighted_cost_non(xp, cost, x, alpha, beta, log_weight)
+
+
+@_quiet
+def slope_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.0) -> Any:
+    """Return ``exp(log_weight) dC/dx``; ``inf`` where it leaves the type.
+
+    The derivative is ``sigma(x)^alpha sigma(-x)^(beta-1) / B(alpha, beta)``.
+    """
+    exponent = -alpha * _softplus(xp, -x)
+    if beta != 1:  # 0 * inf would be NaN
+        exponent = exponent - (beta - 1) * _softplus(xp, x)
+    exponent = exponent - float(special.betaln(alpha, beta))
+    if log_weight < -700.0:  # the weight alone underflows
+        return xp.exp(exponent + log_weight)
+    return math.exp(log_weight) * xp.exp(exponent)
+
+
+def on_host(x: Any) -> AnyArray:
+    """Return ``x`` as a NumPy array, outside of any graph of automatic differentiation."""
+    if array_api_compat.is_torch_array(x):
+        return np.asarray(x.detach().cpu().numpy())
+    return np.from_dlpack(x, device="cpu")
+
+
+def _softplus(xp: Any, x: Any) -> Any:
+    return xp.logaddexp(x, xp.zeros_like(x))
+
+
+def _sigma(xp: Any, x: Any) -> Any:
+    return 1.0 / (1.0 + xp.exp(-x))
+
+
+def _log_less_linear(xp: Any, x: Any) -> Any:
+    """Return ``-log(1 - p) - p`` for ``p = sigma(x)``, which is about ``p^2 / 2`` for small ``p``.
+
+    As written it loses all digits there. With ``y = p / (2 - p)`` it is ``2 atanh(y) - 2 y / (1 + y)``, a sum of
+    positive terms: ``2 y^2 / (1 + y) + 2 (y^3 / 3 + y^5 / 5 + ...)``.
+    """
+    z = xp.exp(xp.clip(x, max=-1.0))
+    y = z / (z + 2.0)
+    tail = xp.zeros_like(y)
+    for k in range(19, 1, -2):  # y^2 < 0.0242: what is left out is below one ulp
+        tail = tail * (y * y) + 1.0 / k
+    series = 2.0 * y * y * (1.0 / (1.0 + y) + y * tail)
+    return xp.where(x < -1.0, series, _softplus(xp, x) - _sigma(xp, x))
+
+
+_CLOSED_FORMS: dict[tuple[float, float], Callable[[Any, Any], Any]] = {
+    (1.0, 1.0): _softplus,
+    (2.0, 2.0): lambda xp, x: 3.0 * _sigma(xp, x) ** 2.0,
+    (0.5, 0.5): lambda xp, x: 2.0 / np.pi * xp.exp(0.5 * x),
+    (2.0, 1.0): lambda xp, x: 2.0 * _log_less_linear(xp, x),
+    (1.0, 2.0): lambda xp, x: 2.0 * _sigma(xp, x),
+}
+
+
+def differentiable_cost_non(xp: Any, x: Any, alpha: float, beta: float, log_weight: float = 0.0) -> Any:
+    """`cost_non` of a tensor, differentiable twice; torch is imported when it is needed."""
+    return _function().apply(xp, x, alpha, beta, log_weight)
+
+
+@cache
+def _function() -> Any:
+    import torch
+
+    class CostNon(torch.autograd.Function):  # type: ignore[misc]  # Any, where torch is not installed
+        @staticmethod
+        def forward(xp: Any, x: Any, alpha: float, beta: float, log_weight: float) -> Any:
+            return cost_non(xp, x, alpha, beta, log_weight)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, Any, float, float, float], output: Any) -> None:  # noqa: ARG004
+            ctx.xp, x, *ctx.rule = inputs
+            ctx.save_for_backward(x)
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> tuple[None, Any, None, None, None]:
+            (x,) = ctx.saved_tensors
+            # Made of differentiable operations: PyTorch records them if a second derivative is asked for.
+            return None, gradient * slope_non(ctx.xp, x, *ctx.rule), None, None, None
+
+    return CostNon
+
+
+LossTrials: TypeAlias = tuple[Any, Any, Any]
+"""The llrs of one class, the share of each trial in the mean of the class, and the type of the scores as they came.
+
+Llrs are an array (n,) in working precision, shares are another one, or one number for all trials; they sum to 1. Trials
+of weight 0 have llr 0, for nothing of an infinite cost is nothing. Everything is computed in float64 where the device
+has it, whatever the type of the scores: a mean of many float32 costs keeps its digits. Gradients and results return to
+the type of the scores.
+"""
+
+
+def both_classes(
+    tar: Any, non: Any, tar_weights: ArrayLike | None, non_weights: ArrayLike | None
+) -> tuple[Any, LossTrials, LossTrials]:
+    """Check the arguments of a loss; return the array API namespace, the targets and the non-targets.
+
+    Raises
+    ------
+    InputError
+        If the classes are arrays of different libraries or devices, or for the reasons of `deciban.metrics.cllr`.
+    """
+    tar, non = _array(tar, "tar"), _array(non, "non")
+    try:
+        xp = array_api_compat.array_namespace(tar, non)
+    except TypeError as error:
+        raise InputError(
+            f"tar, non: expected arrays of one library, got {type(tar).__module__}.{type(tar).__name__} and "
+            f"{type(non).__module__}.{type(non).__name__}. Convert one of them."
+        ) from error
+    places = array_api_compat.device(tar), array_api_compat.device(non)
+    if places[0] != places[1]:
+        raise InputError(f"tar, non: expected arrays on one device, got {places[0]} and {places[1]}. Move one of them.")
+    return xp, _one_class(xp, tar, tar_weights, "tar"), _one_class(xp, non, non_weights, "non")
+
+
+def _array(values: Any, name: str) -> Any:
+    """Leave arrays of other libraries as they are; NumPy arrays, lists and the like become checked vectors."""
+    if array_api_compat.is_array_api_obj(values) and not array_api_compat.is_numpy_array(values):
+        return values
+    return _validate.scores(values, name)
+
+
+def _one_class(xp: Any, values: Any, weights: ArrayLike | None, name: str) -> LossTrials:
+    device = array_api_compat.device(values)
+    working = _widest_float(xp, device)
+    if not _is_healthy(xp, values):
+        # Says what is wrong with the scores, or converts what can be converted, such as integers.
+        values = xp.asarray(_validate.scores(_readable(xp, values), name), dtype=working, device=device)
+    llr = xp.astype(values, working, copy=False)
+    checked = _weights(weights, values.shape[0], f"{name}_weights")
+    if checked is None:
+        return llr, 1.0 / values.shape[0], values.dtype
+    if not checked.all():
+        llr = xp.where(xp.asarray(checked > 0, device=device), llr, xp.zeros_like(llr))
+    share = xp.asarray(checked / checked.sum(), dtype=working, device=device)
+    return llr, share, values.dtype
+
+
+def _is_healthy(xp: Any, values: Any) -> bool:
+    """Whether these are scores as they should be, asked on their device: one number comes back to the host."""
+    floats = values.ndim == 1 and values.shape[0] > 0 and xp.isdtype(values.dtype, "real floating")
+    return floats and not bool(xp.any(xp.isnan(values)))
+
+
+def _readable(xp: Any, values: Any) -> Any:
+    # NumPy has no bfloat16: floats are widened on their device, which is exact.
+    if xp.isdtype(values.dtype, "real floating"):
+        values = xp.astype(values, _widest_float(xp, array_api_compat.device(values)))
+    return on_host(values)
+
+
+def _weights(weights: Any, n_trials: int, name: str) -> Any:
+    if array_api_compat.is_torch_array(weights):
+        if weights.requires_grad:
+            raise InputError(
+                f"{name}: asks for a gradient, but costs are differentiated by the scores alone. "
+                f"Pass {name}.detach(), or weigh the trials in an expression of your own."
+            )
+        weights = on_host(weights.double() if weights.is_floating_point() else weights)
+    elif array_api_compat.is_array_api_obj(weights) and not array_api_compat.is_numpy_array(weights):
+        weights = on_host(weights)
+    return _validate.weights(weights, n_trials, name)
+
+
+@cache
+def _widest_float(xp: Any, device: Any) -> Any:
+    """Float64 wherever the device has it; some accelerators stop at float32."""
+    floats = xp.__array_namespace_info__().dtypes(device=device, kind="real floating")
+    return xp.float64 if "float64" in floats else xp.float32
+
+
+_SEVERAL = "Add up the losses of several priors, with the weights they deserve"
+
+
+class CostAndGradient(NamedTuple):
+    """A cost, and how it changes with each score.
+
+    Parameters
+    ----------
+    value : number or zero-dimensional array
+        The cost: a NumPy number for NumPy arrays, a zero-dimensional array of the library otherwise.
+    grad_tar : (n_tar,) array
+        Derivative by each target score, per nat; never positive.
+    grad_non : (n_non,) array
+        Derivative by each non-target score, per nat; never negative.
+    """
+
+    value: Any
+    grad_tar: Any
+    grad_non: Any
+
+
+class _Term(NamedTuple):
+    """One class of an expected cost, ``sum(share * weight * C(x | non))``: targets are non-targets mirrored."""
+
+    x: Any
+    sign: float
+    share: Any
+    log_weight: float
+    alpha: float
+    beta: float
+    dtype: Any
+
+    @classmethod
+    def of(cls, trials: LossTrials, sign: float, log_odds: float, rule: tuple[float, float]) -> _Term:
+        """Weigh with the prior of the class, ``sigma(-sign * log_odds)``."""
+        llr, share, dtype = trials
+        return cls(sign * (llr + log_odds), sign, share, -float(np.logaddexp(0.0, sign * log_odds)), *rule, dtype)
+
+
+class LossTerms(NamedTuple):
+    """What targets and what non-targets add to a loss."""
+
+    xp: Any
+    terms: tuple[_Term, _Term]
+    unit: float
+    """In nats: ln 2 for losses in bits."""
+
+    @classmethod
+    def of_cllr(cls, tar: Any, non: Any, tar_weights: Any, non_weights: Any) -> LossTerms:
+        """Cllr is the cross-entropy at even odds in bits."""
+        terms = cls.of_rule(tar, non, tar_weights, non_weights, (1.0, 1.0), (None, 0.0))
+        return terms._replace(unit=math.log(2))
+
+    @classmethod
+    def of_rule(
+        cls,
+        tar: Any,
+        non: Any,
+        tar_weights: Any,
+        non_weights: Any,
+        rule: tuple[float, float],
+        prior: tuple[float | None, float | None],
+    ) -> LossTerms:
+        """Check all arguments of a loss."""
+        alpha, beta = _validate.rule(*rule)
+        log_odds = _validate.single_log_odds(*prior, way=_SEVERAL)
+        xp, targets, non_targets = both_classes(tar, non, tar_weights, non_weights)
+        tar_term = _Term.of(targets, -1.0, log_odds, (beta, alpha))
+        return cls(xp, (tar_term, _Term.of(non_targets, 1.0, log_odds, (alpha, beta))), 1.0)
+
+    def value(self) -> Any:
+        """The loss, of the type of the scores, differentiable by the tensors it came from."""
+        tensors = array_api_compat.is_torch_array(self.terms[0].x)
+        return self._total(differentiable_cost_non if tensors else cost_non, self.terms)
+
+    def value_and_gradient(self) -> CostAndGradient:
+        """The loss and its derivatives from their formulas, outside of any graph."""
+        terms = self.terms
+        if array_api_compat.is_torch_array(terms[0].x):
+            terms = (terms[0]._replace(x=terms[0].x.detach()), terms[1]._replace(x=terms[1].x.detach()))
+        return CostAndGradient(self._total(cost_non, terms), *map(self._gradient, terms))
+
+    def _total(self, cost: Callable[..., Any], terms: tuple[_Term, _Term]) -> Any:
+        xp = self.xp
+        # Vectors of one number until they have their type: sums of NumPy arrays are no arrays.
+        tar, non = (xp.sum(t.share * cost(xp, t.x, t.alpha, t.beta, t.log_weight), keepdims=True) for t in terms)
+        with np.errstate(over="ignore"):
+            dtype = xp.result_type(*(t.dtype for t in terms))
+            return xp.astype((tar + non) / self.unit, dtype, copy=False)[0]
+
+    def _gradient(self, term: _Term) -> Any:
+        slope = slope_non(self.xp, term.x, term.alpha, term.beta, term.log_weight)
+        with np.errstate(over="ignore"):
+            return self.xp.astype(term.sign * term.share * slope / self.unit, term.dtype, copy=False)
 
 
 def cllr(tar: Any, non: Any, *, tar_weights: ArrayLike | None = None, non_weights: ArrayLike | None = None) -> Any:

@@ -1,7 +1,7 @@
 """The least cross-entropy of calibrated trials in pieces, where classes are separated or scores are infinite.
 
 What infinite log-likelihoods and scales that grow forever leave of the trials is made of every piece when it is read;
-the search for the infimum is that of memory (`deciban.multiclass.infimum`).
+the search for the infimum is that of memory (`deciban.multiclass.recalibration`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,15 @@ from deciban.errors import InputError
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.models.class_sources import SourceClasses
 from deciban.multiclass.costs import mixed, surprises
-from deciban.multiclass.infimum import Best, CalibratedTrials, CalibrationLimits, OpenTrials, given_up, no_worse
-from deciban.multiclass.recalibration import ClassCalibration
+from deciban.multiclass.recalibration import (
+    Best,
+    CalibratedTrials,
+    CalibrationLimits,
+    ClassCalibration,
+    OpenTrials,
+    given_up,
+    no_worse,
+)
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials.passes import Engine
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
@@ -207,7 +214,7 @@ def calibration_in_pieces(
 
 
 class _Limits:
-    """What calibration can reach, if it is asked for: see `deciban.multiclass.infimum.CalibrationLimits`."""
+    """What calibration can reach, if it is asked for: see `deciban.multiclass.recalibration.CalibrationLimits`."""
 
     def __init__(self, data: SourceClasses, total: float, *, is_wrong: bool) -> None:
         self.data, self.total, self.is_wrong = data, total, is_wrong

@@ -16,14 +16,6 @@ from deciban.multiclass.decision_errors import decision_c_avg as decision_c_avg
 from deciban.multiclass.decision_errors import error_rate as error_rate
 from deciban.multiclass.decision_errors import error_rate_weighting as error_rate_weighting
 from deciban.multiclass.decision_errors import recalibrated_c_avg as recalibrated_c_avg
-from deciban.multiclass.derived import Partition as Partition
-from deciban.multiclass.derived import detection_llr as detection_llr
-from deciban.multiclass.derived import detection_llrs as detection_llrs
-from deciban.multiclass.derived import group_loglik as group_loglik
-from deciban.multiclass.derived import pairwise_llr as pairwise_llr
-from deciban.multiclass.derived import partition as partition
-from deciban.multiclass.derived import posterior as posterior
-from deciban.multiclass.derived import project_detection_llr as project_detection_llr
 from deciban.multiclass.recalibration import ClassCalibration as ClassCalibration
 from deciban.multiclass.recalibration import calibration_analysis as calibration_analysis
 from deciban.multiclass.recalibration import dirichlet_cost as dirichlet_cost
@@ -31,3 +23,11 @@ from deciban.multiclass.recalibration import dirichlet_rule as dirichlet_rule
 from deciban.multiclass.recalibration import eta_cost as eta_cost
 from deciban.multiclass.recalibration import eta_rule as eta_rule
 from deciban.multiclass.recalibration import min_cllr as min_cllr
+from deciban.multiclass.tables import Partition as Partition
+from deciban.multiclass.tables import detection_llr as detection_llr
+from deciban.multiclass.tables import detection_llrs as detection_llrs
+from deciban.multiclass.tables import group_loglik as group_loglik
+from deciban.multiclass.tables import pairwise_llr as pairwise_llr
+from deciban.multiclass.tables import partition as partition
+from deciban.multiclass.tables import posterior as posterior
+from deciban.multiclass.tables import project_detection_llr as project_detection_llr

@@ -27,9 +27,19 @@ from deciban.evaluation import Curves, Evaluation, Results
 from deciban.evaluation.bands import Band
 from deciban.evaluation.uncertainty import Figure as NamedFigure
 from deciban.evaluation.uncertainty import Uncertainty
-from deciban.plots.files import families_for
-from deciban.plots.panels import readable, system_colors
-from deciban.plots.paper import HIGHEST, has_own_height, letters, line_width, paper, size_for, style_ticks, wrapped
+from deciban.plots.files import (
+    HIGHEST,
+    families_for,
+    has_own_height,
+    letters,
+    line_width,
+    paper,
+    readable,
+    size_for,
+    style_ticks,
+    system_colors,
+    wrapped,
+)
 from deciban.types import FloatArray
 
 LABELS = {

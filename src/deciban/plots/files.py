@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import io
+import math
 import os
+import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias
 
@@ -14,16 +20,344 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
 from matplotlib.spines import Spine
 from matplotlib.transforms import Bbox
 
 from deciban.errors import DecibanWarning, InputError
-from deciban.plots.paper import paper
 from deciban.types import FloatArray
+
+NAMED = {"column": 3.5, "page": 7.2}
+"""Inches: the width of one of two columns, and that of both."""
+
+HIGHEST = 6.0
+"""Inches in print, of Axes with equally long units and their labels: a legend and a caption have room on the page."""
+
+_UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72}
+_LENGTH = re.compile(r"(?P<number>\d+(\.\d*)?|\.\d+)(?P<unit>in|cm|mm|pt)")
+_LEAST_WIDTH, _LEAST_HEIGHT, _MOST = 2.0, 1.5, 40.0
+LABEL, TICK, LEAST = 8.0, 7.0, 6.5
+"""Points in print: of the labels of axes, of tick labels and legends, and of anything at least."""
+
+_LETTER = 0.54
+"""Width of a letter, as a share of its size."""
+_BEYOND = 0.35
+"""Inches that the label of an axis may be longer than it: there are tick labels at its ends."""
+_SHRUNK = 0.78
+"""Letters in print, as a share of those on a screen."""
+_THINNED = 0.75
+"""The same of lines and markers."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """How large a picture is to be, in inches; without a height it is as high as it needs."""
+
+    width: float
+    height: float | None = None
+
+
+_PAPER: ContextVar[Paper | None] = ContextVar("paper", default=None)
+
+
+def paper() -> Paper | None:
+    """Return the size that was asked for by `print_style`, if it was."""
+    return _PAPER.get()
+
+
+def paper_of(size: str) -> Paper:
+    """Read a size.
+
+    Parameters
+    ----------
+    size : str
+        ``"column"`` or ``"page"``; or a width, or width ``x`` height, each with its unit: ``"85mm"``,
+        ``"85mmx60mm"``, ``"3.5inx2.5in"``.
+
+    Returns
+    -------
+    Paper
+
+    Raises
+    ------
+    InputError
+        If a unit is missing, this is no size, or one that nothing can be read at.
+
+    Examples
+    --------
+    >>> paper_of("column"), paper_of("3inx2in")
+    (Paper(width=3.5, height=None), Paper(width=3.0, height=2.0))
+    """
+    if size in NAMED:
+        return Paper(NAMED[size])
+    sides = [_LENGTH.fullmatch(side.strip()) for side in str(size).split("x")]
+    if len(sides) > 2 or None in sides:
+        bare = re.fullmatch(r"[\d.]+\s*(in|cm|mm|pt)?\s*(x\s*[\d.]+\s*(in|cm|mm|pt)?)?", str(size))
+        why = "each number needs its unit" if bare else "this is no size"
+        raise InputError(
+            f"size: got {size!r}, but {why}. Write column ({NAMED['column']:g} in wide), page ({NAMED['page']:g} in), "
+            "a width such as 85mm, or width x height such as 85mmx60mm or 3.5inx2.5in (units: in, cm, mm, pt)."
+        )
+    width, *more = (float(side["number"]) * _UNITS[side["unit"]] for side in sides if side is not None)
+    height = more[0] if more else None
+    if not _LEAST_WIDTH <= width <= _MOST or not (height is None or _LEAST_HEIGHT <= height <= _MOST):
+        raise InputError(
+            f"size: {size} is {width:.3g} in wide" + ("" if height is None else f" and {height:.3g} in high") + "; "
+            f"pictures can be read from {_LEAST_WIDTH:g} in of width and {_LEAST_HEIGHT:g} in of height on, and have "
+            f"{_MOST:g} in at most."
+        )
+    return Paper(width, height)
+
+
+@contextmanager
+def print_style(size: str = "column") -> Iterator[None]:
+    """Draw for print: in the block, figures are made in this size, with letters that are right at this size.
+
+    Parameters
+    ----------
+    size : str
+        ``"column"`` (3.5 in wide), ``"page"`` (7.2 in); or a width, or width ``x`` height, each with its unit:
+        ``"85mm"``, ``"85mmx60mm"``, ``"3.5inx2.5in"``. Left out, heights are what pictures need.
+
+    Raises
+    ------
+    InputError
+        If a unit is missing, this is no size, or one that nothing can be read at.
+
+    Notes
+    -----
+    Labels of axes have 8 points, tick labels and legends 7, nothing has less than 6.5. Where there are several systems,
+    each has a marker of its own along its curves, so that they can be told apart in grey print. Plots that draw on Axes
+    of one's own leave the size of their figure alone. Save pictures in the block, too: they are laid out then. Put them
+    into documents without scaling.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> with print_style("column"):
+    ...     ax = deciban.plots.tippett(deciban.evaluate([1.0, 2.0], [0.0, 1.0]))
+    >>> float(ax.figure.get_figwidth()), ax.xaxis.label.get_fontsize()
+    (3.5, 8.0)
+    """
+    from matplotlib import rc_context
+
+    token = _PAPER.set(paper_of(size))
+    letters_of: Any = {"font.size": LABEL, "axes.labelsize": LABEL, "axes.titlesize": LABEL}
+    letters_of |= {"xtick.labelsize": TICK, "ytick.labelsize": TICK, "legend.fontsize": TICK}
+    letters_of |= {"axes.linewidth": 0.6, "hatch.linewidth": 0.6}
+    try:
+        with rc_context(letters_of):
+            yield
+    finally:
+        _PAPER.reset(token)
+
+
+def letters(points: float) -> float:
+    """Return the size of letters in points: as on a screen, or as print needs them."""
+    return points if paper() is None else min(max(_SHRUNK * points, LEAST), LABEL)
+
+
+def line_width(points: float) -> float:
+    """Return the width of a line, or the size of a marker, in points: as on a screen, or thinner in print."""
+    return points if paper() is None else _THINNED * points
+
+
+def size_for(natural: tuple[float, float], *, by_rows: bool = False) -> tuple[float, float]:
+    """Return width and height of a figure in inches.
+
+    Parameters
+    ----------
+    natural : (float, float)
+        What it has on a screen.
+    by_rows : bool
+        Whether its height comes from rows of letters: it does not follow the width then.
+    """
+    asked = paper()
+    if asked is None:
+        return natural
+    width, height = natural
+    followed = _SHRUNK * height if by_rows else height * asked.width / width
+    return asked.width, asked.height or max(followed, _LEAST_HEIGHT)
+
+
+def wrapped(label: str, inches: float) -> str:
+    """Break the label of an axis into two lines of about one length, where in print it is longer than its axis."""
+    breaks = [place for place, letter in enumerate(label) if letter == " "]
+    if (
+        paper() is None
+        or len(label) * _LETTER * LABEL <= 72 * (inches + _BEYOND)
+        or not breaks
+        or {"$", "\n"} & {*label}
+    ):
+        return label
+    at = min(breaks, key=lambda place: abs(2 * place - len(label)))
+    return f"{label[:at]}\n{label[at + 1 :]}"
+
+
+def has_own_height() -> bool:
+    """Whether figures are as high as they need."""
+    asked = paper()
+    return asked is None or asked.height is None
+
+
+def style_ticks(ax: Any) -> None:
+    """Set the letters of the ticks of an Axes, which are made when it is drawn: the style of the block is gone then."""
+    if paper() is not None:
+        ax.tick_params(labelsize=TICK, width=0.6, length=2.5, pad=2.5)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.offsetText.set_fontsize(LEAST)
+
+
+PANEL = (2.15, 1.75)
+
+"""Inches of a panel."""
+
+NARROWEST = 5.8
+
+"""Inches that the legend takes in one line, without a band."""
+
+_ENTRY = 1.5
+
+"""Inches of each of its entries where there is one more: if they do not fit, they stand in two lines."""
+
+
+def panels_of(n: int, columns: int | None, x: str, y: str) -> tuple[Figure, list[Axes]]:
+    """Make a figure of panels that share both axes; only those at the edges carry numbers.
+
+    Parameters
+    ----------
+    n : int
+    columns : int or None
+        Panels side by side; by default 2 to 6, so that few places are left empty.
+    x, y : str
+        Labels of all.
+
+    Examples
+    --------
+    >>> figure, panels = panels_of(5, None, "Score", "Density")
+    >>> len(panels), figure.get_supxlabel()
+    (5, 'Score')
+    """
+    n_columns = min(n, _most_columns(_best_columns(n)) if columns is None else columns)
+    n_rows = -(-n // n_columns)
+    size = (max(n_columns * PANEL[0] + 0.6, NARROWEST), n_rows * PANEL[1] + 1.0)
+    figure = Figure(figsize=size_for(size, by_rows=True), layout="constrained")
+    grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False)
+    panels = list(grid.flat)
+    for spare in panels[n:]:
+        spare.remove()
+    for at, panel in enumerate(panels[:n]):
+        panel.grid(visible=True, color="0.9", linewidth=0.6)
+        panel.set_axisbelow(True)
+        lowest = at + n_columns >= n
+        panel.tick_params(labelsize=letters(8), labelbottom=lowest)
+    figure.supxlabel(x, fontsize=letters(10))
+    figure.supylabel(y, fontsize=letters(10))
+    return figure, panels[:n]
+
+
+def _best_columns(n: int) -> int:
+    """Return how many columns of 3 to 6 leave the fewest panels empty, near a square."""
+    if n <= 4:
+        return 2 if n == 4 else 3
+    return min(range(3, 7), key=lambda columns: (-n % columns, abs(columns - math.sqrt(1.2 * n))))
+
+
+def _most_columns(wanted: int) -> int:
+    """Return how many columns there is room for: in print, panels are half as wide at least."""
+    asked = paper()
+    return wanted if asked is None else max(1, min(wanted, int((asked.width - 0.4) / (0.5 * PANEL[0]))))
+
+
+def legend_above(figure: Figure, handles: Sequence[Line2D], title: str | None, *, is_long: bool) -> None:
+    """Say above all panels what the lines mean, in several lines where they have no room in one.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    handles : sequence of matplotlib.lines.Line2D
+    title : str or None
+    is_long : bool
+        Whether one line may be too short for all, which it is not on a screen without bands.
+    """
+    n_rows = 1
+    if is_long or paper() is not None:
+        n_rows = math.ceil(len(handles) * _ENTRY * letters(9) / 9 / figure.get_figwidth())
+    figure.legend(
+        handles=list(handles),
+        ncols=-(-len(handles) // n_rows),
+        title=title,
+        loc="outside upper center",
+        frameon=False,
+        fontsize=letters(9),
+        title_fontsize=letters(8),
+    )
+
+
+# Okabe and Ito's colours for all kinds of colour vision, without their black (reference lines) and their yellow
+# (too light for lines on white), then three of Paul Tol's.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#332288", "#882255", "#999933")
+
+LABEL_WIDTH = 30
+
+NAME_WIDTH = 22
+
+"""Letters of a class name on an axis; longer ones lose their middle."""
+
+
+def system_colors(n: int) -> list[str]:
+    """Return the colours of several systems, as hexadecimal codes, in the order in which plots use them.
+
+    People with any kind of colour vision can tell the first ones apart; after nine they come again, darker.
+
+    Parameters
+    ----------
+    n : int
+        Number of systems.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> system_colors(2)
+    ['#0072B2', '#D55E00']
+    """
+    shades = []
+    for i in range(n):
+        shade, (red, green, blue) = 0.55 ** (i // len(PALETTE)), to_rgb(PALETTE[i % len(PALETTE)])
+        shades.append(to_hex((shade * red, shade * green, shade * blue)).upper())
+    return shades
+
+
+def shortened(name: str, width: int) -> str:
+    """The beginning and the end of a name that is longer.
+
+    >>> shortened("a long name", 7), shortened("name", 7)
+    ('a …ame', 'name')
+    """
+    half = width // 2
+    return f"{name[: half - 1]}…{name[-half:]}" if len(name) > width else name
+
+
+def readable(names: Sequence[str], used: AbstractSet[str] = frozenset(), *, width: int = LABEL_WIDTH) -> list[str]:
+    """Shorten names, number those that are used already, and guard them so that each character is drawn as it is."""
+    labels: list[str] = []
+    for name in names:
+        short = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(name.split())) or "(unnamed)"
+        short = shortened(short, width)
+        # Dollars would begin a formula, and legends leave out what begins with an underscore: a hair space hides it.
+        short = short.replace("$", r"\$")
+        short = f"\u200a{short}" if short.startswith("_") else short
+        numbered = (f"{short} #{i}" if i > 1 else short for i in count(1))
+        labels.append(next(label for label in numbered if label not in used and label not in labels))
+    return labels
 
 
 def families_for(text: Iterable[str], size: float) -> FontProperties:

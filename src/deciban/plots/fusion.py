@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_rgba
 
-from deciban.analysis.losses_without import Loss, SystemWorth
+from deciban.analysis.fusion import Loss, SystemWorth
 from deciban.analysis.two_systems import ScorePairs
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
@@ -17,10 +17,8 @@ from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import ScoreModel
 from deciban.models.weight_intervals import parameter_intervals, weight_intervals
 from deciban.plots.axes import GREY, POINT_MARKERS, Canvas, Mark, Style
-from deciban.plots.files import families_for
-from deciban.plots.panels import readable
-from deciban.plots.paper import letters, style_ticks, wrapped
-from deciban.plots.prior_curves import REFERENCE
+from deciban.plots.curves import REFERENCE
+from deciban.plots.files import families_for, letters, readable, style_ticks, wrapped
 from deciban.types import FloatArray
 
 _WIDTH, _ROW, _HEAD = 6.0, 0.32, 1.0
@@ -160,7 +158,7 @@ def system_worth(
     Parameters
     ----------
     result : sequence of SystemWorth
-        From `deciban.analysis.losses_without.worth_of_systems`, of two classes or of many.
+        From `deciban.analysis.fusion.worth_of_systems`, of two classes or of many.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
     level : float
@@ -184,7 +182,7 @@ def system_worth(
 
     Examples
     --------
-    >>> from deciban.analysis.losses_without import Loss, SystemWorth
+    >>> from deciban.analysis.fusion import Loss, SystemWorth
     >>> ax = system_worth([SystemWorth("A", Loss(0.2), Loss(0.1)), SystemWorth("B", Loss(0.0), None)])
     >>> [text.get_text() for text in ax.get_yticklabels()], ax.get_xlabel()
     (['without A', 'without B'], 'Rise of Cllr (bits)')

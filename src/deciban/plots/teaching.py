@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from scipy.special import expit
 
 from deciban.core.ranks.operating import default_error
+from deciban.errors import InputError
 from deciban.evaluation import Evaluation
+from deciban.evaluation.at_priors import AtPriors
 from deciban.evaluation.bands import band_of
-from deciban.plots.axes import Drawable, Drawing, Style, in_percent, known_or_middle, systems_of
-from deciban.plots.paper import letters
-from deciban.plots.prior_curves import draw_reference, top_of, write_priors
+from deciban.plots.axes import Canvas, Drawable, Drawing, Style, in_percent, known_or_middle, systems_of
+from deciban.plots.curves import REFERENCE, draw_reference, top_of, write_priors
+from deciban.plots.files import letters
+from deciban.rules import ScoringRule
+from deciban.rules.families import REACH, rule_curves
 
 _LABEL: Style = {"ha": "left", "va": "center"}
 _MOST_WITH_TANGENTS = 3
@@ -177,3 +183,295 @@ def cllr_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
     if drawing.explain("default (llr 0)", color="black", **TANGENT):
         ax.axvline(1.0, color="black", **TANGENT)
     return drawing.finish("Cllr (bits)", "")
+
+
+_RULE_SIZE = (6.0, 4.0)
+_RULE_TOP = 6.0
+"""Costs above are cut off: some rules have no greatest one."""
+_POINTS: Style = {"marker": "o", "markersize": 5, "linestyle": "none"}
+
+
+def scoring_rules(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw what proper scoring rules of two classes cost over the log odds that were reported.
+
+    Parameters
+    ----------
+    rules : mapping of str to ScoringRule
+        Rules with their names.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        Properties of the line of each rule where the target is true.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If there is no rule, or one is not of two classes.
+
+    Notes
+    -----
+    Solid: the cost if the trial is a target, dashed if it is none. A rule is bounded where its curves are; the
+    logarithmic one grows with every nat of certainty that is wrong. How much each threshold counts for a rule
+    is drawn by `rule_weights`, for an objective of training by `omega`. Source: thesis figures 2.1, 7.4, 7.6 and 7.7.
+
+    Examples
+    --------
+    >>> from deciban import rules
+    >>> scoring_rules({"logarithmic": rules.Logarithmic(), "Brier": rules.Beta(2, 2)}).get_ylabel()
+    'Cost'
+    """
+    drawn = rule_curves(rules)
+    canvas = Canvas([one.name for one in drawn], ax, line_kw, size=_RULE_SIZE)
+    for mark, one in zip(canvas.marks, drawn, strict=True):
+        canvas.ax.plot(one.log_odds, one.target, **mark.main)
+        canvas.ax.plot(one.log_odds, one.non_target, **mark.thin())
+    canvas.explain("a target", linestyle="-")
+    canvas.explain("a non-target", linestyle="--")
+    costs = np.concatenate([side for one in drawn for side in (one.target, one.non_target)])
+    top = min(float(np.max(costs, where=np.isfinite(costs), initial=0.0)), _RULE_TOP)
+    canvas.keep_limits((-REACH, REACH), (-0.02 * top, 1.05 * top))
+    return canvas.finish("Reported log odds of a target (nats)", "Cost")
+
+
+def rule_weights(rules: Mapping[str, ScoringRule], ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw how much proper scoring rules of two classes weigh each threshold of the posterior, in log odds.
+
+    Parameters
+    ----------
+    rules : mapping of str to ScoringRule
+        Rules with their names: of the beta family, the logarithmic one, or weightings of one's own.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        Properties of the line of each rule.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If there is no rule, or it is not known of one how it weighs thresholds.
+
+    Notes
+    -----
+    A curve is a density per nat. Thresholds that count by themselves are dots on stems, as high as their weights. Above
+    stand the posteriors. Source: thesis 7.38, figure 7.5.
+
+    Examples
+    --------
+    >>> from deciban import rules
+    >>> rule_weights({"logarithmic": rules.Beta(1, 1), "Brier": rules.Beta(2, 2)}).get_ylabel()
+    'Weight (per nat)'
+    """
+    drawn = rule_curves(rules)
+    for one in drawn:
+        if not one.has_weights:
+            raise InputError(
+                f"rules: how {one.name!r} weighs thresholds is not known. Pass Beta, Logarithmic, ThresholdWeights or "
+                "ThresholdDensity of deciban.rules."
+            )
+    canvas = Canvas([one.name for one in drawn], ax, line_kw, size=_RULE_SIZE)
+    top = [0.0]
+    for mark, one in zip(canvas.marks, drawn, strict=True):
+        if one.weight is not None:
+            canvas.ax.plot(one.log_odds, one.weight, **mark.main)
+            top.append(float(one.weight.max()))
+            continue
+        canvas.ax.plot(one.point_log_odds, one.point_weights, **{**_POINTS, "color": mark.color})
+        corners = np.repeat(one.point_log_odds, 3), np.outer(one.point_weights, (0.0, 1.0, 0.0)).ravel()
+        canvas.ax.plot(*corners, **mark.main)
+        top.append(float(one.point_weights.max()))
+    reach = max(REACH, *(float(np.abs(one.point_log_odds).max(initial=0.0)) + 0.5 for one in drawn))
+    canvas.keep_limits((-reach, reach), (0.0, 1.06 * max(top) or 1.0))
+    write_priors(canvas.ax)
+    canvas.ax.child_axes[-1].set_xlabel("Threshold of the posterior")
+    return canvas.finish("Threshold, in log odds of a target (nats)", "Weight (per nat)")
+
+
+_PARTS_SIZE = (6.0, 4.0)
+_PARTS_TOP = 1.4
+_OF_MISSES: Style = {"linestyle": "--", "linewidth": 1.2}
+_OF_FALSE_ALARMS: Style = {"linestyle": ":", "linewidth": 1.4}
+_LEAST: Style = {"linestyle": "-.", "linewidth": 0.9}
+_WHOLE_GROUP = 0.8
+"""Width of the bars of one operating point, of the distance to those of the next one."""
+
+
+def error_contributions(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw what misses and false alarms contribute to the normalized Bayes error rate over the prior log odds.
+
+    Parameters
+    ----------
+    result : Evaluation, Results or sequence of Evaluation
+        One or several systems, each in its own colour.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        Properties of the curve of all errors of each system.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Solid: all errors at the Bayes threshold, the sum of misses (dashed) and false alarms (dotted), each times the prior
+    of its class over the lesser of both priors. Dash-dotted: the least errors. Of a system alone, both parts are
+    shaded, one upon the other. At low priors false alarms decide, and scores that are too large make them many.
+    Source: BOSARIS paper, figures 2 and 3.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> error_contributions(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
+    'Normalized Bayes error rate (1 = default)'
+    """
+    drawing = Drawing(result, ax, line_kw, size=_PARTS_SIZE)
+    alone = len(drawing.systems) == 1 and drawing.is_fresh
+    for system in drawing.systems:
+        at = _decided(system.evaluation)
+        x, default = at.log_odds, default_error(at.log_odds)
+        misses, alarms = expit(x) * at.p_miss / default, expit(-x) * at.p_fa / default
+        drawing.ax.plot(x, at.act_dcf, **system.main)
+        drawing.ax.plot(x, misses, **system.thin(**_OF_MISSES))
+        drawing.ax.plot(x, alarms, **system.thin(**_OF_FALSE_ALARMS))
+        drawing.ax.plot(x, at.min_dcf, **system.thin(**_LEAST))
+        if alone:
+            drawing.ax.fill_between(x, alarms, color=system.color, alpha=0.35, linewidth=0, zorder=1.4)
+            drawing.ax.fill_between(x, alarms, at.act_dcf, color=system.color, alpha=0.15, linewidth=0, zorder=1.4)
+    drawing.explain("misses", **_OF_MISSES)
+    drawing.explain("false alarms", **_OF_FALSE_ALARMS)
+    drawing.explain("least errors", **_LEAST)
+    if drawing.explain("default (llr 0)", **REFERENCE):
+        drawing.ax.axhline(1.0, **REFERENCE)
+    drawing.mark_points({-threshold for threshold in drawing.thresholds}, "operating point")
+    drawing.keep_limits((-drawing.reach, drawing.reach), (-0.01 * _PARTS_TOP, _PARTS_TOP))
+    write_priors(drawing.ax)
+    return drawing.finish("Prior log odds (nats)", "Normalized Bayes error rate (1 = default)")
+
+
+def ape_bars(result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw Bayes error rates at the operating points as bars: what discrimination loses and, on top, calibration.
+
+    Parameters
+    ----------
+    result : Evaluation, Results or sequence of Evaluation
+        One or several systems, evaluated at the same operating points.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        ``color`` of the bars; other properties of lines do nothing here.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    The full part is the least error rate at the effective prior of the operating point, the hatched one what the Bayes
+    threshold loses beside; the short lines are error rates without scores. Source: thesis section 7.7.4.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> ape_bars(deciban.evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])).get_ylabel()
+    'Bayes error rate (%)'
+    """
+    drawing = Drawing(result, ax, line_kw, size=_PARTS_SIZE)
+    points = list(dict.fromkeys(str(one) for system in drawing.systems for one in system.evaluation.operating_points))
+    width, tops = _WHOLE_GROUP / len(drawing.systems), [0.0]
+    for k, system in enumerate(drawing.systems):
+        places = []
+        for one in system.evaluation.operating_points:
+            log_odds = -one.threshold
+            place = points.index(str(one)) + (k + 0.5) * width - _WHOLE_GROUP / 2
+            at, default = _decided(system.evaluation), float(default_error(np.array(log_odds)))
+            here = at.nearest(log_odds)
+            whole, least = float(at.act_dcf[here]) * default, float(at.min_dcf[here]) * default
+            style: Style = {"edgecolor": "black", "linewidth": 0.6}
+            drawing.ax.bar(place, least, 0.9 * width, color=system.color, **style)
+            drawing.ax.bar(place, whole - least, 0.9 * width, bottom=least, color="white", hatch="////", **style)
+            drawing.ax.hlines(default, place - width / 2, place + width / 2, color="black", linestyle=":")
+            tops += [whole, default]
+            places.append(place)
+        drawing.mark_bars(system, np.array(places), np.full(len(places), 0.05 * max(tops)))
+    drawing.ax.set_xticks(np.arange(len(points)), points)
+    drawing.ax.grid(visible=False, axis="x")
+    drawing.keep_limits((-0.6, len(points) - 0.4), (0.0, 1.1 * max(tops)))
+    drawing.explain("discrimination", linewidth=7)
+    drawing.explain("calibration loss (hatched)", linewidth=7, linestyle=(0, (0.2, 0.2)))
+    drawing.explain("default (llr 0)", **REFERENCE)
+    drawing.ax.yaxis.set_major_formatter(in_percent)
+    return drawing.finish("Operating point", "Bayes error rate (%)")
+
+
+def dev_and_eval(dev: Drawable, result: Drawable, ax: Axes | None = None, **line_kw: Any) -> Axes:
+    """Draw normalized Bayes error rates of the same systems on two sets: development dashed, evaluation solid.
+
+    Parameters
+    ----------
+    dev, result : Evaluation, Results or sequence of Evaluation
+        The same systems in the same order, on the set that they were made with and on another one.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+    **line_kw
+        Properties of the curve of actual errors on the evaluation set.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If there are not as many systems in both.
+
+    Notes
+    -----
+    Thick are actual errors, thin the least ones. Where the solid curves leave the dashed ones, calibration did not
+    last; where the thin ones part as well, the new set is harder. Source: BOSARIS paper, figures 2 and 3.
+
+    Examples
+    --------
+    >>> import deciban
+    >>> dev, new = (deciban.evaluate([1.0, 2.0, x], [0.0, 1.0, -1.0]) for x in (2.0, 0.5))
+    >>> dev_and_eval(dev, new).get_xlabel()
+    'Prior log odds (nats)'
+    """
+    drawing, known = Drawing(result, ax, line_kw, size=_PARTS_SIZE), systems_of(dev, Evaluation, "dev")
+    if len(known) != len(drawing.systems):
+        raise InputError(
+            f"dev: has {len(known)} systems, and result {len(drawing.systems)}. Pass the same ones, in the same order."
+        )
+    for system, before in zip(drawing.systems, known, strict=True):
+        drawing.ax.plot(system.curves.prior_log_odds, system.curves.act_error, **system.main)
+        drawing.ax.plot(system.curves.prior_log_odds, system.curves.min_error, **_thin(system.thin(), "-"))
+        curves = before.curves
+        drawing.ax.plot(curves.prior_log_odds, curves.act_error, color=system.color, linestyle="--", linewidth=1.7)
+        drawing.ax.plot(curves.prior_log_odds, curves.min_error, **_thin(system.thin(), "--"))
+    drawing.explain("evaluation", linestyle="-", linewidth=1.7)
+    drawing.explain("development", linestyle="--", linewidth=1.7)
+    drawing.explain("least errors (thin)", linestyle="-", linewidth=0.8)
+    if drawing.explain("default (llr 0)", **REFERENCE):
+        drawing.ax.axhline(1.0, **REFERENCE)
+    drawing.keep_limits((-drawing.reach, drawing.reach), (-0.01 * _PARTS_TOP, _PARTS_TOP))
+    write_priors(drawing.ax)
+    return drawing.finish("Prior log odds (nats)", "Normalized Bayes error rate (1 = default)")
+
+
+def _decided(evaluation: Evaluation) -> AtPriors:
+    if evaluation.at_priors is None:
+        raise InputError(
+            f"result: {evaluation.name} has no decisions at priors. Evaluate its scores by deciban.evaluate."
+        )
+    return evaluation.at_priors
+
+
+def _thin(style: Style, linestyle: str) -> Style:
+    return {**style, "linestyle": linestyle, "linewidth": 0.8}

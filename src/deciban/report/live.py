@@ -8,29 +8,300 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from scipy.special import expit, ndtr
 
-from deciban.analysis.comparison import caption_of, cells_of, label_of, p_value_written
-from deciban.analysis.pairs import Pair
+from deciban.analysis.comparison import Pair, caption_of, cells_of, label_of, p_value_written
+from deciban.core.ranks.hull import Rocch
+from deciban.core.ranks.operating import detection_cost
 from deciban.evaluation import Evaluation, presets
 from deciban.evaluation.at_priors import AtPriors, rate_intervals
 from deciban.evaluation.bands import band_of, hull_bands
+from deciban.evaluation.conditions import Condition
 from deciban.evaluation.consistency import consistency_of
+from deciban.evaluation.error_steps import REACH, ErrorSteps, grid_of_thresholds
 from deciban.evaluation.results import Results
-from deciban.plots.posteriors import MOST_WITH_BANDS
-from deciban.report.differences import Differences
-from deciban.report.live_exact import ROOM, exact_data
-from deciban.report.live_fitting import finite
-from deciban.report.text import MINUS, capitalize_first
-from deciban.types import FloatArray, IntArray
+from deciban.plots.calibration import MOST_WITH_BANDS
+from deciban.report.content import Differences
+from deciban.report.tables import MINUS, capitalize_first
+from deciban.types import CountArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from deciban.report.rendering import Page
+    from deciban.report.content import Page
+
+
+EXACT_ROOM = 500_000
+"""Characters that steps of errors of all systems may take."""
+
+UNIT = 2.0**-26
+"""Nats to which scores are told apart on the page."""
+
+OF_SCORE, _OF_THRESHOLD = 6, 8
+"""Characters that a score and a threshold of a grid take, about."""
+
+_MOST_VERTICES = 4000
+
+
+def exact_data(one: Evaluation, room: int = EXACT_ROOM) -> dict[str, Any] | None:
+    """What scripts need to count errors of a system at any prior; None where scores were not kept.
+
+    Parameters
+    ----------
+    one : Evaluation
+    room : int
+        Characters that may be taken. Where scores of all trials do not fit, there are errors at a grid of thresholds.
+
+    Returns
+    -------
+    dict or None
+        ``steps`` has text between commas. Of scores, an item is the distance from the score before in units of 2^-26
+        nats, in base 36, and what happens there: nothing follows where one non-target lies there, a minus sign where it
+        is one target, or numbers of targets and of non-targets behind colons. Of a grid there are steps of misses and
+        of false alarms, from threshold to threshold. ``hull`` has steps of misses and of false alarms from vertex to
+        vertex, and by how much a normalized cost can be too high where vertices are left out.
+
+    Examples
+    --------
+    >>> from deciban import evaluate
+    >>> exact_data(evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]))["steps"]["items"]
+    '-13ydj4,13ydj4,13ydj4:1:1,13ydj4:2:0'
+    """
+    steps = one.error_steps
+    if steps is None:
+        return None
+    if steps.is_exact and OF_SCORE * len(steps.thresholds) > room:
+        steps = _on_grid(steps)
+    if not steps.is_exact:
+        steps = steps.thinned(max(1, -(-_OF_THRESHOLD * len(steps.thresholds) // room)))
+    return {"steps": _packed(steps), "reach": steps.reach, "hull": _hull(one)}
+
+
+def _on_grid(steps: ErrorSteps) -> ErrorSteps:
+    """Errors at thresholds of a grid, from those at all scores."""
+    at = grid_of_thresholds()
+    place = np.searchsorted(steps.thresholds, at)
+    return ErrorSteps(at[:-1], steps.n_miss[place], steps.n_fa[place], is_exact=False)
+
+
+def _packed(steps: ErrorSteps) -> dict[str, Any]:
+    start = {"n_miss": steps.n_miss[0].item(), "n_fa": steps.n_fa[0].item()}
+    if steps.is_exact:
+        return {**start, "items": ",".join(_items(steps))}
+    width = float(steps.thresholds[1] - steps.thresholds[0])
+    changes = {"misses": text_of_steps(np.diff(steps.n_miss)), "false_alarms": text_of_steps(np.diff(steps.n_fa))}
+    return {**start, "first": float(steps.thresholds[0]), "width": width, **changes}
+
+
+def _items(steps: ErrorSteps) -> Iterator[str]:
+    places = np.floor(steps.thresholds / UNIT).astype(np.int64)
+    distances = np.diff(places, prepend=0).tolist()
+    for distance, tar, non in zip(
+        distances, np.diff(steps.n_miss).tolist(), (-np.diff(steps.n_fa)).tolist(), strict=True
+    ):
+        what = "" if (tar, non) == (0, 1) else "-" if (tar, non) == (1, 0) else f":{_written(tar)}:{_written(non)}"
+        yield ("-" if distance < 0 else "") + np.base_repr(abs(distance), 36).lower() + what
+
+
+def text_of_steps(changes: CountArray) -> str:
+    """Changes of counts between commas; nothing for 0.
+
+    >>> text_of_steps(np.array([7, 0, -2]))
+    '7,,-2'
+    """
+    return ",".join(_written(step) if step else "" for step in changes.tolist())
+
+
+def _written(change: float) -> str:
+    return f"{change:.12g}"
+
+
+def _hull(one: Evaluation) -> dict[str, Any] | None:
+    """Vertices of the convex hull as steps; None where the minimum is not known."""
+    at = one.at_priors
+    if at is None or not np.isfinite(at.min_dcf).all():
+        return None
+    rocch = Rocch.of(one.curves.pav)
+    kept, excess = _vertices(rocch, _MOST_VERTICES)
+    return {
+        "misses": text_of_steps(np.diff(rocch.n_miss[kept], prepend=0)),
+        "false_alarms": text_of_steps(np.diff(rocch.n_fa[kept], prepend=0)),
+        "excess": excess,
+    }
+
+
+def _vertices(rocch: Rocch, most: int) -> tuple[Any, float]:
+    """Return the vertices to keep, and by how much the least cost among them can exceed that among all."""
+    if len(rocch.n_fa) <= most:
+        return slice(None), 0.0
+    ends = [0, len(rocch.n_fa) - 1]
+    kept = np.unique(np.append(rocch.best_vertices(np.linspace(-REACH, REACH, most - 2)), ends))
+    p_miss, p_fa = rocch.p_miss[kept], rocch.p_fa[kept]
+    # Both least costs are straight between these priors: they differ most at one of them.
+    with np.errstate(divide="ignore"):
+        slopes = np.log(np.diff(p_miss)) - np.log(-np.diff(p_fa))
+    log_odds = np.unique(np.concatenate((-rocch.llr, -slopes, [0.0])))
+    log_odds = log_odds[np.abs(log_odds) <= REACH]
+    best = np.searchsorted(slopes, -log_odds)
+    found = detection_cost(p_miss[best], p_fa[best], log_odds, 1.0, 1.0, normalize=True)
+    return kept, _excess(found, np.asarray(rocch.min_dcf(prior_log_odds=log_odds)))
+
+
+def _excess(found: FloatArray, least: FloatArray) -> float:
+    return float(f"{max(float((found - least).max()), 0.0):.2g}")
+
+
+ROOM = 1_200_000
+"""Characters that the numbers of all conditions may take on a page."""
+
+Detail = TypeVar("Detail")
+"""How much is told of every condition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packing(Generic[Detail]):
+    """How numbers of conditions are written for a kind of results.
+
+    Attributes
+    ----------
+    figures : sequence of str
+        Attributes of evaluations for the map of conditions.
+    details : sequence
+        The first one that leaves room for every condition is taken.
+    packed : callable
+        Numbers of the systems of a condition: from its place among those with figures, its evaluations and a detail.
+    why_none : callable
+        Why an evaluation has no such numbers; empty if it has.
+    shared : object
+        What stands beside the numbers of all conditions, and takes room.
+    """
+
+    figures: Sequence[str]
+    details: Sequence[Detail]
+    packed: Callable[[int, Sequence[Any], Detail], list[dict[str, Any]]]
+    why_none: Callable[[Any], str]
+    shared: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted(Generic[Detail]):
+    """Rows of all conditions, numbers of as many as there is room for, and how much is told of them."""
+
+    rows: list[dict[str, Any]]
+    sets: list[dict[str, Any]]
+    detail: Detail
+
+
+def fitted(results: Results[Any], packing: Packing[Detail], room: int) -> Fitted[Detail] | None:
+    """Rows of all conditions, and numbers of as many as there is room for; None where there are no conditions.
+
+    Parameters
+    ----------
+    results : Results
+        Maybe with conditions.
+    packing : Packing
+    room : int
+        Characters; where not all fit, those of the smallest conditions are left out.
+
+    Returns
+    -------
+    Fitted or None
+        A row has the name of the condition, its trials, figures of all systems and, if there are none, why not; ``set``
+        is the place of its numbers among the sets.
+    """
+    rows = list(_rows(results, packing))
+    if not rows:
+        return None
+    room -= len(json.dumps([[row for row, _ in rows], packing.shared]))
+    with_numbers = [(row, found) for row, found in rows if not row["why_none"]]
+    with_numbers.sort(key=lambda one: -sum(one[0]["trials"].values()))
+    sets, detail = list[dict[str, Any]](), packing.details[0]
+    for detail in packing.details:
+        sets = _fitting([found for _, found in with_numbers], packing, detail, room)
+        if len(sets) == len(with_numbers):
+            break
+    for k, (row, _) in enumerate(with_numbers[: len(sets)]):
+        row["set"] = k
+    return Fitted([row for row, _ in rows], sets, detail)
+
+
+def n_conditions(results: Results[Any]) -> int:
+    """How many conditions there are, with figures or without."""
+    return sum(len(part.conditions) for part in results.conditions[0].partitions) if results.conditions else 0
+
+
+def _fitting(
+    found: Sequence[Sequence[Any]], packing: Packing[Detail], detail: Detail, room: int
+) -> list[dict[str, Any]]:
+    """Numbers of the first conditions, as many as there is room for."""
+    sets = list[dict[str, Any]]()
+    for at, systems in enumerate(found):
+        made = packing.packed(at, systems, detail)
+        room -= len(json.dumps(made, separators=(",", ":")))
+        if room < 0:
+            break
+        sets.append({"systems": made})
+    return sets
+
+
+def _rows(results: Results[Any], packing: Packing[Any]) -> Iterator[tuple[dict[str, Any], list[Any]]]:
+    """Every condition with the evaluations of all systems there."""
+    systems = results.conditions
+    for k, part in enumerate(systems[0].partitions if systems else ()):
+        for same in zip(*(one.partitions[k].conditions for one in systems), strict=True):
+            found = [one.found for one in same]
+            row = {
+                "name": same[0].name,
+                "by": part.title,
+                "trials": dict(same[0].trials),
+                "where": _where(same[0], part.title, part.columns),
+                "why_none": next((why for one in same if (why := _why_none(one, packing))), ""),
+                "figures": {name: [finite(getattr(one, name, None)) for one in found] for name in packing.figures},
+                "set": None,
+            }
+            yield row, found
+
+
+def _why_none(one: Condition, packing: Packing[Any]) -> str:
+    """Why a condition cannot be chosen; empty if it can."""
+    return one.why_none if one.found is None else packing.why_none(one.found)
+
+
+def _where(one: Condition, title: str, columns: Sequence[str]) -> list[str] | None:
+    """Options that choose these trials; None where no value stands for them, as for bins."""
+    values = list(one.values.items())
+    is_plain = title == " \N{MULTIPLICATION SIGN} ".join(columns)
+    if not is_plain or any(value is None or "|" in value or name not in columns for name, value in values):
+        return None
+    return [f"{name}={value}" for name, value in values]
+
+
+def finite(value: float | None) -> float | None:
+    """A number; None for one that is infinite or not there.
+
+    >>> finite(0.5), finite(math.inf)
+    (0.5, None)
+    """
+    return None if value is None or not math.isfinite(value) else value
+
+
+@dataclass(slots=True)
+class Once:
+    """What is made once for each condition, however many details are tried."""
+
+    make: Callable[[Sequence[Any]], Any]
+    known: dict[int, Any] = field(default_factory=dict)
+
+    def of(self, at: int, systems: Sequence[Any]) -> Any:
+        """That of a condition, by its place."""
+        if at not in self.known:
+            self.known[at] = self.make(systems)
+        return self.known[at]
+
 
 _MOST = 10
 
@@ -196,7 +467,7 @@ def live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
     --------
     >>> from deciban import evaluate
     >>> from deciban.evaluation import Results
-    >>> from deciban.report.rendering import Page
+    >>> from deciban.report.content import Page
     >>> data = live_data(Page(results=Results((evaluate([1.0, 2.0], [0.0]),))), ["#0072B2"])
     >>> data["sets"][0]["systems"][0]["n_tar"], len(data["priors"]) == len(data["log_odds"])
     (2, True)
@@ -207,7 +478,7 @@ def live_data(page: Page, colors: Sequence[str]) -> dict[str, Any] | None:
         return None
     grid = reduce(np.intersect1d, grids)
     is_few = len(systems) <= MOST_WITH_BANDS
-    room = ROOM // len(systems)
+    room = EXACT_ROOM // len(systems)
     found = [
         {**system_data(one, color, grid, is_few=is_few), "exact": exact_data(one, room)}
         for one, color in zip(systems, colors, strict=True)

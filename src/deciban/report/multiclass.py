@@ -2,23 +2,396 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from deciban import plots
 from deciban.evaluation import ClassEvaluation, ClassResults
+from deciban.evaluation.multiclass.class_bounds import drawn_pairs
+from deciban.evaluation.multiclass.decided_at import PRIORS, DecidedAt
 from deciban.evaluation.uncertainty import corrected_of
 from deciban.models.multiclass import ClassModel
 from deciban.models.score_model import error_in_words
-from deciban.report.class_pictures import class_pictures, with_pictures
-from deciban.report.live_classes import MOST_CLASSES, class_condition_data, class_room, live_class_data
-from deciban.report.page import Named, filled, with_conditions
-from deciban.report.rendering import Page
-from deciban.report.scripts import Live
-from deciban.report.tables import CORRECTED, Row, SideBySide, side_by_side
-from deciban.report.text import MISSING, MULTICLASS, count, number, percent, sure
+from deciban.plots.multiclass.simplex import triangle_of
+from deciban.report.content import Page
+from deciban.report.live import ROOM, Packing, finite, fitted, n_conditions, pair_data
+from deciban.report.page import MOST, Named, filled, images_written, with_conditions
+from deciban.report.scripts import Live, picture
+from deciban.report.tables import (
+    CORRECTED,
+    MISSING,
+    MULTICLASS,
+    Row,
+    SideBySide,
+    count,
+    number,
+    percent,
+    side_by_side,
+    sure,
+)
+from deciban.types import IntArray
+
+PLACE = "<!-- pictures -->"
+"""Where pictures stand in the template."""
+
+_MOST_PANELS = 30
+"""Classes up to which each has a panel of its own, and matrices have cells with numbers."""
+
+_HALF = 7.2
+"""Inches of the widest picture that stands beside another: letters are as large in all pictures, or nearly so."""
+
+_ROOM_OF_WORDS = 4_000
+"""Bytes for the sentence about pictures that are not there."""
+
+_OF_MATRICES = ("confusion", "pairwise_loss")
+
+
+@dataclass(frozen=True, slots=True)
+class ClassPicture:
+    """One picture, drawn when it is asked for.
+
+    Attributes
+    ----------
+    kind : str
+        Function of `deciban.plots`, and name of the text about it.
+    name : str
+        The system, if there are several and it is about one; else empty.
+    draw : callable
+    more : str
+        What its caption says beside what all of its kind say.
+    """
+
+    kind: str
+    name: str
+    draw: Callable[[], Any]
+    more: str = ""
+
+    def written(self) -> tuple[float, dict[str, str]]:
+        """Draw it: inches, and what a template needs."""
+        drawing, (title, caption) = self.draw(), MULTICLASS["plots"][self.kind]
+        inches = float(drawing.get_figwidth()) if hasattr(drawing, "get_figwidth") else 0.0
+        return inches, picture(drawing, (title, caption + self.more), self.name, "by class")
+
+
+def class_pictures(results: ClassResults, before: ClassResults | None) -> list[ClassPicture]:
+    """Every picture of a page, in the order in which they stand.
+
+    Parameters
+    ----------
+    results : ClassResults
+    before : ClassResults or None
+        The same before calibration.
+    """
+    systems = [*(() if before is None else before.systems), *results.systems]
+    return [*_of_each(systems), *_of_all(systems), *_panels(results, before)]
+
+
+def with_pictures(text: str, found: Sequence[ClassPicture], reserved: int = 0) -> str:
+    """Put pictures into a page: those of all systems first, then as many of single ones as leave it below its limit.
+
+    Parameters
+    ----------
+    text : str
+        A page with a `PLACE`.
+    found : sequence of ClassPicture
+        In the order in which they shall stand.
+    reserved : int
+        Bytes that something else shall have room for.
+    """
+    room = MOST - reserved - len(text.encode("utf-8", "replace")) - _ROOM_OF_WORDS
+    shown: dict[int, tuple[float, dict[str, str]]] = {}
+    lacking = list[ClassPicture]()
+    full = set[str]()
+    for place, one in sorted(enumerate(found), key=lambda pair: _rank(pair[1])):
+        written = None if one.kind in full else one.written()
+        size = 0 if written is None else len(images_written([], [written[1]]).encode("utf-8", "replace"))
+        if written is None or size > room:
+            full.add(one.kind)  # neither is the next one of this kind drawn
+            lacking.append(one)
+        else:
+            shown[place] = written
+            room -= size
+    drawn = [shown[place] for place in sorted(shown)]
+    beside, wide = ([one for inches, one in drawn if (inches > _HALF) == is_wide] for is_wide in (False, True))
+    return text.replace(PLACE, images_written(beside, wide) + _lacking_in_words(lacking), 1)
+
+
+def _rank(one: ClassPicture) -> int:
+    """The lower, the sooner it is drawn: of all systems, matrices of each, panels."""
+    if not one.name:
+        return 0
+    return 1 + ("confusion", "simplex", "pairwise_loss", "class_ape").index(one.kind)
+
+
+def _lacking_in_words(lacking: Sequence[ClassPicture]) -> str:
+    counted = {kind: sum(one.kind == kind for one in lacking) for kind in dict.fromkeys(one.kind for one in lacking)}
+    if not counted:
+        return ""
+    parts = [f"{MULTICLASS['plots'][kind][0]} ({n})" for kind, n in counted.items()]
+    return f'\n<p class="small">{MULTICLASS["no_room"]} {", ".join(parts)}.</p>'
+
+
+def _of_each(systems: Sequence[ClassEvaluation]) -> Iterator[ClassPicture]:
+    """Plots of which every system has its own."""
+    paired = [one for one in systems if one.pairwise is not None]
+    darkest = max((pairs.largest_loss for pairs in map(drawn_pairs, paired) if pairs), default=0.0)
+    each: list[tuple[str, Sequence[ClassEvaluation], dict[str, Any]]] = [("confusion", systems, {})]
+    each.append(("pairwise_loss", paired, {"top": darkest or None}))
+    each.append(("simplex", [one for one in systems if one.curves.sample is not None], {}))
+    for kind, shown, how in each:
+        more = f" {MULTICLASS['most_confused']}" if kind == "simplex" and systems[0].n_classes > 3 else ""
+        for one in shown:
+            name = one.name if len(systems) > 1 else ""
+            yield ClassPicture(kind, name, partial(_drawn_of, kind, one, how), more)
+
+
+def _drawn_of(kind: str, one: ClassEvaluation, how: dict[str, Any]) -> Any:
+    """One plot of a system; a matrix of very many classes as an image without numbers, which nobody could read."""
+    if kind not in _OF_MATRICES or one.n_classes <= _MOST_PANELS:
+        return getattr(plots, kind)(one, **how)
+    drawing = getattr(plots, kind)(one, **how, rasterized=True)
+    for text in list(drawing.texts):
+        text.remove()
+    return drawing
+
+
+def _of_all(systems: Sequence[ClassEvaluation]) -> Iterator[ClassPicture]:
+    """Plots that hold all systems."""
+    kinds = ["class_losses", "c_avg_curve", "reliability"]
+    if all(one.subsets is not None for one in systems):
+        kinds.append("subset_c_avg")
+    for kind in kinds:
+        yield ClassPicture(kind, "", partial(getattr(plots, kind), systems))
+
+
+def _panels(results: ClassResults, before: ClassResults | None) -> Iterator[ClassPicture]:
+    """Plots with a panel for each class."""
+    if len(results.classes) > _MOST_PANELS:
+        return
+    old: Sequence[Any] = () if before is None else before.systems
+    old = old if len(old) == len(results.systems) else [None] * len(results.systems)
+    for one, earlier in zip(results.systems, old, strict=True):
+        more = "" if earlier is None else f" {MULTICLASS['before']}"
+        yield ClassPicture("class_ape", one.name, partial(plots.class_ape, one, before=earlier), more)
+
+
+_ROOM_OF_DECISIONS, _MOST_ROOM, _OF_COUNT, _OF_WEIGHT = 800_000, 1_500_000, 4, 12
+"""Characters that the decisions of all systems take, and may take if there would be fewer than `_FEW` priors; and those
+of a count or a weight with the zeros beside it."""
+
+_FEW = 16
+
+MOST_CLASSES = 30
+"""Classes up to which a matrix has cells that can be read and pointed at."""
+
+_MOST_DRAWN, _LOWEST = 30_000, -99.0
+"""Log-likelihoods that the segments of all systems may take, and the lowest that is told apart from others."""
+
+_ROOM_OF_ONE = 150
+"""Characters for each pair of classes of a system in a condition: with decisions at some priors, mostly."""
+
+_FIGURES = ("cllr", "min_cllr", "calibration_loss", "error_rate", "c_avg", "brier")
+"""Of the map of conditions, at the prior of the evaluation."""
+
+_STEPS = (1, 2, 4, 8, 16, 0)
+"""Of the priors of the page, conditions have one of so many; with 0 that of the evaluation alone."""
+
+
+def live_class_data(
+    results: ClassResults, before: Sequence[ClassEvaluation], colors: Sequence[str]
+) -> dict[str, Any] | None:
+    """What the scripts of a page of many classes get; None where there would be nothing to choose.
+
+    Parameters
+    ----------
+    results : ClassResults
+    before : sequence of ClassEvaluation
+        Systems before calibration.
+    colors : sequence of str
+        Of those before and of the others, as hexadecimal codes.
+
+    Returns
+    -------
+    dict or None
+        ``sets`` holds the list of all systems, those before calibration first; there are ``n_before`` of them.
+
+    Examples
+    --------
+    >>> from deciban import evaluate_classes
+    >>> from deciban.evaluation import ClassResults
+    >>> one = evaluate_classes([[2.0, 0.0], [0.0, 1.0]], [0, 1])
+    >>> data = live_class_data(ClassResults((one,)), (), ["#0072B2"])
+    >>> data["sets"][0]["systems"][0]["confusion"]
+    [[1, 0], [0, 1]]
+    """
+    systems = [*before, *results.systems]
+    classes = systems[0].classes
+    has_matrix = len(classes) <= MOST_CLASSES and all(one.classes == classes for one in systems)
+    if not has_matrix and not results.conditions and len(results.systems) < 2:
+        return None
+    kept = _places(systems if has_matrix else [])
+    levels = [one.uncertainty.level for one in results.systems if one.uncertainty is not None]
+    return {
+        "classes": [_text(name) for name in classes] if has_matrix else [],
+        "priors": PRIORS[kept].tolist(),
+        "level": levels[0] if levels else None,
+        "n_before": len(before),
+        "corners": _corners(systems) if has_matrix else None,
+        "sets": [
+            {
+                "name": "",
+                "systems": [
+                    {"name": _text(one.name), "color": color}
+                    | ({**_system(one, kept), "sample": _sample(one, len(systems))} if has_matrix else _figures(one))
+                    for one, color in zip(systems, colors, strict=True)
+                ],
+            }
+        ],
+        "figures": {name: [finite(getattr(one, name)) for one in results.systems] for name in _FIGURES},
+        "compared": pair_data(results),
+    }
+
+
+def class_condition_data(results: ClassResults, known: dict[str, Any], room: int = ROOM) -> dict[str, Any] | None:
+    """What a page of many classes knows of its conditions; None if it has none.
+
+    Parameters
+    ----------
+    results : ClassResults
+        Maybe with conditions.
+    known : dict
+        What `live_class_data` found.
+    room : int
+        Characters that the numbers of all conditions may take.
+
+    Returns
+    -------
+    dict or None
+        ``rows`` and ``sets`` as those of `deciban.report.conditions.condition_data`. Decisions of a condition
+        stand at the places ``kept`` of the priors of the page; Brier and C_avg as well.
+    """
+    kept, has_matrix = np.searchsorted(PRIORS, known["priors"]), bool(known["classes"])
+
+    def packed(_at: int, systems: Sequence[ClassEvaluation], step: int) -> list[dict[str, Any]]:
+        if not has_matrix:
+            return [_figures(one) for one in systems]
+        return [_system(one, kept[_some(len(kept), step)], has_decisions=step > 0) for one in systems]
+
+    found = fitted(results, Packing(_FIGURES, _STEPS if has_matrix else (0,), packed, lambda _one: ""), room)
+    if found is None:
+        return None
+    return {"rows": found.rows, "sets": found.sets, "kept": _some(len(kept), found.detail).tolist()}
+
+
+def class_room(results: ClassResults, n_classes: int) -> int:
+    """Characters with which conditions of many classes have decisions at priors, nearly always."""
+    if n_classes > MOST_CLASSES:
+        return min(400 * n_conditions(results) * len(results.systems), ROOM)
+    return min((_ROOM_OF_ONE * n_classes**2 + 2_000) * n_conditions(results) * len(results.systems), ROOM)
+
+
+def _some(n: int, step: int) -> IntArray:
+    """Places of a grid of n, one of so many, with both ends."""
+    if step == 0:
+        return np.zeros(0, np.int64)
+    return np.unique(np.linspace(0, n - 1, max(n // step, 2)).round().astype(np.int64))
+
+
+def _places(systems: Sequence[ClassEvaluation]) -> IntArray:
+    """Return positions of as many priors as the page has room for decisions at them, by how many counts are not 0."""
+    decided = [one.decided for one in systems if one.decided is not None]
+    for n in (len(PRIORS), 36, 24, 16, 12, 9, 6, 4, 3):
+        kept: IntArray = np.unique(np.linspace(0, len(PRIORS) - 1, n).round().astype(np.int64))
+        some = (one.by_first(k, kept) for one in decided for k in range(len(one.counts)))
+        size = sum(np.count_nonzero(one) * (_OF_COUNT if one.dtype.kind in "iu" else _OF_WEIGHT) for one in some)
+        if size <= (_ROOM_OF_DECISIONS if n > _FEW else _MOST_ROOM):
+            break
+    return kept
+
+
+def _system(one: ClassEvaluation, kept: IntArray, *, has_decisions: bool = True) -> dict[str, Any]:
+    """Decisions of a system, at priors of the page where it counted them, and what is known of pairs."""
+    pairs, decided = drawn_pairs(one), one.decided if has_decisions else None
+    return {
+        **_figures(one),
+        "prior": one.prior.tolist(),
+        "counts": one.counts.tolist(),
+        "confusion": one.confusion.tolist(),
+        "pairs": None if pairs is None else {name: _numbers(getattr(pairs, name)) for name in ("cllr", "min_cllr")},
+        "decided": None if decided is None else _decided(decided, kept),
+        "brier": [one.brier, None if decided is None else _briers(one, decided, kept)],
+        "c_avg": [one.points[0].p_target, one.c_avg, _c_avg(one, kept) if has_decisions else None],
+    }
+
+
+def _figures(one: ClassEvaluation) -> dict[str, Any]:
+    """What is known of systems of any number of classes: values, and those at priors of a class, which they lack."""
+    return {
+        "error_rate": one.error_rate,
+        "brier": [one.brier, None],
+        "c_avg": [one.points[0].p_target, one.c_avg, None],
+    }
+
+
+def _decided(decided: DecidedAt, kept: IntArray) -> list[str]:
+    """For each class whose prior is chosen: trials by place, class and rival, one after the other."""
+    at_places = (np.delete(decided.by_first(k, kept), k, axis=2) for k in range(len(decided.counts)))
+    return [_sparse(one.ravel().tolist()) for one in at_places]
+
+
+def _corners(systems: Sequence[ClassEvaluation]) -> list[int] | None:
+    """Three classes to begin with: those that one system takes for each other most; None where nothing is drawn."""
+    drawable = [one for one in systems if one.curves.sample is not None]
+    return list(triangle_of(drawable[0]).at) if drawable else None
+
+
+def _sample(one: ClassEvaluation, n_systems: int) -> dict[str, Any] | None:
+    """Log-likelihoods of some segments, below the largest of each, in a row after the other, and their classes."""
+    if one.curves.sample is None:
+        return None
+    loglik, label = one.curves.sample
+    most = max(_MOST_DRAWN // (n_systems * one.n_classes), 3 * one.n_classes)
+    rows = np.unique(np.linspace(0, len(label) - 1, min(most, len(label))).round().astype(np.int64))
+    below = np.maximum(loglik[rows] - loglik[rows].max(axis=1, keepdims=True), _LOWEST).astype(np.float64)
+    return {"loglik": [float(f"{x:.2f}") + 0.0 for x in below.ravel().tolist()], "label": label[rows].tolist()}
+
+
+def _sparse(counts: Sequence[Any]) -> str:
+    """Counts between commas; of several zeros one after the other, how many behind a letter.
+
+    >>> _sparse([3, 0, 0, 0, 0, 12, 0, 1.5])
+    '3,z4,12,z1,1.5'
+    """
+    words = list[str]()
+    for is_zero, some in itertools.groupby(counts, key=lambda n: n == 0):
+        same = list(some)
+        words += [f"z{len(same)}"] if is_zero else [f"{n:.9g}" if isinstance(n, float) else str(n) for n in same]
+    return ",".join(words)
+
+
+def _briers(one: ClassEvaluation, decided: DecidedAt, kept: IntArray) -> list[list[float | None]]:
+    """Brier scores by class whose prior is chosen, and place."""
+    return _numbers(np.stack([decided.brier(k, one.counts)[kept] for k in range(one.n_classes)]))
+
+
+def _c_avg(one: ClassEvaluation, kept: IntArray) -> list[float | None] | None:
+    """Average detection costs where the prior of every target in turn is that of a place."""
+    found = one.curves.c_avg_at
+    return None if found is None else _numbers(found[None, kept])[0]
+
+
+def _numbers(values: Any) -> list[list[float | None]]:
+    return [[None if finite(x) is None else float(f"{x:.7g}") for x in row] for row in values.tolist()]
+
+
+def _text(name: str) -> str:
+    return name.encode("utf-8", "replace").decode("utf-8")
+
 
 _MOST_SUBSETS = 300
 """Subsets that a table shows."""
@@ -130,8 +503,7 @@ def _of_model(page: Page, classes: Sequence[str]) -> dict[str, Any]:
     model = page.model
     if model is None:
         return {"parameters": [], "of_parameters": "", "model_figures": [], "worth": None}
-    from deciban.report.model_card import worth_section
-    from deciban.report.model_pictures import has_own_scales, parameter_pictures
+    from deciban.report.models import has_own_scales, parameter_pictures, worth_section
 
     each = isinstance(model, ClassModel) and has_own_scales(model)
     return {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Callable, Sequence
 from functools import cache
 from html import escape
@@ -21,22 +19,21 @@ from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.models.score_model import ScoreModel
 from deciban.report import tables
 from deciban.report.answers import in_words
-from deciban.report.differences import Differences
-from deciban.report.live import as_script_data, live_data
-from deciban.report.live_conditions import condition_data, room_for
-from deciban.report.live_fitting import ROOM
-from deciban.report.rendering import Page
-from deciban.report.scripts import Live, packed, policy, scripts_of_tables, smaller
-from deciban.report.tables import compare, matched
-from deciban.report.text import (
+from deciban.report.conditions import condition_data, room_for
+from deciban.report.content import Differences, Page
+from deciban.report.live import ROOM, as_script_data, live_data
+from deciban.report.scripts import Live, picture, policy, scripts_of_tables
+from deciban.report.tables import (
     TEXTS,
     TWO_CLASS,
     about_intervals,
     anchor,
     breakable,
     capitalize_first,
+    compare,
     count,
     definition_of,
+    matched,
     number,
     percent,
     scarce_errors,
@@ -112,7 +109,7 @@ def filled(template: str, page: Page, systems: Named, **own: Any) -> str:
     """
     results, train, model = page.results, page.train, page.model
     if model is not None:
-        from deciban.report.model_card import record_of  # with all of training behind it: other pages do without
+        from deciban.report.models import record_of  # with all of training behind it: other pages do without
     worst = [one for shown in (results.before, results) if shown for one in shown.worst]
     own = {"live": None, **own}
     scripts = scripts_of_tables() if own["live"] is None else own["live"].scripts
@@ -245,7 +242,7 @@ def _of_model(page: Page, sides: Sequence[Side]) -> dict[str, Any]:
     """What the page of two classes alone says of a model, if there is one."""
     model, fusion = page.model, None
     if isinstance(model, ScoreModel) and model.is_fusion:
-        from deciban.report.model_card import fusion_section
+        from deciban.report.models import fusion_section
 
         fusion = fusion_section(page)
     return {"fusion": fusion, "model_figures": [] if model is None else _drawn_of_model(model, sides, page)}
@@ -302,22 +299,6 @@ def _drawn_of_model(model: Model, sides: Sequence[Side], page: Page) -> list[dic
             drawing = plots.omega(rule_weighting(**rule, operating_points=points))
             figures.append(picture(drawing, TWO_CLASS["omega"], "", "of the training objective"))
     return figures
-
-
-def picture(drawing: Any, texts: Sequence[str], side: str, about: str) -> dict[str, str]:
-    """A plot as the address of an image that holds its own data, with a title and a caption; of two, once."""
-    drawn = io.BytesIO()
-    plots.save(drawing, drawn, "svg")
-    small = packed(smaller(drawn.getvalue().decode("utf-8"))).encode()
-    source = "data:image/svg+xml;base64," + base64.b64encode(small).decode("ascii")
-    title, caption = texts
-    titled = f"{title}, {side}" if side else title
-    return {
-        "title": titled,
-        "caption": "" if side == "training" else caption,
-        "alt": f"{titled} {about}",
-        "source": source,
-    }
 
 
 def with_room(text: str, figures: Sequence[tuple[str, str]], most: int) -> str:

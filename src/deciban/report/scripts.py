@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import itertools
 import math
 import re
@@ -14,6 +15,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from deciban import plots
 from deciban.report.live import as_script_data
 
 _CHARTS = ("vendor", "uplot")
@@ -140,7 +142,7 @@ class Live:
 
     @classmethod
     def of(cls, data: dict[str, Any] | None) -> Live | None:
-        """From what `deciban.report.live.live_data` or `deciban.report.live_classes.live_class_data` found."""
+        """From what `deciban.report.live.live_data` or `deciban.report.multiclass.live_class_data` found."""
         return None if data is None else cls(as_script_data(data), data["level"], "classes" in data)
 
     @property
@@ -408,3 +410,19 @@ def _short(parts: int, of: int = 10) -> str:
     ('12', '-0.05')
     """
     return f"{parts / of:.{len(str(of)) - 1}f}".rstrip("0").rstrip(".")
+
+
+def picture(drawing: Any, texts: Sequence[str], side: str, about: str) -> dict[str, str]:
+    """A plot as the address of an image that holds its own data, with a title and a caption; of two, once."""
+    drawn = io.BytesIO()
+    plots.save(drawing, drawn, "svg")
+    small = packed(smaller(drawn.getvalue().decode("utf-8"))).encode()
+    source = "data:image/svg+xml;base64," + base64.b64encode(small).decode("ascii")
+    title, caption = texts
+    titled = f"{title}, {side}" if side else title
+    return {
+        "title": titled,
+        "caption": "" if side == "training" else caption,
+        "alt": f"{titled} {about}",
+        "source": source,
+    }

@@ -1,6 +1,3 @@
-from deciban.rules.decisions import ActionCosts as ActionCosts
-from deciban.rules.decisions import DetectionOfEach as DetectionOfEach
-from deciban.rules.decisions import rule_of_applications as rule_of_applications
 from deciban.rules.delivered import Capacity as Capacity
 from deciban.rules.delivered import Information as Information
 from deciban.rules.delivered import capacity as capacity
@@ -8,13 +5,16 @@ from deciban.rules.delivered import class_capacity as class_capacity
 from deciban.rules.delivered import class_information as class_information
 from deciban.rules.delivered import expected_cost as expected_cost
 from deciban.rules.delivered import information as information
+from deciban.rules.families import ActionCosts as ActionCosts
 from deciban.rules.families import Beta as Beta
+from deciban.rules.families import DetectionOfEach as DetectionOfEach
 from deciban.rules.families import Dirichlet as Dirichlet
 from deciban.rules.families import Logarithmic as Logarithmic
 from deciban.rules.families import MeetingPoint as MeetingPoint
 from deciban.rules.families import Quadratic as Quadratic
 from deciban.rules.families import ThresholdDensity as ThresholdDensity
 from deciban.rules.families import ThresholdWeights as ThresholdWeights
+from deciban.rules.families import rule_of_applications as rule_of_applications
 from deciban.rules.scoring import Mixture as Mixture
 from deciban.rules.scoring import Properness as Properness
 from deciban.rules.scoring import ScoringRule as ScoringRule

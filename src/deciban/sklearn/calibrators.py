@@ -5,12 +5,305 @@ Bounds are the step after a calibrator in a pipeline.
 
 from __future__ import annotations
 
+import inspect
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, logit
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from deciban import calibration, fusion
-from deciban.sklearn.estimator import LlrEstimator, ScoreCalibrator
-from deciban.types import AnyArray
+from deciban._validate import arrays as _validate
+from deciban.calibration import Calibrator
+from deciban.core.resampling.units import TrialUnits
+from deciban.errors import InputError
+from deciban.sklearn.scoring import cllr_score, listed, target_label, two_classes
+from deciban.types import AnyArray, FloatArray
+
+
+@contextmanager
+def renaming_arguments(**names: str) -> Iterator[None]:
+    """Rename the arguments with which messages begin."""
+    try:
+        yield
+    except InputError as error:
+        words = str(error)
+        named = re.match(r"(\w+)(?:\[:, (\d+)\])?(?=[:,])", words)
+        if named is None or named[1] not in names:
+            raise
+        system = "" if named[2] is None else f", system {named[2]}"
+        raise InputError(names[named[1]] + system + words[named.end() :]) from error
+
+
+_SCORES: dict[str, Any] = {"ensure_all_finite": False}
+"""Infinite scores are legal; the calibrator itself refuses NaN."""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LlrEstimator(TransformerMixin, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
+    """Base of the estimators of two classes: a classifier whose evidence is an llr, and a transformer into it.
+
+    A subclass names the model that does the work, and has the settings of that one beside ``prior`` and ``pos_label``:
+    dataclasses write the constructor that scikit-learn looks for. `_scores` is the only method that looks into ``X``.
+
+    Attributes
+    ----------
+    calibrator_ : Calibrator or Fusion
+        The trained model of `deciban.calibration` or `deciban.fusion`; ``calibrator_.save(path)`` writes it.
+    classes_ : (2,) array
+        The two labels in ascending order.
+    target_ : label
+        That of the targets, which large scores favour: ``pos_label``, or the larger of two numbers, or the word that
+        means target.
+    n_features_in_ : int
+        Number of columns of ``X``.
+    feature_names_in_ : (n_features,) array
+        Their names, if ``X`` had any.
+    """
+
+    calibrator_class: ClassVar[Any]
+    """What does the work."""
+
+    turns_round: ClassVar[bool] = True
+    """Whether it also learns from scores that are larger for non-targets (with a warning)."""
+
+    prior: float | None = None
+    pos_label: Any = None
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        units: ArrayLike | TrialUnits | None = None,
+    ) -> Self:
+        """Train on labelled trials.
+
+        Parameters
+        ----------
+        X : (n_trials, n_columns) array_like
+            Scores: one column of a calibrator, or several and the setting ``column``; of a fusion one for each system.
+            May be infinite, but not NaN.
+        y : (n_trials,) array_like
+            Two labels; that of the targets is ``pos_label``, or the larger of two numbers, or the word that means it.
+        sample_weight : (n_trials,) array_like, optional
+            Weight of each trial within its class, at least 0; whole numbers count like copies. Proportions of the
+            classes do not matter.
+        units : (n_trials,) or (n_trials, 2) array_like, or TrialUnits, optional
+            Which speaker, or other unit, each trial is of, or its two sides are: names or numbers. With them training
+            finds out how sure it is: ``calibrator_.parameter_covariance_`` and ``calibrator_.interval``. Like other
+            metadata they are routed to where ``set_fit_request(units=True)`` asks for them.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If a score is NaN, units are of more or fewer trials, there are not exactly two classes or a class has no
+            weight, a setting is out of range, or nothing finite can be learnt, as from separated classes without
+            ``ridge``. It is a `ValueError`.
+        """
+        checked: tuple[AnyArray, AnyArray] = validate_data(self, X, y, **_SCORES)
+        labels = two_classes(checked[1], "y")
+        self._log_odds()  # a wrong prior is an error now, not at the first decision
+        calibrator = self.calibrator_class(
+            **{name: getattr(self, name) for name in inspect.signature(self.calibrator_class).parameters}
+        )
+        target = target_label(checked[1], self.pos_label, "y")
+        more = {"sample_weight": sample_weight, "units": units}
+        self.calibrator_ = calibrator.fit(self._scores(checked[0]), checked[1] == target, **more)
+        self.classes_, self.target_ = labels, target
+        return self
+
+    @property
+    def _is_turned(self) -> bool:
+        """Whether the alphabet puts the label of the targets first, against the habit of scikit-learn."""
+        return bool(self.target_ == self.classes_[0])
+
+    @abstractmethod
+    def _scores(self, X: AnyArray) -> AnyArray:
+        """What the model works on."""
+
+    def decision_function(self, X: ArrayLike) -> FloatArray:
+        """Calibrated evidence, whatever the prior.
+
+        Parameters
+        ----------
+        X : (n_trials, n_columns) array_like
+            Scores, as in `fit`.
+
+        Returns
+        -------
+        (n_trials,) array
+            Log-likelihood ratios in nats; positive ones favour ``classes_[1]``, as everywhere in scikit-learn.
+
+        Raises
+        ------
+        InputError
+            If a score is NaN.
+        NotFittedError
+            Before `fit`.
+        """
+        llr = self._llr(X)
+        found: FloatArray = -llr if self._is_turned else llr
+        return found
+
+    def _llr(self, X: ArrayLike) -> FloatArray:
+        """Log-likelihood ratios of the targets."""
+        check_is_fitted(self)
+        llr: FloatArray = self.calibrator_.transform(self._scores(validate_data(self, X, reset=False, **_SCORES)))
+        return llr
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """Log-likelihood ratios of the targets as a column; `decision_function` unless ``target_`` is ``classes_[0]``.
+
+        Parameters
+        ----------
+        X : (n_trials, n_columns) array_like
+            Scores, as in `fit`.
+
+        Returns
+        -------
+        (n_trials, 1) array
+            Log-likelihood ratios in nats.
+        """
+        return self._llr(X)[:, np.newaxis]
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> AnyArray:  # noqa: ARG002
+        """Name of the column that `transform` returns.
+
+        Parameters
+        ----------
+        input_features : array_like of str, optional
+            Ignored.
+
+        Returns
+        -------
+        (1,) array of str
+            ``llr``.
+        """
+        check_is_fitted(self)
+        return np.array(["llr"], dtype=object)
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Posterior probabilities of both classes at the setting ``prior``.
+
+        Parameters
+        ----------
+        X : (n_trials, n_columns) array_like
+            Scores, as in `fit`.
+
+        Returns
+        -------
+        (n_trials, 2) array
+            In the order of ``classes_``. The proportions of the classes in the training data have no part in them.
+        """
+        log_odds = self._llr(X) + self._log_odds()
+        found = np.column_stack((expit(-log_odds), expit(log_odds)))
+        return found[:, ::-1] if self._is_turned else found
+
+    def predict(self, X: ArrayLike) -> AnyArray:
+        """Bayes decisions at the setting ``prior``, for errors of equal cost.
+
+        Parameters
+        ----------
+        X : (n_trials, n_columns) array_like
+            Scores, as in `fit`.
+
+        Returns
+        -------
+        (n_trials,) array
+            ``target_`` where the log-likelihood ratio is at or above minus the prior log odds. Where errors differ
+            in cost, the prior to set is `deciban.OperatingPoint.effective_prior`.
+        """
+        accepted = self._llr(X) >= -self._log_odds()
+        decided: AnyArray = self.classes_[(accepted != self._is_turned).astype(np.intp)]
+        return decided
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Minus Cllr, so that more is better: 0 is perfect, -1 is what no information reaches.
+
+        It is not the accuracy, which depends on the proportions of the classes.
+
+        Parameters
+        ----------
+        X : (n_trials, n_columns) array_like
+            Scores, as in `fit`.
+        y : (n_trials,) array_like
+            Labels, both of ``classes_`` among them and no others.
+        sample_weight : (n_trials,) array_like, optional
+            Weight of each trial within its class.
+
+        Returns
+        -------
+        float
+            In bits.
+
+        Raises
+        ------
+        InputError
+            If a score is NaN, or the labels are not those of training.
+        """
+        llr = self._llr(X)
+        labels = two_classes(y, "y")
+        if not np.array_equal(labels, self.classes_):
+            raise InputError(f"y: the labels are {listed(labels)}, those of training were {listed(self.classes_)}.")
+        return -cllr_score(y, llr, sample_weight=sample_weight, pos_label=self.target_)
+
+    def _log_odds(self) -> float:
+        """Prior log odds of posteriors and decisions, in nats."""
+        prior = getattr(self, "p_target", 0.5) if self.prior is None else self.prior
+        inside = math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)
+        return float(logit(_validate.in_range(prior, "prior", *inside, "A prior lies inside (0, 1)")))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = not self.turns_round
+        return tags
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ScoreCalibrator(LlrEstimator):
+    """Base of the calibrators, which map the scores of one system: one column of ``X``.
+
+    Attributes
+    ----------
+    calibrator_ : Calibrator
+        The trained calibrator of `deciban.calibration`, with its parameters.
+    classes_, target_, n_features_in_, feature_names_in_
+        As in `LlrEstimator`.
+    """
+
+    calibrator_class: ClassVar[type[Calibrator]]
+    column: int | str | None = None
+
+    def _scores(self, X: AnyArray) -> AnyArray:
+        """What the calibrator works on: the one column of ``X``, or the chosen one."""
+        n_columns = X.shape[1]
+        if self.column is None:
+            if n_columns != 1:
+                raise InputError(
+                    f"X: {n_columns} columns, but a calibrator maps the scores of one system. Choose one of them with "
+                    "column=0, for example."
+                )
+            return X[:, 0]
+        names = list(getattr(self, "feature_names_in_", ()))
+        chosen = names.index(self.column) if self.column in names else self.column
+        if isinstance(chosen, int | np.integer) and not isinstance(chosen, bool) and -n_columns <= chosen < n_columns:
+            return X[:, int(chosen)]
+        known = f", named {', '.join(names)}" if names else " without names"
+        raise InputError(f"column: {self.column!r} is none of the {n_columns} columns of X{known}.")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from deciban.analysis.condition_differences import differences_between
+from deciban.analysis.differences import differences_between
 from deciban.core.equalizing import equalizing_factors
 from deciban.engines.conditions import (
     SortedSource,

@@ -15,8 +15,7 @@ import pyarrow as pa
 from deciban._files import PathLike, display_name
 from deciban.analysis.data import SystemsData
 from deciban.decisions import Application, DecisionTally
-from deciban.decisions.deciding import Decisions, decided
-from deciban.decisions.risks import checked_loglik, counts_and_risk
+from deciban.decisions.risks import Decisions, checked_loglik, counts_and_risk, decided
 from deciban.errors import InputError
 from deciban.evaluation.summary import summarize
 from deciban.evaluation.units import remark_on_llrs

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from deciban._validate.ratios import llrs_of_ratios
+from deciban._validate.probabilities import llrs_of_ratios
 from deciban.errors import InputError
 
 if TYPE_CHECKING:

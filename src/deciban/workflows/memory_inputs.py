@@ -8,7 +8,7 @@ from typing import Any
 
 from deciban._validate import arrays as _validate
 from deciban._validate.labels import several
-from deciban._validate.ratios import unit_of
+from deciban._validate.probabilities import unit_of
 from deciban.errors import InputError
 from deciban.io.contents import Contents
 from deciban.io.frames import columns_named, contents_of_frame, held, of_one_system

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 from deciban._files import PathLike
 from deciban._validate.classes import Groups, Prior
-from deciban._validate.ratios import unit_of
+from deciban._validate.probabilities import unit_of
 from deciban.core.ranks.operating import PointLike, as_operating_point
 from deciban.errors import InputError
 from deciban.evaluation.preset_table import Preset, preset

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from deciban._files import PathLike
-from deciban.analysis.designs import Goal, TrialsPerSegment
-from deciban.analysis.pilots import Pilot, pilot_of_evaluations, pilot_of_trials
-from deciban.analysis.planning import plan_of_pilot
-from deciban.analysis.plans import Plan
+from deciban.analysis.pilots import Pilot, Plan, pilot_of_evaluations, pilot_of_trials
+from deciban.analysis.planning import Goal, TrialsPerSegment, plan_of_pilot
 from deciban.core.resampling.intervals import LEVEL
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError

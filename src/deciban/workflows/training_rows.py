@@ -9,8 +9,7 @@ from typing import Any
 
 from deciban.analysis import FigureRow, FusionAnalysis, FusionFigures, Selection
 from deciban.analysis.data import LabelledData
-from deciban.analysis.fused_systems import Role
-from deciban.analysis.fusion import FusionTask, analysed
+from deciban.analysis.fusion import FusionTask, Role, analysed
 from deciban.core.ranks.counts import n_tied
 from deciban.errors import InputError
 from deciban.evaluation.results import Results

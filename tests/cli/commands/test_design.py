@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from deciban.calibration import rule_weighting, suggest_for_rule, suggest_rule
-from deciban.cli.commands.design import design_command
+from deciban.cli.commands.plan import design_command
 from deciban.rules import ThresholdWeights
 
 

@@ -9,7 +9,7 @@ import pytest
 import deciban
 from deciban import plots
 from deciban.calibration import AffineCalibrator, MulticlassCalibrator
-from deciban.cli.commands import pictures
+from deciban.cli.commands import plot as pictures
 from deciban.fusion import LinearFusion
 from deciban.io import write_demo
 

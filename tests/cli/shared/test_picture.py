@@ -4,7 +4,7 @@ import click
 import pytest
 
 from deciban import plots
-from deciban.cli.shared.picture import Picture
+from deciban.cli.shared.parsing import Picture
 from support.evaluated import gaussian
 
 WHOLE_PICTURES = True

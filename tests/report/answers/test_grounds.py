@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from deciban.evaluation import evaluate, evaluate_classes
-from deciban.report.answers import in_words
-from deciban.report.answers.grounds import grounds_of
-from deciban.report.answers.questions import fails
+from deciban.report.answers import fails, grounds_of, in_words
 
 RNG = np.random.default_rng(11)
 TAR, NON = RNG.normal(2, 2, 3000), RNG.normal(-2, 2, 3000)

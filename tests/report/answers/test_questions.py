@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from deciban.report.answers.grounds import Grounds
-from deciban.report.answers.questions import (
+from deciban.report.answers import (
     APART,
     CALIBRATED,
     ENOUGH,
     QUESTIONS,
+    Grounds,
     apart,
     calibrated,
     enough,

@@ -69,7 +69,7 @@ def written_results(path, results, **how):
         patch.setattr(multiclass, "class_pictures", lambda *_args: [])
         patch.setattr("deciban.report.live._MOST", 3)  # 45 pairs of ten systems take seconds
         patch.setattr("deciban.report.conditions._drawings", lambda *_: [])
-        patch.setattr("deciban.report.differences.Differences.drawings", lambda _: [])
+        patch.setattr("deciban.report.content.Differences.drawings", lambda _: [])
         path.write_text(render(results, **how), "utf-8")
     return path
 

@@ -8,7 +8,7 @@ import pytest
 import deciban
 from deciban.analysis.comparison import compare_results
 from deciban.multiclass import brier, c_avg, confusion
-from deciban.report import text as words
+from deciban.report import tables as words
 
 from .conftest import written_results
 from .test_page_in_browser import until

@@ -8,7 +8,7 @@ import pytest
 from deciban.evaluation import evaluate_classes
 from deciban.evaluation.multiclass.decided_at import PRIORS
 from deciban.multiclass import brier, c_avg, confusion
-from deciban.report import text as words
+from deciban.report import tables as words
 
 from .conftest import written
 

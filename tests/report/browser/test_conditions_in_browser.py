@@ -5,7 +5,7 @@ import pytest
 
 import deciban
 from deciban.evaluation.at_priors import rate_intervals
-from deciban.report import text as words
+from deciban.report import tables as words
 
 from .conftest import written_results
 from .test_page_in_browser import at_point, fact, shown, until

@@ -13,8 +13,8 @@ from deciban.evaluation import evaluate
 from deciban.evaluation.at_priors import rate_intervals
 from deciban.evaluation.consistency import consistency_of
 from deciban.metrics import act_dcf, min_dcf
-from deciban.report import text as words
-from deciban.report.notebook import Exploration
+from deciban.report import tables as words
+from deciban.report.rendering import Exploration
 
 from .conftest import systems, trials, written
 
@@ -174,8 +174,8 @@ def test_a_prior_between_those_of_the_grid_is_shown_with_the_nearest_intervals(v
 
 
 def test_where_scores_have_no_room_figures_have_bounds(visit, tmp_path, monkeypatch):
-    monkeypatch.setattr("deciban.report.live.ROOM", 2_000)
-    monkeypatch.setattr("deciban.report.live_exact._MOST_VERTICES", 12)
+    monkeypatch.setattr("deciban.report.live.EXACT_ROOM", 2_000)
+    monkeypatch.setattr("deciban.report.live._MOST_VERTICES", 12)
     (one,) = systems(1)
     page = visit(written(tmp_path / "short.html", (one,)), "#p=0.2345")
     assert "Figures with bounds below them are interpolated" in fact(page, "moved")

@@ -15,8 +15,7 @@ from click.core import ParameterSource
 
 from deciban.cli.shared.completion import completer_of
 from deciban.cli.shared.envelope import GIVEN, TYPED, Shown
-from deciban.cli.shared.parsing import PARSERS
-from deciban.cli.shared.picture import Picture
+from deciban.cli.shared.parsing import PARSERS, Picture
 from deciban.messages import Message, one_line
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import ScoreChecks
 from deciban.evaluation.units import beyond, far_off, no_log_likelihoods
 from deciban.messages import Note, counted
-from deciban.multiclass.derived import Grouping
+from deciban.multiclass.tables import Grouping
 from deciban.types import CountArray, FloatArray, IntArray
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import with_gaps
 from deciban._validate import arrays as _validate
-from deciban._validate.ratios import logarithms_of_ratios
+from deciban._validate.probabilities import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import DecibanError, FormatError, InputError, TrialError
 from deciban.io.contents import RowError, scores_of

@@ -16,13 +16,11 @@ from numpy.typing import ArrayLike
 from deciban._validate import classes as _validate_classes
 from deciban.decisions import Application, error_costs
 from deciban.errors import InputError
-from deciban.evaluation.multiclass.result import ClassEvaluation, ClassResults
+from deciban.evaluation import ClassEvaluation, ClassResults
 from deciban.multiclass import posterior
 from deciban.plots.axes import GREY, HALO, Canvas, Style
-from deciban.plots.files import families_for
-from deciban.plots.multiclass.cells import one_system
-from deciban.plots.panels import NAME_WIDTH, readable, shortened, system_colors
-from deciban.plots.paper import letters
+from deciban.plots.files import NAME_WIDTH, families_for, letters, readable, shortened, system_colors
+from deciban.plots.multiclass.matrices import one_system
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])

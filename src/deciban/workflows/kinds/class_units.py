@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deciban._validate.classes import Prior, prior_of
-from deciban._validate.probabilities import ROUNDING
-from deciban._validate.ratios import logarithms_of_ratios
+from deciban._validate.probabilities import ROUNDING, logarithms_of_ratios
 from deciban.errors import InputError
 from deciban.io.units import (
     DETECTION_LLRS,

@@ -8,8 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from deciban._validate.probabilities import like_posteriors, like_probabilities
-from deciban._validate.ratios import LIKE_RATIOS, SHARE_BELOW_1, like_ratios
+from deciban._validate.probabilities import LIKE_RATIOS, SHARE_BELOW_1, like_posteriors, like_probabilities, like_ratios
 from deciban.messages import WARNING, Message
 from deciban.trials import ClassScores, Scores
 

@@ -25,7 +25,7 @@ from deciban.io.reader import Input
 from deciban.io.recognition import Recognized
 from deciban.io.units import llrs_of_probabilities
 from deciban.messages import WARNING, Message, counted
-from deciban.metrics.evidence import FACTORS
+from deciban.metrics.thresholds import FACTORS
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials import Key, Scores, Trials

@@ -1,18 +1,52 @@
-"""What a page says of the differences between its systems."""
+"""The content of a page: results, and the differences between its systems."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deciban import plots
 from deciban.analysis.compared_figures import figures_of
 from deciban.analysis.comparison import Comparison, caption_of, compare_results, headings_of, rows_of, sentences_of
-from deciban.evaluation.results import Results
+from deciban.core.resampling.intervals import LEVEL
+from deciban.evaluation import Results
 from deciban.messages import names_apart
+
+if TYPE_CHECKING:
+    from deciban.analysis import FusionFigures, Selection
+    from deciban.models import Model
+    from deciban.report.tables import Provenance
 
 _MOST = 3
 """Of more systems, each is compared with the first one alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What a page shows; see `render`.
+
+    The ``level`` is that of bands around maps, None for no bands; the ``command`` are words of a shell that evaluate
+    the same scores, for readers who want to go on.
+    """
+
+    results: Results[Any]
+    title: str | None = None
+    message_lines: tuple[str, ...] = ()
+    train: Results[Any] | None = None
+    before: Results[Any] | None = None
+    train_before: Results[Any] | None = None
+    model: Model | None = None
+    figures: FusionFigures | None = None
+    selection: Selection | None = None
+    level: float | None = LEVEL
+    provenance: Provenance | None = None
+    command: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers of what it shows: test, and training if there is some, each maybe before calibration."""
+        sets = {"before": self.before, "train": self.train, "train_before": self.train_before}
+        more = {name: shown.systems_to_dicts() for name, shown in sets.items() if shown is not None}
+        return {**self.results.to_dict(), **more}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +114,7 @@ class Differences:
         return sentences_of(self.comparison)
 
     def drawings(self) -> list[tuple[str, Any]]:
-        """Plots by their names in `deciban.report.text`."""
+        """Plots by their names in `deciban.report.tables`."""
         found = [("forest", plots.forest(self.comparison))]
         if any(pair.curves for pair in self.comparison.pairs):
             found.append(("difference_curve", plots.difference_curve(self.comparison)))
