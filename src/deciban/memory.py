@@ -28,6 +28,9 @@ LEAST_FOR_MERGING: Final = 150 * 10**6
 LEAST_FOR_JOINING: Final = 150 * 10**6
 """Bytes that DuckDB needs for joining tables: its own, those of sorting, and rows on their way to it."""
 
+TIMES_ITS_SIZE: Final = {"text": 3, "packed": 16, "binary": 14}
+"""Memory of reading a file and sorting its scores, as a multiple of its size."""
+
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
 
@@ -42,6 +45,8 @@ _LARGE = 1 / 512
 class Cost:
     """Bytes of memory that a row, cell or number takes in each task, measured with all copies that are made of it."""
 
+    PARQUET_ROW: Final = 52  # a row of a Parquet file that is read as a whole
+    PARQUET_COLUMN: Final = 6  # times the bytes of its columns
     LABEL: Final = 4  # of a row that is read and put in order
     WEIGHT: Final = 5 * 8
     COPIES_OF_ONE: Final = 5  # times the bytes of its score, which is sorted
@@ -51,6 +56,7 @@ class Cost:
     GROUPED: Final = 400  # a distinct score, when errors are added up along the sorted scores
     REPLICATED: Final = 256  # a trial, while bootstrap replicates are counted
     REPLICATE_CELL: Final = 64  # a bin of scores in one replicate
+    INFLUENCE: Final = 32  # the influence of a trial on one metric, with what it is computed from
     STRATUM: Final = 32  # a group of units, in one replicate of one figure
     DISTRIBUTED: Final = 40  # a row in a Dask worker
     JOINED: Final = 250  # a row that is matched by its names

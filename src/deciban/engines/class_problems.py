@@ -61,12 +61,12 @@ class TrialBlock:
 
 
 def blocks_of(
-    piece: Piece, system: int, classes: tuple[str, ...], *, weight: bool, units: bool = False
+    piece: Piece, system: int, classes: tuple[str, ...], *, weight: bool, units: bool = False, most: int = _NUMBERS
 ) -> Iterator[TrialBlock]:
-    """The trials of a piece, some after the other, in the order of their strata where these are not the classes."""
+    """Yield at most so many trials of a piece at once, in the order of their strata if these are not the classes."""
     chunk = piece.read(Wanted((system,), truth=True, weight=weight, units=units))
     assert chunk.truth is not None  # noqa: S101  # it was asked for
-    loglik, step, stratum = chunk.scores[0], max(_NUMBERS // len(classes), 1), chunk.stratum
+    loglik, step, stratum = chunk.scores[0], max(min(_NUMBERS // len(classes), most), 1), chunk.stratum
     for first in range(0, len(loglik), step):
         rows: Any = slice(first, first + step)
         if stratum is not None:

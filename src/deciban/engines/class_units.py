@@ -25,7 +25,7 @@ from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.uncertainty import KEPT_CURVES, Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
-from deciban.memory import memory_error
+from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials.passes import Engine, Locked, Work
 from deciban.trials.sources import Piece, ShardSource
@@ -94,6 +94,10 @@ class UnitSums:
         return UnitSums(self.weights + other.weights, self.some + other.some)
 
 
+_FEWEST_ROWS = 1 << 12
+"""Trials whose influences are computed at once, however little memory there is."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Asked:
     """What a pass is about."""
@@ -104,6 +108,7 @@ class _Asked:
     begins: Mapping[Portion, int]
     centre: FloatArray
     design: UnitDesign
+    n_rows: int
 
 
 class InfluenceTally(Locked, Work):
@@ -130,16 +135,17 @@ class InfluenceTally(Locked, Work):
         """See `Work.take`."""
         asked = self.asked
         system, classes, weight = asked.about
+        with_units = asked.who.keys is not None
         for piece in pieces:
-            for block in blocks_of(piece, system, classes, weight=weight, units=asked.who.keys is not None):
+            for block in blocks_of(piece, system, classes, weight=weight, units=with_units, most=asked.n_rows):
                 at_hand = at_hand_of(block, asked.portions, asked.who)
                 if not at_hand.n_trials:
                     continue
-                parts, costs = list(asked.portions.parts(asked.begins, at_hand)), at_hand.costs
-                units = None if asked.who.keys is None else costs.units
+                costs = at_hand.costs
+                units = costs.units if with_units else None
                 whole = Block(costs.stratum, costs.costs.weights, units)
-                with self.lock:
-                    for part in parts:
+                for part in asked.portions.parts(asked.begins, at_hand):
+                    with self.lock:
                         self.sums.add(part, whole)
 
     def __add__(self, other: Self) -> Self:
@@ -260,7 +266,9 @@ class InfluencesInPieces:
         few = Block(at_hand.costs.stratum, None, None)
         centre = centre_of(list(portions.parts(begins, at_hand)), few, (n_figures, len(self.who.home)))
         about = self.system, self.source.classes, self.source.has_weights
-        asked = _Asked(about, self.who, portions, begins, centre, design)
+        threads, of_row = self.engine.n_at_once, Cost.INFLUENCE * n_figures
+        n_rows = rows_that_fit(self.memory / 4, of_row, at_once=threads, fewest=_FEWEST_ROWS)
+        asked = _Asked(about, self.who, portions, begins, centre, design, n_rows)
         tally = self.engine.run(InfluenceTally(asked), self.source.pieces)
         for name, begin in begins.items():
             gathered.add(name, portions.figures(name, at_hand), tally.sums, begin)

@@ -14,8 +14,8 @@ from deciban._files import PathLike
 from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind
-from deciban.io.memory import memory_of
 from deciban.io.reader import read_contents, text_faults
+from deciban.io.recognition import memory_of
 from deciban.io.renaming import read_renaming
 from deciban.io.source import require_one_stream
 from deciban.memory import memory_for_trials

@@ -13,8 +13,8 @@ from deciban._files import PathLike, display_name
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import InputError
 from deciban.io.formats import by_name
-from deciban.io.memory import memory_of
 from deciban.io.reader import Input
+from deciban.io.recognition import memory_of
 from deciban.io.source import TwoFiles, single_files
 from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name

@@ -16,8 +16,8 @@ from deciban._files import PathLike, atomic_write, display_name
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.folders import Unfinished, require_free, whole_folder
 from deciban.io.formats import by_name, for_ending
-from deciban.io.memory import memory_of
 from deciban.io.packing import unpacked_name
+from deciban.io.recognition import memory_of
 from deciban.io.shards.contents import ReadAs
 from deciban.io.shards.files import RowTable, table_files
 from deciban.io.shards.how import HowToRead

@@ -9,7 +9,7 @@ from typing import Any
 
 from deciban._files import PathLike
 from deciban.errors import InputError
-from deciban.io.memory import memory_of
+from deciban.io.recognition import memory_of
 from deciban.memory import allowed_memory, give_back_at_once, memory_error, memory_for_trials
 from deciban.trials.passes import Engine
 
