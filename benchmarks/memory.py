@@ -10,7 +10,6 @@ commands. `compare` reads all trials, and its peak is printed only.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -128,9 +127,9 @@ def cases(n: int, n_classes: int) -> list[Case]:
         Case("multiclass", "eval classes --no-intervals", n_classes),
         Case("multiclass with units", "eval classes --units speaker", n_classes),
         Case("detectors", "eval classes --units speaker --pairs --p-target 0.1", n_classes),
-        Case("calibrate", "calibrate trials -o c.json", n),
-        Case("cross-validate", "calibrate trials -o cv.json --cross-validate enroll:3", n),
-        Case("fuse", "fuse shards/a shards/b --key key.parquet -o f.json", n, JOINED),
+        Case("calibrate", "calibrate trials -o c.json --units enroll", n),
+        Case("cross-validate", "calibrate trials -o cv.json --units enroll --cross-validate enroll:3", n),
+        Case("fuse", "fuse shards/a shards/b --key key.parquet --units enroll -o f.json", n, JOINED),
         Case("apply", "apply c.json trials -o llrs", n),
         Case("summarize", "summarize trials -o part.summary", n),
         Case("summarize a CSV", "summarize trials.csv -o csv.summary", n),
@@ -168,7 +167,7 @@ def watch(words: list[str], folder: Path) -> tuple[int, float, int, str]:
 def run_all(chosen: list[Case], folder: Path) -> bool:
     """Run commands, print a table, and return True if all of them stay within their limits."""
     table = Table("command", "rows", "--memory [MB]", "peak [MB]", "ratio", "seconds", "result", title_justify="left")
-    good, results = True, list[dict[str, object]]()
+    good = True
     for case in chosen:
         words = case.words.split() + ([f"--memory={case.limit}MB"] if case.has_option and case.limit else [])
         most, seconds, code, said = watch(words, folder)
@@ -182,10 +181,8 @@ def run_all(chosen: list[Case], folder: Path) -> bool:
         table.add_row(
             case.name, f"{case.rows:,}", limit, f"{most / 1e6:.0f}", f"{ratio:.2f}", f"{seconds:.1f}", result[:100]
         )
-        results.append({"command": case.name, "peak": most, "seconds": seconds, "code": code, "messages": said})
         print(f"{case.name}: {most / 1e6:.0f} of {limit} MB, {seconds:.1f} s {result}", file=sys.stderr, flush=True)
     Console(width=170).print(table)
-    (folder / "results.json").write_text(json.dumps(results, indent=1), "utf-8")
     return good
 
 

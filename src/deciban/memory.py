@@ -28,7 +28,7 @@ LEAST_FOR_MERGING: Final = 150 * 10**6
 LEAST_FOR_JOINING: Final = 150 * 10**6
 """Bytes that DuckDB needs for joining tables: its own, those of sorting, and rows on their way to it."""
 
-TIMES_ITS_SIZE: Final = {"text": 3, "packed": 16, "binary": 14}
+TIMES_ITS_SIZE: Final = {"text": 10, "packed": 40, "binary": 14}
 """Memory of reading a file and sorting its scores, as a multiple of its size."""
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
@@ -56,13 +56,13 @@ class Cost:
     GROUPED: Final = 400  # a distinct score, when errors are added up along the sorted scores
     REPLICATED: Final = 256  # a trial, while bootstrap replicates are counted
     REPLICATE_CELL: Final = 64  # a bin of scores in one replicate
+    UNIT: Final = 400  # a unit (cluster) of two classes, with its name and its sums
     INFLUENCE: Final = 32  # the influence of a trial on one metric, with what it is computed from
-    STRATUM: Final = 32  # a group of units, in one replicate of one figure
     DISTRIBUTED: Final = 40  # a row in a Dask worker
     JOINED: Final = 250  # a row that is matched by its names
     JOINED_NAME: Final = 60  # a row, in the hash table of a join
     NUMBER: Final = 64  # each number of a row that is read again
-    WRITTEN: Final = 450  # a row that is read, changed and written
+    WRITTEN: Final = 700  # a row that is read, changed and written
     MATRIX_CELL: Final = 96
     LLR: Final = 64  # a log-likelihood ratio that is kept until the bound is known
     TEXT: Final = 12  # a byte of a text file that is parsed
@@ -142,7 +142,7 @@ def rows_that_fit(
     >>> rows_that_fit(10**9, Cost.HELD, at_once=2), rows_that_fit(10**6, Cost.HELD, fewest=65536)
     (6250000, 65536)
     """
-    return max(int(min(memory / max(at_once * bytes_per_row, 1), most)), fewest)
+    return int(min(max(memory / max(at_once * bytes_per_row, 1), fewest), most))
 
 
 def threads_that_fit(memory: float, bytes_per_thread: float) -> int:
@@ -177,6 +177,19 @@ or leave it out.
     takes = "" if needed is None else f", which takes {math.ceil((needed + LIBRARIES) / 1e6):,} MB"
     takes += "" if given is None else f" where {math.floor((given + LIBRARIES) / 1e6):,} MB are allowed"
     return InputError(f"{what}{takes}. Allow more memory (memory=, --memory){way and f', or {way}'}.")
+
+
+def require_room_for_units(n_units: int, memory: float) -> None:
+    """Raise `InputError` if sums for each of so many units (clusters) exceed the memory.
+
+    Examples
+    --------
+    >>> require_room_for_units(1000, 10**8)
+    """
+    if n_units * Cost.UNIT > memory:
+        what = f"units: there are {n_units:,}, and errors are added up for each"
+        way = "name larger units (--units), or leave intervals out (--no-intervals)"
+        raise memory_error(what, needed=n_units * Cost.UNIT, given=memory, way=way)
 
 
 def give_back_at_once(memory: int) -> None:

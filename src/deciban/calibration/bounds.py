@@ -86,7 +86,7 @@ def upper_bound_of_source(data: SourceTrials, amount: float, *, sign: int) -> fl
     is_there = counts[:, 1:-1].any(axis=0)
     least = rates.crossing(above[0, 1:-1], above[1, :-2])
     for at in np.flatnonzero(is_there & (least < _CUTS[1:])).tolist():
-        kept: _Kept = data.look(_Keep(sign, at, _most(data)))
+        kept: _Kept = data.look(_Keep(sign, at, rows_that_fit(data.memory, Cost.LLR)))
         begin = float(np.max(high[:at], initial=0.0))
         found = _first_in(kept, rates, above[:, at + 1], begin)
         if found is not None:
@@ -94,10 +94,6 @@ def upper_bound_of_source(data: SourceTrials, amount: float, *, sign: int) -> fl
     # No bound lies beyond the last cut, so that the next llr is beyond it, too.
     rest = rates.crossing(above[0, -2], above[1, -2])
     return max(float(rest), float(np.max(high, initial=0.0)))
-
-
-def _most(data: SourceTrials) -> int:
-    return rows_that_fit(data.memory, Cost.LLR)
 
 
 def _first_in(kept: _Kept, rates: Rates, above: FloatArray, begin: float) -> float | None:

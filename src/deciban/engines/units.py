@@ -22,7 +22,7 @@ from deciban.core.resampling.replicates import (
 from deciban.core.resampling.unit_counts import StrataAsCells, StratifiedCounts, UnitCounts, as_array, groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits, distinct
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
-from deciban.memory import Cost, rows_that_fit
+from deciban.memory import Cost, require_room_for_units, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.trials.passes import Engine, Locked, Work
 from deciban.trials.sources import Piece, ShardSource, Wanted
@@ -253,6 +253,10 @@ class UnitsInPieces(TrialsByUnit):
     units: TrialUnits
     by_name: SpeakersByName | None = None
     memory: int = 1 << 30
+
+    def __post_init__(self) -> None:
+        """Refuse more units than the memory holds."""
+        require_room_for_units(len(self.units.keys), self.memory)
 
     @classmethod
     def of(cls, source: ShardSource, engine: Engine, system: int) -> UnitsInPieces | None:

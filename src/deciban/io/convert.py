@@ -121,7 +121,7 @@ def convert(
     if memory_of([source]) > memory_for_trials(memory):
         reason = _needs_all(source, target, to, what, key, given)
         if not reason:
-            return _in_batches(source, target, read, given)
+            return _in_batches(source, target, read, given | {"memory": memory_for_trials(memory) // 2})
         if memory is not None:
             raise memory_error(f"memory: {display_name(source)} does not fit in it, and {reason}")
     found = read_input(source, need=what, **given).contents

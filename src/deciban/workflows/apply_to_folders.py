@@ -24,10 +24,10 @@ from deciban.io.shards.how import HowToRead
 from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr
 from deciban.io.shards.truth import Range, cut
-from deciban.io.shards.writing import TableWriter, in_order, threads_for
+from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles
 from deciban.io.writing import target_name
-from deciban.memory import memory_error
+from deciban.memory import Cost, memory_error, threads_that_fit
 from deciban.messages import Message, counted
 from deciban.steps import teller
 from deciban.types import Progress
@@ -281,7 +281,7 @@ def _write(
     tell, n_done = teller(sum(_n_rows(piece) for _, piece in jobs), "rows"), 0
     largest = max((_n_rows(piece) for _, piece in jobs), default=1)
     schema: pa.Schema | None = None
-    done = in_order(make, jobs, threads_for(largest, memory))
+    done = in_order(make, jobs, threads_that_fit(memory, Cost.WRITTEN * largest))
     for part in parts:
         with opened(part) as writer:
             for _ in part.pieces:

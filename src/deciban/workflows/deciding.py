@@ -22,9 +22,10 @@ from deciban.evaluation.units import remark_on_llrs
 from deciban.io.cost_files import CostTable, read_costs
 from deciban.io.reader import Input
 from deciban.io.recognition import is_stream
-from deciban.io.shards.writing import in_order, threads_for
+from deciban.io.shards.writing import in_order
 from deciban.io.source import TwoFiles, single_files
 from deciban.io.writing import refuse_overwriting, target_name
+from deciban.memory import Cost, threads_that_fit
 from deciban.messages import WARNING, Message, as_message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
@@ -229,7 +230,7 @@ class _Deciding:
 
         with ExitStack() as stack:
             writer = None if out is None else stack.enter_context(RowWriter.of(out))
-            threads = threads_for(largest, self.options.scale.n_bytes)
+            threads = threads_that_fit(self.options.scale.n_bytes, Cost.WRITTEN * largest)
             for rows, (rows_out, own, more, look) in in_order(made, found.pieces, threads):
                 if writer is not None:
                     writer.write(rows_out, rows.name)

@@ -13,6 +13,7 @@ from deciban.analysis.selection import LEAST_GAIN, Criterion, Search, Selection,
 from deciban.calibration.cross import folds_of, held_out
 from deciban.calibration.crossed_sources import SourceParts
 from deciban.errors import InputError
+from deciban.memory import require_room_for_units
 from deciban.models.mapped import having, mapped, naming_rows, ordered
 from deciban.models.score_model import ScoreModel, missing_measures_are_known, reasons_are_shown
 from deciban.trials import Trials
@@ -91,6 +92,7 @@ def fit_source(model: ScoreModel, source: ShardSource, options: Options, units: 
             memory = engine.bounded(options.scale.n_bytes)
             engine.make_room(source, memory, n_systems=len(source.systems))
             own = None if units is None else replace(units, source=source, engine=engine).for_training()
+            require_room_for_units(0 if own is None else len(own.units.keys), memory)
             model.fit_pieces(source, engine, memory, units=own)
         return
     more: dict[str, Any] = {"classes": source.classes} if source.classes else {}

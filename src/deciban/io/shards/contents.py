@@ -20,7 +20,7 @@ from deciban.io.library_errors import only_format_errors
 from deciban.io.recognition import Opened, recognize
 from deciban.io.shards.files import FileRows, RowTable, TableFile, is_columnar, open_files, table_files
 from deciban.io.shards.meaning import Roles, as_told
-from deciban.io.shards.text import as_file, contents_in_blocks
+from deciban.io.shards.text import as_file, block_size, contents_in_blocks
 from deciban.io.shards.truth import LabelColumn, Range, plain
 from deciban.io.source import Source
 from deciban.steps import teller
@@ -148,9 +148,16 @@ def is_readable_in_batches(path: Path, need: ContentKind | None, given: Mapping[
 
 
 def contents_in_batches(
-    source: PathLike, need: ContentKind | None, *, format: str | None, columns: Any, labels: Any, unit: ScoreUnit | None
+    source: PathLike,
+    need: ContentKind | None,
+    *,
+    format: str | None,
+    columns: Any,
+    labels: Any,
+    unit: ScoreUnit | None,
+    memory: int | None = None,
 ) -> Iterator[tuple[str, Contents]]:
-    """What a file holds, piece by piece.
+    """Yield what a file contains, batch by batch.
 
     Parameters
     ----------
@@ -162,6 +169,8 @@ def contents_in_batches(
         As of `deciban.io.read_scores`.
     unit : {"nats", "log10", "lr"}, optional
         The declared unit of the scores.
+    memory : int, optional
+        Bytes that a batch of a text file may take.
 
     Yields
     ------
@@ -187,10 +196,12 @@ def contents_in_batches(
             done += rows.n_rows
             tell(done)
         return
+    size = None if memory is None else block_size(memory)
     for found in plain_text_files(files, format=format, columns=columns, labels=labels):
         layout = found.layout(need)
         asked = replace(found.options, need=need or layout.holds, name=name, unit=unit)
-        for line, contents in contents_in_blocks(found, layout, layout.declared(asked, found.source.name)):
+        options = layout.declared(asked, found.source.name)
+        for line, contents in contents_in_blocks(found, layout, options, size):
             yield f"{found.source.name}, lines after {line:,}", contents
 
 

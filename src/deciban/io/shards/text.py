@@ -119,7 +119,7 @@ def _pour(given: Any, out: IO[bytes]) -> None:
 def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> str:
     need = _need(found, how, of_key=of_key)
     asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
-    size = rows_that_fit(how.memory, Cost.TEXT, fewest=_LEAST_BLOCK, most=_BLOCK)
+    size = block_size(how.memory)
     if asked or found.needs_translation or not found.source.is_plain or found.source.size <= size:
         contents = read_input(Recognized(found.source.path, (found,)), need=need, unit=how.unit).contents
         table = table_of(contents)
@@ -129,8 +129,13 @@ def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> str:
     options = layout.declared(replace(found.options, need=need or layout.holds, unit=how.unit), found.source.name)
     tables = _tables(found, layout, options, size)
     first = next(tables)
-    write_batches(target, first.schema, chain([first], tables), memory=how.memory)
+    write_batches(target, first.schema, chain([first], tables), memory=3 * how.memory // 4)  # a block is there, too
     return str(layout)
+
+
+def block_size(memory: float) -> int:
+    """Return how many bytes of text are parsed at once."""
+    return rows_that_fit(memory, Cost.TEXT, fewest=_LEAST_BLOCK, most=_BLOCK)
 
 
 def _write_stream(source: Source, target: Path, memory: int) -> None:

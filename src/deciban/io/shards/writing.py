@@ -25,7 +25,7 @@ from deciban.io.library_errors import only_format_errors
 from deciban.io.shards.files import Rows, RowTable
 from deciban.io.source import TwoFiles
 from deciban.io.two_files import name_of_both
-from deciban.memory import Cost, rows_that_fit, threads_that_fit
+from deciban.memory import Cost, rows_that_fit
 from deciban.trials.frames.columns import is_text_or_bytes
 
 A = TypeVar("A")
@@ -150,17 +150,6 @@ def in_order(make: Callable[[A], B], given: Iterable[A], n_threads: int) -> Iter
             yield first, future.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def threads_for(largest: int, memory: int) -> int:
-    """How many pieces of so many rows may be at work at once.
-
-    Examples
-    --------
-    >>> threads_for(10**9, 10**9)
-    1
-    """
-    return threads_that_fit(memory, Cost.WRITTEN * largest)
 
 
 ROWS = 1 << 20
