@@ -28,7 +28,6 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 
 Readable: TypeAlias = PathLike | IO[bytes] | IO[str]
-
 """A file by its name, or an open one."""
 
 

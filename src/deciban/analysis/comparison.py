@@ -161,7 +161,6 @@ def figures_compared(pairs: Sequence[Pair]) -> list[Figure]:
 
 
 Against: TypeAlias = Literal["all", "first"]
-
 """Which pairs are compared: all, or every system with the first one."""
 
 

@@ -29,12 +29,10 @@ from deciban.trials.sources import Chunk
 from deciban.types import CountArray, FloatArray
 
 _CUTS = np.arange((1 << 16) + 1) / (1 << 10)
-
 """From 0 to 64: beyond that no bound lies, as not even 10^27 trials would allow it."""
 
 
 _BYTES_PER_SCORE = 64
-
 """What a score takes that is kept, with its weight and what sorting needs."""
 
 

@@ -255,7 +255,6 @@ def _folds_of_trials(scores: AnyArray, label: IntArray, weight: CountArray | Non
 
 
 _MOST_NUMBERS = 1 << 23
-
 """Numbers up to which trials are listed to be dealt out to folds."""
 
 

@@ -207,7 +207,6 @@ def _percent(fraction: float) -> str:
 
 
 _FAMILIAR = ((1.0, 1.0), (2.0, 2.0), (2.0, 1.0), (1.0, 2.0), (0.5, 0.5))
-
 """Rules with a literature and fast closed forms."""
 
 
@@ -215,17 +214,14 @@ _ROUND = tuple((alpha, beta) for alpha in (0.5, 1.0, 1.5, 2.0) for beta in (0.5,
 
 
 _NARROW = 3.0
-
 """Larger parameters than this look at so narrow a range that users are told."""
 
 
 _CLOSE, _CLOSE_SHARE = 0.5, 0.1
-
 """Nats, and share of the range asked for, by which the ends of a round rule may miss it."""
 
 
 _ROOM = 2.0
-
 """Nats beyond the outermost operating points: a factor of 7 in prior or costs. They should not stand
 where the weighting fades, and a single point should not ask for a narrow rule."""
 
@@ -233,7 +229,6 @@ where the weighting fades, and a single point should not ask for a narrow rule."
 _FARTHEST = 30.0
 
 _LOG_ODDS = 34.0
-
 """Largest prior log odds tried; from 37 on a prior is 1 in float64."""
 
 

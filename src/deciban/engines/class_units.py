@@ -143,12 +143,10 @@ class BandsInPieces:
 
 
 _LINEARISED = (CURVE, "subset_c_avg", "subset_mean_by_size")
-
 """Figures among those of all classes that have no replicates."""
 
 
 _WEIGHTS = 1 << 21
-
 """Weights of trials that are multiplied at once."""
 
 

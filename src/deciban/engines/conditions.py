@@ -21,7 +21,6 @@ from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted, changed, n
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 Values: TypeAlias = tuple[str | None, ...]
-
 """Of a condition in each column; None where nothing is said."""
 
 
@@ -182,7 +181,6 @@ def weighted_by_condition(source: ShardSource, weights: ConditionWeights) -> Sha
 
 
 _Place: TypeAlias = tuple[int, int, int]
-
 """Trials of a piece that are of one condition: its number, where they begin in its file, and how many they are."""
 
 

@@ -29,12 +29,10 @@ from deciban.trials.passes import W
 from deciban.trials.sources import Piece, ShardSource, batches
 
 _PATIENCE = 30
-
 """Seconds to wait for a scheduler, and for its first worker."""
 
 
 _ANY_PORT = "127.0.0.1:0"
-
 """Of the page that shows what goes on, so that several commands may run at once."""
 
 
@@ -63,7 +61,6 @@ class Connection:
 
 
 _CONNECTIONS: dict[str, Connection] = {}
-
 """Clusters that are connected: what they hold is there only for those who share the connection."""
 
 
@@ -256,12 +253,10 @@ def _own_memory() -> Iterator[None]:
 
 
 _ROWS_PER_TASK = 20_000_000
-
 """Rows from which on a task takes seconds, beside which what it costs Dask is nothing."""
 
 
 _TASKS_PER_THREAD = 4
-
 """More tasks than threads even out what is slow; each holds a sum of its own, and moves it."""
 
 
@@ -269,12 +264,10 @@ _BYTES_SENT = 80_000_000
 """Of rows of which what is made comes here at once."""
 
 _SHARE_FOR_ROWS = 0.3
-
 """Part of the memory of a thread that rows may take: the rest is for sums, and for libraries."""
 
 
 _TRIES = 3
-
 """How often a pass begins again when all copies of what it shares are lost."""
 
 

@@ -23,7 +23,6 @@ T = TypeVar("T")
 V = TypeVar("V")
 
 _BYTES_PER_THREAD = 12 * 10**6
-
 """What every thread but the first takes besides rows: buffers, blocks that it works on, what its allocator keeps."""
 
 

@@ -29,17 +29,14 @@ from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
 
 _BYTES_PER_SUM = 64
-
 """Of sums of both classes in a cell and a replicate, with what is made of them."""
 
 
 _BYTES_PER_ROW = 256
-
 """What trials take while replicates are counted."""
 
 
 _SLICE = 1 << 14
-
 """Trials of one unit that are handled at once: they may all have different ones."""
 
 

@@ -14,7 +14,6 @@ from deciban.core.resampling.intervals import Interval
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 
 SCHEMA = 2
-
 """Version of the JSON layout; it changes when a name or a meaning does."""
 
 
@@ -71,7 +70,6 @@ def plain(value: Any) -> Any:
 
 
 POINTS, TARGETS = "operating_points", "detectors"
-
 """Lists of figures, as they are called."""
 
 
@@ -95,7 +93,6 @@ _PLACES = {
     "brier_discrimination_loss": ("posterior_scores", "brier_discrimination_loss"),
     "brier_calibration_loss": ("posterior_scores", "brier_calibration_loss"),
 }
-
 """Where figures with a number stand that are of no operating point: in which list, and by which name."""
 
 

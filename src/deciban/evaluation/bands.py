@@ -285,12 +285,10 @@ def _entropy(costs: LinearCosts, log_odds: FloatArray, *, best: bool) -> FloatAr
 
 
 Band: TypeAlias = tuple[FloatArray, FloatArray]
-
 """Lower and upper bounds at every place."""
 
 
 _RATES = {"tar_above": "p_miss", "non_above": "p_fa"}
-
 """Error rates of the curves that are shares of trials: the share itself, or what it lacks to 1."""
 
 
@@ -413,7 +411,6 @@ def hull_bands(one: Evaluation) -> tuple[Band, Band] | None:
 
 
 _LEAST = 1e-6
-
 """Of a cost, what is left at least."""
 
 

@@ -21,7 +21,6 @@ BootstrapKind = Literal["percentile", "basic"]
 
 
 _ENOUGH = 10
-
 """Replicates that should lie beyond each bound."""
 
 

@@ -36,17 +36,14 @@ if TYPE_CHECKING:
 
 
 LARGEST = 1e140
-
 """Of figures and costs whose squares can be added up: others have no intervals."""
 
 
 OF_THRESHOLDS, OF_MAPS = 1.0, 2.0 / 3.0
-
 """Rates at which optimism falls: see `deciban.evaluation.optimism`."""
 
 
 Least: TypeAlias = Callable[[BestDecisions], FloatArray]
-
 """Costs (2, n_tables, n_cells) of decisions that are the best for some trials."""
 
 

@@ -131,7 +131,6 @@ class Requested(ByValue):
 
 
 NOTHING = Requested({}, (), (), ())
-
 """Where nothing was asked for."""
 
 
@@ -206,7 +205,6 @@ def misleading_dicts(found: tuple[MisleadingEvidence, ...]) -> list[dict[str, An
 
 
 OWN = "own"
-
 """What its costs are called among those of posteriors."""
 
 

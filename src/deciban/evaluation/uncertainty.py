@@ -35,7 +35,6 @@ Known = TypeVar("Known")
 
 
 Figure: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
-
 """Name of a figure; of several of a name with the position of its operating point or the name of its class."""
 
 
@@ -43,7 +42,6 @@ Figure: TypeAlias = str | tuple[str, int | str] | tuple[str, int | str, str]
 
 
 KEPT_CURVES = 1 << 21
-
 """Influences on curves that are kept without being asked for."""
 
 
@@ -222,7 +220,6 @@ def looked_up(known: Mapping[Figure, Known], figure: Figure) -> Known:
 
 
 _MOST_NAMED = 3
-
 """Classes with too few units that have a note each."""
 
 

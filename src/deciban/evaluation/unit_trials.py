@@ -39,7 +39,6 @@ Pair: TypeAlias = tuple[ArrayLike, ArrayLike]
 
 
 N_GROUPS = 10
-
 """Groups of units that are left out in turn."""
 
 

@@ -20,7 +20,6 @@ from deciban.models.model import Model, Training
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 _ROUNDING = 1e-11
-
 """Sums of the same fractional weights in another order differ by less, relative to their size."""
 
 

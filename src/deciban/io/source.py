@@ -43,12 +43,10 @@ _KINDS = {
     # With a mark, or without one but with every second byte zero as in Latin text.
     "UTF-16": re.compile(rb"\xff\xfe|\xfe\xff|(?:[\t\n\r -~]\x00){4}|(?:\x00[\t\n\r -~]){4}"),
 }
-
 """How files that are not text begin."""
 
 
 _USER_BLOCKS = (512, 1024, 2048)
-
 """Where an HDF5 file may begin when something else stands before it."""
 
 
@@ -70,7 +68,6 @@ _HEAD = 4096
 _COMMENT = re.compile(rb"(?m)^[ \t\v\f]*(?:#|;;).*$")
 
 BLANKS = " \t\v\f"
-
 """What counts as white space inside a line. Other blanks of Unicode are part of a name."""
 
 
@@ -325,7 +322,6 @@ def several_systems(name: str, systems: Sequence[str]) -> FormatError:
 
 
 _PIECE = 1 << 24
-
 """Bytes of a file that are hashed between two words of how far that is; smaller files are hashed in one go."""
 
 

@@ -324,7 +324,6 @@ Costs: TypeAlias = Callable[[WeightedScores, WeightedScores, float], tuple[MeanC
 
 
 RULES: dict[Rule, Costs] = {"log": log_costs, "brier": quadratic_costs}
-
 """Costs of targets and non-targets at prior log odds, by the name of the rule."""
 
 

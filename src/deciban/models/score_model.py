@@ -69,7 +69,6 @@ class LabelledTrials:
 
 
 ARGUMENTS = ("enroll_quality", "test_quality", "trial_quality")
-
 """What fusions call measures of each side of a trial, and of the trial as a whole."""
 
 

@@ -48,7 +48,6 @@ LABELS = {
     "Prior log odds (nats)": ("Prior log10 odds", 1 / math.log(10)),
     "Density (per unit of score)": ("Density (per unit of log10 likelihood ratio)", math.log(10)),
 }
-
 """What labels of axes become, and how many of the new unit are one of the old."""
 
 
@@ -84,23 +83,19 @@ def _written(value: float) -> str:
 
 
 SHAPES = ("o", "s", "^", "D", "v", "X", "<", "P", ">", "*")
-
 """Of the first ten systems: hollow, so that no operating point looks like them; of the next ten the same, filled."""
 
 
 MARKED = "system"
-
 """Group of the markers along a curve."""
 
 
 _SIZE, _EDGE = 4.2, 0.8
 
 _FEW, _APART = 4, (0.42, 0.62)
-
 """Distance of markers on a curve, as a share of the sides of the Axes: of so many systems, and of more."""
 
 _GRAIN = 1000.0
-
 """Axes are as wide and high while paths are cut, which leaves a margin of 1."""
 
 
@@ -178,20 +173,16 @@ Drawable: TypeAlias = Evaluation | Results | Sequence[Evaluation]
 Style: TypeAlias = dict[str, Any]
 
 Ends: TypeAlias = tuple[float, float]
-
 """Of an axis, lower and upper; of a figure, its width and height in inches."""
 
 Outline: TypeAlias = tuple[FloatArray, FloatArray]
-
 """Places of a line, to the right and upwards."""
 
 Kind = TypeVar("Kind")
-
 """Properties of a line or a marker, in matplotlib's words."""
 
 
 GREY = "0.35"
-
 """Colour of legend entries that say what a style means."""
 
 MAIN_WIDTH, THIN_WIDTH = 1.7, 1.2
@@ -199,7 +190,6 @@ MAIN_WIDTH, THIN_WIDTH = 1.7, 1.2
 BAND: Style = {"alpha": 0.22, "linewidth": 0, "zorder": 1.4}
 
 BAND_LINE: Style = {"linewidth": 7.0, "alpha": 0.25, "solid_capstyle": "butt"}
-
 """Of a band in the legend."""
 
 POINT_MARKERS = "osD^vPX"
@@ -207,7 +197,6 @@ POINT_MARKERS = "osD^vPX"
 POINT: Style = {"color": "0.6", "linestyle": "-.", "linewidth": 0.9, "zorder": 1.5}
 
 HALO = withStroke(linewidth=2.5, foreground="white")
-
 """Around letters that stand on dots or lines."""
 
 _LEGEND_SIZE = 9.0

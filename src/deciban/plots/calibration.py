@@ -37,7 +37,6 @@ from deciban.plots.multiclass.matrices import ClassDrawable, class_systems_of
 from deciban.types import FloatArray
 
 _FAR = 1e307
-
 """Limit of score axes: matplotlib takes differences and products of limits, which must not overflow."""
 
 
@@ -259,12 +258,10 @@ _GRID = 2001
 _PAV: Style = {"color": "0.55", "linewidth": 1.2, "zorder": 2.2}
 
 _WIDEST = 20.0
-
 """Nats on both sides of 0 beyond which the axis goes only for the mode of a weighting."""
 
 
 _DECISIVE = 8.0
-
 """Nats of evidence on both sides, beyond which hardly any prior asks."""
 
 

@@ -31,24 +31,20 @@ from deciban.plots.files import (
 from deciban.types import FloatArray
 
 _HEAD_OF_MANY_PAIRS, _PANEL, _THIN_ROW, _LETTER = 1.0, 1.5, 0.19, 0.075
-
 """Inches: all but the rows; where each pair has a row, a panel of one figure, this row, and a letter beside it."""
 
 
 _NAME_SIZE = 8.0
 
 _LONGEST = 13
-
 """Letters of each name of a pair, so that the sign between them is seen."""
 
 
 _MOST, _LEAST = 0.6, 0.001
-
 """Half the height of a plot of curves: so much is enough for noise at its ends, and so much there is."""
 
 
 DOTS: Style = {"linestyle": "-", "marker": "o", "markersize": 5}
-
 """Of a difference with its interval."""
 
 
@@ -155,24 +151,20 @@ def curves_of_many(labels: Sequence[str], pairs: Sequence[Sequence[CurveDifferen
 
 
 _WIDTH, _ROW, _HEAD = 6.0, 0.34, 1.0
-
 """Inches: of a forest plot, of one of its rows, and of all else in it."""
 
 
 _TOGETHER, _HIGHEST, _MOST_TOGETHER = 4, 4.0, 10
-
 """Pairs that a row has room for, how many times as high it may be for more, and so many pairs at most."""
 
 
 _SPREAD = 0.6
-
 """Share of the height of a row over which several pairs are spread."""
 
 
 _SIZE = (6.0, 4.0)
 
 _MOST_CURVES = 4
-
 """Pairs whose bands can be told apart in one plot."""
 
 

@@ -214,15 +214,12 @@ def style_ticks(ax: Any) -> None:
 
 
 PANEL = (2.15, 1.75)
-
 """Inches of a panel."""
 
 NARROWEST = 5.8
-
 """Inches that the legend takes in one line, without a band."""
 
 _ENTRY = 1.5
-
 """Inches of each of its entries where there is one more: if they do not fit, they stand in two lines."""
 
 
@@ -306,7 +303,6 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#3
 LABEL_WIDTH = 30
 
 NAME_WIDTH = 22
-
 """Letters of a class name on an axis; longer ones lose their middle."""
 
 

@@ -314,7 +314,6 @@ def _width(one: Any, figure: Figure) -> float:
 
 
 Mood: TypeAlias = Literal["good", "fair", "bad", "unknown"]
-
 """What an answer means for the use of a system; pages colour it."""
 
 
@@ -355,32 +354,26 @@ _TELLS: tuple[tuple[float, str, Mood], ...] = (
     (0.1, "hardly", "bad"),
     (-math.inf, "no", "bad"),
 )
-
 """From which share of all information a system tells the classes apart, and how well."""
 
 
 _FINE, _SLIGHT = 0.05, 0.2
-
 """Shares of Cllr up to which a calibration loss is none, and small."""
 
 
 _FINE_OF_HELD, _SLIGHT_OF_HELD = 0.01, 0.03
-
 """The same as shares of what the scores hold, where Cllr is next to nothing."""
 
 
 _CHANCE = 6.0
-
 """Twice the logarithm of a likelihood ratio that two parameters exceed by chance in one of twenty sets."""
 
 
 _SURE, _CAUTIOUS = 0.8, 1.25
-
 """Scales below which scores are too sure, and above which they are too cautious."""
 
 
 _ROUGH = 1.0
-
 """Width of an interval, as a share of its figure, from which the figure is called rough."""
 
 
@@ -548,7 +541,6 @@ def next_steps(grounds: Grounds, answers: Sequence[Answer]) -> Answer:
 
 
 QUESTIONS = (apart, calibrated, fails, enough)
-
 """All but the last, which follows from their answers."""
 
 

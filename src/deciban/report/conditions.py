@@ -47,22 +47,18 @@ from deciban.report.tables import (
 from deciban.types import FloatArray, IntArray
 
 _MOST_CURVES = 9
-
 """Conditions whose curves can be told apart by their colours."""
 
 
 _MOST_SYSTEMS = 3
-
 """Of more systems there is one picture by condition, and none of their curves: they would not fit into a page."""
 
 
 _MOST_COUNTS = 3
-
 """Classes of whose trials a table has a column each."""
 
 
 _OWN_COUNTS = ("PRBEP", "targets", "non-targets", "tied across classes", "segments")
-
 """Figures that say how many trials there are: conditions have columns for that."""
 
 

@@ -303,12 +303,10 @@ class Once:
 
 
 _MOST = 10
-
 """Of more systems, each is compared with the first one alone."""
 
 
 _FEW = 6
-
 """Pairs whose curves have all their places; of more, every third one."""
 
 
@@ -380,7 +378,6 @@ def _short_of_live_pairs(values: Sequence[float] | Any) -> list[float]:
 
 
 _DIGITS_OF_LIVE_POSTERIORS, _EVERY = 4, 2
-
 """Of shares; and of the places of the band one of so many is written."""
 
 
@@ -427,24 +424,20 @@ def _shares(values: Any) -> list[float]:
 
 
 FORM = 1
-
 """Version of the form of these data."""
 
 
 _LINES = ndtr(np.linspace(-5.0, 5.0, 161))
-
 """Rates at which the corners of a DET curve are kept: closer ones are one pixel."""
 
 
 _COST_DIGITS = 9
-
 """Of costs, of which a page shows three decimals."""
 
 
 _EVERY_LEVEL = 4
 
 _MOST_BLOCKS = 400
-
 """Of levels of scores one of so many is read, and so many blocks of PAV at most."""
 
 

@@ -37,16 +37,13 @@ _OWN = (
     "class_page.js",
     "tables.js",
 )
-
 """In the order in which they run."""
 
 
 _OF_TWO, _OF_MANY = ("posteriors.js", "page.js"), ("classes.js", "triangle.js", "class_page.js")
-
 """What only pages of one kind have."""
 
 _ALWAYS = ("tables.js",)
-
 """What pages have that hold nothing but tables."""
 
 

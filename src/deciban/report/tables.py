@@ -39,14 +39,12 @@ from deciban.io.source import TwoFiles, described
 MINUS = "\u2212"
 
 MISSING = "\u2013"
-
 """In place of a number that is not known, or that there is not."""
 
 
 _FILE = Path(__file__).with_name("templates") / "text.toml"
 
 TEXTS: dict[str, dict[str, Any]] = tomllib.loads(_FILE.read_text("utf-8"))
-
 """Sentences by what they are about: titles and captions of plots, definitions, what is said of models."""
 
 
@@ -70,7 +68,6 @@ def number(value: float, digits: int = 3) -> str:
 
 
 _LONG, _LONGEST = 12, 24
-
 """Letters of a name that is broken at all, and of one of its words that is broken inside."""
 
 

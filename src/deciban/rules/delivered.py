@@ -28,7 +28,6 @@ from deciban.rules.scoring import ScoringRule
 from deciban.types import FloatArray, IntArray, Names, Priors, Weights
 
 BITS = Logarithmic(base=2)
-
 """The rule whose entropies are Shannon's."""
 
 
@@ -270,17 +269,14 @@ def _require_classes(rule: ScoringRule, n_classes: int) -> None:
 
 
 _FURTHEST, _PLACES = 25.0, 101
-
 """Prior log odds among which the best is looked for, and how many at first."""
 
 
 _NOTHING = 1e-13
-
 """Nats that rounding may make of nothing."""
 
 
 _FEW_CLASSES = 16
-
 """Up to so many, each class is favoured once."""
 
 
@@ -428,7 +424,6 @@ def calibrated_capacity_of(trials: ScoredClasses, scale: float, offset: FloatArr
 
 
 _Map: TypeAlias = tuple[float, FloatArray | None]
-
 """A scale, and an offset for each class."""
 
 

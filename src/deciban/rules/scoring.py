@@ -235,22 +235,18 @@ class Mixture(ScoringRule):
 
 
 Rule: TypeAlias = ScoringRule | Callable[[FloatArray], ArrayLike]
-
 """A rule, or a function from distributions (n, n_classes) to what they cost for each class that may be true."""
 
 
 _GAIN = 1e-9
-
 """Relative to the honest cost: what rounding may gain."""
 
 
 _FAR = 0.02
-
 """Reports that lie this far from the truth, and cost as little, show that a rule is not strict."""
 
 
 _AT_ONCE = 1 << 22
-
 """Costs that are held at once."""
 
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from deciban.evaluation.uncertainty import Figure
 
 LONGEST_WORD = 14
-
 """Columns of a longer word of a heading, which is broken."""
 
 
@@ -41,7 +40,6 @@ def longest_word(heading: str) -> int:
 
 
 _BREAK = re.compile(r"(?<=[-_./])(?=[^-_./])")
-
 """Where a long name may be broken."""
 
 
@@ -70,7 +68,6 @@ def wrapped(text: str, width: int) -> str:
 
 
 Cell: TypeAlias = Callable[[Any], str]
-
 """What stands in a column about an evaluation."""
 
 
@@ -154,27 +151,22 @@ def apart(heading: str, cells: Sequence[str]) -> list[tuple[str, list[str]]]:
 
 
 STYLES = ("plain", "csv", "markdown", "latex")
-
 """How tables can be written; the first is for people."""
 
 
 UNLIMITED = 100_000
-
 """Width of what is no terminal: every row is one line."""
 
 
 _GAP = 2
-
 """Blanks between two columns."""
 
 
 _NARROW = 12
-
 """A column of names is folded rather than made narrower than this."""
 
 
 _CAPTION = 60
-
 """A caption in a window is as wide as its table, or so wide."""
 
 
@@ -387,7 +379,6 @@ def as_csv(table: Table) -> str:
 
 
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#|~&$]")
-
 """What Markdown may take for more than a letter."""
 
 
@@ -530,5 +521,4 @@ WRITERS: dict[str, Writer] = {
     "latex": Writer(as_latex, _commented("%")),
     "html": Writer(as_html, lambda text: f"<p>{html.escape(text)}</p>\n" if text else ""),
 }
-
 """Writers of what is not for a terminal, by style."""

@@ -134,7 +134,6 @@ PAIR_SIDE = ("enroll", "test", "side")
 SINGLE = ("trial",)
 
 ROW = ("row",)
-
 """What identifies a trial: two names, two names and a channel, one name, or (without names) its row."""
 
 
@@ -142,12 +141,10 @@ _CHUNK = 1 << 16
 
 
 _FEW = 16
-
 """Names per chosen trial, from which on the names that are left are found by sorting."""
 
 
 _SPARSEST = 1000
-
 """Cells of a matrix per trial, above which nobody can have meant a matrix."""
 
 

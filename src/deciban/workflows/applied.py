@@ -286,7 +286,6 @@ def _in_words(
 
 
 Transform: TypeAlias = Callable[[Sequence[Any]], tuple[AnyArray, Bounds | None]]
-
 """Makes llrs, and maybe their bounds, of systems on the same trials."""
 
 

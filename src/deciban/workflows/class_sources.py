@@ -34,16 +34,8 @@ from deciban.evaluation.unit_trials import Resampling
 from deciban.io.memory import LIBRARIES, memory_of
 from deciban.models.sources import SourceClasses
 from deciban.multiclass.costs import mixed
-from deciban.multiclass.recalibration import (
-    Best,
-    CalibratedTrials,
-    CalibrationLimits,
-    ClassCalibration,
-    OpenTrials,
-    Step,
-    given_up,
-    no_worse,
-)
+from deciban.multiclass.infimum import Best, CalibratedTrials, CalibrationLimits, OpenTrials, Step, given_up, no_worse
+from deciban.multiclass.recalibration import ClassCalibration
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials.passes import Engine
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
@@ -107,7 +99,6 @@ def _look(look: Callable[[OpenTrials], Any], chunk: Chunk) -> Any:
 
 
 _FLAT = None
-
 """The prior of calibration analysis in evaluations."""
 
 
@@ -147,7 +138,7 @@ def calibration_in_pieces(
 
 
 class _Limits:
-    """What calibration can reach, if it is asked for: see `deciban.multiclass.recalibration.CalibrationLimits`."""
+    """What calibration can reach, if it is asked for: see `deciban.multiclass.infimum.CalibrationLimits`."""
 
     def __init__(self, data: SourceClasses, total: float, *, is_wrong: bool) -> None:
         self.data, self.total, self.is_wrong = data, total, is_wrong

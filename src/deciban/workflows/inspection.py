@@ -29,7 +29,6 @@ from deciban.workflows.kinds import kind_called
 from deciban.workflows.kinds.score_units import UNDECLARED, UNIT, Looks
 
 _BEGINNING = 200
-
 """Bytes in which a model file says that it is one."""
 
 
@@ -94,12 +93,10 @@ def _split(line: str) -> tuple[str, str]:
 
 
 _CUT = 100
-
 """Length at which some writers of HDF5 cut names off."""
 
 
 _ENOUGH = 100
-
 """Trials of each class, below which a low Cllr may be chance."""
 
 
@@ -111,14 +108,12 @@ _UNITS_KEPT = {
     "trials": "every trial is one",
     "names": "speakers are found from the names of both sides, which are kept as numbers",
 }
-
 """What a summary of shards says of units, but of those that were named."""
 
 
 _MOST_LABELS = 20
 
 _LARGEST_LABEL = 1000
-
 """What a column of whole numbers looks like that may hold labels: few of them, and small."""
 
 

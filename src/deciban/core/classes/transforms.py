@@ -25,12 +25,10 @@ from deciban.errors import InputError
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _BLOCK_BYTES = 1 << 22
-
 """Bytes of the products of features and posteriors in a block."""
 
 
 _LARGEST = 1e150
-
 """Standardized parameters beyond this are out of bounds."""
 
 
@@ -216,12 +214,10 @@ def _products(features: FloatArray, posterior: FloatArray, others: FloatArray, w
 
 
 _ROUGH = 1e-3
-
 """How precise, relative to its value, the optimum of a sample must be."""
 
 
 _CLEAR = 1e-9
-
 """How far, relative to the parameters, the right class leads where that is more than rounding of a tie."""
 
 

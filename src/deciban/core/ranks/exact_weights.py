@@ -10,21 +10,17 @@ from deciban.errors import InputError
 from deciban.types import CountArray, FloatArray, IntArray
 
 _LARGEST = 2.0**53
-
 """Floats hold whole numbers up to here."""
 
 _BITS = 26
-
 """Of a digit."""
 
 
 _MANTISSA = 53
-
 """Bits of a float64."""
 
 
 _MOST_DIGITS = 16
-
 """Floats hold whole numbers up to here."""
 
 

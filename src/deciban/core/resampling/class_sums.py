@@ -265,7 +265,6 @@ def about(sums: FloatArray, shift: FloatArray) -> FloatArray:
 
 
 _TABLE = 1 << 20
-
 """Entries of a table of units and problems up to which it is filled; beyond, entries are sorted."""
 
 

@@ -460,7 +460,6 @@ def covariance_of(influences: FloatArray, n_units: int | None = None) -> FloatAr
 
 
 _FADING = 40.0
-
 """Effective number of units up to which unequal influences reduce the degrees of freedom in full."""
 
 

@@ -19,19 +19,16 @@ from deciban.steps import teller
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 Multipliers = NDArray[np.uint8]
-
 """How often units count, (n_units, n_replicates)."""
 
 
 MOST = 14
-
 """A Poisson number of mean 1 is larger with a probability of 3e-13: no weight is. Products of two fit in a byte."""
 
 
 _BITS, _TABLE_BITS = 53, 16
 
 _AT_ONCE = 1 << 17
-
 """Weights that are drawn at once: temporaries stay in cache."""
 
 
@@ -115,13 +112,11 @@ def _whole(value: Any, name: str, what: str, most: int) -> int:
 
 
 BLOCK, _FEWEST = 256, 16
-
 """Replicates at once, and where there are very many units. Blocks are always drawn whole: what a replicate is does not
 depend on how many there are."""
 
 
 _WEIGHTS = 1 << 26
-
 """Weights of a block, as far as it does not get too small: each is a byte."""
 
 
@@ -129,17 +124,14 @@ _THREADS = 4
 
 
 Replicated: TypeAlias = tuple[FloatArray, BoolArray]
-
 """Figures (n_replicates, n_figures), and which replicates have them: rows of others mean nothing."""
 
 
 FiguresOf: TypeAlias = Callable[[Multipliers], Replicated]
-
 """From weights (n_units, n_replicates)."""
 
 
 FiguresOfTables: TypeAlias = Callable[[CountArray, CountArray], FloatArray]
-
 """From tables of targets and of non-targets (n_tables, n_cells) to figures (n_tables, n_figures)."""
 
 

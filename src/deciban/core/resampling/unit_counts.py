@@ -15,39 +15,32 @@ from deciban.core.resampling.units import Keys, TrialUnits, mixed_bits
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
 
 Table: TypeAlias = Any
-
 """A numpy array of units and cells, or a sparse matrix where most entries are 0."""
 
 
 _DENSE = 1 << 22
-
 """Entries up to which a table is an array."""
 
 
 _SLAB = 1 << 16
 
 _BLOCK = 1 << 19
-
 """Entries of a table that are handled at once."""
 
 
 _FEW = 1 << 30
-
 """Trials of two units that can be counted in 32 bits."""
 
 
 _WIDE = 256
-
 """Units from which a table is cumulated faster row by row."""
 
 
 MOST_DEALT = 1 << 16
-
 """Units that are dealt out to groups of equal size."""
 
 
 _FILLED = 0.1
-
 """Share of entries that are not 0 from which rows are handled as arrays."""
 
 

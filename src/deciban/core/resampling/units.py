@@ -19,12 +19,10 @@ Keys = NDArray[np.uint64]
 
 
 INDEPENDENT = "taken as independent"
-
 """What every source of units ends with that are the trials themselves."""
 
 
 FEW_UNITS = 30
-
 """Below this, intervals are themselves rough."""
 
 
@@ -34,7 +32,6 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 _LARGEST = 2**53
-
 """Floats hold whole numbers up to here."""
 
 
@@ -42,12 +39,10 @@ _LARGEST_SHORT = 2**31 - 1
 
 
 _SOME = 1 << 16
-
 """Trials that mostly have all units: then the others need not be asked which there are."""
 
 
 _DIGITS = 17
-
 """Of numbers, fewer."""
 
 

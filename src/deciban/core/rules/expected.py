@@ -24,17 +24,14 @@ from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus, we
 from deciban.types import CountArray, FloatArray, ScoreArray
 
 NARROW = 1 / 32
-
 """Width in nats below which neighbouring scores share one Taylor series."""
 
 
 GROUP = 64
-
 """Scores of a group that may share a shorter one."""
 
 
 _NARROW_GROUP = 1 / 2048
-
 """Width of such a group: what is left out is below ``(_NARROW_GROUP / 2)**4 / 4!`` of the whole, 2e-16."""
 
 
@@ -101,13 +98,11 @@ def softplus_of_groups(x: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 _LANES = 15360
-
 """Trials per step: every temporary stays in cache, and below the 128 KiB from which some processes ask the system for
 memory anew every time."""
 
 
 _FEW = 256
-
 """Trials whose costs Python adds up exactly before lanes of numpy are ready."""
 
 
@@ -251,12 +246,10 @@ class ErrorCounts:
 
 
 _MANY = 256
-
 """Number of scores from which on products, or the series of neighbours, are the shorter way."""
 
 
 _LONGEST_PRODUCT = 8192
-
 """Numbers of which BLAS adds up products itself: of more it makes parts for threads, which are busy already."""
 
 
@@ -264,7 +257,6 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 
 _IN_CACHE = 1 << 14
-
 """Numbers in a block of trials and priors."""
 
 

@@ -24,22 +24,18 @@ from scipy import special
 from deciban.types import FloatArray
 
 EDGE = 40
-
 """Beyond +-40 nats a sigmoid is one exponential: what is left out is below 200 exp(-40) < 1e-15."""
 
 
 _CHUNK = 8192
-
 """Values evaluated together: every temporary stays in cache."""
 
 
 HUGE = 1e300
-
 """Stands for infinity where 0 * inf or inf - inf would be NaN; its products with parameters are finite."""
 
 
 _TRUNCATION = 3e-13
-
 """The first term left out of the curvature, relative to the bound of the curvature, which is good to 1e-12.
 
 Of slopes and costs less than a hundredth of this is left out: they are good to 2e-14 within the table.
@@ -235,7 +231,6 @@ class Terms(NamedTuple):
 
 
 Kernel = Callable[[FloatArray, int], Terms]
-
 """Terms of log odds, with one derivative or two."""
 
 

@@ -36,29 +36,24 @@ from deciban.errors import InputError
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray
 
 MOST_UNITS = 1000
-
 """Units up to which each is left out; of more, one alone changes parameters so little that derivatives tell as much."""
 
 
 MOST_PARAMETERS = 16
-
 """Parameters up to which each unit is left out; of more, second derivatives of each unit take too long."""
 
 
 _AT_ONCE = 1 << 22
-
 """Numbers of log odds, for units times trials, that a sample of trials is chosen for."""
 
 
 _SLAB = 1 << 16
-
 """Numbers that are worked on together."""
 
 
 _LOOKS = 15
 
 _PRECISE = 1e-3
-
 """How exact a change is, relative to itself and to the root mean square of all changes."""
 
 
@@ -216,12 +211,10 @@ def _newton(gradient: FloatArray, hessian: FloatArray) -> FloatArray:
 
 
 _BLOCK = 1 << 16
-
 """Trials that are looked at together."""
 
 
 _FLAT = 1e-12
-
 """Curvature, relative to the largest, below which a direction counts as flat: the data say nothing of it."""
 
 
@@ -498,7 +491,6 @@ def steep(hessian: FloatArray) -> FloatArray:
 
 
 Spread = tuple[float, float, float]
-
 """How much the trials of a class count, and mean and standard deviation of their scores."""
 
 

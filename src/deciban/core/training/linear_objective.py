@@ -310,7 +310,6 @@ class Trials:
 
 
 NO_TRIALS = Trials((), np.zeros(0, np.bool_), (0.0, 0.0))
-
 """In place of trials that are elsewhere."""
 
 
@@ -320,47 +319,38 @@ def amount(rows: BoolArray, weights: FloatArray | None) -> float:
 
 
 _BYTES = (4.0, 3.0)
-
 """Temporary memory per trial that a block may take, with one column and with several."""
 
 
 _SIZES = (32_000, 400_000)
-
 """Least and largest number of bytes in a column of a block: small ones make many calls, large ones leave the cache."""
 
 
 _MATRIX_BYTES = 1_000_000
-
 """Number of bytes in the scores of a block, from which on their products leave the cache."""
 
 
 _OWN_COLUMNS = 7
-
 """Temporary numbers of each trial besides its scores: log odds, cost, derivatives, weight and so on."""
 
 
 _MANY = 1 << 15
-
 """Trials from which on it pays to standardize sums instead of scores, which costs a digit or two."""
 
 
 _RARE = 7.0
-
 """Size of the prior log odds from which on costs next to 0 are computed with all their digits."""
 
 
 _LARGEST = 1e150
-
 """Parameters beyond this are out of bounds: log odds could not be told from infinite ones."""
 
 
 _SHORT = ((1.0, 1.0), (2.0, 1.0))
-
 """Rules whose fast costs are good to 1e-16 of 1, which is too little where all costs are as small as the prior."""
 
 
 _FACTORS = {np.dtype(np.float64): 512, np.dtype(np.float32): 100}
-
 """How many factors between 1/2 and 1 have a product that is above 0 for certain."""
 
 

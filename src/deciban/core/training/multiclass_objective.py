@@ -24,7 +24,6 @@ from deciban.core.training.trust_region import Derivatives
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
 
 _FEW = 16
-
 """Classes that take about as much time as two."""
 
 
@@ -116,27 +115,22 @@ class ClassTrials:
 
 
 NO_TRIALS = ClassTrials(np.zeros((0, 1, 1)), np.zeros(0, np.int64), np.zeros(1))
-
 """In place of trials that are elsewhere."""
 
 
 _BLOCK_BYTES = 1 << 20
-
 """Bytes of the scores of a block: larger ones leave the cache, smaller ones make many calls."""
 
 
 _FAR = 1e4
-
 """Scores that reach farther than so many widths are compared with the largest of their trial."""
 
 
 _SHARE = 0.02
-
 """Largest share of all trials in a block: temporary memory is about ten times as much as its scores."""
 
 
 _LARGEST = 1e150
-
 """Parameters beyond this are out of bounds: log-likelihoods could not be told from infinite ones."""
 
 

@@ -86,7 +86,6 @@ class Survey:
 
 
 _ROUNDING = 1e-14
-
 """Priors of classes that are equal may differ by this fraction."""
 
 
@@ -122,22 +121,18 @@ def sample(trials: ClassTrials | ClassTrialsInParts) -> ClassTrials:
 
 
 _LAST = 3e-13
-
 """How precise, relative to its value, the optimum of many trials must be: as with two classes, to the tenth digit."""
 
 
 _TINY = 1e-30
-
 """Class weights from which on float32 can hold them and their products."""
 
 
 _FAR = 1e4
-
 """Nats of width from which on offsets of scores that keep their scale are measured by it."""
 
 
 _EXTREME = 1e60
-
 """Widths beyond this, or below its inverse, are brought near 1: products of several scores must fit a float."""
 
 

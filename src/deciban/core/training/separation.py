@@ -21,17 +21,14 @@ _BLOCK = 1 << 14
 
 
 _LARGE = 20.0
-
 """Standardized parameters from which on the order of all trials is looked at: where it separates, they are larger."""
 
 
 _ROUNDING = 1e-9
-
 """Log odds that differ by less than this, relative to the largest terms that they are made of, may be the same."""
 
 
 _SUSPICIOUS = (0.1, 1e-3)
-
 """Newton's step at a minimum that lies at infinity moves some log odds by about 1, and next to large log odds by more
 than this share of them; at any other minimum by next to nothing."""
 
@@ -171,7 +168,6 @@ class _Combined:
 
 
 SUSPICIOUS = 0.1
-
 """Nats by which Newton's step at a minimum that lies at infinity moves some log-likelihood ratio."""
 
 
@@ -342,7 +338,6 @@ _FEW = 1 << 15
 
 
 Pair = tuple[float, float]
-
 """Of non-targets and of targets."""
 
 

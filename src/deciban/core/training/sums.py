@@ -32,7 +32,6 @@ F = TypeVar("F", bound=Found)
 
 
 Looking = Callable[[Callable[[Any], F]], F]
-
 """What looks at every part of some trials, and gives the sum of what was found."""
 
 
@@ -254,12 +253,10 @@ def root_of(moments: FloatArray) -> FloatArray:
 
 
 T = TypeVar("T")
-
 """What a part is: `Trials` of two classes, `CountedTrials` of many."""
 
 
 Left = Callable[[Any], Any]
-
 """Makes of a part the trials that are trained on; can be pickled."""
 
 

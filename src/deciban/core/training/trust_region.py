@@ -18,17 +18,14 @@ from scipy.linalg import cho_solve, lapack
 from deciban.types import BoolArray, FloatArray
 
 _FLAT = 100.0
-
 """Curvature, in units of rounding relative to the largest, below which a direction counts as flat: it tells nothing."""
 
 
 _MANY = 64
-
 """Parameters from which on eigenvalues take longer than most passes over trials."""
 
 
 _BENT = 1e-10
-
 """Least curvature, relative to the largest, of which it is certain that no direction is flat."""
 
 
@@ -170,43 +167,35 @@ def _within(radius: float, eigenvalues: FloatArray, slopes: FloatArray, tiny: fl
 
 
 _ALIKE = 1e-9
-
 """Points whose values differ by less than this, relative to them, along flat directions count as equally good."""
 
 
 PRECISE = 1e-12
-
 """What Newton's step can still gain, relative to the value, when the minimum counts as reached."""
 
 
 ROUNDING = 1e-14
-
 """How much a value may grow, relative to it, by rounding alone."""
 
 
 _LOOSE = 300.0
-
 """How much farther than ``precise`` the last of several steps with the same second derivatives may start, times the
 root of what the one before it could gain: they shrink what is missing by a rate, and do not square it."""
 
 
 _PURSUIT = 60
-
 """How many of Newton's steps follow where the value has no digits left."""
 
 
 _LOST = 1e-14
-
 """Curvature, relative to the largest, that is rounding."""
 
 
 _HALVINGS = 20
-
 """How often a bad start is drawn nearer before the search begins at 0."""
 
 
 _NEAR = 1e-3
-
 """What Newton's step can gain, relative to the value, where second derivatives change so little that old ones do."""
 
 
@@ -277,7 +266,6 @@ class Minimum:
 
 
 Function: TypeAlias = Callable[[FloatArray, FloatArray | None], Derivatives]
-
 """What is minimized: gives the derivatives at a point, with the Hessian that is given or else its own."""
 
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from deciban.evaluation.multiclass.summary import ClassSummary
 
 MOST_KEPT = 1 << 24
-
 """Influences that are kept if nothing else is asked for."""
 
 NO_COSTS = np.zeros(0)
@@ -161,12 +160,10 @@ class AtHand:
 
 
 STEP = 7
-
 """Every so many priors of the curve have a standard error of their own; those between lie on straight lines."""
 
 
 CURVE = "curve"
-
 """First word of the names of figures that are places of the curve."""
 
 
@@ -274,7 +271,6 @@ class SureCurve:
 
 
 _MANY = 100
-
 """Classes up to which every rate of the confusions has an interval."""
 
 

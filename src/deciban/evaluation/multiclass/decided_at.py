@@ -17,7 +17,6 @@ from deciban.multiclass.tables import ByClass, ScoredClasses
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 MOST_CLASSES = 30
-
 """Classes up to which decisions are counted: counts grow with their third power."""
 
 
@@ -25,7 +24,6 @@ _LOW = [0.5, 0.2, 0.1, 0.01, *(float(f"{p:.3g}") for p in expit(np.arange(-20, 0
 
 
 PRIORS = np.unique(np.round([*_LOW, *(1.0 - p for p in _LOW)], 10))
-
 """Priors of the chosen class, ascending."""
 
 
@@ -170,7 +168,6 @@ def _sum(first: CountArray, second: CountArray) -> CountArray:
 
 
 _AT_ONCE = 1024
-
 """Trials whose costs are in memory at all priors: so few stay near the processor."""
 
 

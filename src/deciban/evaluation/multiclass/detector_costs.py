@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from deciban.evaluation.multiclass.summary import ClassSummary
 
 Minimal: TypeAlias = tuple[FloatArray, float | None]
-
 """What each trial adds to a minimum, and what to add to that for new units if it is known."""
 
 
@@ -281,7 +280,6 @@ class DetectorBands:
 POINT_FIGURES = ("c_avg", "normalized", "min_c_avg", "normalized_min")
 
 DETECTOR_FIGURES = ("eer", "cost", "min_cost", "cllr", "min_cllr", "calibration_loss")
-
 """Names of figures, in the order in which results have them."""
 
 

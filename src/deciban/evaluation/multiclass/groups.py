@@ -108,7 +108,6 @@ def _few(found: ClassEvaluation) -> list[str]:
 
 
 _ROUNDING = 1e-12
-
 """Shares of classes that are equal may differ by this fraction."""
 
 

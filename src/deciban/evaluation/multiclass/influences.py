@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from deciban.evaluation.multiclass.summary import ClassSummary
 
 _PRECISE = 1e-6
-
 """What a step more would gain, relative to the value; it is taken into account."""
 
 

@@ -248,7 +248,6 @@ _USER_BLOCK = 512
 _TOLD = b"MATLAB 7.3 MAT-file, written by deciban, HDF5 schema 1.00 ."
 
 _BLOCK = 1 << 22
-
 """Cells that are swapped and written at a time."""
 
 

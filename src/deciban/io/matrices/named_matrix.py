@@ -188,12 +188,10 @@ def whole(values: AnyArray, place: str) -> FloatArray:
 
 
 _CUT_LENGTH = 100
-
 """Some tools cut names at this length."""
 
 
 _MOST_CELLS = 1 << 32
-
 """Trials that a full mask without cells may promise."""
 
 

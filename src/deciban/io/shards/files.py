@@ -26,12 +26,10 @@ from deciban.trials.frames.columns import is_text_or_bytes
 from deciban.trials.sources import Stamp, changed
 
 _MOST_OPEN = 8
-
 """Files that a thread keeps open: what it reads next is mostly in the one that it read last."""
 
 
 _BUFFER = 1 << 20
-
 """Bytes of a column of a Parquet file that are read at once."""
 
 

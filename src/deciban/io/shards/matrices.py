@@ -29,12 +29,10 @@ from deciban.trials.units import keys_of_trials
 from deciban.types import AnyArray, BoolArray
 
 CELLS = 1 << 20
-
 """Most cells of a block, about."""
 
 
 _BYTES_PER_CELL = 96
-
 """Bytes of memory that a score takes while its trial is counted."""
 
 

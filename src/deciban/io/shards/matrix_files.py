@@ -32,7 +32,6 @@ _NAMES = (
     ("/train_ids", "/test_ids"),
     ("/model_names", "/test_names"),
 )
-
 """Where BOSARIS, sidekit, DCA-PLDA and PyBOSARIS keep the names of rows and columns."""
 
 

@@ -190,7 +190,6 @@ class SpeakersAgree(Truth):
 
 
 ROW = "row"
-
 """Column of what was joined that says which row of a piece of the key it is."""
 
 

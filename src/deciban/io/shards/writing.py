@@ -163,12 +163,10 @@ def threads_for(largest: int, memory: int) -> int:
 
 
 _BYTES_AT_WORK = 150
-
 """What a row takes while it is at work, about: names, scores, copies of both."""
 
 
 ROWS = 1 << 20
-
 """Most rows of a row group that is written."""
 
 
@@ -176,7 +174,6 @@ _FEWEST_ROWS = 1 << 12
 
 
 _BYTES_PER_ROW, _BYTES_PER_NUMBER = 250, 64
-
 """Bytes of memory that a row takes when rows are joined by name, and that each number of a row takes."""
 
 
@@ -246,7 +243,6 @@ def cut_anew(path: Path, target: Path) -> None:
 
 
 TARGET = "\0target"
-
 """Column that says of which of both tables a row is."""
 
 

@@ -25,7 +25,6 @@ from deciban.trials.tables import Index, Key, Scores, TrialTable
 from deciban.types import BoolArray, ScoreArray
 
 METADATA = b"deciban"
-
 """Key of the schema metadata that says, as JSON, what the columns are: ``{"roles": {"trial": "trial", "age": "=age"},
 "log10": false, "class_scores": true, "classes": ["cat", "dog"]}``."""
 

@@ -20,7 +20,6 @@ from deciban.types import AnyArray, BoolArray, IntArray
 _HAS_ENDING = r"[^/\\]\.[0-9]?[A-Za-z][A-Za-z0-9]{0,4}$"
 
 _LONGEST_ENDING = 7
-
 """Of an ending, with its point: a letter, perhaps behind a digit, and up to four more letters or digits."""
 
 
@@ -79,7 +78,6 @@ RULES: dict[str, Callable[[pa.Array], pa.Array]] = {
     "basename": _base_names,
     "separators": _with_one_separator,
 }
-
 """How names are made alike: without an ending such as ``.wav``, without the folders before them, or with one sign for
 ``/``, ``\\``, ``_``, ``|``, ``~`` and ``-``."""
 
@@ -165,7 +163,6 @@ class Renaming:
 
 
 IdsLike: TypeAlias = str | Iterable[str] | IdMap | Renaming
-
 """How users say by which names trials are compared."""
 
 
@@ -253,12 +250,10 @@ _TRIED = (
     ("strip-ending", "basename"),
     ("strip-ending", "separators"),
 )
-
 """What is tried, the simplest first."""
 
 
 _SAMPLE = 10_000
-
 """Names that are looked at to see whether a rule could matter."""
 
 
