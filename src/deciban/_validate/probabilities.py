@@ -1,4 +1,4 @@
-"""Probabilities: those that are given as such are checked, and those that are given as logarithms are noticed."""
+"""Checks of probabilities and likelihood ratios, and tests for scores that look like them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether one system is better than another: differences of figures and curves, and intervals by units."""
+"""Differences between systems in metrics and curves, with intervals by units, in numbers and in words."""
 
 from __future__ import annotations
 

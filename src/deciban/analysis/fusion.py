@@ -1,4 +1,4 @@
-"""What a fusion is worth: against each system alone, and without each of them, on the same and on other trials."""
+"""The worth of a fusion, compared with each system alone and with fusions without it, on training and other trials."""
 
 from __future__ import annotations
 

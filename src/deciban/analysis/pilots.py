@@ -1,4 +1,4 @@
-"""Pilots of evaluations, and the designs that they promise: in numbers and in words."""
+"""Pilots of evaluations, and the designs that they predict, in numbers and in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many speakers and trials are needed: from a pilot to an interval of some width, or a difference to be seen."""
+"""Numbers of speakers and trials that an evaluation needs, found from a pilot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cross-validation of trials in pieces: what models make of each that were trained without it, as it is read."""
+"""Cross-validation of trials that are read in batches: each is scored by a model that was trained without its fold."""
 
 from __future__ import annotations
 

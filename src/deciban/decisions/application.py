@@ -1,4 +1,4 @@
-"""Applications: what each action costs when each class is true, and how probable the classes are (thesis ch. 6)."""
+"""Applications: the costs of actions and a prior, and the actions of least expected cost (thesis 2.5, 2.8, ch. 6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions and what they cost: functions on log-likelihoods, true classes, costs and priors (thesis 2.8, 5.4, 6.1)."""
+"""Decisions and their costs on trials, and the scores for which each action is best (thesis 2.8, 5.4, 6.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals of many classes in pieces: influences of units, or of every segment, summed up in passes of their own."""
+"""Intervals of multiclass metrics of trials that are read in batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trials in pieces that are units by themselves: nothing is listed, as second moments in cells say what units say.
+"""Trials that are units by themselves and are read in batches: counted by second moments in cells.
 
 All trials of a class in a cell move figures alike, up to their weights. So the squares of what units do to a figure are
 added up cell by cell, in each group that is left out in turn.

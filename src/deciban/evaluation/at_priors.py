@@ -1,4 +1,4 @@
-"""Errors and costs of Bayes decisions at many places: priors of a fine grid, and any threshold."""
+"""Errors and costs of Bayes decisions over a fine grid of priors, and error counts at any threshold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standard errors of curves: one influence of every unit at every place, squared and added up unit by unit."""
+"""Standard errors and bands of curves, from the influences of units at each place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of two classes as costs of cells, with what is known of each if no unit moves it."""
+"""Two-class metrics as costs of cells, and notes on their intervals."""
 
 from __future__ import annotations
 

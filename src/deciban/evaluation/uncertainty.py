@@ -1,4 +1,4 @@
-"""How sure the figures of an evaluation are: their derivatives in the weights of units, and what follows from them."""
+"""Uncertainty of the metrics of an evaluation: estimates, intervals, bounds in words, and captions."""
 
 from __future__ import annotations
 

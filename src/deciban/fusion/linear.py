@@ -1,4 +1,4 @@
-"""Linear fusion of two classes, and what all fusions share: scores of systems in, one llr per trial out."""
+"""Linear fusion of two-class systems, what all fusions share, and the divergence of posteriors of systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading of one kind of table from a file of any known format, and of other names of trials."""
+"""Readers of one kind of table from a file of any known format, and of other names of trials."""
 
 from __future__ import annotations
 

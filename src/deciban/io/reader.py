@@ -1,4 +1,4 @@
-"""Reading of any input: find its format, read it, and see that it holds what is asked for."""
+"""Reading of one input or of several: the format is found, and the contents are checked against what is asked for."""
 
 from __future__ import annotations
 

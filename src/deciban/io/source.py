@@ -1,4 +1,4 @@
-"""Bytes of a file or a stream, compressed or not, and the lines in them."""
+"""Bytes of files and streams, packed or not; the files of a folder or pattern; copies of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of scores in other units: probabilities and detection llrs as log-likelihoods, and the other way round."""
+"""Scores in other units: probabilities, likelihoods and detection llrs as log-likelihoods, and the reverse."""
 
 from __future__ import annotations
 

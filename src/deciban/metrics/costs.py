@@ -1,4 +1,4 @@
-"""Costs of decisions at operating points: detection costs, Bayes error rates, where the errors run out."""
+"""Costs of decisions: at operating points by thresholds on scores, or of decisions that are given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thresholds of least costs and of equal errors, by every convention; errors at limits and at given thresholds."""
+"""Thresholds of least cost and equal error, errors at thresholds and limits, and rates of misleading evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checked trials of two classes or of many, as models take them."""
+"""Checked trials of two or more classes in memory, as models are trained on them."""
 
 from __future__ import annotations
 

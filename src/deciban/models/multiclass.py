@@ -1,4 +1,4 @@
-"""Settings and records of all models of many classes."""
+"""The base of multiclass models, and intervals of the weights and parameters of all models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trials of two classes or of many in pieces, as models take them: as `deciban.models.labelled` has them in memory."""
+"""Trials of two or more classes that are read in batches, as models are trained on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two-class problems inside a problem of many classes, detectors and pairs, as scores class by class: mergeable.
+"""Detectors and pairs of classes as two-class problems, and posteriors, log-likelihood ratios and groups of classes.
 
 Non-targets of a detector weigh by class, and shares of a class depend on how many trials it has in all. So what is kept
 of each part of the trials are its scores, class by class; count tables are made of them when all parts are there.

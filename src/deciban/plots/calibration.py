@@ -1,4 +1,4 @@
-"""What calibration does: the maps of calibrators against the best on the same trials, the weightings of objectives."""
+"""Plots about calibration: histograms, PAV, Tippett, maps of calibrators, weightings, reliability diagrams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots of comparisons: differences of figures with their intervals, and of curves with their bands."""
+"""Plots of comparisons (differences with intervals, and curves with bands), and of plans of evaluations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots of results by condition: a figure of every condition with its interval, and a map of several figures."""
+"""Plots of results by condition: metrics with intervals, a map of several metrics, and a zoo of speakers."""
 
 from __future__ import annotations
 

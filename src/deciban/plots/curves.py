@@ -1,4 +1,4 @@
-"""DET and ROC curves, and the probit axes on which the DET curve of normally distributed scores is a straight line."""
+"""Curves of two classes: DET and ROC, and normalized Bayes error, APE and ECE over the prior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures as files: fonts for names in any script, and Axes as far out as their labels and their legend leave room."""
+"""Figures of any size as files: fonts and sizes for screen and print, panels, and room for labels and legends."""
 
 from __future__ import annotations
 

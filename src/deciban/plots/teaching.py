@@ -1,4 +1,4 @@
-"""Pictures of where figures come from: the hull and its tangents, the least cost with the EER on top, parts of Cllr."""
+"""Plots that explain metrics: tangents of the hull, the least cost, parts of Cllr, scoring rules, kinds of error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the figures of a system say to someone who knows no figures: five questions, each with an answer by rules."""
+"""Five questions about a system with answers by rules, for readers who do not know the metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page says by condition: a table for each system, one plot of all, and curves of the conditions together."""
+"""The section of a page on conditions: tables, plots, and the numbers that its scripts read."""
 
 from __future__ import annotations
 

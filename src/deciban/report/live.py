@@ -1,4 +1,4 @@
-"""What the scripts of a page know: numbers of every system at a grid of priors, and the points of its curves.
+"""The data that the scripts of a page read: numbers at a grid of priors, steps of error counts, and points of curves.
 
 Nothing is computed on the page that changes a figure: it looks up numbers of errors, and adds up their costs.
 """

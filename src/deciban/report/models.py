@@ -1,4 +1,4 @@
-"""What a page says of a model: settings, parameters and training; of a fusion also what each system is worth to it."""
+"""The section of a page on a model: settings, parameters, training, plots, and the worth of each system."""
 
 from __future__ import annotations
 

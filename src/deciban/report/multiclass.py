@@ -1,4 +1,4 @@
-"""The page of results of many classes."""
+"""The page of multiclass results: its pictures, the data that its scripts read, and its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of either kind as one HTML page."""
+"""Results of either kind as an HTML page, in a file or in a notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scripts of a page: files of this package that stand in it as they are, and the policy that allows no other."""
+"""The scripts of a page, the policy that allows no others, and plots as small SVG images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of text for the tables of the page, and sets of results side by side: before and after, training and test."""
+"""Numbers and sentences of a page, and the rows of its tables."""
 
 from __future__ import annotations
 

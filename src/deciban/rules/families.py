@@ -1,4 +1,4 @@
-"""Families of proper scoring rules: the logarithm, the quadratic rule, beta and Dirichlet weightings of thresholds."""
+"""Families of proper scoring rules: logarithmic, quadratic, beta, Dirichlet, weighted thresholds, decision costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The calibrators of `deciban.calibration` as scikit-learn estimators: the same settings, and what decisions need.
+"""The calibrators of `deciban.calibration` and the linear fusion as scikit-learn estimators, and what these share.
 
 Bounds are the step after a calibrator in a pipeline.
 """

@@ -1,4 +1,4 @@
-"""Calibration, fusion, transformations and the Gaussian back-end of many classes as scikit-learn estimators."""
+"""Multiclass calibration, fusion, transformations and the Gaussian back-end as scikit-learn estimators."""
 
 from __future__ import annotations
 

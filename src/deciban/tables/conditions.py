@@ -1,4 +1,4 @@
-"""Results by condition as tables for a terminal: what all trials, every condition and equal conditions give."""
+"""Results by condition, and plans of evaluations with their primary numbers, as tables for a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of every kind as text: evaluations, comparisons and trained models."""
+"""Results of every kind as text for a terminal, and metrics as Arrow tables and data frames."""
 
 from __future__ import annotations
 

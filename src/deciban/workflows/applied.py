@@ -1,4 +1,4 @@
-"""Trained models applied to the systems of inputs: to whole files, or to batches of their rows."""
+"""Log-likelihood ratios that trained models make of the systems of inputs, whole or in batches of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trained models applied to score files: llrs or log-likelihoods in place of scores, everything else as it was."""
+"""Trained models applied to score files: as a whole, or batch by batch into Parquet."""
 
 from __future__ import annotations
 

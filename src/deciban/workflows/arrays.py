@@ -1,4 +1,4 @@
-"""Arrays and data frames as if they were score files: tables of trials, with the truth beside the scores."""
+"""Evaluation and training of arrays and data frames: the functions at the top of `deciban`."""
 
 from __future__ import annotations
 

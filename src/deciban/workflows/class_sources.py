@@ -1,4 +1,4 @@
-"""Evaluation of many classes in pieces: the figures of segments that do not fit in memory, and what they lack."""
+"""Multiclass evaluation of trials that do not fit in memory."""
 
 from __future__ import annotations
 

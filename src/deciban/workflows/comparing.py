@@ -1,4 +1,4 @@
-"""Systems of files, data frames, arrays or evaluations compared: which is better."""
+"""Systems compared, from files, data frames, arrays or evaluations; and pictures of two systems or of speakers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A system by condition: every part of the trials by itself, and all of them with every part counting alike."""
+"""Results by condition: trials of a source are split by columns, and each part is evaluated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions for score files: the action of least expected cost for every trial, written row by row."""
+"""Decisions for score files: the action of least expected cost for each trial, row by row."""
 
 from __future__ import annotations
 

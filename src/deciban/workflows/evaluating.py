@@ -1,4 +1,4 @@
-"""Evaluation in pieces: which inputs do not fit in memory, and how their trials become results all the same."""
+"""Evaluation of a source of trials, and the most misleading trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Score files and a key, of either kind, read and joined: what evaluation, training and reports begin with."""
+"""Score files and a key, of either kind: opened, read, joined, and turned into a source of trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models as workflows take them, objects or files, and whether systems and trials are those of training."""
+"""Models given as objects or files: whether they fit systems and trials, and trials of a source after a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user says about reading, joining and figures: frozen objects, made in one place, that travel whole."""
+"""Options of reading, joining, metrics, uncertainty, memory and names of systems, as frozen objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Score files and a key to a trained model, a calibration or a fusion, with what it is worth."""
+"""Training from score files and a key: a calibration or a fusion, with its worth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of tables that say what a trained model is worth, on its trials of training and on others."""
+"""Evaluations of a trained model beside its systems, on the trials of training and on others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Units of the trials of a join: from columns of the key, files or mappings that a user names, or by the kind alone."""
+"""Units of trials: named by the user (columns, files, mappings) or found from the names of trials, at every size."""
 
 from __future__ import annotations
 

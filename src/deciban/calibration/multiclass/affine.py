@@ -1,4 +1,4 @@
-"""Calibration of many classes by one scale and an offset for each class, or only one of these."""
+"""Multiclass calibration by scale and offsets, and transformations by a scale for each class or a full matrix."""
 
 from __future__ import annotations
 

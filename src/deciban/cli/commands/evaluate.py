@@ -1,4 +1,4 @@
-"""``deciban eval``: results as a table or as JSON."""
+"""``deciban eval``: results of scores, or of decisions, as a table or as JSON."""
 
 from __future__ import annotations
 

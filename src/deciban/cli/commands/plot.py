@@ -1,4 +1,4 @@
-"""``deciban plot``: one picture of score files, or of a model."""
+"""``deciban plot``: one plot of scores, of a model, or of comparisons, conditions and speakers."""
 
 from __future__ import annotations
 

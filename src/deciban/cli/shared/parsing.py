@@ -1,4 +1,4 @@
-"""Texts that the user typed as values for the library. What cannot be understood is refused with an example."""
+"""Values of options, parsed from text and refused with an example, and the plot that a command writes."""
 
 from __future__ import annotations
 

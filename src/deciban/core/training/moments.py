@@ -1,4 +1,4 @@
-"""Samples of trials, and center and width of scores, of two classes and of many: where a search begins.
+"""Samples of trials, and centres and widths of scores, with which the search for an optimum starts.
 
 The optimum of a sample is close to that of all trials, for a fraction of the work; its class weights, or the weights of
 its trials, make it stand for all. Parameters are of comparable size if scores are standardized.

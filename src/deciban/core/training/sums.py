@@ -1,4 +1,4 @@
-"""What looks at trials find out, such that looks at some trials and at others make one look at all of them.
+"""Sums, ranges and samples of trials that add up over batches.
 
 Trials that fit in memory are looked at once. Others come in parts: each is looked at by itself, wherever it is, and
 what was found adds up, in any order.

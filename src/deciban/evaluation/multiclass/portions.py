@@ -1,4 +1,4 @@
-"""Figures of many classes in portions, with what trials of a part of the data cost in them.
+"""Multiclass metrics in portions, with the costs of a batch of trials.
 
 The formulas are those of trials in memory. Here they are asked of one block of trials after the other, for the figures
 of an evaluation that is known: what was best for all trials (maps, PAV blocks) stays as it is.

@@ -1,4 +1,4 @@
-"""What a summary of many classes adds up beside sums: what the scores look like, and problems of two classes."""
+"""Parts of a multiclass summary that add up, and trials with their units."""
 
 from __future__ import annotations
 

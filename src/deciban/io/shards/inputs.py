@@ -1,4 +1,4 @@
-"""What an input is: a table, a matrix, or a file or object that becomes a table in a temporary folder."""
+"""Inputs as tables or matrices; other files and objects are written to a temporary folder first."""
 
 from __future__ import annotations
 

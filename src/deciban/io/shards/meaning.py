@@ -1,4 +1,4 @@
-"""What a user says about tables, and what their columns mean: scores, truth, units, weights, groups, conditions."""
+"""How a user says tables are to be read, and the meaning of their columns."""
 
 from __future__ import annotations
 

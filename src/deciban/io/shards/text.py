@@ -1,4 +1,4 @@
-"""Text read block by block: as tables of trials, or written as Parquet, as are files that are read as a whole."""
+"""Text files read block by block, into tables of trials or into temporary Parquet files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Units of rows: columns, files or mappings of names, the speaker of each name, and numbers that stand for names."""
+"""Units of rows, from columns, files or mappings of names, and 64-bit keys of names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detection of every class against the rest: what it loses, as stacked bars, and one APE plot each, side by side."""
+"""Plots of detection, each class against the rest: losses, APE curves, and C_avg over the prior and by subset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of classes as coloured matrices: confusions, and losses of pairwise problems."""
+"""Pairs of classes as coloured matrices (confusions, pairwise losses), and the cells and colours that others use."""
 
 from __future__ import annotations
 
