@@ -148,10 +148,27 @@ def loaded_by(code, folder, *words):
     return (folder / "loaded").read_text().split()
 
 
-def test_evaluating_arrays_loads_little(tmp_path):
-    loaded = loaded_by("from deciban.evaluation import evaluate; evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0])", tmp_path)
-    assert sum(name.partition(".")[0] == "deciban" for name in loaded) <= 55
+ARRAYS = "[1.0, 2.0, 2.0], [0.0, 1.0, -1.0]"
+
+
+@pytest.mark.parametrize(
+    ("code", "most"),
+    [
+        (f"from deciban.evaluation import evaluate; evaluate({ARRAYS})", 55),
+        (f"import deciban; deciban.evaluate({ARRAYS})", 62),
+        (f"import deciban; deciban.evaluate({ARRAYS}).table()", 80),
+        ("import deciban; deciban.evaluate_classes([[1.0, 0.0], [0.0, 1.0]], [0, 1])", 102),
+        ("import deciban; deciban.compare", 62),
+    ],
+)
+def test_evaluating_arrays_loads_little(code, most, tmp_path):
+    loaded = loaded_by(code, tmp_path)
+    assert sum(name.partition(".")[0] == "deciban" for name in loaded) <= most
     assert not {"pyarrow", *OPTIONAL} & set(loaded)
+
+
+def test_pages_load_plots_when_they_draw(tmp_path):
+    assert "matplotlib" not in loaded_by("from deciban.report import render", tmp_path)
 
 
 COMMANDS = [
@@ -287,7 +304,7 @@ FACADES = {
     ),
     "deciban.io.read.read_scores",
     "deciban.io.reader.read_contents",
-    *("deciban.io.convert.convert", "deciban.io.validation.validate", "deciban.trials.frames.columns.scores_from"),
+    *("deciban.io.convert.convert", "deciban.io.validation.validate", "deciban.trials.frames.scores_from"),
     *("deciban.losses.rules.scoring_rule_cost", "deciban.losses.rules.scoring_rule_cost_and_gradient"),
     *("deciban.metrics.costs.act_dcf", "deciban.metrics.costs.min_dcf", "deciban.metrics.rules.scoring_rule_cost"),
     *("deciban.metrics.rules.min_scoring_rule_cost", "deciban.metrics.thresholds.min_dcf_threshold"),
@@ -295,7 +312,7 @@ FACADES = {
     "deciban.workflows.deciding.decide_files",
     *("deciban.workflows.apply.apply_files", "deciban.workflows.train.train_files"),
     *("deciban.report.files.report_files", "deciban.report.rendering.render"),
-    *("deciban.workflows.arrays.evaluate", "deciban.evaluation.two_class.evaluate"),
+    *("deciban.workflows.evaluate_arrays.evaluate", "deciban.evaluation.two_class.evaluate"),
     *("deciban.workflows.arrays.calibrate", "deciban.workflows.arrays.fuse"),
 }
 """Functions that users call with keyword arguments, which they may take many of."""

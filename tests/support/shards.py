@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.threads import Threads
-from deciban.trials.names.codes import encode
+from deciban.trials.names import encode
 from deciban.trials.sources import Chunk, Piece, ShardSource
 
 

@@ -27,7 +27,7 @@ from deciban.core.ranks.exact_weights import aligned, summed_by_code
 from deciban.errors import InputError, TrialError, naming_trials
 from deciban.models.mapped import ordered
 from deciban.models.score_model import ARGUMENTS, missing_measures_are_known
-from deciban.trials.names.codes import encode
+from deciban.trials.names import encode
 from deciban.trials.passes import Engine, Locked, Work, found_in
 from deciban.trials.sources import Chunk, MappedPiece, NumberedPiece, Piece, ShardSource, Wanted, numbered
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray

@@ -12,7 +12,7 @@ import numpy as np
 from deciban.core.classes.shown import Shown
 from deciban.core.classes.subsets import SubsetCounts
 from deciban.core.ranks.hull import Pav, block_llr
-from deciban.engines.class_problems import ODDS, TrialBlock, blocks_of, problems_of, solved
+from deciban.engines.class_problems import ODDS, SystemScores, TrialBlock, problems_of, solved
 from deciban.engines.class_units import UnitSums, WhoIsIn
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
@@ -66,40 +66,30 @@ class ClassSurvey(Locked, Work):
 
     Parameters
     ----------
-    system : int
-    classes : tuple of str
+    given : SystemScores
     figures : ClassFigures
-    has_weights : bool
     who : WhoIsIn, optional
-        The units of trials, where intervals are asked for.
+        The units of trials, if intervals are requested.
     """
 
     words = "counting"
 
-    def __init__(
-        self,
-        system: int,
-        classes: tuple[str, ...],
-        figures: ClassFigures,
-        has_weights: bool,  # noqa: FBT001
-        who: WhoIsIn | None = None,
-    ) -> None:
+    def __init__(self, given: SystemScores, figures: ClassFigures, who: WhoIsIn | None = None) -> None:
         super().__init__()
-        self._given = system, classes, figures, has_weights, who
-        self.system, self.classes, self.figures, self.has_weights, self.who = self._given
-        self.asked = Asked.of(figures, classes, c_avg_places(figures))
-        self.has_subsets = not figures.why_no_subsets(len(classes), WEIGHTED if has_weights else "")
+        self.given, self.figures, self.who = given, figures, who
+        self.asked = Asked.of(figures, given.classes, c_avg_places(figures))
+        self.has_subsets = not figures.why_no_subsets(len(given.classes), WEIGHTED if given.has_weights else "")
         self.found: ClassSums | None = None
 
     def empty(self) -> Self:
         """See `Work.empty`."""
-        return type(self)(*self._given)
+        return type(self)(self.given, self.figures, self.who)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
         units = self.who is not None and self.who.keys is not None
         for piece in pieces:
-            for block in blocks_of(piece, self.system, self.classes, weight=self.has_weights, units=units):
+            for block in self.given.blocks(piece, units=units):
                 self.add(block)
 
     def add(self, block: TrialBlock) -> None:
@@ -154,17 +144,11 @@ def survey_classes(
     InputError
         If something that is asked for is impossible.
     """
-    return engine.run(ClassSurvey(system, source.classes, figures, source.has_weights, who), source.pieces).found
+    return engine.run(ClassSurvey(SystemScores.of(source, system), figures, who), source.pieces).found
 
 
 def summarize_surveyed(
-    sums: ClassSums,
-    source: ShardSource,
-    engine: Engine,
-    memory: int,
-    *,
-    system: int,
-    calibration: ClassCalibration | None,
+    sums: ClassSums, source: ShardSource, engine: Engine, memory: int, *, system: int, calibration: ClassCalibration
 ) -> ClassSummary:
     """Summarize trials whose sums are known: further passes count detectors, pairs and posteriors.
 
@@ -177,8 +161,8 @@ def summarize_surveyed(
     memory : int
         Bytes that may be taken.
     system : int
-    calibration : ClassCalibration or None
-        The optima of calibration analysis, where they are known.
+    calibration : ClassCalibration
+        The optima of calibration analysis.
 
     Returns
     -------

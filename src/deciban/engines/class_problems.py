@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -33,15 +33,16 @@ from deciban.trials.sources import Piece, ShardSource, Wanted
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 _NUMBERS = 1 << 18
-"""Log-likelihoods that are looked at at once, so that what is made of them stays small."""
+"""Log-likelihoods in a block, so that temporary arrays stay small."""
 
 ODDS = ("odds",)
-"""The name of the posteriors of what is recognized, of which one side may have no trial."""
+"""The name of the problem of posteriors, one side of which may have no trial."""
 
 Scored: TypeAlias = tuple[AnyArray, CountArray | None]
 """Scores of trials and their weights."""
 
 Put: TypeAlias = Callable[[int, int, AnyArray, CountArray | None], None]
+"""Takes the position of a problem, class 0 or 1, ascending scores and weights; from any thread."""
 
 Blocks: TypeAlias = tuple[CountArray, CountArray, FloatArray, FloatArray]
 """Targets and non-targets of PAV blocks, and their lowest and highest scores."""
@@ -49,16 +50,16 @@ Blocks: TypeAlias = tuple[CountArray, CountArray, FloatArray, FloatArray]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrialBlock:
-    """Some trials of a piece.
+    """A block of trials.
 
     Attributes
     ----------
     trials : ScoredClasses
-        Those that have no weight, too.
+        Trials of weight 0 included.
     stratum : (n_trials,) int array
-        What has a mean of its own: the class, or which of the classes of a group.
+        The set of trials with its own mean: a class, or a class within a group.
     units : TrialUnits or None
-        If they were asked for.
+        None unless they were requested.
     """
 
     trials: ScoredClasses
@@ -66,25 +67,44 @@ class TrialBlock:
     units: TrialUnits | None
 
 
-def blocks_of(
-    piece: Piece, system: int, classes: tuple[str, ...], *, weight: bool, units: bool = False
-) -> Iterator[TrialBlock]:
-    """The trials of a piece, some after the other, in the order of their strata where these are not the classes."""
-    chunk = piece.read(Wanted((system,), truth=True, weight=weight, units=units))
-    assert chunk.truth is not None  # noqa: S101  # it was asked for
-    loglik, step, stratum = chunk.scores[0], max(_NUMBERS // len(classes), 1), chunk.stratum
-    for first in range(0, len(loglik), step):
-        rows: Any = slice(first, first + step)
-        if stratum is not None:
-            rows = first + np.argsort(stratum[rows], kind="stable")
-        some = None if chunk.weight is None else chunk.weight[rows]
-        trials = ScoredClasses(loglik[rows], chunk.truth[rows], some, classes)
-        own = None if chunk.units is None else chunk.units.take(rows)
-        yield TrialBlock(trials, trials.label if stratum is None else stratum[rows], own)
+class SystemScores(NamedTuple):
+    """The multiclass scores of one system of a source, read in blocks.
+
+    Attributes
+    ----------
+    system : int
+        Position of the system.
+    classes : tuple of str
+    has_weights : bool
+        Whether trials have weights.
+    """
+
+    system: int
+    classes: tuple[str, ...]
+    has_weights: bool
+
+    @classmethod
+    def of(cls, source: ShardSource, system: int) -> SystemScores:
+        """Return the scores of a system."""
+        return cls(system, source.classes, source.has_weights)
+
+    def blocks(self, piece: Piece, *, units: bool = False) -> Iterator[TrialBlock]:
+        """Read the trials of a piece in blocks; within a block they are sorted by stratum if strata are not classes."""
+        chunk = piece.read(Wanted((self.system,), truth=True, weight=self.has_weights, units=units))
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        loglik, step, stratum = chunk.scores[0], max(_NUMBERS // len(self.classes), 1), chunk.stratum
+        for first in range(0, len(loglik), step):
+            rows: Any = slice(first, first + step)
+            if stratum is not None:
+                rows = first + np.argsort(stratum[rows], kind="stable")
+            some = None if chunk.weight is None else chunk.weight[rows]
+            trials = ScoredClasses(loglik[rows], chunk.truth[rows], some, self.classes)
+            own = None if chunk.units is None else chunk.units.take(rows)
+            yield TrialBlock(trials, trials.label if stratum is None else stratum[rows], own)
 
 
-class Made:
-    """What is made of some trials, once for all problems.
+class BlockScores:
+    """Scores of a block of trials that several problems share: each kind is computed once.
 
     Parameters
     ----------
@@ -119,16 +139,16 @@ class Made:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem(ABC):
-    """Targets and non-targets, made of trials of many classes.
+    """A two-class problem within multiclass trials.
 
     Attributes
     ----------
     name : tuple
-        By which it is known.
+        Its kind, and the classes and priors that it is about.
     share : (n_classes,) array or None
         Weight of the trials of each class; None where all weigh 1.
     n_trials : float
-        About how many trials it has.
+        Approximate number of trials.
     """
 
     name: tuple[Any, ...]
@@ -136,11 +156,11 @@ class Problem(ABC):
     n_trials: float
 
     @abstractmethod
-    def sides(self, made: Made) -> tuple[Scored, Scored]:
+    def sides(self, made: BlockScores) -> tuple[Scored, Scored]:
         """Return the non-targets and the targets of some trials."""
 
     def file_size(self, *, has_weights: bool) -> float:
-        """Return the bytes that its scores take in temporary files."""
+        """Return the size of its scores in temporary files, in bytes."""
         return self.n_trials * row_size(np.float64, has_weights=has_weights or self.share is not None)
 
     def _weights(self, label: IntArray, own: CountArray | None) -> CountArray | None:
@@ -151,9 +171,9 @@ class Problem(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Detector(Problem):
-    """A class against the rest; ``name`` has the prior of the rivals and the target."""
+    """A class against the rest; ``name`` holds the position of the prior of the rivals, and the target."""
 
-    def sides(self, made: Made) -> tuple[Scored, Scored]:
+    def sides(self, made: BlockScores) -> tuple[Scored, Scored]:
         """See `Problem.sides`."""
         _, at, target = self.name
         llrs = made.detectors(at).llrs
@@ -165,9 +185,9 @@ class Detector(Problem):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair(Problem):
-    """A class against another one; ``name`` has both."""
+    """A class against another one; ``name`` holds both."""
 
-    def sides(self, made: Made) -> tuple[Scored, Scored]:
+    def sides(self, made: BlockScores) -> tuple[Scored, Scored]:
         """See `Problem.sides`."""
         _, i, j = self.name
         leads = made.pairs.leads
@@ -179,7 +199,7 @@ class Pair(Problem):
 class Odds(Problem):
     """Trials whose recognized class is the true one, against all others."""
 
-    def sides(self, made: Made) -> tuple[Scored, Scored]:
+    def sides(self, made: BlockScores) -> tuple[Scored, Scored]:
         """See `Problem.sides`."""
         sure, right, label, own = made.odds
         weights = self._weights(label, own)
@@ -189,15 +209,14 @@ class Odds(Problem):
 
 
 def problems_of(asked: Asked, totals: CountArray, n_trials: int) -> list[Problem]:
-    """All problems of trials of which each class has so many (or so much weight).
+    """List all problems of some trials.
 
     Parameters
     ----------
     asked : Asked
     totals : (n_classes,) array
-        Positive.
+        Number of trials of each class, or their total weight; positive.
     n_trials : int
-        In all.
     """
     n, part, flat = len(totals), np.asarray(totals / totals.sum()), asked.prior / totals
     found: list[Problem] = [Odds(ODDS, flat if np.any(flat != flat[0]) else None, n_trials)]
@@ -212,38 +231,34 @@ def problems_of(asked: Asked, totals: CountArray, n_trials: int) -> list[Problem
 
 
 class ProblemScores(Work):
-    """The scores of some problems, block by block.
+    """Compute the scores of problems block by block, and write them or collect them.
 
     Parameters
     ----------
-    about : (int, tuple of str, bool)
-        System, classes, and whether trials have weights.
+    given : SystemScores
     asked : Asked
     problems : sequence of Problem
-    put : callable
-        Takes position of the problem, class 0 or 1, ascending scores and weights; from any thread.
+    put : callable or None
+        Writes scores, see `Put`; None where they are collected, to be sent to the process that writes.
     """
 
     words = "sorting detectors and pairs"
 
-    def __init__(
-        self, about: tuple[int, tuple[str, ...], bool], asked: Asked, problems: Sequence[Problem], put: Put | None
-    ) -> None:
-        self.about, self.asked, self.problems, self.put = about, asked, problems, put
-        size = sum(one.file_size(has_weights=about[2]) for one in problems)
+    def __init__(self, given: SystemScores, asked: Asked, problems: Sequence[Problem], put: Put | None) -> None:
+        self.given, self.asked, self.problems, self.put = given, asked, problems, put
+        size = sum(one.file_size(has_weights=given.has_weights) for one in problems)
         self.bytes_per_row = 40 + int(2 * size / max(one.n_trials for one in problems))
         self.parts: list[tuple[int, int, AnyArray, CountArray | None]] = []
 
     def empty(self) -> Self:
         """See `Work.empty`."""
-        return type(self)(self.about, self.asked, self.problems, self.put)
+        return type(self)(self.given, self.asked, self.problems, self.put)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        system, classes, weight = self.about
         for piece in pieces:
-            for block in blocks_of(piece, system, classes, weight=weight):
-                made = Made(block.trials, self.asked)
+            for block in self.given.blocks(piece):
+                made = BlockScores(block.trials, self.asked)
                 for at, problem in enumerate(self.problems):
                     for c, side in enumerate(problem.sides(made)):
                         own = SortedClass.of(*side)
@@ -251,7 +266,7 @@ class ProblemScores(Work):
                             self.add(at, c, own.scores, own.weights)
 
     def add(self, at: int, c: int, scores: AnyArray, weights: CountArray | None) -> None:
-        """Put scores where they belong, or keep them until they are sent there."""
+        """Write scores, or collect them."""
         if self.put is None:
             self.parts.append((at, c, scores, weights))
         else:
@@ -270,7 +285,7 @@ class ProblemScores(Work):
 def solved(
     problems: Sequence[Problem], source: ShardSource, system: int, asked: Asked, engine: Engine, memory: int
 ) -> dict[tuple[Any, ...], Blocks]:
-    """Sort the scores of problems: one pass, or several where temporary files of all have no room.
+    """Sort the scores of problems, in one pass, or in several if the disk has no room for all of them.
 
     Parameters
     ----------
@@ -280,7 +295,7 @@ def solved(
     asked : Asked
     engine : Engine
     memory : int
-        Bytes that may be taken.
+        In bytes.
 
     Returns
     -------
@@ -288,14 +303,14 @@ def solved(
         PAV blocks.
     """
     found = dict[tuple[Any, ...], Blocks]()
-    waiting, about = list(problems), (system, source.classes, source.has_weights)
+    waiting, given = list(problems), SystemScores.of(source, system)
     room = SortRoom.of(engine, memory)
     while waiting:
         folder = ScratchFolder()
         some = _that_fit(waiting, source, shutil.disk_usage(folder.path).free)
         with folder.or_nothing(_file_size(some, source)) as path:
-            sorting = _Sorting(some, room, path, _samples(some, about, source.pieces, asked), source.has_weights)
-            work = ProblemScores(about, asked, some, sorting.put if engine.shares_memory else None)
+            sorting = _Sorting(some, room, path, _samples(some, given, source.pieces, asked), source.has_weights)
+            work = ProblemScores(given, asked, some, sorting.put if engine.shares_memory else None)
             engine.each(work, source.pieces, sorting.put_all)
             give_back()
             found |= zip(
@@ -308,7 +323,7 @@ def solved(
 
 
 class _Sorting:
-    """Files of the scores of some problems."""
+    """Temporary files with the scores of problems."""
 
     def __init__(
         self,
@@ -330,7 +345,7 @@ class _Sorting:
         self.files[at].put(c, scores, weights)
 
     def put_all(self, found: ProblemScores) -> None:
-        """Write all that was sent."""
+        """Write the scores that another process sent."""
         for part in found.parts:
             self.put(*part)
 
@@ -346,13 +361,13 @@ class _Sorting:
 
 
 def _samples(
-    problems: Sequence[Problem], about: tuple[int, tuple[str, ...], bool], pieces: Sequence[Piece], asked: Asked
+    problems: Sequence[Problem], given: SystemScores, pieces: Sequence[Piece], asked: Asked
 ) -> list[FloatArray]:
-    """Some scores of each problem, from the first blocks of some pieces."""
+    """Sample the scores of each problem, from the first blocks of some pieces."""
     found: list[list[FloatArray]] = [[np.zeros(0)] for _ in problems]
     for piece in pieces[:: max(len(pieces) // N_SAMPLED, 1)]:
-        for block in islice(blocks_of(piece, *about[:2], weight=about[2]), 1):
-            made = Made(block.trials, asked)
+        for block in islice(given.blocks(piece), 1):
+            made = BlockScores(block.trials, asked)
             for own, problem in zip(found, problems, strict=True):
                 scores = np.concatenate([one for one, _ in problem.sides(made)])
                 own.append(scores[:: max(len(scores) // OF_EACH_SAMPLED, 1)])
@@ -360,12 +375,12 @@ def _samples(
 
 
 def _file_size(problems: Sequence[Problem], source: ShardSource) -> int:
-    """Bytes of the temporary files of problems while they are sorted."""
+    """Return the size of the temporary files of problems while they are sorted, in bytes."""
     return int(sum(one.file_size(has_weights=source.has_weights) for one in problems) + 3 * source.n_rows * 8)
 
 
 def _that_fit(waiting: Sequence[Problem], source: ShardSource, free: int) -> list[Problem]:
-    """The first problems that half of the disk has room for, and one at least."""
+    """Return the first problems whose files fit into half of the free disk, and at least one problem."""
     n = 1
     while n < len(waiting) and _file_size(waiting[: n + 1], source) <= free // 2:
         n += 1

@@ -15,7 +15,7 @@ from deciban.core.resampling.clusters import StratumWeights, UnitDesign
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.replicates import BLOCK, poisson_weights
 from deciban.core.resampling.units import Keys, TrialUnits
-from deciban.engines.class_problems import TrialBlock, blocks_of
+from deciban.engines.class_problems import SystemScores, TrialBlock
 from deciban.errors import InputError
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.bootstrap import Bootstrap
@@ -38,8 +38,7 @@ class BandTally(Locked, Work):
 
     Parameters
     ----------
-    about : (int, tuple of str, bool)
-        System, classes, and whether trials have weights.
+    given : SystemScores
     who : WhoIsIn
     bands : DetectorBands
     bests : mapping of int to BestOfDetector
@@ -49,14 +48,10 @@ class BandTally(Locked, Work):
     words = "counting by unit"
 
     def __init__(
-        self,
-        about: tuple[int, tuple[str, ...], bool],
-        who: WhoIsIn,
-        bands: DetectorBands,
-        bests: Mapping[int, BestOfDetector],
+        self, given: SystemScores, who: WhoIsIn, bands: DetectorBands, bests: Mapping[int, BestOfDetector]
     ) -> None:
         super().__init__()
-        self._given = about, who, bands, bests
+        self._given = given, who, bands, bests
         self.below = {target: bands.empty(target) for target in bests}
         self.n_bytes = sum(table.nbytes for one in self.below.values() for table in one.tables)
 
@@ -66,10 +61,10 @@ class BandTally(Locked, Work):
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        (system, classes, weight), who, bands, bests = self._given
+        given, who, bands, bests = self._given
         has_units = bands.units.keys is not None
         for piece in pieces:
-            for block in blocks_of(piece, system, classes, weight=weight, units=has_units):
+            for block in given.blocks(piece, units=has_units):
                 trials = block.trials
                 rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
                 if not len(rows):
@@ -131,12 +126,12 @@ class BandsInPieces:
         dealt = DealtUnits(design, None if are_single else units.keys, Bands.MOST_UNITS)
         rivals, bests = summary.figures.rivals(len(design.clusters.seen))[0], self.portions.bests[0]
         bands = DetectorBands(found, dealt, rivals)
-        about = self.system, self.source.classes, self.source.has_weights
+        given = SystemScores.of(self.source, self.system)
         size = 8 * (len(bands.thresholds) + 1) * (4 * dealt.n_groups + 4 * len(design.home))
         at_once = max(self.memory // 4 // size, 1)  # detectors in one pass
         for first in range(0, len(bests), at_once):
             some = {target: bests[target] for target in range(first, min(first + at_once, len(bests)))}
-            tally = self.engine.run(BandTally(about, who, bands, some), self.source.pieces)
+            tally = self.engine.run(BandTally(given, who, bands, some), self.source.pieces)
             for target, below in tally.below.items():
                 bands.add(target, below)
         return bands
@@ -152,12 +147,11 @@ _WEIGHTS = 1 << 21
 
 @dataclass(frozen=True, eq=False)
 class _AskedClassReplicates:
-    """What a pass is about.
+    """What a pass over trials needs to sum up replicates.
 
     Attributes
     ----------
-    about : (int, tuple of str, bool)
-        System, classes, and whether trials have weights.
+    given : SystemScores
     portions : Portions
     begins : mapping of Portion to int
         Where the figures of portions begin.
@@ -170,7 +164,7 @@ class _AskedClassReplicates:
         Of the replicates.
     """
 
-    about: tuple[int, tuple[str, ...], bool]
+    given: SystemScores
     portions: Portions
     begins: Mapping[Portion, int]
     row: IntArray
@@ -204,9 +198,8 @@ class ClassReplicateTally(Locked, Work):
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        system, classes, weight = self.asked.about
         for piece in pieces:
-            for block in blocks_of(piece, system, classes, weight=weight, units=True):
+            for block in self.asked.given.blocks(piece, units=True):
                 assert block.units is not None  # noqa: S101  # they were asked for
                 at_hand = self.asked.portions.at_hand(block.trials, block.units, block.stratum)
                 if at_hand.n_trials:
@@ -380,9 +373,9 @@ class ReplicatesInPieces:
             names += own
         drawn = np.array([not (isinstance(one, tuple) and one[0] in _LINEARISED) for one in names])
         row = np.where(drawn, np.cumsum(drawn) - 1, -1)
-        about = self.system, self.source.classes, self.source.has_weights
+        given = SystemScores.of(self.source, self.system)
         shape = int(drawn.sum()) + 1, len(design.home), 1 + len(numbers)
-        asked = _AskedClassReplicates(about, self.portions, begins, row, shape, self.resampling.seed, numbers)
+        asked = _AskedClassReplicates(given, self.portions, begins, row, shape, self.resampling.seed, numbers)
         sums = self.engine.run(ClassReplicateTally(asked), self.source.pieces).sums
         totals = design.weights.totals
         there = totals > 0.0
@@ -466,9 +459,9 @@ class UnitSums:
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """What a pass is about."""
+    """What a pass over trials needs to sum up influences."""
 
-    about: tuple[int, tuple[str, ...], bool]
+    given: SystemScores
     who: WhoIsIn
     portions: Portions
     begins: Mapping[Portion, int]
@@ -499,9 +492,8 @@ class InfluenceTally(Locked, Work):
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
         asked = self.asked
-        system, classes, weight = asked.about
         for piece in pieces:
-            for block in blocks_of(piece, system, classes, weight=weight, units=asked.who.keys is not None):
+            for block in asked.given.blocks(piece, units=asked.who.keys is not None):
                 at_hand = at_hand_of(block, asked.portions, asked.who)
                 if not at_hand.n_trials:
                     continue
@@ -614,8 +606,8 @@ class InfluencesInPieces:
         design = gathered.design
         few = Block(at_hand.costs.stratum, None, None)
         centre = centre_of(list(portions.parts(begins, at_hand)), few, (n_figures, len(self.who.home)))
-        about = self.system, self.source.classes, self.source.has_weights
-        asked = _Asked(about, self.who, portions, begins, centre, design)
+        given = SystemScores.of(self.source, self.system)
+        asked = _Asked(given, self.who, portions, begins, centre, design)
         tally = self.engine.run(InfluenceTally(asked), self.source.pieces)
         for name, begin in begins.items():
             figures = portions.figures(name, at_hand)

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from deciban._validate import arrays as _validate
 from deciban.core.rules.expected import MeanCost
-from deciban.core.training.linear_objective import length_bound
+from deciban.core.training.blocks import length_bound
 from deciban.errors import InputError, TrialError
 from deciban.models.labelled import Form, scores_alone
 from deciban.models.model import Training

@@ -12,7 +12,7 @@ from deciban.errors import DecibanError, FormatError, InputError
 from deciban.io.source import several_systems
 from deciban.messages import Message
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, TrialTable
-from deciban.trials.frames.columns import check_same_trials
+from deciban.trials.frames import check_same_trials
 
 ContentKind: TypeAlias = Literal[
     "index", "key", "scores", "class-scores", "class-key", "quality", "segment-quality", "id-map"

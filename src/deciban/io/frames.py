@@ -17,7 +17,7 @@ from deciban.io.formats import BinaryFormat, Options
 from deciban.io.recognition import Opened, Recognized
 from deciban.io.source import Source
 from deciban.trials import Origin
-from deciban.trials.frames.columns import as_table, column_of
+from deciban.trials.frames import as_table, column_of
 from deciban.types import ScoreUnit
 
 Roles = Mapping[str, str | Sequence[str] | None]

@@ -14,7 +14,7 @@ from deciban._validate import arrays as _validate
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
 from deciban.core.ranks.hull import Pav, Rocch
 from deciban.core.ranks.operating import detection_cost, effective_log_odds
-from deciban.core.ranks.unsorted import UnsortedClass, counted
+from deciban.core.ranks.thresholds import UnsortedClass, counted
 from deciban.core.rules import expected
 from deciban.core.rules.expected import ErrorCounts, WeightedScores
 from deciban.types import CountArray, FloatArray, ScoreArray, Weights

@@ -383,7 +383,7 @@ def apart(grounds: Grounds) -> Answer:
         words = "Scores favour the wrong class more often than the right one."
         return Answer(APART, "the wrong way round", "bad", (words, *grounds.errors))
     if math.isnan(grounds.min_cllr):
-        words = "What the scores hold after the best recalibration is not known after one pass."
+        words = "What the scores hold after the best recalibration is not known: the trials were summed up in parts."
         return Answer(APART, "not known exactly", "unknown", (words, *grounds.errors))
     held = grounds.reference - grounds.min_cllr
     share = held / grounds.reference

@@ -102,7 +102,7 @@ def _items(steps: ErrorSteps) -> Iterator[str]:
     for distance, tar, non in zip(
         distances, np.diff(steps.n_miss).tolist(), (-np.diff(steps.n_fa)).tolist(), strict=True
     ):
-        what = "" if (tar, non) == (0, 1) else "-" if (tar, non) == (1, 0) else f":{_written(tar)}:{_written(non)}"
+        what = "" if (tar, non) == (0, 1) else "-" if (tar, non) == (1, 0) else f":{_step_text(tar)}:{_step_text(non)}"
         yield ("-" if distance < 0 else "") + np.base_repr(abs(distance), 36).lower() + what
 
 
@@ -112,10 +112,10 @@ def text_of_steps(changes: CountArray) -> str:
     >>> text_of_steps(np.array([7, 0, -2]))
     '7,,-2'
     """
-    return ",".join(_written(step) if step else "" for step in changes.tolist())
+    return ",".join(_step_text(step) if step else "" for step in changes.tolist())
 
 
-def _written(change: float) -> str:
+def _step_text(change: float) -> str:
     return f"{change:.12g}"
 
 

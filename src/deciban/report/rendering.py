@@ -13,7 +13,6 @@ from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.writing import plainly_opened, refuse_overwriting
 from deciban.report.content import Page
-from deciban.report.scripts import picture
 
 if TYPE_CHECKING:
     from deciban.analysis import FusionFigures, Selection
@@ -234,6 +233,8 @@ def shown(result: Any) -> str:
     ----------
     result : Evaluation, ClassEvaluation, Results or Comparison
     """
+    from deciban.report.scripts import picture  # loads matplotlib, which the rest of this module does without
+
     table: str = result.table("html")
     systems = result.systems if isinstance(result, Results) else (result,)
     if not systems:

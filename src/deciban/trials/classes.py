@@ -16,7 +16,7 @@ from deciban.trials.frozen import NO_CONDITIONS, Conditions, owned
 from deciban.trials.joining.matching import Duplicates, JoinReport, Missing, match, picked
 from deciban.trials.joining.renaming import IdsLike, Renaming
 from deciban.trials.lists import Trials
-from deciban.trials.names.codes import Ids, NamesLike, encode, plain_names, positions
+from deciban.trials.names import Ids, NamesLike, encode, plain_names, positions
 from deciban.trials.tables import TrialTable
 from deciban.types import IntArray, Names, ScoreArray
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from deciban._arrow import compute as pc
 from deciban.errors import InputError
-from deciban.trials.names.codes import is_text
+from deciban.trials.names import is_text
 from deciban.types import AnyArray
 
 

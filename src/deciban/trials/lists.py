@@ -16,7 +16,7 @@ from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.messages import counted, shortened
 from deciban.trials.frozen import NO_CONDITIONS, Conditions, Frozen, condition_column, owned, read_only
-from deciban.trials.names.codes import Ids, NamesLike, encode, plain_names, positions
+from deciban.trials.names import Ids, NamesLike, encode, plain_names, positions
 from deciban.types import AnyArray, BoolArray, IntArray
 
 __all__ = ["PAIR", "PAIR_SIDE", "ROW", "SINGLE", "Origin", "Trials"]

@@ -15,10 +15,10 @@ from deciban._arrow import of_numpy, to_numpy
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError
 from deciban.messages import counted, shortened
-from deciban.trials.criteria import Chosen
 from deciban.trials.frozen import Frozen, owned
 from deciban.trials.lists import Origin, Trials
-from deciban.trials.names.codes import NamesLike, encode, plain_names, positions
+from deciban.trials.names import NamesLike, encode, plain_names, positions
+from deciban.trials.tables import Chosen
 from deciban.types import BoolArray, FloatArray
 
 

@@ -16,7 +16,7 @@ from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of
 from deciban.errors import InputError
 from deciban.messages import counted
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, Trials
-from deciban.trials.names.codes import encode
+from deciban.trials.names import encode
 from deciban.trials.speakers import FOUND, connected
 from deciban.types import AnyArray, BoolArray, IntArray
 

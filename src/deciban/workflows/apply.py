@@ -134,7 +134,9 @@ def _no_folder(out: PathLike) -> InputError:
     )
 
 
-def require_writable(paths: Sequence[PathLike | TwoFiles], out: PathLike, options: Options, *, to: str | None) -> None:
+def require_llrs_writable(
+    paths: Sequence[PathLike | TwoFiles], out: PathLike, options: Options, *, to: str | None
+) -> None:
     """Refuse, before a model is trained in pieces, inputs of which it could not write llrs afterwards.
 
     Parameters

@@ -98,10 +98,6 @@ def _look(look: Callable[[OpenTrials], Any], chunk: Chunk) -> Any:
     return look(OpenTrials.of(ScoredClasses(own.scores[0], own.labels, own.float_weight, None)))
 
 
-_FLAT = None
-"""The prior of calibration analysis in evaluations."""
-
-
 def calibration_in_pieces(
     summary: ClassSummary, source: ShardSource, engine: Engine, *, system: int, memory: int | None = None
 ) -> ClassCalibration:
@@ -129,7 +125,7 @@ def calibration_in_pieces(
     FormatError, OSError
         As reading does.
     """
-    data = SourceClasses(source.of_system(system), engine, _FLAT, memory)
+    data = SourceClasses(source.of_system(system), engine, None, memory)  # at a flat prior
     total, is_wrong = mixed(summary.flat_surprise, data.prior), summary.checks.n_wrong > 0
     forms = [(True, True), (True, False), (False, True)]
     limits = _Limits(data, total, is_wrong=is_wrong)

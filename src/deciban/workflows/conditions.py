@@ -28,7 +28,7 @@ from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
 from deciban.messages import WARNING, Message, counted
 from deciban.trials.frozen import as_text
-from deciban.trials.names.codes import IdMap
+from deciban.trials.names import IdMap
 from deciban.trials.passes import Engine
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
 from deciban.types import CountArray, FloatArray, IntArray

@@ -37,7 +37,7 @@ from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import WARNING, Message, as_message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
-from deciban.trials.frames.columns import to_arrow
+from deciban.trials.frames import to_arrow
 from deciban.trials.lists import ROW
 from deciban.types import AnyArray, CountArray, Progress, ScoreArray
 from deciban.workflows.applied import given_systems, naming, result_of

@@ -200,7 +200,7 @@ def _split(
 
 
 def messages_of_batch(source: ShardSource, kind: AnyKind, ties: Mapping[str, int | float]) -> list[Message]:
-    """The messages of a source in memory, with how many scores of each system are tied, if that is known."""
+    """Return the messages of a source in memory, with the number of ties of each system, if known."""
     assert source.report is not None  # noqa: S101  # it was joined
     return _with_ties(source.messages, kind, source.report, ties)
 
@@ -208,29 +208,29 @@ def messages_of_batch(source: ShardSource, kind: AnyKind, ties: Mapping[str, int
 def _with_ties(
     known: Sequence[Message], kind: AnyKind, report: JoinReport, ties: Mapping[str, int | float]
 ) -> list[Message]:
-    """The messages of a source, with how many scores of each system are tied in that which says how trials met."""
+    """Return the messages of a source; the one on joined trials gets the number of ties of each system."""
     join, before = kind.join_message(report, ties_in_words(ties) if ties else ""), kind.join_message(report, "")
     return [join if one == before else one for one in known] + ([] if before in known else [join])
 
 
 def _n_units(found: Any) -> int | None:
-    """How many units the intervals of an evaluation rest on; None where there are none."""
+    """Return the number of units behind the intervals of an evaluation; None without intervals."""
     return None if found.uncertainty is None else int(found.uncertainty.n_units)
 
 
 def number_of_worst(asked: object, files: Any) -> int:
-    """How many trials are asked for; 0 if nothing was said.
+    """Return how many of the most misleading trials to list; 0 unless requested.
 
     Parameters
     ----------
     asked : int or None
     files : Opened
-        Where they are to be found.
+        Where the trials are.
 
     Raises
     ------
     InputError
-        If that is no number of trials, or the files do not give their names.
+        If the number is invalid, or the files do not hold names of trials.
     """
     if asked is None or (asked == 0 and not isinstance(asked, bool)):
         return 0
@@ -251,9 +251,9 @@ def worst_of(source: ShardSource, engine: Engine, system: int, most: int) -> Wor
     ----------
     source : ShardSource
     engine : Engine
-        Where a pass runs over trials that are not in memory.
+        Runs the pass over trials that are not in memory.
     system : int
-        Its position.
+        Position of the system.
     most : int
 
     Raises
@@ -280,7 +280,7 @@ def worst_of(source: ShardSource, engine: Engine, system: int, most: int) -> Wor
 
 @dataclass(frozen=True, slots=True)
 class WorstInPiece:
-    """Finds the worst trials of a piece.
+    """Find the most misleading trials of a piece.
 
     Attributes
     ----------
@@ -295,7 +295,7 @@ class WorstInPiece:
     at: tuple[int, ...]
 
     def __call__(self, chunk: Chunk) -> tuple[WorstTrial, ...]:
-        """Return the worst trials."""
+        """Return them, the worst first."""
         assert chunk.conditions is not None  # noqa: S101  # they were asked for
         named = [chunk.conditions[at] for at in self.at]
 
@@ -309,7 +309,7 @@ class WorstInPiece:
 def _worst(
     chunk: Chunk, system: int, most: int, classes: tuple[str, ...], names_of: Callable[[int], tuple[str, ...]]
 ) -> tuple[WorstTrial, ...]:
-    """Find the worst trials of a chunk."""
+    """Find the most misleading trials of a chunk."""
     scores, truth = chunk.scores[system], chunk.truth
     assert truth is not None  # noqa: S101  # it was asked for
     counting = np.ones(len(truth), bool) if chunk.weight is None else chunk.weight > 0

@@ -23,10 +23,10 @@ from deciban.io.text.ways import in_lines
 from deciban.io.units import became_logarithms, logarithms_of_probabilities
 from deciban.messages import NEGATED, WARNING, Message, as_message
 from deciban.trials import Aligned, AlignedClasses, JoinReport, Trials
-from deciban.trials.criteria import criteria
 from deciban.trials.joining.renaming import near_names
 from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource
+from deciban.trials.tables import criteria
 from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.key_columns import in_words, weights_of_key
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of

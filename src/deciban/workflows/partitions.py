@@ -18,7 +18,7 @@ from deciban.messages import counted, shortened
 from deciban.trials import Trials
 from deciban.trials.frozen import as_text
 from deciban.trials.lists import ROW
-from deciban.trials.names.codes import IdMap
+from deciban.trials.names import IdMap
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 from deciban.workflows.split import SplitColumn
 
@@ -343,7 +343,7 @@ def no_side(name: str, there: Sequence[str], key: str, argument: str) -> InputEr
 def said_of_names(held: IdMap, names: pa.Array) -> pa.Array:
     """What a file says of names; nothing of those that it does not have."""
     from deciban._arrow import of_numpy
-    from deciban.trials.names.codes import positions
+    from deciban.trials.names import positions
 
     place = positions(names, held.left)
     return held.right.take(of_numpy(place, lacking=place < 0))

@@ -12,8 +12,8 @@ from deciban._files import PathLike
 from deciban.analysis import FigureRow, FusionAnalysis, Selection
 from deciban.errors import InputError, MissingScoresError
 from deciban.evaluation.as_json import SCHEMA, Jsonable
+from deciban.evaluation.one_system import Tabular
 from deciban.evaluation.results import Results
-from deciban.evaluation.views import Tabular
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
 from deciban.fusion.quality_measures import QUALITY_SIDES
 from deciban.io.source import TwoFiles, require_one_stream, single_files

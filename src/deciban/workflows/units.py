@@ -28,7 +28,7 @@ from deciban.messages import WARNING, Message, Note, counted
 from deciban.trials import IdMap, Trials
 from deciban.trials.frozen import as_text
 from deciban.trials.lists import PAIR, ROW
-from deciban.trials.names.codes import encode, positions
+from deciban.trials.names import encode, positions
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from deciban.core.training.linear_objective import FeatureBlock, LinearObjective, Trials, dot
+from deciban.core.training.blocks import FeatureBlock, dot
+from deciban.core.training.linear_objective import LinearObjective, Trials
 from support.training_reference import gaussian, masses, pulls
 
 N = 40_000

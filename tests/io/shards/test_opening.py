@@ -65,7 +65,7 @@ def test_whole_numbers_that_no_float_holds_are_refused(tmp_path):
     table = pa.table({"score": [1, 2, 2**60 + 1], "label": [True, False, True]})
     cut = write(table, tmp_path / "cut", np.random.default_rng(0))
     with pytest.raises(
-        FormatError, match=r"row group \d+: a score is not to be had as float64 .* Write scores as floats"
+        FormatError, match=r"row group \d+: a score cannot be represented as float64 .* Write scores as floats"
     ):
         gathered(open_shards(cut))
 

@@ -167,7 +167,7 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
     from deciban.tables.results import console
     from deciban.tables.text import print_trained
     from deciban.workflows import train_files
-    from deciban.workflows.apply import require_writable
+    from deciban.workflows.apply import require_llrs_writable
 
     request.check(asked.options.files)
     if request.interval and not asked.options.how_sure.intervals:
@@ -181,7 +181,7 @@ def train(request: TrainingRequest, asked: Asked, model_of: Callable[[Options], 
             "Allow more memory (--memory), leave --cross-validate out, or write llrs of other trials (--apply-to)."
         )
     if request.llrs is not None and (in_pieces or request.apply_to):  # before much time is spent
-        require_writable(request.applied_to, request.llrs, options, to=request.to)
+        require_llrs_writable(request.applied_to, request.llrs, options, to=request.to)
     options = replace(options, reading=options.reading.with_ids_read())
     model = model_of(options)
     arguments = {**options.arguments, **(request.cross_validate or {}), **request.extra}

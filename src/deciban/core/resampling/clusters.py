@@ -217,7 +217,7 @@ class ClusterDesign:
         """Whether no two classes share a unit."""
         return bool(np.count_nonzero(self.overlap) == np.count_nonzero(np.diag(self.overlap)))
 
-    def _known(self, groups: Groups) -> tuple[Groups, FloatArray, list[ClassSize]]:
+    def _overlap_and_sizes(self, groups: Groups) -> tuple[Groups, FloatArray, list[ClassSize]]:
         """Return overlap and sizes of groups: computed once for all metrics of a detector, which share the groups."""
         if not self._sizes or self._sizes[0][0] is not groups:
             weights = groups.weights
@@ -236,7 +236,7 @@ class ClusterDesign:
 
     def group_sizes(self, groups: Groups) -> list[ClassSize]:
         """Return the size of each group of classes."""
-        return self._known(groups)[2]
+        return self._overlap_and_sizes(groups)[2]
 
     def too_few(self, names: Sequence[str] = _NAMES) -> dict[str, float]:
         """Return the effective numbers of units of classes that have too few for intervals."""
@@ -260,7 +260,7 @@ class ClusterDesign:
 
         See `degrees_of`, and `degrees_by_kurtosis` for a mean of costs.
         """
-        most = degrees_of(spread.by_group, self._known(groups)[1])
+        most = degrees_of(spread.by_group, self._overlap_and_sizes(groups)[1])
         if not is_mean:
             return most
         return degrees_by_kurtosis(most, float(spread.total), float(spread.fourth), self.n_units)

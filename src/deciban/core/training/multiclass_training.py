@@ -18,8 +18,8 @@ from deciban.core.classes.certainty import CountedTrials, undecided
 from deciban.core.classes.counts import ordered_by_class
 from deciban.core.training import moments
 from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials
+from deciban.core.training.blocks import length_bound
 from deciban.core.training.descent import INFORMATIVE, LARGE, ROUGH, Fit, Way
-from deciban.core.training.linear_objective import length_bound
 from deciban.core.training.moments import SAMPLE, drawn_near, require_scales, standardization, widths_near
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
 from deciban.core.training.separation import SUSPICIOUS, refuse_infinite

@@ -55,7 +55,7 @@ from deciban.io.contents import ContentKind, Contents, Written
 from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
 from deciban.trials import ClassKey, Origin
-from deciban.trials.frames.columns import description, is_text_or_bytes, of_strings, to_arrow
+from deciban.trials.frames import description, is_text_or_bytes, of_strings, to_arrow
 from deciban.types import ScoreUnit
 
 READS: tuple[ContentKind, ...] = ("scores", "key", "index", "class-scores", "class-key")

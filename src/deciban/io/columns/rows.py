@@ -1,4 +1,4 @@
-"""Tables as rows that are read when they are asked for: as a whole, or batch by batch."""
+"""Tables whose rows are read on demand, as a whole or batch by batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pyarrow as pa
 from deciban.errors import DecibanError, FormatError, TrialError
 from deciban.io.contents import RowError
 from deciban.io.formats import Options
-from deciban.trials.frames.columns import METADATA, description, is_text_or_bytes
+from deciban.trials.frames import METADATA, description, is_text_or_bytes
 from deciban.types import AnyArray
 
 
@@ -27,11 +27,11 @@ class Rows(ABC):
     Attributes
     ----------
     name : str
-        What messages call them: file and place in it.
+        The file and the place in it, for messages.
     n_rows : int
-        Of a matrix more than there are, if not all cells are trials.
+        An upper bound for matrices, some of whose cells may be no trials.
     n_bytes : int
-        Of the file that they are in, by which what it promises is judged.
+        Size of the file, against which the sizes that it declares are checked.
     """
 
     name: str
@@ -45,12 +45,12 @@ class Rows(ABC):
         Raises
         ------
         FormatError, OSError
-            If they cannot be read, or are not what they were.
+            If they cannot be read, or have changed since the file was opened.
         """
 
     def where(self, row: int | None, columns: Sequence[str] = ()) -> str:
-        """Return the place of a row in words, or of all rows; ``columns`` name the columns in question."""
-        del columns  # they are all in one table
+        """Describe the place of a row, or of all rows; ``columns`` are the columns that a message is about."""
+        del columns  # all columns are in one table
         return self.name if row is None else f"{self.name}, row {row}"
 
 
@@ -83,7 +83,7 @@ class HeldRows(Rows):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Neighbouring rows from ``start`` up to ``stop``, which is left out."""
+    """Consecutive rows from ``start`` to ``stop``, exclusive."""
 
     rows: Rows
     start: int
@@ -91,7 +91,7 @@ class Range:
 
     @classmethod
     def all_of(cls, rows: Rows) -> Range:
-        """All rows."""
+        """Return the range of all rows."""
         return cls(rows, 0, rows.n_rows)
 
     def table(self, columns: Sequence[str]) -> pa.Table:
@@ -101,13 +101,13 @@ class Range:
 
 
 def table_of_ranges(ranges: Sequence[Range], columns: Sequence[str]) -> pa.Table:
-    """Read columns of several ranges as one table; if types differ, take the type that has room for both."""
+    """Read columns of several ranges as one table; types that differ are promoted."""
     parts = [one.table(columns) for one in ranges]
     return parts[0] if len(parts) == 1 else pa.concat_tables(parts, promote_options="permissive").unify_dictionaries()
 
 
 def place_in(ranges: Sequence[Range], row: int | None, columns: Sequence[str] = ()) -> str:
-    """Return the place of a row of several ranges in words; for None, the names of the ranges."""
+    """Describe the place of a row of several ranges; for None, return the names of the ranges."""
     if row is None:
         return " and ".join(one.rows.where(None, columns) for one in ranges)
     stops = [*accumulate(one.stop - one.start for one in ranges)]
@@ -118,31 +118,31 @@ def place_in(ranges: Sequence[Range], row: int | None, columns: Sequence[str] = 
 
 @dataclass(frozen=True, eq=False)
 class RowTable:
-    """A table of rows that are read when they are asked for.
+    """A table whose rows are read on demand.
 
     Attributes
     ----------
     name : str
-        What messages call it.
+        The name of the table, for messages.
     schema : pyarrow.Schema
-        With what the metadata of all files say.
+        With the combined metadata of all files.
     rows : tuple of Rows
     reading : str
-        How it was understood, for messages.
+        How the table was read, for messages.
     partitions : tuple of str
-        Columns that are conditions whatever they are called.
+        Columns that are conditions, whatever their names.
     system : str
-        What a single system of it is called.
+        The name of the system, if there is only one.
     is_double : frozenset of str
-        Columns of floats that some file has as float64.
+        Columns of floats that are float64 in at least one file.
     paths : tuple
-        What the user named.
+        Paths that the user named.
     kept : object
-        What has to live as long as it.
+        An object that must live as long as the table.
     told : bool
-        Whether the metadata say what columns are, and nothing that a user says of columns and words counts.
+        Whether the roles of columns follow from the metadata alone; options about columns and words are ignored then.
     target : str, optional
-        Of two files, the column that says whether a row is of that of targets.
+        The column with the truth, where targets and non-targets came from two files.
     """
 
     name: str
@@ -159,12 +159,12 @@ class RowTable:
 
     @classmethod
     def of_table(cls, table: pa.Table, name: str, reading: str, n_bytes: int) -> RowTable:
-        """A table in memory."""
+        """Return a table that is in memory."""
         return cls(name, table.schema, (HeldRows(name, table, n_bytes),), reading)
 
     @property
     def n_rows(self) -> int:
-        """Rows of all pieces."""
+        """Total number of rows."""
         return sum(one.n_rows for one in self.rows)
 
     @property
@@ -173,13 +173,13 @@ class RowTable:
         return [Range.all_of(one) for one in self.rows]
 
     def where(self, row: int) -> str:
-        """The place of a row of the whole table in words."""
+        """Describe the place of a row."""
         return place_in(self.ranges, row)
 
 
 @contextmanager
 def placed(rows: Rows, columns: Sequence[str], taken: AnyArray | None = None) -> Iterator[None]:
-    """Add the place of a fault to its message; ``taken`` are the numbers of the rows, if only some were read."""
+    """Add the place of a fault to its message; ``taken`` are the positions of the rows, if only some were read."""
 
     def place(row: int | None) -> str:
         return rows.where(row if row is None or taken is None else int(taken[row]), columns)
@@ -192,7 +192,7 @@ def placed(rows: Rows, columns: Sequence[str], taken: AnyArray | None = None) ->
         raise FormatError(f"{place(error.index)}: {error.before}here{error.after}") from error
     except DecibanError as error:
         raise type(error)(f"{rows.where(None, columns)}: {error}") from error
-    except pa.ArrowInvalid as error:  # bytes are taken for text, which they may not be
+    except pa.ArrowInvalid as error:  # bytes that were read as text may not be valid UTF-8
         raise FormatError(
             f"{rows.where(None, columns)}: a column of {', '.join(columns)} holds what cannot be read ({error}). Write "
             "the file again, with text in UTF-8."
@@ -200,7 +200,7 @@ def placed(rows: Rows, columns: Sequence[str], taken: AnyArray | None = None) ->
 
 
 def refuse_equal_names(names: Sequence[str], name: str) -> None:
-    """Refuse a table of which two columns are called the same.
+    """Refuse a table with two columns of the same name.
 
     Raises
     ------
@@ -217,9 +217,9 @@ def table_schema(schemas: Sequence[tuple[str, pa.Schema]], partitions: Sequence[
     Parameters
     ----------
     schemas : sequence of (str, pyarrow.Schema)
-        What messages call each file, and its schema.
+        The name of each file, for messages, and its schema.
     partitions : sequence of str
-        Names of the columns that folders name.
+        Columns whose values are in the names of folders.
     options : Options
 
     Raises
@@ -240,7 +240,7 @@ def table_schema(schemas: Sequence[tuple[str, pa.Schema]], partitions: Sequence[
 
 
 def _without_nulls(whole: pa.Schema, schemas: Sequence[pa.Schema]) -> pa.Schema:
-    """The same with the type that other files give a column of which the first one has no value."""
+    """Return the schema with types from other files for columns that have no value in the first one."""
     for at, field in enumerate(whole):
         if pa.types.is_null(field.type):
             kinds = (own.field(field.name).type for own in schemas)
@@ -271,7 +271,7 @@ def require_alike(schema: pa.Schema, first: pa.Schema, name: str, first_name: st
 
 
 def _family(kind: pa.DataType) -> str:
-    """What columns hold, as far as files of one table must agree on it."""
+    """Return the kind of a type; the files of a table must agree in it."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     if is_text_or_bytes(kind):
         return "text"
@@ -280,19 +280,19 @@ def _family(kind: pa.DataType) -> str:
 
 
 def described_together(whole: pa.Schema, parts: Sequence[tuple[str, pa.Schema]], options: Options) -> pa.Schema:
-    """A schema with what the metadata of all files say that are read as one table.
+    """Return a schema with the combined metadata of files that are read as one table.
 
     Parameters
     ----------
     whole : pyarrow.Schema
     parts : sequence of (str, pyarrow.Schema)
-        What messages call each file, and its schema.
+        The name of each file, for messages, and its schema.
     options : Options
 
     Raises
     ------
     FormatError
-        If they say different things.
+        If the metadata contradict each other.
     """
     described = [description(schema) for _, schema in parts]
     first, first_name = described[0], parts[0][0]

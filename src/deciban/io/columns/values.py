@@ -1,4 +1,4 @@
-"""Values of columns: names, scores and truth of rows, each checked in one place; and tables of trials made of them."""
+"""Checks of the values of columns (names, scores, truth, weights), and tables of trials from columns."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from deciban.io.formats import Options
 from deciban.io.text.one_line import is_number
 from deciban.messages import counted
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
-from deciban.trials.frames.columns import is_text_or_bytes, of_strings
+from deciban.trials.frames import is_text_or_bytes, of_strings
 from deciban.trials.frozen import as_text
 from deciban.trials.lists import ROW, SINGLE
-from deciban.trials.names.codes import encode
+from deciban.trials.names import encode
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
 
@@ -46,18 +46,18 @@ def assemble(
     roles : sequence of str
         One for each column; see `deciban.io.columns.headers`.
     headers : sequence of str, optional
-        Their names; several score columns are called by them.
+        The names of the columns, from which several systems take their names.
     origin : Origin
     system : str
-        What to call a single system.
+        The name of the system, if there is one score column.
     options : Options
     classes : sequence of str, optional
-        All classes, where these rows may not be of all; by their names in a column of classes.
+        All classes, if the rows may lack some of them.
 
     Raises
     ------
     RowError
-        If a value cannot stand where it stands.
+        If a value is not allowed in its column.
     """
     sides = identity_of(roles)
     if headers is not None:
@@ -66,7 +66,7 @@ def assemble(
         ]
         origin = replace(origin, sides=tuple(named))
     if options.need in ("scores", "key", "index") and headers is not None:
-        # Where it is not asked for, the class is one more thing that is known of a trial.
+        # Where classes are not needed, the class of a trial is a condition like others.
         roles = [CONDITION + header if role == "class" else role for role, header in zip(roles, headers, strict=True)]
     by_role = dict(zip(roles, columns, strict=True))
     conditions = {role[1:]: by_role[role] for role in by_role if role.startswith(CONDITION)}
@@ -108,17 +108,17 @@ def assemble(
 
 
 def _names(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Names as text; whole numbers become the digits they are."""
+    """Return names as text; whole numbers become their digits."""
     return _digits(column.unify_dictionaries() if isinstance(column, pa.ChunkedArray) else column)
 
 
 def _digits(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """The same, whole numbers as the digits they are."""
+    """Return a column, with whole numbers as their digits."""
     return pc.cast(column, pa.string()) if pa.types.is_integer(column.type) else column
 
 
 def scores_of(column: pa.Array | pa.ChunkedArray, *, incomplete: bool = False) -> ScoreArray:
-    """Scores as floats; no NaN, unless that stands for none."""
+    """Return scores as floats; NaN is refused unless it marks a missing score."""
     if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)):
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         raise RowError(f"the scores are {kind}, expected numbers", None)
@@ -126,7 +126,7 @@ def scores_of(column: pa.Array | pa.ChunkedArray, *, incomplete: bool = False) -
     try:
         score: ScoreArray = to_numpy(column if column.type == kind else column.cast(kind))
     except pa.ArrowInvalid as error:  # whole numbers from 2**53 on
-        raise RowError(f"a score is not to be had as float64 ({error}). Write scores as floats", None) from error
+        raise RowError(f"a score cannot be represented as float64 ({error}). Write scores as floats", None) from error
     if len(score) and not incomplete and np.isnan(np.max(score)):
         row = int(np.argmax(np.isnan(score)))
         raise RowError(
@@ -136,7 +136,7 @@ def scores_of(column: pa.Array | pa.ChunkedArray, *, incomplete: bool = False) -
 
 
 def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tuple[BoolArray, dict[str, bool]]:
-    """Whether each label means target, and what each word that occurs means.
+    """Return whether each label means target, and the meaning of each word.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def truth_of(column: pa.Array | pa.ChunkedArray, vocabulary: Vocabulary) -> tupl
 
 
 def same_names(one: pa.ChunkedArray, other: pa.ChunkedArray, called: tuple[str, str]) -> pa.ChunkedArray:
-    """Whether two columns hold the same name, row by row.
+    """Compare two columns of names row by row.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def same_names(one: pa.ChunkedArray, other: pa.ChunkedArray, called: tuple[str, 
     Raises
     ------
     RowError
-        If a name is missing: two that are not known are not the same one; or if a column holds no names.
+        If a name is missing, or a column holds no names.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def _as_digits(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 
 def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column with one kind of text, bytes as text."""
+    """Return a column without dictionaries of numbers, with bytes as text."""
     if pa.types.is_dictionary(column.type):
         if is_text_or_bytes(column.type.value_type):
             return of_strings(column)

@@ -78,7 +78,7 @@ from deciban.io.matrices.numpy_files import (
 )
 from deciban.io.source import Source
 from deciban.trials import ClassKey, ClassScores, Index, Key, Origin, Scores, Trials
-from deciban.trials.frames.columns import check_same_trials, numbered_in_order
+from deciban.trials.frames import check_same_trials, numbered_in_order
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, SINGLE
 from deciban.types import AnyArray
 

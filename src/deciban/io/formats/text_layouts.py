@@ -57,7 +57,7 @@ from deciban.io.text.columns import check_names
 from deciban.io.text.one_line import is_number, split
 from deciban.io.text.reader import Layout, line_of_row, parse_table
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Origin, SegmentQuality, Trials
-from deciban.trials.names.codes import encode
+from deciban.trials.names import encode
 from deciban.types import BoolArray, IntArray
 
 

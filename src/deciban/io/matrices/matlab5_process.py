@@ -8,6 +8,7 @@ archive gets the matrices, and the JSON of texts and faults by field; the names 
 
 import codecs
 import json
+import os
 import sys
 import warnings
 from typing import Any
@@ -20,12 +21,13 @@ def limit(n_bytes: int, seconds: int) -> None:
     """Limit this process; Windows cannot do it, and macOS limits no memory."""
     try:
         import resource
-
+    except ImportError:
+        return
+    sizes = {"CORE": 0, "CPU": seconds, "FSIZE": n_bytes + (1 << 20)}
+    if os.path.exists("/proc/self/statm"):  # noqa: PTH110
         with open("/proc/self/statm") as stream:  # noqa: PTH123
             used = int(stream.read().split()[0]) * resource.getpagesize()
-    except (ImportError, OSError):
-        return
-    sizes = {"CORE": 0, "CPU": seconds, "FSIZE": n_bytes + (1 << 20), "AS": used + 3 * n_bytes}
+        sizes["AS"] = used + 3 * n_bytes
     for name, size in sizes.items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (size, size))
 

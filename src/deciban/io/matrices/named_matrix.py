@@ -15,8 +15,8 @@ from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
 from deciban.io.formats import Options
 from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, Trials, TrialTable
-from deciban.trials.frames.columns import check_same_trials
-from deciban.trials.names.codes import encode, positions
+from deciban.trials.frames import check_same_trials
+from deciban.trials.names import encode, positions
 from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
 
 _LARGEST_EXACT_INTEGER = 2**53

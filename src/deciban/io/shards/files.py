@@ -22,7 +22,7 @@ from deciban.io.formats import Options, bare_name
 from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source, files_of, refuse_doubles
 from deciban.messages import counted
-from deciban.trials.frames.columns import is_text_or_bytes
+from deciban.trials.frames import is_text_or_bytes
 from deciban.trials.sources import Stamp, changed
 
 _MOST_OPEN = 8

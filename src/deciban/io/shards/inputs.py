@@ -25,7 +25,7 @@ from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.text import write_table_of
 from deciban.io.shards.writing import cut_anew, of_both, rows_of_group, write_batches
 from deciban.io.source import TwoFiles, refuse_doubles
-from deciban.trials.frames.columns import as_table
+from deciban.trials.frames import as_table
 
 Opened: TypeAlias = RowTable | Matrix
 

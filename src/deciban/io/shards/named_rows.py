@@ -23,7 +23,7 @@ from deciban.io.shards.truth import LabelColumn, OfTwoFiles, Truth
 from deciban.steps import teller
 from deciban.trials import Origin, Trials
 from deciban.trials.joining.renaming import Renaming
-from deciban.trials.names.codes import encode
+from deciban.trials.names import encode
 from deciban.types import AnyArray
 
 _ROWS = 1 << 15

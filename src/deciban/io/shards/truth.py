@@ -19,7 +19,7 @@ from deciban.io.columns.values import plain, refuse_missing, same_names, truth_o
 from deciban.io.contents import RowError
 from deciban.io.shards.units import WhoIsWho
 from deciban.messages import counted
-from deciban.trials.names.codes import encode
+from deciban.trials.names import encode
 from deciban.types import AnyArray
 
 

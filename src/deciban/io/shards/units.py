@@ -22,8 +22,7 @@ from deciban.io.read import read_id_map
 from deciban.messages import counted
 from deciban.trials import IdMap
 from deciban.trials.lists import PAIR_SIDE, SINGLE
-from deciban.trials.names.codes import encode, positions
-from deciban.trials.names.fingerprints import Words, fingerprints
+from deciban.trials.names import Words, encode, fingerprints, positions
 from deciban.trials.units import UnitColumn, keys_of_trials, require_two_sides, units_of_columns
 from deciban.types import AnyArray, IntArray
 

@@ -24,7 +24,7 @@ from deciban.io.columns.rows import Rows, RowTable, require_alike
 from deciban.io.library_errors import only_format_errors
 from deciban.io.reader import name_of_both
 from deciban.io.source import TwoFiles
-from deciban.trials.frames.columns import is_text_or_bytes
+from deciban.trials.frames import is_text_or_bytes
 
 A = TypeVar("A")
 

@@ -17,7 +17,7 @@ from deciban.io.columns.headers import CONDITION
 from deciban.io.contents import Contents, RowError
 from deciban.io.formats import TextFormat
 from deciban.trials import Trials
-from deciban.trials.frames.columns import are_same_trials
+from deciban.trials.frames import are_same_trials
 from deciban.trials.lists import ROW
 from deciban.types import IntArray, ScoreArray
 

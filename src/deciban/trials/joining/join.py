@@ -18,7 +18,7 @@ from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.matching import Duplicates, JoinReport, Match, Missing, match, picked, require_comparable
 from deciban.trials.joining.renaming import IdsLike, Renaming
 from deciban.trials.lists import Appended, Origin, Trials
-from deciban.trials.names.codes import IdMap, encode
+from deciban.trials.names import IdMap, encode
 from deciban.trials.quality import SegmentQuality
 from deciban.trials.tables import Index, Key, Scores, TrialTable
 from deciban.types import BoolArray, IntArray, ScoreArray

@@ -14,7 +14,7 @@ from deciban._arrow import compute as pc
 from deciban.errors import DecibanError, InputError, KeyMismatchError
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.lists import ROW, Trials
-from deciban.trials.names.codes import IdMap, encode, positions
+from deciban.trials.names import IdMap, encode, positions
 from deciban.types import AnyArray, BoolArray, IntArray
 
 _HAS_ENDING = r"[^/\\]\.[0-9]?[A-Za-z][A-Za-z0-9]{0,4}$"

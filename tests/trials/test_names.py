@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from deciban import InputError
 from deciban.trials import IdMap, Key, Trials
-from deciban.trials.names import fingerprints
-from deciban.trials.names.codes import as_names, encode, plain_names, positions
+from deciban.trials import names as coding
+from deciban.trials.names import as_names, encode, plain_names, positions
 from support.joins import text
 
 dictionary = pa.DictionaryArray.from_arrays
@@ -79,11 +79,11 @@ class TestIdMap:
 @contextmanager
 def fingerprinted(bits):
     """Fingerprints for the shortest columns; with few bits most names share theirs with others."""
-    mixed, kept = fingerprints._prints, np.uint64(64 - bits)
+    mixed, kept = coding._prints, np.uint64(64 - bits)
     with (
-        mock.patch.object(fingerprints, "WORTHWHILE", 1),
-        mock.patch.object(fingerprints, "_mostly_distinct", return_value=True),
-        mock.patch.object(fingerprints, "_prints", lambda *args: mixed(*args) >> kept << kept),
+        mock.patch.object(coding, "WORTHWHILE", 1),
+        mock.patch.object(coding, "_mostly_distinct", return_value=True),
+        mock.patch.object(coding, "_prints", lambda *args: mixed(*args) >> kept << kept),
     ):
         yield
 
@@ -112,7 +112,7 @@ def test_fingerprints_encode_where_few_names_are_repeated(bits):
     names = [f"n{i}" for i in range(1000)]
     for repeated in (names, [*names, "n3", "n999", "n3"], ["n7", *names]):
         with fingerprinted(bits):
-            encoded = fingerprints.encode_distinct(pa.array(repeated))
+            encoded = coding.encode_distinct(pa.array(repeated))
         assert (encoded is None) == (bits == 4)
         if encoded is not None:
             assert (encoded[0].tolist(), encoded[1].to_pylist()) == as_dictionary(repeated)
@@ -124,8 +124,8 @@ def test_fingerprints_find_as_dictionaries_do(bits, names, among, n_more):
     column = pa.array(["aaaa"] * n_more + among, pa.string()).slice(n_more)
     expected = [among.index(name) if name in among else -1 for name in names]
     with fingerprinted(bits):
-        assert fingerprints.find_names(pa.array(names, pa.string()), column).tolist() == expected
-        assert fingerprints.find_names(column, column).tolist() == list(range(len(among)))
+        assert coding.find_names(pa.array(names, pa.string()), column).tolist() == expected
+        assert coding.find_names(column, column).tolist() == list(range(len(among)))
 
 
 @both
@@ -142,7 +142,7 @@ def test_names_that_differ_in_one_letter_only(bits, length):
         plain[:half] + "y" + plain[half + 1 :],
     ]
     with fingerprinted(bits):
-        found = fingerprints.find_names(pa.array(among[::-1]), pa.array(among))
+        found = coding.find_names(pa.array(among[::-1]), pa.array(among))
         assert found.tolist() == list(range(len(among)))[::-1]
         assert encode(pa.array(among))[0].tolist() == list(range(len(among)))
 
@@ -150,15 +150,15 @@ def test_names_that_differ_in_one_letter_only(bits, length):
 def test_very_long_names_are_left_to_hash_tables():
     names = pa.array(["a", "b" * 513])
     with fingerprinted(63):
-        assert fingerprints.encode_distinct(names) is None
-        assert fingerprints.find_names(names, names) is None
+        assert coding.encode_distinct(names) is None
+        assert coding.find_names(names, names) is None
         assert encode(names)[0].tolist() == [0, 1]
         assert positions(names.take(pa.array([1, 0])), names).tolist() == [1, 0]
 
 
 def test_long_columns_of_different_names():
     """As they come: past the size from which fingerprints are used."""
-    n = fingerprints.WORTHWHILE + 10
+    n = coding.WORTHWHILE + 10
     names = pa.array([f"utt_{i:07d}" for i in range(n)])
     order = np.random.default_rng(1).permutation(n)
     shuffled = names.take(pa.array(order))
@@ -172,4 +172,4 @@ def test_long_columns_of_different_names():
     assert distinct.take(pa.array(codes)).equals(twice)
     assert positions(pa.array(["utt_0000005", "nobody"]), names).tolist() == [5, -1]
     few = pa.array(["a", "b"] * n)
-    assert fingerprints.encode_distinct(few) is None
+    assert coding.encode_distinct(few) is None

@@ -20,7 +20,7 @@ from deciban._validate.probabilities import logarithms_of_ratios, unit_of
 from deciban.errors import InputError
 from deciban.trials.classes import ClassKey, ClassScores
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, SINGLE, Origin, Trials
-from deciban.trials.names.codes import encode
+from deciban.trials.names import encode
 from deciban.trials.tables import Index, Key, Scores, TrialTable
 from deciban.types import BoolArray, ScoreArray
 

@@ -1,1 +1,0 @@
-"""Tables of trials to and from Arrow tables and data frames."""

@@ -1,1 +1,0 @@
-"""Names of trials as integers: codes and fingerprints."""
