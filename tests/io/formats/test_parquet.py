@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError, InputError
+from deciban.io import read_scores
 from deciban.io.contents import Contents
 from deciban.io.formats import Options, by_name
 from deciban.io.source import Source
@@ -377,3 +378,9 @@ def test_classes_of_a_folder_are_united(tmp_path):
     (tmp_path / "c").write_bytes(parquet({"trial": ["c"], "class": ["por"]}))
     with pytest.raises(FormatError, match="/a lists all classes, .*/c does not"):
         folder(tmp_path, {})
+
+
+def test_messages_name_conditions_as_such(tmp_path):
+    pq.write_table(pa.table({"score": [1.0, 2.0], "label": [1, 0], "channel": ["a", "b"]}), tmp_path / "a.parquet")
+    reading = read_scores(tmp_path / "a.parquet").trials.origin.reading
+    assert "score='score' label='label' condition='channel'" in reading

@@ -150,9 +150,11 @@ class Roles:
         return found if identity_of(list(found)) else {}
 
     def columns_in_words(self, columns: Iterable[str]) -> str:
-        """What some columns mean."""
+        """Describe some columns: the role of each, or that it is a condition."""
         label = "" if self.pair is None else f", target if {' is '.join(map(repr, self.pair))}"
-        shown = some_of([f"{self.by_column[name]}={name!r}" for name in columns], most=MOST_SHOWN)
+        roles = {name: self.by_column[name] for name in columns}
+        named = [f"{'condition' if role[0] == CONDITION else role}={name!r}" for name, role in roles.items()]
+        shown = some_of(named, most=MOST_SHOWN)
         unit = unit_in_words(self.units.values())
         unit = "" if unit in self.table.reading else unit
         return f"{'' if self.table.told else ' ' + shown}{unit}{label}"  # what was parsed names its columns
