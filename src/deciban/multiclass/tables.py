@@ -152,19 +152,6 @@ class ByClass:
         """Weights of some trials."""
         return None if self.weights is None else self.weights[some]
 
-    @classmethod
-    def merged(cls, parts: Sequence[ByClass]) -> ByClass:
-        """The trials of all parts, class by class."""
-        n_classes = len(parts[0].lengths)
-        label = np.concatenate([part.label for part in parts])
-        order = ordered_by_class(label, n_classes)
-        weights = None
-        if any(part.weights is not None for part in parts):
-            ones = (np.ones(len(part.label), np.int64) if part.weights is None else part.weights for part in parts)
-            weights = np.concatenate(list(ones))[order]
-        values = np.concatenate([part.values for part in parts], axis=1)[:, order]
-        return cls(values, np.bincount(label, minlength=n_classes), weights)
-
 
 class AnyDetectors(Protocol):
     """Each target against the rest, as scores or counted already."""
@@ -237,11 +224,6 @@ class Detectors:
         passes.add([np.searchsorted(thresholds, self.llrs.values[target], side="right")], self.llrs.label, slice(None))
         return passes.accepted()
 
-    @classmethod
-    def merged(cls, parts: Sequence[Detectors]) -> Detectors:
-        """The detectors for the trials of all parts."""
-        return cls(parts[0].prior, ByClass.merged([part.llrs for part in parts]))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
@@ -305,11 +287,6 @@ class Pairs:
         non = SortedClass.of(-self.leads.values[i, theirs], self.leads.weights_of(theirs))
         scores = SortedScores.of_sorted(tar, non)
         return scores.cllr(), scores.min_cllr()
-
-    @classmethod
-    def merged(cls, parts: Sequence[Pairs]) -> Pairs:
-        """The pairs for the trials of all parts."""
-        return cls(ByClass.merged([part.leads for part in parts]))
 
 
 def posterior(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:

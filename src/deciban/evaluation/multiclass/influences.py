@@ -49,7 +49,7 @@ _PRECISE = 1e-6
 
 
 def calibrated_without(summary: ClassSummary, found: ClassEvaluation, left_out: LeftOut) -> CalibratedWithout | None:
-    """Train without each group; None where infinite scores or a scale of 0 decide, or parts of trials are gone.
+    """Train without each group; None where infinite scores or a scale of 0 decide, or nothing was trained.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ from deciban.evaluation.multiclass.detector_costs import (
     effective_of,
 )
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.summands import ClassUnitTrials, Kept
+from deciban.evaluation.multiclass.summands import ClassUnitTrials, InTurn
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.optimism import shifts_of
 from deciban.evaluation.uncertainty import Figure
@@ -251,7 +251,7 @@ class Portions:
                 for at, (own, rivals) in enumerate(zip(places, figures.rivals(len(summary.classes)), strict=True))
             )
         )
-        bare = replace(summary, problems=Kept((), None), posterior_odds=(), accepted=None, whole=None)
+        bare = replace(summary, problems=InTurn.empty(summary.classes), counted_odds=None, accepted=None, whole=None)
         return cls(bare, found, design, bests, pavs if found.pairwise is not None else {})
 
     @property
@@ -339,7 +339,6 @@ class Portions:
         yield Part(begin + np.arange(len(rows)), slice(0, at_hand.n_trials), rows)
 
     def _pairs(self, begins: Mapping[int, int], at_hand: AtHand) -> Iterator[Part]:
-        assert at_hand.scored is not None  # noqa: S101  # blocks have their scores
         leads = Pairs.of(at_hand.scored).leads
         for k, own in enumerate(leads.slices):
             if own.stop == own.start:
