@@ -121,10 +121,11 @@ class TrialsInCells:
 
     @property
     def small_sample(self) -> tuple[FloatArray, FloatArray]:
-        """Factors of the influences of units through each class; see `UnitCounts.small_sample`."""
-        if self.singles is not None:  # the rows have them
-            return np.ones(self.tar.n_units), np.ones(self.non.n_units)
-        return self.tar.small_sample, self.non.small_sample
+        """Factors of the influences of units through each class; see `UnitCounts.small_sample` and `stretches`."""
+        of_tar, of_non = self.design.stretch.tolist()
+        if self.singles is not None:  # the rows have the others
+            return np.full(self.tar.n_units, of_tar), np.full(self.non.n_units, of_non)
+        return of_tar * self.tar.small_sample, of_non * self.non.small_sample
 
 
 class TrialsByUnit(ABC):

@@ -201,6 +201,11 @@ class ClusterDesign:
         """Whether each class has enough effective units for intervals."""
         return all(one.is_enough for one in self.sizes)
 
+    @cached_property
+    def stretch(self) -> FloatArray:
+        """Factors of influences through each class; see `stretches`."""
+        return stretches(self.seen.astype(np.float64), self.n_units)
+
     @property
     def n_clusters(self) -> FloatArray:
         """Effective numbers of units of each class; 0 where there is none."""
@@ -243,9 +248,10 @@ class ClusterDesign:
         pairs = zip(names, self.n_clusters.tolist(), strict=True)
         return {name: n for name, n in pairs if not is_enough(n)}
 
-    def has_enough(self, groups: Groups) -> bool:
-        """Return whether each group has enough effective units for intervals."""
-        return all(size.is_enough for size in self.group_sizes(groups))
+    def has_enough(self, groups: Groups, most: FloatArray | None = None) -> bool:
+        """Return whether groups have enough effective units for intervals: each, or those of which most is not 0."""
+        needed = np.ones(len(groups)) if most is None else most
+        return all(size.is_enough for size, one in zip(self.group_sizes(groups), needed, strict=True) if np.any(one))
 
     def n_units_of(self, groups: Groups) -> int:
         """Return how many units have trials of these classes; of several classes at most so many."""
@@ -394,14 +400,12 @@ class ClassVariances(Generic[Name]):
         Of the metrics.
     design : ClusterDesign
         Of targets and non-targets.
-    n_units : int
-        Clusters with trials of any class.
     n_kept : int, optional
         Clusters whose influences are kept; none are when left out.
     """
 
-    def __init__(self, names: Sequence[Name], design: ClusterDesign, n_units: int, n_kept: int | None = None) -> None:
-        self.names, self.design, self.n_units = list(names), design, n_units
+    def __init__(self, names: Sequence[Name], design: ClusterDesign, n_kept: int | None = None) -> None:
+        self.names, self.design, self.n_units = list(names), design, design.n_units
         self.place: dict[Hashable, int] = {name: k for k, name in enumerate(names)}
         self.tar, self.non, self.cross, self.total, self.fourth = np.zeros((5, len(names)))
         self.kept = None if n_kept is None else np.empty((len(names), n_kept))
@@ -416,7 +420,7 @@ class ClassVariances(Generic[Name]):
         part : slice
             Which clusters.
         tar, non : (n, n_metrics) arrays
-            Influences through targets and through non-targets, with thresholds and maps held fixed.
+            Influences through targets and through non-targets, with thresholds and maps held fixed, and stretched.
         influences : (n, n_metrics) array
             Influences that intervals and differences rest on: of minima, by decisions made without the cluster.
         n_alike : (n,) array, optional
@@ -500,8 +504,7 @@ class ClassVariances(Generic[Name]):
 
     def _of_class(self, name: Hashable, kind: int) -> float:
         """Return the variance of a metric that comes from one class."""
-        n = self.design.sizes[kind].n_units
-        return float((self.tar, self.non)[kind][self.place[name]]) * n / max(n - 1, 1)
+        return float((self.tar, self.non)[kind][self.place[name]]) * self.n_units / (self.n_units - 1)
 
     def _variance(self, name: Name, one: ClassRate) -> float:
         weight = one.weight if one.own_weight is None else one.own_weight

@@ -102,7 +102,7 @@ class ClassFigure:
         held_out : float, optional
             Sum of squares of the influences by decisions that were made without units.
         """
-        if self.is_refused or not design.has_enough(self.groups):
+        if self.is_refused or not design.has_enough(self.groups, self.most):
             return None
         corrected = None if self.shift is None else min(max(self.value + self.shift, self.limits[0]), self.limits[1])
         error = design.standard_error(float(spread.total) if held_out is None else held_out)
