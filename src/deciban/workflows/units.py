@@ -20,8 +20,8 @@ from deciban.core.resampling.units import (
     dominated_in_words,
     units_in_words,
 )
-from deciban.engines.trial_units import LookAtUnits, SinglesInPieces, TrialSurvey, UnitFacts, UnitsFound
-from deciban.engines.units import StratifiedUnitsInPieces, UnitsInPieces
+from deciban.engines.trial_units import LookAtUnits, SinglesInPieces, TrialFacts, UnitFacts, UnitsFound, survey_trials
+from deciban.engines.units import UnitsInPieces
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.read import read_id_map
 from deciban.messages import WARNING, Message, Note, counted
@@ -355,7 +355,7 @@ class UnitsOfSource:
         Of no trial; None where there are no intervals. Where every trial is one, they have no keys.
     by_name : SpeakersByName or None
     messages : tuple of Message
-    singles : TrialSurvey or None
+    singles : TrialFacts or None
         What is known where every trial is a unit.
     strata : (n_strata,) int array, optional
         The class of each stratum, where trials tell of which stratum they are, and each has a mean of its own.
@@ -368,7 +368,7 @@ class UnitsOfSource:
     units: TrialUnits | None
     by_name: SpeakersByName | None
     messages: tuple[Message, ...]
-    singles: TrialSurvey | None = None
+    singles: TrialFacts | None = None
     strata: IntArray | None = None
     n_conditions: int = 0
 
@@ -413,10 +413,8 @@ class UnitsOfSource:
         if self.units is None:
             return None
         if self.singles is not None:
-            return SinglesInPieces.of_survey(self.source, self.engine, system, self.singles, memory)
-        known = self.source, self.engine, system, self.units, self.by_name, memory
-        if self.n_conditions:
-            return StratifiedUnitsInPieces(*known, self.n_conditions)
+            return SinglesInPieces.of_facts(self.source, self.engine, system, self.singles, memory)
+        known = self.source, self.engine, system, self.units, self.by_name, memory, self.n_conditions
         return UnitsInPieces(*known)
 
 
@@ -455,7 +453,7 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     if found.each is not None and not source.are_units and not source.classes:
         return UnitsOfSource(source, engine, None, None, (no_intervals(_UNKNOWN),))
     if found.each is not None and not source.classes:
-        survey = engine.run(TrialSurvey(), source.pieces)
+        survey = survey_trials(source, engine)
         said = () if how_sure.naming is not None else unused_names(source.conditions)
         units, messages = units_and_messages(survey.units, said, all_alike=max(survey.n) < 2, shared=lambda: "")
         return UnitsOfSource(source, engine, units, None, messages, survey)
