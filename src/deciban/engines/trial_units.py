@@ -75,6 +75,13 @@ class TrialFacts:
         none = (np.zeros(0, np.int64),), np.zeros(0, np.uint64)
         return UnlistedUnits(*none, "trial", independent("trial"), int(self.n.sum()))
 
+    @property
+    def unit_facts(self) -> UnitFacts:
+        """The same as of other units."""
+        return UnitFacts(
+            {c: ClassFacts(n, are_alike=n < 2) for c, n in zip((1, 0), self.n.tolist(), strict=True)}, units=self.units
+        )
+
     def dealt(self) -> Keys | None:
         """The keys of all trials, ascending; None of very many."""
         return None if self.keys is None or self.n.sum() > MOST_DEALT else np.sort(self.keys)
@@ -213,14 +220,26 @@ class ClassFacts:
     are_alike: bool = True
 
     @classmethod
-    def of(cls, sides: Sequence[Keys]) -> Self:
-        """Of trials whose units have these numbers."""
-        if not len(sides[0]):
+    def of(cls, units: TrialUnits, chosen: BoolArray) -> Self:
+        """Of some trials. Only units of the first one that the last one has, too, can be common to all.
+
+        Examples
+        --------
+        >>> units = TrialUnits.of([["ann", "bob"], ["cid", "ann"], ["cid", "bob"]])
+        >>> [len(ClassFacts.of(units, np.array(some)).common) for some in ([True, True, False], [True, True, True])]
+        [1, 0]
+        """
+        at = np.flatnonzero(chosen)
+        if not len(at):
             return cls()
-        first = tuple(int(side[0]) for side in sides)
-        alike = all(bool(np.all(side == side[0])) for side in sides)
-        common = [one for one in {*first} if np.logical_or.reduce([side == np.uint64(one) for side in sides]).all()]
-        return cls(len(sides[0]), frozenset(common), first, alike)
+        first, last = ([int(side[at[place]]) for side in units.codes] for place in (0, -1))
+        alike = first == last and all(
+            bool(np.all(side[at] == one)) for side, one in zip(units.codes, first, strict=True)
+        )
+        candidates = {*first} & {*last}
+        common = {one for one in candidates if np.logical_or.reduce([side[at] == one for side in units.codes]).all()}
+        keys = units.keys
+        return cls(len(at), frozenset(int(keys[one]) for one in common), tuple(int(keys[one]) for one in first), alike)
 
     def __add__(self, other: ClassFacts) -> ClassFacts:
         """Of both sets of trials."""
@@ -242,25 +261,31 @@ class UnitFacts:
         Trials that are no targets, with one unit on both sides.
     keys : (n_units,) uint64 array
         Of units that trials have, ascending.
-    about : TrialUnits or None
-        Of no trial: what units are called, and how they were found.
+    units : TrialUnits or None
+        All units, of no trial; None if there is none.
     """
 
     classes: dict[int, ClassFacts] = field(default_factory=dict)
     n_contradictions: int = 0
     keys: Keys = field(default_factory=lambda: np.zeros(0, np.uint64))
-    about: TrialUnits | None = None
+    units: TrialUnits | None = None
 
     @classmethod
-    def of(cls, units: TrialUnits, truth: AnyArray) -> Self:
-        """Of some trials."""
-        sides = [units.keys[side] for side in units.codes]
-        classes = {int(c): ClassFacts.of([side[truth == c] for side in sides]) for c in np.unique(truth)}
-        same: BoolArray = (units.codes[0] == units.codes[-1]) & (truth == 0)
+    def of(cls, units: TrialUnits, truth: AnyArray, counting: BoolArray | None = None) -> Self:
+        """Of some trials, or of those that count; then units are those that trials have, by their keys."""
+        masks = {int(c): truth == c for c in np.flatnonzero(np.bincount(truth))}
+        masks = masks if counting is None else {c: mask & counting for c, mask in masks.items()}
+        classes = {c: ClassFacts.of(units, mask) for c, mask in masks.items()}
+        same: BoolArray = (units.codes[0] == units.codes[-1]) & masks.get(0, np.zeros(len(truth), np.bool_))
         n = int(np.count_nonzero(same)) if len(units.codes) == 2 else 0
-        used = distinct(np.concatenate(sides))
-        about = replace(units, codes=tuple(side[:0] for side in units.codes), keys=used)
-        return cls(classes, n, used, about)
+        return cls(classes, n, units.keys, units.take(slice(0)))
+
+    @classmethod
+    def of_piece(cls, units: TrialUnits, truth: AnyArray) -> Self:
+        """Of the trials of a piece, which may have few of the units."""
+        found = cls.of(units.only_used(), truth)
+        keys = np.sort(found.keys)
+        return replace(found, keys=keys, units=replace(units.take(slice(0)), keys=keys))
 
     def trials_of(self, truth: int) -> int:
         """Trials of a class."""
@@ -273,14 +298,9 @@ class UnitFacts:
             for c in sorted({*self.classes, *other.classes})
         }
         keys = distinct(np.concatenate((self.keys, other.keys)))
-        about = self.about or other.about
-        about = None if about is None else replace(about, keys=keys)
-        return UnitFacts(both, self.n_contradictions + other.n_contradictions, keys, about)
-
-    @property
-    def units(self) -> TrialUnits | None:
-        """All units, of no trial; None if there is none."""
-        return self.about
+        units = self.units or other.units
+        units = None if units is None else replace(units, keys=keys)
+        return UnitFacts(both, self.n_contradictions + other.n_contradictions, keys, units)
 
     @property
     def n_trials(self) -> int:
@@ -294,7 +314,7 @@ class UnitFacts:
 
     def sharing(self) -> list[int]:
         """Classes of which all trials have a unit in common; none where every trial has a unit of its own."""
-        if self.about is None or (len(self.about.codes) == 1 and len(self.keys) >= self.n_trials):
+        if self.units is None or (len(self.units.codes) == 1 and len(self.keys) >= self.n_trials):
             return []
         return [c for c, one in self.classes.items() if one.n_trials and one.common]
 
@@ -329,7 +349,7 @@ class LookAtUnits(Locked, Work):
             if not len(chunk.truth):
                 continue
             found: list[Any] = [chunk.units if way is None else way.units_of(chunk) for way in self.ways]
-            facts = [UnitFacts.of(one, chunk.truth) for one in found]
+            facts = [UnitFacts.of_piece(one, chunk.truth) for one in found]
             with self.lock:
                 self.facts = [a + b for a, b in zip(self.facts, facts, strict=True)]
 

@@ -673,7 +673,8 @@ class UnitDesign:
 
         Parameters
         ----------
-        values : (n_metrics, n_pairs) array
+        values : (n_metrics, n_some) array
+            Of the pairs of these groups: `pairs_of`.
         groups : Groups
 
         Returns
@@ -684,20 +685,22 @@ class UnitDesign:
             Sums of second powers, through each group.
         """
         n_groups = len(groups)
+        _, place, group, unit = self._grouped(groups)
         if self.are_single:
-            group = groups.of_class[self.home_of_pairs]
-            some = np.flatnonzero(group >= 0)
-            squares = np.square(values[:, some])
-            by_group = np.array([np.bincount(group[some], row, minlength=n_groups) for row in squares])
+            squares = np.square(values)
+            by_group = np.array([np.bincount(group[place], row, minlength=n_groups) for row in squares])
             return by_group.sum(axis=1), np.einsum("mp,mp->m", squares, squares), by_group
-        some, place, group, unit = self._grouped(groups)
         total, fourth, by_group = np.zeros(len(values)), np.zeros(len(values)), np.zeros((len(values), n_groups))
         for k, row in enumerate(values):
-            sums = np.bincount(place, row[some], minlength=len(group))
+            sums = np.bincount(place, row, minlength=len(group))
             by_group[k] = np.bincount(group, sums * sums, minlength=n_groups)
             squares = np.square(np.bincount(unit, sums))
             total[k], fourth[k] = squares.sum(), squares @ squares
         return total, fourth, by_group
+
+    def pairs_of(self, groups: Groups) -> IntArray:
+        """Return the positions of pairs of which the class is in a group."""
+        return self._grouped(groups)[0]
 
     def _grouped(self, groups: Groups) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Return the pairs of any group, the pair of group and unit of each, and group and unit of these."""
