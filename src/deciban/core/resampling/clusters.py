@@ -708,9 +708,12 @@ class UnitDesign:
         if key not in self._codes:
             group = groups.of_class[self.home_of_pairs]
             some = np.flatnonzero(group >= 0)
-            known, place = np.unique(
-                group[some] * np.int64(self.n_listed) + self.unit_of_pairs[some], return_inverse=True
+            known, place = (
+                np.arange(len(groups) * self.n_listed),
+                group[some] * self.n_listed + self.unit_of_pairs[some],
             )
+            if len(known) > 4 * len(some):  # else sums over nothing cost less than to find which there are
+                known, place = np.unique(place, return_inverse=True)
             self._codes.clear()
             self._codes[key] = some, place, known // self.n_listed, known % self.n_listed
         return self._codes[key]
