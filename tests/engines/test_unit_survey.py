@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.units import TrialUnits, are_alike, has_common_unit
+from deciban.core.resampling.units import TrialUnits
 from deciban.engines.threads import Threads
 from deciban.engines.trial_units import ClassFacts, LookAtUnits, UnitFacts
 from support.shards import source_of
@@ -24,9 +24,12 @@ def test_facts_are_those_of_all_trials(seed, two_sides):
     facts = Threads(2).run(LookAtUnits(), source.pieces).facts[0]
     whole = TrialUnits.of(units[counting])
     np.testing.assert_array_equal(facts.keys, np.sort(whole.only_used().keys))
-    classes = [(c, truth[counting] == bool(c)) for c in (0, 1)]
-    assert facts.all_alike == all(are_alike(whole, some) for _, some in classes if some.any())
-    shared = [c for c, some in classes if some.any() and has_common_unit(whole, some)]
+    rows = np.atleast_2d(units.T).T[counting].tolist()
+    classes = {
+        c: [tuple(row) for row, is_tar in zip(rows, truth[counting], strict=True) if is_tar == c] for c in (0, 1)
+    }
+    assert facts.all_alike == all(len({*some}) <= 1 for some in classes.values())
+    shared = [c for c, some in classes.items() if some and set.intersection(*map(set, some))]
     own = not two_sides and whole.only_used().n_units >= int(counting.sum())
     assert sorted(facts.sharing()) == ([] if own else shared)
     if two_sides:
@@ -46,9 +49,10 @@ def test_passes_add_up():
 def test_of_no_trial_nothing_is_known():
     assert UnitFacts().units is None
     assert UnitFacts().sharing() == []
-    one = ClassFacts.of([np.array([3, 3], np.uint64)])
+    names = TrialUnits.of([3, 3, 4])
+    one = ClassFacts.of(names, np.array([True, True, False]))
     assert one + ClassFacts() == ClassFacts() + one == one
-    assert not (one + ClassFacts.of([np.array([4], np.uint64)])).are_alike
+    assert not (one + ClassFacts.of(names, np.array([False, False, True]))).are_alike
 
 
 @pytest.mark.parametrize("n", [0, 5])

@@ -186,7 +186,7 @@ def summarize_surveyed(
     return replace(
         sums.summary,
         problems=CountedProblems(counts, sums.problems, detectors, pairs),
-        posterior_odds=PooledOdds(*found[ODDS], happened, failed),
+        counted_odds=PooledOdds(*found[ODDS], happened, failed),
         whole=WholeOnly(calibration, subsets, shown),
     )
 

@@ -24,153 +24,140 @@ from deciban.core.resampling.unit_counts import (
     sums_of_singles,
 )
 from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, independent
-from deciban.engines.units import UnitsInPieces, trials_of
+from deciban.engines.units import UnitReader, UnitsInPieces
 from deciban.evaluation.unit_trials import N_GROUPS, TrialsInCells
 from deciban.messages import Message
 from deciban.metrics import SortedScores
-from deciban.trials.passes import Engine, Locked, Work
-from deciban.trials.sources import Piece, ShardSource, Wanted
+from deciban.trials.passes import Engine, Locked, Work, found_in
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, TargetPairs, counting
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 
-class TrialSurvey(Locked, Work):
-    """How many trials of each class count, their weights, and their keys, if few enough to be dealt out to groups."""
+@dataclass(frozen=True, slots=True, eq=False)
+class TrialFacts:
+    """How many trials of each class count, their weights, and their keys; ``a + b`` are those of both.
 
-    words = "looking at units"
+    Attributes
+    ----------
+    n : (2,) int array
+        Targets and non-targets.
+    weights : (2, 2) array
+        Their weights, and squares of these, added up.
+    keys : uint64 array or None
+        None of more trials than are dealt out to groups.
+    """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.n = [0, 0]
-        """Non-targets and targets."""
-        self.weights: FloatArray = np.zeros((2, 2))
-        """Their weights, and squares of these, added up."""
-        self.keys: list[Keys] | None = []
+    n: IntArray
+    weights: FloatArray
+    keys: Keys | None
 
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)()
+    @classmethod
+    def of(cls, chunk: Chunk) -> TrialFacts:
+        """From trials of a piece."""
+        chunk = counting(chunk)
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        own = np.ones(len(chunk.truth)) if chunk.weight is None else chunk.weight.astype(np.float64)
+        both = [own[chunk.truth], own[~chunk.truth]]
+        keys = None if chunk.units is None else keys_of_singles(chunk.units)
+        return cls(np.array(list(map(len, both))), np.array([(one.sum(), one @ one) for one in both]), keys)
 
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        for piece in pieces:
-            chunk = counting(piece.read(Wanted((), truth=True, units=self.keys is not None, weight=True)))
-            assert chunk.truth is not None  # noqa: S101  # it was asked for
-            n_tar = int(np.count_nonzero(chunk.truth))
-            n = len(chunk.truth) - n_tar, n_tar
-            weights = np.repeat(np.array([n], np.float64).T, 2, axis=1)
-            if chunk.weight is not None:
-                own = [chunk.weight[chunk.truth == is_tar].astype(np.float64) for is_tar in (False, True)]
-                weights = np.array([(one.sum(), one @ one) for one in own])
-            with self.lock:
-                self._add(n, weights, None if chunk.units is None else [_keys(chunk.units)])
-
-    def _add(self, n: Sequence[int], weights: FloatArray, keys: list[Keys] | None) -> None:
-        self.n = [a + b for a, b in zip(self.n, n, strict=True)]
-        self.weights = self.weights + weights
-        is_few = sum(self.n) <= MOST_DEALT
-        self.keys = [*self.keys, *keys] if is_few and self.keys is not None and keys is not None else None
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        for one in (self, other):
-            found._add(one.n, one.weights, one.keys)
-        return found
+    def __add__(self, other: TrialFacts) -> TrialFacts:
+        """Those of the trials of both."""
+        n, keys = self.n + other.n, None
+        if self.keys is not None and other.keys is not None and n.sum() <= MOST_DEALT:
+            keys = np.concatenate((self.keys, other.keys))
+        return TrialFacts(n, self.weights + other.weights, keys)
 
     @property
     def units(self) -> UnlistedUnits:
         """The units of all trials."""
-        return UnlistedUnits(
-            (np.zeros(0, np.int64),), np.zeros(0, np.uint64), "trial", independent("trial"), sum(self.n)
+        none = (np.zeros(0, np.int64),), np.zeros(0, np.uint64)
+        return UnlistedUnits(*none, "trial", independent("trial"), int(self.n.sum()))
+
+    @property
+    def unit_facts(self) -> UnitFacts:
+        """The same as of other units."""
+        return UnitFacts(
+            {c: ClassFacts(n, are_alike=n < 2) for c, n in zip((1, 0), self.n.tolist(), strict=True)}, units=self.units
         )
 
     def dealt(self) -> Keys | None:
         """The keys of all trials, ascending; None of very many."""
-        return None if self.keys is None else np.sort(np.concatenate([np.zeros(0, np.uint64), *self.keys]))
+        return None if self.keys is None or self.n.sum() > MOST_DEALT else np.sort(self.keys)
 
 
-def _keys(units: TrialUnits) -> Keys:
+def survey_trials(source: ShardSource, engine: Engine) -> TrialFacts:
+    """Look at the trials of a source that are units by themselves: one pass; keys of very many are not read."""
+    wanted = Wanted((), truth=True, units=source.n_rows <= MOST_DEALT or source.has_weights, weight=True)
+    none = TrialFacts(np.zeros(2, np.int64), np.zeros((2, 2)), np.zeros(0, np.uint64))
+    found: TrialFacts | None = found_in(source, engine, wanted, TrialFacts.of, "looking at units")
+    return none if found is None else found
+
+
+def keys_of_singles(units: TrialUnits) -> Keys:
+    """Return the key of each trial."""
     return units.keys[units.codes[0]]
 
 
-class SingleTally(Locked, Work):
-    """Trials of both classes by group and cell, and the second and fourth powers of their weights.
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedSingles:
+    """Trials of both classes by group and cell, and the second and fourth powers of their weights; these add up.
 
-    Parameters
+    Attributes
     ----------
-    system : int
+    totals : pair of CellTotals
+    own, squares, fourths : (2, n_groups, n_cells) arrays
+    """
+
+    totals: tuple[CellTotals, CellTotals]
+    own: CountArray
+    squares: CountArray
+    fourths: CountArray
+
+    def __add__(self, other: CountedSingles) -> CountedSingles:
+        """Those of the trials of both."""
+        totals = self.totals[0] + other.totals[0], self.totals[1] + other.totals[1]
+        sums = self.own + other.own, self.squares + other.squares, self.fourths + other.fourths
+        return CountedSingles(totals, *sums)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountSingles:
+    """Counts the trials of a piece, each of which is a unit. Can be pickled.
+
+    Attributes
+    ----------
+    reader : UnitReader
     cells : Cells
     keys : (n,) uint64 array or None
         Those of all trials, ascending, where there are few enough.
-    classes : pair of (float, int)
-        Weight and number of targets, and of non-targets.
+    facts : TrialFacts
+        Of all trials.
     """
 
-    words = "counting by unit"
+    reader: UnitReader
+    cells: Cells
+    keys: Keys | None
+    facts: TrialFacts
 
-    def __init__(self, system: int, cells: Cells, keys: Keys | None, classes: Sequence[tuple[float, int]]) -> None:
-        super().__init__()
-        self._given = system, cells, keys, classes
-        self.system, self.cells, self.keys, self.classes = self._given
-        self.totals: tuple[CellTotals, CellTotals] | None = None
-        self.own, self.squares, self.fourths = self._tables(), self._tables(), self._tables()
+    def __call__(self, chunk: Chunk) -> CountedSingles:
+        """Count the trials of a piece."""
+        trials, totals, sums, shape = self.reader.trials(chunk), [], [], (N_GROUPS, self.cells.n_cells)
+        classes = zip(self.facts.weights[:, 0].tolist(), self.facts.n.tolist(), strict=True)
+        of_classes = zip(trials.scores, trials.units, trials.weights, classes, strict=True)
+        for scores, units, weights, (total, n) in of_classes:
+            cell = self.cells.of(scores).astype(np.int64, copy=False)
+            totals.append(CellTotals.of(scores, cell, shape[1], weights))
+            mass = None if weights is None else jackknife_weights(weights, total, n)
+            sums.append(sums_of_singles(self._groups(keys_of_singles(units)) * shape[1] + cell, weights, mass, shape))
+        own, squares, fourths = (np.stack(pair) for pair in zip(*sums, strict=True))
+        return CountedSingles((totals[0], totals[1]), own, squares, fourths)
 
-    def _tables(self) -> list[CountArray]:
-        """Of targets and of non-targets."""
-        return [np.zeros((N_GROUPS, self.cells.n_cells), np.int64) for _ in range(2)]
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(*self._given)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        return state if self.totals is not None else {"_given": self._given}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if len(state) == 1:  # tables without a trial are not sent to every worker
-            self.__init__(*self._given)  # type: ignore[misc]
-
-    def _groups(self, keys: Keys, n_groups: int) -> IntArray:
+    def _groups(self, keys: Keys) -> IntArray:
         if self.keys is None:
-            return groups_of_keys(keys, n_groups)
-        return np.searchsorted(self.keys, keys) % max(min(n_groups, len(self.keys)), 1)
-
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        shape = N_GROUPS, self.cells.n_cells
-        for piece in pieces:
-            trials, totals, sums = trials_of(piece, self.system), list[CellTotals](), list[tuple[CountArray, ...]]()
-            of_classes = zip(trials.scores, trials.units, trials.weights, self.classes, strict=True)
-            for scores, units, weights, (total, n) in of_classes:
-                cell = self.cells.of(scores).astype(np.int64, copy=False)
-                totals.append(CellTotals.of(scores, cell, shape[1], weights))
-                place = self._groups(_keys(units), N_GROUPS) * shape[1] + cell
-                mass = None if weights is None else jackknife_weights(weights, total, n)
-                sums.append(sums_of_singles(place, weights, mass, shape))
-            with self.lock:
-                mine = self.totals
-                self.totals = (totals[0], totals[1]) if mine is None else (mine[0] + totals[0], mine[1] + totals[1])
-                for tables, *more in zip((self.own, self.squares, self.fourths), *sums, strict=True):
-                    tables[:] = [a + b for a, b in zip(tables, more, strict=True)]
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        for name in ("own", "squares", "fourths"):
-            setattr(found, name, [a + b for a, b in zip(getattr(self, name), getattr(other, name), strict=True)])
-        totals = [one.totals for one in (self, other) if one.totals is not None]
-        found.totals = totals[0] if len(totals) == 1 else None
-        if len(totals) == 2:
-            found.totals = (totals[0][0] + totals[1][0], totals[0][1] + totals[1][1])
-        return found
-
-    def counts(self) -> tuple[SingleCounts, SingleCounts]:
-        """What was counted of targets and of non-targets."""
-        assert self.totals is not None  # noqa: S101  # there are pieces
-        return SingleCounts.of_classes(self.own, self.squares, self.fourths, [one.counts for one in self.totals])
+            return groups_of_keys(keys, N_GROUPS)
+        return np.searchsorted(self.keys, keys) % max(min(N_GROUPS, len(self.keys)), 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,28 +166,18 @@ class SinglesInPieces(UnitsInPieces):
 
     Attributes
     ----------
-    dealt : (n,) uint64 array or None
-        Keys of all trials, ascending; None of very many.
-    n_seen : (int, int)
-        Targets and non-targets that count.
-    weights : (2, 2) array
-        Of targets and of non-targets: their weights, and squares of these, added up.
+    facts : TrialFacts, optional
+        Of all trials.
     """
 
-    dealt: Keys | None = None
-    n_seen: tuple[int, int] = (0, 0)
-    weights: FloatArray = field(default_factory=lambda: np.zeros((2, 2)))
+    facts: TrialFacts | None = None
 
     @classmethod
-    def of_survey(
-        cls, source: ShardSource, engine: Engine, system: int, survey: TrialSurvey, memory: int = 1 << 30
+    def of_facts(
+        cls, source: ShardSource, engine: Engine, system: int, facts: TrialFacts, memory: int = 1 << 30
     ) -> Self:
         """From what one pass has found."""
-        seen = survey.n[1], survey.n[0]
-        weights = survey.weights[::-1]
-        return cls(
-            source, engine, system, survey.units, None, memory, dealt=survey.dealt(), n_seen=seen, weights=weights
-        )
+        return cls(source, engine, system, facts.units, None, memory, facts=facts)
 
     @property
     def _table_is_enough(self) -> bool:
@@ -208,16 +185,18 @@ class SinglesInPieces(UnitsInPieces):
 
     def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
         """See `TrialsByUnit.counted`."""
-        cells = self.cells(ranks, wanted)
-        classes = list(zip(self.weights[:, 0].tolist(), self.n_seen, strict=True))
-        work = self.engine.run(SingleTally(self.system, cells, self.dealt, classes), self.source.pieces)
-        assert work.totals is not None  # noqa: S101  # there are pieces
-        costs = LinearCosts.of_totals(*work.totals, ranks.pav, ranks.rocch, cells)
+        cells, facts = self.cells(ranks, wanted), self.facts
+        assert facts is not None  # noqa: S101  # see `of_facts`
+        look, words = CountSingles(self.reader, cells, facts.dealt(), facts), "counting by unit"
+        found: CountedSingles = found_in(self.source, self.engine, self.reader.wanted, look, words)
+        costs = LinearCosts.of_totals(*found.totals, ranks.pav, ranks.rocch, cells)
         tar, non = (
             ClassSize(float(total) / one, float(effective_numbers(total, squares)), n)
-            for (total, squares), one, n in zip(self.weights, costs.one_trial, self.n_seen, strict=True)
+            for (total, squares), one, n in zip(facts.weights, costs.one_trial, facts.n.tolist(), strict=True)
         )
-        return TrialsInCells(costs, *work.counts(), singles=ClusterDesign.of_trials((tar, non)))
+        in_cells = [one.counts for one in found.totals]
+        counts = SingleCounts.of_classes(found.own, found.squares, found.fourths, in_cells)
+        return TrialsInCells(costs, *counts, singles=ClusterDesign.of_trials((tar, non)))
 
 
 @dataclass(slots=True)
@@ -241,14 +220,26 @@ class ClassFacts:
     are_alike: bool = True
 
     @classmethod
-    def of(cls, sides: Sequence[Keys]) -> Self:
-        """Of trials whose units have these numbers."""
-        if not len(sides[0]):
+    def of(cls, units: TrialUnits, chosen: BoolArray) -> Self:
+        """Of some trials. Only units of the first one that the last one has, too, can be common to all.
+
+        Examples
+        --------
+        >>> units = TrialUnits.of([["ann", "bob"], ["cid", "ann"], ["cid", "bob"]])
+        >>> [len(ClassFacts.of(units, np.array(some)).common) for some in ([True, True, False], [True, True, True])]
+        [1, 0]
+        """
+        at = np.flatnonzero(chosen)
+        if not len(at):
             return cls()
-        first = tuple(int(side[0]) for side in sides)
-        alike = all(bool(np.all(side == side[0])) for side in sides)
-        common = [one for one in {*first} if np.logical_or.reduce([side == np.uint64(one) for side in sides]).all()]
-        return cls(len(sides[0]), frozenset(common), first, alike)
+        first, last = ([int(side[at[place]]) for side in units.codes] for place in (0, -1))
+        alike = first == last and all(
+            bool(np.all(side[at] == one)) for side, one in zip(units.codes, first, strict=True)
+        )
+        candidates = {*first} & {*last}
+        common = {one for one in candidates if np.logical_or.reduce([side[at] == one for side in units.codes]).all()}
+        keys = units.keys
+        return cls(len(at), frozenset(int(keys[one]) for one in common), tuple(int(keys[one]) for one in first), alike)
 
     def __add__(self, other: ClassFacts) -> ClassFacts:
         """Of both sets of trials."""
@@ -270,25 +261,31 @@ class UnitFacts:
         Trials that are no targets, with one unit on both sides.
     keys : (n_units,) uint64 array
         Of units that trials have, ascending.
-    about : TrialUnits or None
-        Of no trial: what units are called, and how they were found.
+    units : TrialUnits or None
+        All units, of no trial; None if there is none.
     """
 
     classes: dict[int, ClassFacts] = field(default_factory=dict)
     n_contradictions: int = 0
     keys: Keys = field(default_factory=lambda: np.zeros(0, np.uint64))
-    about: TrialUnits | None = None
+    units: TrialUnits | None = None
 
     @classmethod
-    def of(cls, units: TrialUnits, truth: AnyArray) -> Self:
-        """Of some trials."""
-        sides = [units.keys[side] for side in units.codes]
-        classes = {int(c): ClassFacts.of([side[truth == c] for side in sides]) for c in np.unique(truth)}
-        same: BoolArray = (units.codes[0] == units.codes[-1]) & (truth == 0)
+    def of(cls, units: TrialUnits, truth: AnyArray, counting: BoolArray | None = None) -> Self:
+        """Of some trials, or of those that count; then units are those that trials have, by their keys."""
+        masks = {int(c): truth == c for c in np.flatnonzero(np.bincount(truth))}
+        masks = masks if counting is None else {c: mask & counting for c, mask in masks.items()}
+        classes = {c: ClassFacts.of(units, mask) for c, mask in masks.items()}
+        same: BoolArray = (units.codes[0] == units.codes[-1]) & masks.get(0, np.zeros(len(truth), np.bool_))
         n = int(np.count_nonzero(same)) if len(units.codes) == 2 else 0
-        used = distinct(np.concatenate(sides))
-        about = replace(units, codes=tuple(side[:0] for side in units.codes), keys=used)
-        return cls(classes, n, used, about)
+        return cls(classes, n, units.keys, units.take(slice(0)))
+
+    @classmethod
+    def of_piece(cls, units: TrialUnits, truth: AnyArray) -> Self:
+        """Of the trials of a piece, which may have few of the units."""
+        found = cls.of(units.only_used(), truth)
+        keys = np.sort(found.keys)
+        return replace(found, keys=keys, units=replace(units.take(slice(0)), keys=keys))
 
     def trials_of(self, truth: int) -> int:
         """Trials of a class."""
@@ -301,14 +298,9 @@ class UnitFacts:
             for c in sorted({*self.classes, *other.classes})
         }
         keys = distinct(np.concatenate((self.keys, other.keys)))
-        about = self.about or other.about
-        about = None if about is None else replace(about, keys=keys)
-        return UnitFacts(both, self.n_contradictions + other.n_contradictions, keys, about)
-
-    @property
-    def units(self) -> TrialUnits | None:
-        """All units, of no trial; None if there is none."""
-        return self.about
+        units = self.units or other.units
+        units = None if units is None else replace(units, keys=keys)
+        return UnitFacts(both, self.n_contradictions + other.n_contradictions, keys, units)
 
     @property
     def n_trials(self) -> int:
@@ -322,7 +314,7 @@ class UnitFacts:
 
     def sharing(self) -> list[int]:
         """Classes of which all trials have a unit in common; none where every trial has a unit of its own."""
-        if self.about is None or (len(self.about.codes) == 1 and len(self.keys) >= self.n_trials):
+        if self.units is None or (len(self.units.codes) == 1 and len(self.keys) >= self.n_trials):
             return []
         return [c for c, one in self.classes.items() if one.n_trials and one.common]
 
@@ -357,7 +349,7 @@ class LookAtUnits(Locked, Work):
             if not len(chunk.truth):
                 continue
             found: list[Any] = [chunk.units if way is None else way.units_of(chunk) for way in self.ways]
-            facts = [UnitFacts.of(one, chunk.truth) for one in found]
+            facts = [UnitFacts.of_piece(one, chunk.truth) for one in found]
             with self.lock:
                 self.facts = [a + b for a, b in zip(self.facts, facts, strict=True)]
 

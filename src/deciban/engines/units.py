@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -19,14 +19,14 @@ from deciban.core.resampling.replicates import (
     of_both_classes,
     poisson_weights,
 )
-from deciban.core.resampling.unit_counts import StratifiedCounts, UnitCounts, groups_of_units, in_strata
+from deciban.core.resampling.unit_counts import UnitCounts
 from deciban.core.resampling.units import Keys, TrialUnits
-from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
+from deciban.evaluation.unit_trials import Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
 from deciban.metrics import SortedScores
-from deciban.trials.passes import Engine, Locked, Work
-from deciban.trials.sources import Piece, ShardSource, Wanted
-from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting
-from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
+from deciban.trials.passes import Engine, Looks, found_in
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
+from deciban.trials.speakers import SpeakersByName, counting
+from deciban.types import CountArray, FloatArray, ScoreArray
 
 _BYTES_PER_SUM = 64
 """Of sums of both classes in a cell and a replicate, with what is made of them."""
@@ -40,111 +40,104 @@ _SLICE = 1 << 14
 """Trials of one unit that are handled at once: they may all have different ones."""
 
 
-def trials_of(piece: Piece, system: int, by_name: SpeakersByName | None = None) -> UnitTrials:
-    """The trials of a piece that count, with their units.
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitReader:
+    """Which trials of a source are read, and what tells their units. Can be pickled.
 
-    Parameters
+    Attributes
     ----------
-    piece : Piece
     system : int
     by_name : SpeakersByName, optional
         The units of names, where pieces do not say those of trials.
+    n_strata : int
+        How many strata count alike; 0 where trials are not weighted so.
     """
-    named = by_name is not None
-    chunk = counting(piece.read(Wanted((system,), truth=True, units=not named, weight=True, names=named)))
-    own = chunk.units if by_name is None else by_name.units_of(chunk)
-    assert own is not None and chunk.truth is not None  # noqa: S101, PT018  # they were asked for
-    scores, weight = chunk.scores[0], chunk.weight
-    (tar, of_tar, w_tar), (non, of_non, w_non) = (
-        (scores[some], own.take(some), None if weight is None else weight[some]) for some in (chunk.truth, ~chunk.truth)
-    )
-    return UnitTrials((tar, non), (of_tar, of_non), (w_tar, w_non))
+
+    system: int
+    by_name: SpeakersByName | None = None
+    n_strata: int = 0
+
+    @property
+    def wanted(self) -> Wanted:
+        """What is read of pieces."""
+        named = self.by_name is not None
+        return Wanted((self.system,), truth=True, units=not named, weight=True, names=named)
+
+    def trials(self, chunk: Chunk) -> UnitTrials:
+        """Return the trials that count, with their units."""
+        chunk = counting(chunk)
+        own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
+        assert own is not None and chunk.truth is not None  # noqa: S101, PT018  # they were asked for
+        rows, weight, stratum = (chunk.truth, ~chunk.truth), chunk.weight, chunk.stratum if self.n_strata else None
+        scores, units = [chunk.scores[0][some] for some in rows], [own.take(some) for some in rows]
+        weights = [None if weight is None else weight[some] for some in rows]
+        strata = None if stratum is None else (stratum[rows[0]], stratum[rows[1]])
+        pairs = (scores[0], scores[1]), (units[0], units[1]), (weights[0], weights[1])
+        return UnitTrials(*pairs, strata, self.n_strata)
 
 
-class UnitTally(Locked, Work):
-    """Trials of both classes by unit and cell.
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedByUnit:
+    """Trials of both classes by unit and cell; ``a + b`` are those of both."""
 
-    Parameters
+    counts: tuple[UnitCounts, UnitCounts]
+    totals: tuple[CellTotals, CellTotals]
+
+    def __add__(self, other: CountedByUnit) -> CountedByUnit:
+        """Those of the trials of both."""
+        (tar, non), (of_tar, of_non) = self.counts, self.totals
+        counts = tar + other.counts[0], non + other.counts[1]
+        return CountedByUnit(counts, (of_tar + other.totals[0], of_non + other.totals[1]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountByUnit:
+    """Counts the trials of a piece by unit and cell. Can be pickled.
+
+    Attributes
     ----------
-    system : int
+    reader : UnitReader
     cells : Cells
     keys : (n_units,) uint64 array
         Of all units, ascending.
-    by_name : SpeakersByName, optional
-        The units of names, where pieces do not say those of trials.
     """
 
-    words = "counting by unit"
+    reader: UnitReader
+    cells: Cells
+    keys: Keys
 
-    def __init__(self, system: int, cells: Cells, keys: Keys, by_name: SpeakersByName | None = None) -> None:
-        super().__init__()
-        self.system, self.cells, self.keys, self.by_name = system, cells, keys, by_name
-        self.group: IntArray = groups_of_units(keys, N_GROUPS)
-        self.counts: tuple[UnitCounts, UnitCounts] | None = None
-        self.totals: tuple[CellTotals, CellTotals] | None = None
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.system, self.cells, self.keys, self.by_name)
-
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        for piece in pieces:
-            trials, found, totals = trials_of(piece, self.system, self.by_name), [], []
-            for scores, own, weights in zip(trials.scores, trials.units, trials.weights, strict=True):
-                units = own.among(self.keys)
-                totals.append(CellTotals.of(scores, self.cells.of(scores), self.cells.n_cells, weights))
-                found.append(UnitCounts.of(scores, units, self.cells, self.group, weights, in_cells=totals[-1].counts))
-            with self.lock:
-                self.counts = _sum(self.counts, (found[0], found[1]))
-                self.totals = _sum(self.totals, (totals[0], totals[1]))
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        found.counts = self.counts if other.counts is None else _sum(self.counts, other.counts)
-        found.totals = self.totals if other.totals is None else _sum(self.totals, other.totals)
-        return found
+    def __call__(self, chunk: Chunk) -> CountedByUnit:
+        """Count the trials of a piece."""
+        trials = self.reader.trials(chunk)
+        trials = replace(trials, units=(trials.units[0].among(self.keys), trials.units[1].among(self.keys)))
+        tar, non = (
+            CellTotals.of(scores, self.cells.of(scores), self.cells.n_cells, weights)
+            for scores, weights in zip(trials.scores, trials.weights, strict=True)
+        )
+        return CountedByUnit(trials.by_unit(self.cells, (tar.counts, non.counts)), (tar, non))
 
 
-def _sum(one: Any, other: Any) -> Any:
-    return other if one is None else (one[0] + other[0], one[1] + other[1])
-
-
-class ReplicateTally(Locked, Work):
+class ReplicateTally(Looks):
     """Sums of the weights of trials in cells, of both classes, in some replicates of the bootstrap.
 
     Weights follow from seed, replicate and key of a unit, so that nothing is shared between batches.
 
     Parameters
     ----------
-    system : int
+    reader : UnitReader
     cells : Cells
     seed : int
     numbers : range
         Of the replicates.
     rows_per_batch : int
         More rows at once take more memory and fewer looks at all weights.
-    by_name : SpeakersByName, optional
-        The units of names, where pieces do not say those of trials.
     """
 
-    words = "counting replicates"
-
-    def __init__(
-        self,
-        system: int,
-        cells: Cells,
-        seed: int,
-        numbers: range,
-        rows_per_batch: int,
-        by_name: SpeakersByName | None = None,
-    ) -> None:
-        super().__init__()
-        self._given = system, cells, seed, numbers, rows_per_batch, by_name
-        self.system, self.cells, self.seed, self.numbers, self.rows_per_batch, self.by_name = self._given
-        self.sums: list[CountArray] = [np.zeros((cells.n_cells, len(numbers)), np.int64) for _ in range(2)]
-        self.n_bytes = 2 * self.sums[0].nbytes
+    def __init__(self, reader: UnitReader, cells: Cells, seed: int, numbers: range, rows_per_batch: int) -> None:
+        super().__init__(reader.wanted, reader.trials, "counting replicates")
+        self._given = reader, cells, seed, numbers, rows_per_batch
+        self.cells, self.seed, self.numbers, self.rows_per_batch = self._given[1:]
+        self.n_bytes = 16 * cells.n_cells * len(numbers)
 
     def empty(self) -> Self:
         """See `Work.empty`."""
@@ -152,7 +145,7 @@ class ReplicateTally(Locked, Work):
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        parts = [trials_of(one, self.system, self.by_name) for one in pieces]
+        parts = [self.look(piece.read(self.wanted)) for piece in pieces]
         trials = UnitTrials.merged([replace(one, units=_only_used(one.units)) for one in parts])
         for c, (scores, own, weights) in enumerate(zip(trials.scores, trials.units, trials.weights, strict=True)):
             # Products of two units are the faster the more trials share one.
@@ -168,24 +161,10 @@ class ReplicateTally(Locked, Work):
             numbers = self.numbers[first : first + step]
             found = sums.of(poisson_weights(units.keys, self.seed, np.array(numbers)))
             with self.lock:
-                if found.dtype != np.int64:
-                    self.sums[c] = self.sums[c].astype(np.float64, copy=False)
-                self.sums[c][:, first : first + step] += found
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Sums of nothing are not sent to every worker."""
-        return super().__getstate__() if any(one.any() for one in self.sums) else {"_given": self._given}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if len(state) == 1:
-            self.__init__(*self._given)  # type: ignore[misc]
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        found.sums = [a + b for a, b in zip(self.sums, other.sums, strict=True)]
-        return found
+                if self.found is None:
+                    self.found = np.zeros((2, self.cells.n_cells, len(self.numbers)), found.dtype)
+                self.found = self.found.astype(np.result_type(self.found, found), copy=False)
+                self.found[c, :, first : first + step] += found
 
 
 def _only_used(units: tuple[TrialUnits, TrialUnits]) -> tuple[TrialUnits, TrialUnits]:
@@ -214,6 +193,8 @@ class UnitsInPieces(TrialsByUnit):
         The units of names, where pieces do not say those of trials.
     memory : int
         Bytes that may be taken.
+    n_strata : int
+        How many strata count alike; 0 where trials are not weighted so.
     """
 
     source: ShardSource
@@ -222,6 +203,12 @@ class UnitsInPieces(TrialsByUnit):
     units: TrialUnits
     by_name: SpeakersByName | None = None
     memory: int = 1 << 30
+    n_strata: int = 0
+
+    @property
+    def reader(self) -> UnitReader:
+        """Which trials are read."""
+        return UnitReader(self.system, self.by_name, self.n_strata)
 
     @property
     def about(self) -> TrialUnits:
@@ -235,8 +222,8 @@ class UnitsInPieces(TrialsByUnit):
     def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
         """See `TrialsByUnit.counted`."""
         cells = self.cells(ranks, wanted)
-        found = self.engine.run(UnitTally(self.system, cells, self.units.keys, self.by_name), self.source.pieces)
-        assert found.counts is not None and found.totals is not None  # noqa: S101, PT018  # there are pieces
+        look = CountByUnit(self.reader, cells, self.units.keys)
+        found: CountedByUnit = found_in(self.source, self.engine, self.reader.wanted, look, "counting by unit")
         costs = LinearCosts.of_totals(*found.totals, ranks.pav, ranks.rocch, cells)
         return TrialsInCells(costs, *found.counts)
 
@@ -256,81 +243,10 @@ class UnitsInPieces(TrialsByUnit):
         rows = int(np.clip(self.memory // (_BYTES_PER_ROW * self.engine.n_at_once), 1 << 16, 1 << 20))
         for first in range(0, asked.bootstrap, at_once):
             numbers = range(first, min(first + at_once, asked.bootstrap))
-            work = ReplicateTally(self.system, counted.cells, asked.seed, numbers, rows, self.by_name)
-            tar, non = self.engine.run(work, self.source.pieces).sums
+            work = ReplicateTally(self.reader, counted.cells, asked.seed, numbers, rows)
+            tar, non = self.engine.run(work, self.source.pieces).found
             for start in range(0, len(numbers), BLOCK):
                 some = slice(start, start + BLOCK)
                 found.append(of_both_classes(figures_of, (tar[:, some], non[:, some]), whole))
         figures, has_both = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return figures, has_both
-
-
-class StratumTally(Locked, Work):
-    """Weights of trials of both classes by unit and stratum, and by stratum and cell.
-
-    Parameters
-    ----------
-    system : int
-    cells : Cells
-    who : UnitsOfPieces
-    n_strata : int
-    """
-
-    words = "counting by unit and condition"
-
-    def __init__(self, system: int, cells: Cells, who: UnitsOfPieces, n_strata: int) -> None:
-        super().__init__()
-        self._given = system, cells, who, n_strata
-        self.system, self.cells, self.who, self.n_strata = self._given
-        n_units = who.units.n_units
-        self.by_unit: list[FloatArray] = [np.zeros((n_units, n_strata)) for _ in range(2)]
-        self.spread: list[FloatArray] = [np.zeros((n_strata, cells.n_cells)) for _ in range(2)]
-        self.n_bytes = 2 * (self.by_unit[0].nbytes + self.spread[0].nbytes)
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(*self._given)
-
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        wanted = self.who.wanted(Wanted((self.system,), truth=True, weight=True))
-        for piece in pieces:
-            chunk = counting(piece.read(wanted))
-            assert chunk.truth is not None and chunk.stratum is not None  # noqa: S101, PT018  # pieces say both
-            own = self.who.of(chunk)
-            for k, some in enumerate((chunk.truth, ~chunk.truth)):
-                weight = None if chunk.weight is None else chunk.weight[some]
-                cell: IntArray = self.cells.of(chunk.scores[0][some])
-                shape = self.n_strata, self.cells.n_cells
-                by_unit, spread = in_strata(chunk.stratum[some], cell, own.take(some), weight, shape)
-                with self.lock:
-                    self.by_unit[k] += by_unit
-                    self.spread[k] += spread
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        found.by_unit = [a + b for a, b in zip(self.by_unit, other.by_unit, strict=True)]
-        found.spread = [a + b for a, b in zip(self.spread, other.spread, strict=True)]
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class StratifiedUnitsInPieces(UnitsInPieces):
-    """Trials of a source with their units, weighted so that strata count alike.
-
-    Attributes
-    ----------
-    n_strata : int
-    """
-
-    n_strata: int = 0
-
-    def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
-        """See `TrialsByUnit.counted`."""
-        found = super().counted(ranks, wanted)
-        who = UnitsOfPieces(self.units, self.by_name)
-        tally = self.engine.run(StratumTally(self.system, found.cells, who, self.n_strata), self.source.pieces)
-        of_classes = zip((found.tar, found.non), tally.by_unit, tally.spread, strict=True)
-        tar, non = (StratifiedCounts.of(*one) for one in of_classes)
-        return replace(found, tar=tar, non=non)

@@ -131,7 +131,8 @@ class Bands:
         starts = np.append(self.starts, self.costs.cells.n_cells)
         of_miss, of_rejected = (_rates(*one, self.places) for one in ((tar, below[0]), (non, below[1])))
         factors = [
-            np.ones(one.shape[1]) if part is None else own[part] for one, own in zip(below, self.factors, strict=True)
+            np.full(one.shape[1], stretch) if part is None else own[part]
+            for one, own, stretch in zip(below, self.factors, self.design.stretch.tolist(), strict=True)
         ]
         of_miss *= factors[0]
         of_rejected *= factors[1]
@@ -191,7 +192,7 @@ class Bands:
             spread = np.sqrt(misses * rejected)
             between = np.divide(-both, spread, out=np.zeros_like(both), where=spread > 0.0)
             parts = [
-                (RatePart(weight, rate, squares * self._factor(size.n_units), size),)
+                (RatePart(weight, rate, squares * self._factor(self.design.n_units), size),)
                 for weight, rate, squares, size in zip(
                     weights[name], self._error_rates(name).T, (misses, rejected), self.design.sizes, strict=True
                 )

@@ -68,7 +68,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
     without = WithoutGroups.of([figures[k] for k in minima], tar, non, costs) if is_wanted else None
     rows = counted.rows
     keep, is_kept = _are_kept(counted, about.n_units, len(figures), resampling.keep)
-    sums = ClassVariances([one.name for one in figures], design, n_units, tar.n_units if is_kept else None)
+    sums = ClassVariances([one.name for one in figures], design, tar.n_units if is_kept else None)
     n_alike = tar.n_alike if isinstance(tar, SingleCounts) else None
     keep_every = _kept_places(found, about.n_units, keep)
     bands = Bands(summary, found.curves, costs, keep_every=keep_every, without=without, design=design, factors=factors)

@@ -7,7 +7,6 @@ of two it is about the posterior of a target, of many about that of the class th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -190,27 +189,8 @@ def _cells(summary: Summary) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PosteriorOdds:
-    """Posterior log odds of the recognized class, of the trials of one class; ``a + b`` merges those of two parts.
-
-    Attributes
-    ----------
-    right, wrong : SortedClass
-        Of the trials that were recognized as what they are, and of the others.
-    """
-
-    right: SortedClass
-    wrong: SortedClass
-
-    def __add__(self, other: PosteriorOdds) -> PosteriorOdds:
-        """Those of the trials of both."""
-        merged = (SortedClass.merged([getattr(one, name) for one in (self, other)]) for name in ("right", "wrong"))
-        return PosteriorOdds(*merged)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class PooledOdds:
-    """The same of the trials of all classes, each with the weight of its class, in PAV blocks and in bins.
+    """Posterior log odds of the recognized class of all trials, with weights of classes, in PAV blocks and in bins.
 
     Attributes
     ----------
@@ -230,11 +210,8 @@ class PooledOdds:
     failed: FloatArray
 
     @classmethod
-    def of(cls, found: Sequence[PosteriorOdds], prior: FloatArray) -> PooledOdds:
-        """From those of each class, which weighs as the prior says."""
-        weights = [p / (one.right.total + one.wrong.total) for p, one in zip(prior.tolist(), found, strict=True)]
-        right = _together([one.right for one in found], weights)
-        wrong = _together([one.wrong for one in found], weights)
+    def of(cls, right: SortedClass, wrong: SortedClass) -> PooledOdds:
+        """From posterior log odds of trials that were recognized, and of the others, with the weights of classes."""
         table = CountTable.of(right, wrong)
         starts = pool(table.n_tar, table.n_non)
         n_right, n_wrong = (np.add.reduceat(counts, starts) for counts in (table.n_tar, table.n_non))
@@ -245,13 +222,6 @@ def reliability_of_classes(found: PooledOdds, prior: FloatArray) -> Reliability:
     """Of the posterior of the recognized class, by all trials."""
     observed, shares = found.n_right / (found.n_right + found.n_wrong), (found.happened, found.failed)
     return Reliability(tuple(prior.tolist()), expit(found.low), expit(found.high), observed, EDGES, *shares)
-
-
-def _together(parts: Sequence[SortedClass], weights: Sequence[float]) -> SortedClass:
-    """The trials of all classes, each with the weight of its class."""
-    scores = np.concatenate([one.scores for one in parts])
-    own = [np.ones(len(one.scores)) if one.weights is None else one.weights for one in parts]
-    return SortedClass.of(scores, np.concatenate([weight * each for weight, each in zip(weights, own, strict=True)]))
 
 
 def _in_bins(trials: SortedClass, shift: float = 0.0) -> FloatArray:

@@ -325,11 +325,8 @@ def evaluate_labelled(
     how: Any = {"tar_weights": tar_weights, "non_weights": non_weights, "tar_units": of_tar, "non_units": of_non}
     summary = summarize(tar, non, figures=TwoClassFigures.of(operating_points), **how)
     if asked.strata is not None and isinstance(summary.units, UnitTrials):
-        from deciban.evaluation.unit_trials import StratifiedTrials  # few ask for it
-
-        strata = asked.strata[is_target], asked.strata[~is_target]
-        held = StratifiedTrials.within(summary.units, strata, int(asked.strata.max(initial=0)) + 1)
-        summary = replace(summary, units=held)
+        strata, n_strata = (asked.strata[is_target], asked.strata[~is_target]), int(asked.strata.max(initial=0)) + 1
+        summary = replace(summary, units=replace(summary.units, strata=strata, n_strata=n_strata))
     return evaluation_of(summary, name=name, resampling=asked)
 
 

@@ -210,8 +210,9 @@ def interval(
             )
     if known.rates is not None:
         trials = replace(trials, of_cells=known.rates(trials, **at))
-    of_tar, of_non = (one * own.small_sample for one, own in zip(trials.influences(), trials.counts, strict=True))
-    variances = ClassVariances([figure], trials.design, trials.n_units)
+    each = zip(trials.influences(), trials.counts, trials.design.stretch.tolist(), strict=True)
+    of_tar, of_non = (one * (own.small_sample * stretch) for one, own, stretch in each)
+    variances = ClassVariances([figure], trials.design)
     variances.add(slice(None), of_tar[:, None], of_non[:, None], (of_tar + of_non)[:, None])
     rates = [] if known.weights is None else trials.rates(known.weights(trials, **at))
     of_scale: Any = {"scale": known.scale, "limits": known.limits}
@@ -256,10 +257,6 @@ class _Trials:
         if of_units[0].n_units < 2:
             raise InputError("tar_units, non_units: all trials are of one unit. An interval needs at least two.")
         return cls(value, costs, known.costs(costs, **at), (counts[0], counts[1]))
-
-    @property
-    def n_units(self) -> int:
-        return self.counts[0].n_units
 
     @property
     def design(self) -> ClusterDesign:

@@ -102,7 +102,7 @@ class ClassFigure:
         held_out : float, optional
             Sum of squares of the influences by decisions that were made without units.
         """
-        if self.is_refused or not design.has_enough(self.groups):
+        if self.is_refused or not design.has_enough(self.groups, self.most):
             return None
         corrected = None if self.shift is None else min(max(self.value + self.shift, self.limits[0]), self.limits[1])
         error = design.standard_error(float(spread.total) if held_out is None else held_out)
@@ -132,26 +132,20 @@ class AtHand:
     costs : ClassUnitTrials
     detectors : callable
         Each class against the rest, by the position of a prior of the rivals: log-likelihood ratios of these trials.
-    scored : ScoredClasses or None
-        The scores themselves; merged parts do not have them.
+    scored : ScoredClasses
+        The scores themselves.
     """
 
     costs: ClassUnitTrials
     detectors: Callable[[int], Detectors]
-    scored: ScoredClasses | None
+    scored: ScoredClasses
 
     @classmethod
     def of_summary(cls, summary: ClassSummary) -> AtHand:
-        """All trials of a summary with units."""
+        """All trials of a summary in memory, with units."""
         problems = summary.problems
-        assert summary.units is not None  # noqa: S101  # who asks has them
-
-        def detectors(at: int) -> Detectors:
-            found = problems.detectors(at)
-            assert isinstance(found, Detectors)  # noqa: S101  # a summary of counted problems has no units
-            return found
-
-        return cls(summary.units, detectors, problems.trials if isinstance(problems, InTurn) else None)
+        assert isinstance(problems, InTurn) and summary.units is not None  # noqa: S101, PT018  # who asks has them
+        return cls(summary.units, problems.detectors, problems.trials)
 
     @property
     def n_trials(self) -> int:
@@ -178,7 +172,7 @@ def axis_of(summary: ClassSummary) -> FloatArray:
 def curve_figures(
     llrs: ByClass, axis: FloatArray, values: FloatArray, trials: AtHand, p_out_of_set: float | None
 ) -> Iterator[ClassFigure]:
-    """What each trial costs at each place; nothing where a class is out of set and scores are gone in merged parts.
+    """What each trial costs at each place.
 
     Parameters
     ----------
@@ -192,8 +186,6 @@ def curve_figures(
     """
     thresholds, groups = -axis, Groups.apart(len(llrs.lengths))
     if p_out_of_set is not None:
-        if trials.scored is None:
-            return
         # A target is accepted from its critical prior on: at each place as if its negative were an llr.
         llrs = replace(llrs, values=-critical_priors_of(trials.scored, p_out_of_set))
         thresholds = -expit(axis)
@@ -430,13 +422,13 @@ def subset_figures(found: SubsetCosts | None, p_target: float, at_hand: AtHand) 
     Parameters
     ----------
     found : SubsetCosts or None
-        Nothing comes of none, and of merged parts.
+        Nothing comes of none.
     p_target : float
     at_hand : AtHand
         The trials.
     """
     trials = at_hand.scored
-    if found is None or len(found) == 1 or trials is None:
+    if found is None or len(found) == 1:
         return
     for word, at in (("hardest", int(np.argmax(found.value))), ("easiest", int(np.argmin(found.value)))):
         members = list(found.members(at))

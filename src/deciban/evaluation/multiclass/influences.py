@@ -32,7 +32,7 @@ from deciban.evaluation.multiclass.class_figures import (
     subset_figures,
 )
 from deciban.evaluation.multiclass.detector_costs import DetectorBands, DetectorInfluences
-from deciban.evaluation.multiclass.portions import pair_squares
+from deciban.evaluation.multiclass.portions import add_pairs
 from deciban.evaluation.multiclass.summands import InTurn
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling
@@ -49,7 +49,7 @@ _PRECISE = 1e-6
 
 
 def calibrated_without(summary: ClassSummary, found: ClassEvaluation, left_out: LeftOut) -> CalibratedWithout | None:
-    """Train without each group; None where infinite scores or a scale of 0 decide, or parts of trials are gone.
+    """Train without each group; None where infinite scores or a scale of 0 decide, or nothing was trained.
 
     Parameters
     ----------
@@ -194,7 +194,6 @@ def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampli
     add(detectors.points(), keep=of_all)
     gathered.add_costs(subset_figures(found.subsets, summary.figures.p_target[0], at_hand), means)
     if found.pairwise is not None:
-        for one, spread in pair_squares(summary, found.pairwise, means, design.effective, left_out):
-            gathered.add_known(one, spread)
+        add_pairs(gathered, summary, found.pairwise, means, left_out)
     drawn = None if replicates is None else replicates.bootstrap(gathered.estimates, gathered.still)
     return gathered.uncertainty(trials.units, summary, found, bands.rates, resampling.level, drawn)

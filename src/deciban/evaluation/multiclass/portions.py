@@ -7,6 +7,7 @@ of an evaluation that is known: what was best for all trials (maps, PAV blocks) 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -14,11 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import logit
 
-from deciban.core.classes.counts import Problems, min_cllr_costs, min_cllrs
-from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import Pav
-from deciban.core.resampling.class_sums import ClassMeans, Part, centred
-from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread
+from deciban.core.resampling.class_sums import ClassMeans, CostSums, Part, centre_of
+from deciban.core.resampling.clusters import ClusterDesign, Groups
 from deciban.core.resampling.intervals import ROUNDING, NothingSeen
 from deciban.core.resampling.rates import Scale
 from deciban.core.resampling.replicates import LeftOut
@@ -30,6 +29,7 @@ from deciban.evaluation.multiclass.class_figures import (
     AtHand,
     ClassFigure,
     ClassFigureCosts,
+    Gathered,
     rows_of_rates,
     subset_figures,
 )
@@ -42,48 +42,77 @@ from deciban.evaluation.multiclass.detector_costs import (
     effective_of,
 )
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.summands import ClassUnitTrials, Kept
+from deciban.evaluation.multiclass.summands import ClassUnitTrials, InTurn
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.optimism import shifts_of
 from deciban.evaluation.uncertainty import Figure
-from deciban.metrics import SortedScores
 from deciban.multiclass import PairwiseAnalysis
 from deciban.multiclass.tables import ByClass, Detectors, Pairs, ScoredClasses
 from deciban.types import FloatArray, IntArray
 
 PAIR_FIGURES = ("cllr", "min_cllr", "calibration_loss")
 
-_HELD = 1 << 16
-"""Scores from which no more groups are left out at once."""
+
+_PAIR_SUMS = 1 << 21
+"""Sums of costs by unit that pairs take at once."""
 
 
-def pair_squares(
-    summary: ClassSummary, found: PairwiseAnalysis, means: ClassMeans, seen: IntArray, left_out: LeftOut | None
-) -> Iterator[tuple[ClassFigure, Spread]]:
-    """Figures of pairs with the squares of the influences of all units.
+def add_pairs(
+    gathered: Gathered, summary: ClassSummary, found: PairwiseAnalysis, means: ClassMeans, left_out: LeftOut | None
+) -> None:
+    """Add the figures of pairs of trials in memory.
 
     Parameters
     ----------
+    gathered : Gathered
     summary : ClassSummary
         With units and pairs.
     found : PairwiseAnalysis
         Of this summary.
     means : ClassMeans
-    seen : (n_classes,) int array
-        Units that have trials of each class.
     left_out : LeftOut or None
         Possible groups of units, where minima are corrected.
     """
-    pairs = summary.problems.pairs()
+    pairs, design, n = summary.problems.pairs(), means.design, len(PAIR_FIGURES)
     assert isinstance(pairs, Pairs)  # noqa: S101  # they were analysed, and units are known of trials in memory only
-    for i, others in pairs.portions():
-        powers = _powers(pairs, means, i, others)
-        shifts = None if left_out is None else _shifts(pairs, left_out, found.min_cllr[i, others], i, others)
-        spreads = np.repeat(powers.reshape(4, -1).T, 2, axis=0)
-        for one, (both, fourth, own, theirs) in zip(
-            pair_figures(summary.classes, found, seen, i, others, shifts), spreads, strict=True
-        ):
-            yield one, Spread(both, fourth, np.array([own, theirs]), np.zeros(2), np.zeros(2))
+    leads, at_once = pairs.leads, max(_PAIR_SUMS // (n * design.n_pairs), 1)
+    for i in range(1, len(leads.lengths)):
+        for first in range(0, i, at_once):
+            others = np.arange(first, min(first + at_once, i))
+            pavs = {(i, j): pairs.scores(i, j).pav for j in others.tolist()}
+            parts = list(pair_parts(leads, pavs, {pair: n * k for k, pair in enumerate(pavs)}))
+            sums = CostSums.empty(centre_of(parts, means.block, (n * len(others), len(design.home))), design)
+            for part in parts:
+                sums.add(part, means.block)
+            shifts = None if left_out is None else _shifts(pairs, left_out, found.min_cllr[i, others], i, others)
+            figures = list(pair_figures(summary.classes, found, design.clusters.effective, i, others, shifts))
+            gathered.add(figures, sums, each=2)
+
+
+def pair_parts(
+    leads: ByClass, pavs: Mapping[tuple[int, int], Pav], rows: Mapping[tuple[int, int], int]
+) -> Iterator[Part]:
+    """Yield what the trials of each class cost in pairs, whose figures begin at these rows."""
+    of_class = defaultdict[int, list[tuple[int, int]]](list)
+    for (i, j), row in rows.items():
+        of_class[i].append((j, row))
+        of_class[j].append((i, row))
+    for k, own in enumerate(leads.slices):
+        if own.stop > own.start and of_class[k]:
+            first = np.array([row for _, row in of_class[k]])
+            places = (first[:, None] + np.arange(len(PAIR_FIGURES))).ravel()
+            costs = [_pair_costs(leads, k, j, pavs[max(k, j), min(k, j)]) for j, _ in of_class[k]]
+            yield Part(places, own, np.concatenate(costs))
+
+
+def _pair_costs(leads: ByClass, k: int, j: int, pav: Pav) -> FloatArray:
+    """What trials of a class cost where it is told from another one, (3, n_trials)."""
+    lead = leads.values[j, leads.slices[k]]
+    llr = pav.llr[block_of(pav, lead)] if k > j else -pav.llr[block_of(pav, -lead)]
+    act, least = softplus(-lead) / math.log(2), softplus(-llr) / math.log(2)
+    with np.errstate(invalid="ignore"):
+        costs = 0.5 * np.stack((act, least, act - least))
+    return np.asarray(np.where(np.isfinite(costs), costs, 0.0))
 
 
 def pair_figures(
@@ -117,91 +146,12 @@ def pair_figures(
 
 def _shifts(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: IntArray) -> FloatArray:
     """What to add to the least Cllr of a class and each of some others for new units."""
-    leads, parts = pairs.leads, []
-    n_trials = len(others) * leads.lengths[i] + leads.lengths[others].sum()
-    if leads.weights is None and (len(others) > 1 or n_trials * left_out.n_groups < _HELD):
-        return shifts_of(whole, _least_without(pairs, left_out, i, others), OF_MAPS)
+    parts = np.empty((left_out.n_groups, len(others)))
     for number in range(left_out.n_groups):
-        own, theirs = _rows(pairs, left_out, number, (i, int(others[0])))
-        scores = (leads.values[others[0], own], -leads.values[i, theirs])
-        counts = [None if leads.weights is None else leads.weights[some] for some in (own, theirs)]
-        both = (SortedClass.of(*one) for one in zip(scores, counts, strict=True))
-        parts.append(np.array([SortedScores.of_sorted(*both).recalibrated.cllr()]))
-    return shifts_of(whole, np.array(parts), OF_MAPS)
-
-
-def _least_without(pairs: Pairs, left_out: LeftOut, i: int, others: IntArray) -> FloatArray:
-    """The least Cllr of small pairs without each group, (n_groups, n_others): many problems at once."""
-    values, classes = pairs.leads.values, (i, *others.tolist())
-    scores: tuple[list[FloatArray], list[FloatArray]] = ([], [])
-    counts: tuple[list[int], list[int]] = ([], [])
-    found, n_held = list[FloatArray](), 0
-    for number in range(left_out.n_groups):
-        own, *theirs = _rows(pairs, left_out, number, classes)
-        scores[0].append(values[others][:, own].ravel())
-        scores[1].append(-values[i, np.concatenate(theirs)])
-        counts[0].extend([len(own)] * len(others))
-        counts[1].extend(map(len, theirs))
-        n_held += len(scores[0][-1]) + len(scores[1][-1])
-        if n_held > _HELD or number == left_out.n_groups - 1:
-            tar, non = (Problems(np.concatenate(s), np.array(n)) for s, n in zip(scores, counts, strict=True))
-            found.append(min_cllrs(tar, non))
-            n_held = 0
-            for one in (*scores, *counts):
-                one.clear()
-    return np.concatenate(found).reshape(-1, len(others))
-
-
-def _rows(pairs: Pairs, left_out: LeftOut, number: int, classes: Sequence[int]) -> list[IntArray]:
-    """Trials of some classes that have nothing to do with a group."""
-    places = [pairs.leads.slices[k] for k in classes]
-    stays = (np.logical_and.reduce([side[place] != number for side in left_out.sides]) for place in places)
-    return [np.flatnonzero(one) + place.start for one, place in zip(stays, places, strict=True)]
-
-
-def _powers(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> FloatArray:
-    """Return sums of powers for the figures of a class and each of some others, (4, n_others, n_figures).
-
-    Squares and fourth powers through both classes, squares through the class, and squares through the other one.
-    """
-    leads, places, n = pairs.leads, pairs.leads.slices, len(others)
-    own = np.arange(places[i].start, places[i].stop)
-    theirs = np.concatenate([np.arange(places[k].start, places[k].stop) for k in others.tolist()])
-    lengths = leads.lengths[others]
-    tar = Problems(leads.values[others, places[i]].ravel(), np.full(n, len(own)))
-    non = Problems(-leads.values[i, theirs], lengths)
-    best = _best_alone(pairs, tar, non, i, int(others[0])) if n == 1 else min_cllr_costs(tar, non)
-    found = []
-    for at, problem, act, least in (
-        (np.tile(own, n), tar.places, softplus(-tar.scores) / math.log(2), best[0]),
-        (theirs, non.places, softplus(non.scores) / math.log(2), best[1]),
-    ):
-        begins = np.flatnonzero(
-            (np.diff(problem, prepend=-1) != 0) | (np.diff(means.block.stratum[at], prepend=-1) != 0)
-        )
-        with np.errstate(invalid="ignore"):
-            costs = 0.5 * np.stack((act, least, act - least))
-        found.append(centred(np.where(np.isfinite(costs), costs, 0.0), means.share[at], begins))
-    trials, problem, first = (
-        np.concatenate((np.tile(own, n), theirs)),
-        np.concatenate((tar.places, non.places)),
-        n * len(own),
-    )
-    values = np.concatenate(found, axis=1)
-    parts = (slice(None), slice(0, first), slice(first, None))
-    both, own, other = (
-        np.stack([means.powers_apart(row[some], problem[some], n, trials[some]) for row in values], axis=-1)
-        for some in parts
-    )
-    return np.stack((*both, own[0], other[0]))
-
-
-def _best_alone(pairs: Pairs, tar: Problems, non: Problems, i: int, j: int) -> tuple[FloatArray, FloatArray]:
-    """Costs after the best recalibration, of two classes that are large or have weights."""
-    weights = [pairs.leads.weights_of(pairs.leads.slices[k]) for k in (i, j)]
-    pav = SortedScores.of_sorted(SortedClass.of(tar.scores, weights[0]), SortedClass.of(non.scores, weights[1])).pav
-    of_tar, of_non = (pav.llr[block_of(pav, one)] for one in (tar.scores, non.scores))
-    return softplus(-of_tar) / math.log(2), softplus(of_non) / math.log(2)
+        stays = left_out.stays(number) > 0.0
+        rows = [np.flatnonzero(stays[own]) + own.start for own in pairs.leads.slices]
+        parts[number] = [pairs.scores(i, j, rows).recalibrated.cllr() for j in others.tolist()]
+    return shifts_of(whole, parts, OF_MAPS)
 
 
 Portion: TypeAlias = tuple[str, int]
@@ -251,7 +201,7 @@ class Portions:
                 for at, (own, rivals) in enumerate(zip(places, figures.rivals(len(summary.classes)), strict=True))
             )
         )
-        bare = replace(summary, problems=Kept((), None), posterior_odds=(), accepted=None, whole=None)
+        bare = replace(summary, problems=InTurn.empty(summary.classes), counted_odds=None, accepted=None, whole=None)
         return cls(bare, found, design, bests, pavs if found.pairwise is not None else {})
 
     @property
@@ -313,7 +263,8 @@ class Portions:
             yield from self._rates(begins[RATES, 0], at_hand)
         of_pairs = {at: begin for (what, at), begin in begins.items() if what == PAIRS}
         if of_pairs:
-            yield from self._pairs(of_pairs, at_hand)
+            rows = {(i, j): begin + len(PAIR_FIGURES) * j for i, begin in of_pairs.items() for j in range(i)}
+            yield from pair_parts(Pairs.of(at_hand.scored).leads, self.pavs, rows)
 
     def _with_costs(self, names: Sequence[Portion], at_hand: AtHand) -> dict[Portion, list[ClassFigure]]:
         """The finite figures of all classes, and of detectors, with their costs."""
@@ -337,27 +288,6 @@ class Portions:
     def _rates(self, begin: int, at_hand: AtHand) -> Iterator[Part]:
         rows = np.stack(list(ClassFigureCosts(self.found, at_hand.costs, self.design).rate_rows()))
         yield Part(begin + np.arange(len(rows)), slice(0, at_hand.n_trials), rows)
-
-    def _pairs(self, begins: Mapping[int, int], at_hand: AtHand) -> Iterator[Part]:
-        assert at_hand.scored is not None  # noqa: S101  # blocks have their scores
-        leads = Pairs.of(at_hand.scored).leads
-        for k, own in enumerate(leads.slices):
-            if own.stop == own.start:
-                continue
-            others = [j for j in range(k) if k in begins] + [i for i in begins if i > k]
-            if others:
-                first = [begins[max(k, j)] + min(k, j) * len(PAIR_FIGURES) for j in others]
-                places = (np.array(first)[:, None] + np.arange(len(PAIR_FIGURES))).ravel()
-                yield Part(places, own, np.concatenate([self._pair(leads, k, j, own) for j in others]))
-
-    def _pair(self, leads: ByClass, k: int, j: int, own: slice) -> FloatArray:
-        """What trials of a class cost where it is told from another one, (3, n_trials)."""
-        lead, pav = leads.values[j, own], self.pavs[max(k, j), min(k, j)]
-        llr = pav.llr[block_of(pav, lead)] if k > j else -pav.llr[block_of(pav, -lead)]
-        act, least = softplus(-lead) / math.log(2), softplus(-llr) / math.log(2)
-        with np.errstate(invalid="ignore"):
-            costs = 0.5 * np.stack((act, least, act - least))
-        return np.asarray(np.where(np.isfinite(costs), costs, 0.0))
 
 
 def _finite(figures: Sequence[ClassFigure]) -> list[ClassFigure]:

@@ -22,29 +22,28 @@ from deciban.core.rules.proper import softplus
 from deciban.core.training.sums import Sums
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.figures import ClassFigures
-from deciban.evaluation.reliability import PLACES, PosteriorOdds
+from deciban.evaluation.reliability import PLACES, PooledOdds
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import ByClass, Detectors, Pairs, ScoredClasses
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
 
-def posterior_odds(trials: ScoredClasses, prior: FloatArray) -> tuple[PosteriorOdds, ...]:
-    """Of the trials of each class, posterior log odds of the recognized class against all others together.
+def pooled_odds(trials: ScoredClasses, prior: FloatArray) -> PooledOdds:
+    """Return posterior log odds of the recognized class against all others together, of all trials that count.
 
     Parameters
     ----------
     trials : ScoredClasses
-        A part may lack classes.
+        Each class has some, and weighs as the prior has it.
     prior : (n_classes,) array
         Positive.
     """
     sure, right = trial_odds(trials, prior)
-    found = []
-    for k in range(trials.n_classes):
-        own = trials.rows(k)
-        parts = (own[right[own]], own[~right[own]])
-        found.append(PosteriorOdds(*(SortedClass.of(sure[rows], trials.weights_of(rows)) for rows in parts)))
-    return tuple(found)
+    rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
+    weight, own = (prior / trials.totals())[trials.label[rows]], trials.weights_of(rows)
+    weight = weight if own is None else weight * own
+    parts = (np.flatnonzero(some) for some in (right[rows], ~right[rows]))
+    return PooledOdds.of(*(SortedClass.of(sure[rows[some]], weight[some]) for some in parts))
 
 
 def trial_odds(trials: ScoredClasses, prior: FloatArray) -> tuple[FloatArray, BoolArray]:

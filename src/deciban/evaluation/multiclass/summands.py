@@ -12,7 +12,7 @@ from scipy.special import expit, logit, logsumexp
 from deciban._validate.arrays import all_finite
 from deciban._validate.probabilities import like_posteriors
 from deciban.core.classes.certainty import ruled_out
-from deciban.core.classes.counts import chosen, ordered_by_class
+from deciban.core.classes.counts import chosen
 from deciban.core.classes.loglik import are_alike, relative
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.class_sums import ClassMeans
@@ -100,7 +100,7 @@ def _wrong(trials: ScoredClasses) -> tuple[int, tuple[int, int] | None]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InTurn:
-    """Problems of all trials: each is made when it is asked for and goes when it has been used.
+    """Problems of trials in memory: each is made when it is asked for and goes when it has been used.
 
     Attributes
     ----------
@@ -108,11 +108,24 @@ class InTurn:
     rivals : tuple of (n_classes,) arrays
         Priors of the detectors: one for all points, or one for each where a class is out of set.
     has_pairs : bool
+    units : TrialUnits or None
+        Of the trials in their order.
+    stratum : (n_trials,) int array or None
+        What has a mean of its own, ascending within each class; None if this is the class.
     """
 
     trials: ScoredClasses
     rivals: tuple[FloatArray, ...]
     has_pairs: bool
+    units: TrialUnits | None = None
+    stratum: IntArray | None = None
+
+    @classmethod
+    def empty(cls, classes: tuple[str, ...]) -> InTurn:
+        """Return those of no trial."""
+        return cls(
+            ScoredClasses(np.zeros((0, len(classes))), np.zeros(0, np.int64), None, classes), (), has_pairs=False
+        )
 
     def detectors(self, at: int) -> Detectors:
         """Each class against the rest, by one of the priors."""
@@ -122,40 +135,32 @@ class InTurn:
         """Each class against each other one, if that is asked for."""
         return Pairs.of(self.trials) if self.has_pairs else None
 
-    def kept(self) -> Kept:
-        """All problems at once."""
-        return Kept(tuple(map(self.detectors, range(len(self.rivals)))), self.pairs())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Kept:
-    """Problems of a part of the trials, all held until the other parts come."""
-
-    every: tuple[Detectors, ...]
-    all_pairs: Pairs | None
-
-    def detectors(self, at: int) -> Detectors:
-        """Each class against the rest, by one of the priors."""
-        return self.every[at]
-
-    def pairs(self) -> Pairs | None:
-        """Each class against each other one, if that is asked for."""
-        return self.all_pairs
-
-    def kept(self) -> Kept:
-        """All problems at once."""
-        return self
-
     @classmethod
-    def merged(cls, parts: Sequence[InTurn | Kept]) -> Kept:
-        """The problems of the trials of all parts."""
-        kept = [part.kept() for part in parts]
-        pairs = [part.all_pairs for part in kept if part.all_pairs is not None]
-        every = zip(*(part.every for part in kept), strict=True)
-        return cls(tuple(map(Detectors.merged, every)), Pairs.merged(pairs) if pairs else None)
+    def merged(cls, parts: Sequence[InTurn]) -> InTurn:
+        """The problems of the trials of all parts, of which none has strata.
+
+        Raises
+        ------
+        InputError
+            If units are known of some parts only.
+        """
+        all_trials, known = [part.trials for part in parts], [part.units for part in parts if part.units is not None]
+        if known and len(known) < len(parts):
+            raise InputError(
+                "summaries: units are known of some, not of others. Name the units of all parts, or of none."
+            )
+        weights = None
+        if any(one.weights is not None for one in all_trials):
+            own = (np.ones(len(one.label), np.int64) if one.weights is None else one.weights for one in all_trials)
+            weights = np.concatenate(list(own))
+        loglik, label = (np.concatenate([getattr(one, name) for one in all_trials]) for name in ("loglik", "label"))
+        units = joined_units(merged_units(known)) if known else None
+        return replace(
+            parts[0], trials=replace(all_trials[0], loglik=loglik, label=label, weights=weights), units=units
+        )
 
 
-Problems: TypeAlias = InTurn | Kept | CountedProblems
+Problems: TypeAlias = InTurn | CountedProblems
 """How a summary has them."""
 
 
@@ -238,8 +243,7 @@ class ClassUnitTrials:
         Position of what has a mean of its own: the class, or of a group of classes each of these.
     units : TrialUnits
     least : (n_trials,) array or None
-        Logarithmic cost after the best scale and offsets, at the flat prior; None where only parts of the trials were
-        at hand.
+        Logarithmic cost after the best scale and offsets, at the flat prior; None where these were not trained.
     """
 
     costs: ByClass
@@ -287,27 +291,6 @@ class ClassUnitTrials:
         by_class = ByClass(costs, np.array([len(one) for one in rows]), trials.weights_of(order))
         own = by_class.label if stratum is None else stratum[order]
         return cls(by_class, own, units.take(order), least)
-
-    @classmethod
-    def merged(cls, parts: Sequence[ClassUnitTrials | None]) -> ClassUnitTrials | None:
-        """All trials of all parts; a unit may have trials in several.
-
-        Raises
-        ------
-        InputError
-            If units are known of some parts only.
-        """
-        known = [part for part in parts if part is not None]
-        if not known:
-            return None
-        if len(known) < len(parts):
-            raise InputError(
-                "summaries: units are known of some, not of others. Name the units of all parts, or of none."
-            )
-        order = ordered_by_class(np.concatenate([part.costs.label for part in known]), len(known[0].costs.lengths))
-        units = joined_units(merged_units([part.units for part in known]))
-        stratum = np.concatenate([part.stratum for part in known])[order]
-        return cls(ByClass.merged([part.costs for part in known]), stratum, units.take(order))
 
     def means(self) -> ClassMeans:
         """What the influences of units are made of."""

@@ -10,6 +10,7 @@ import functools
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -24,9 +25,9 @@ from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
 from deciban.evaluation.multiclass.decided_at import DecidedAt
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
-from deciban.evaluation.multiclass.problem_sums import CountedProblems, posterior_odds
-from deciban.evaluation.multiclass.summands import ClassUnitTrials, InTurn, Kept, Problems, ScoreChecks, units_of_trials
-from deciban.evaluation.reliability import PooledOdds, PosteriorOdds
+from deciban.evaluation.multiclass.problem_sums import pooled_odds
+from deciban.evaluation.multiclass.summands import ClassUnitTrials, InTurn, Problems, ScoreChecks, units_of_trials
+from deciban.evaluation.reliability import PooledOdds
 from deciban.multiclass.analysis import SubsetCosts, subset_c_avg_of
 from deciban.multiclass.costs import mixed, quadratic_costs, surprises
 from deciban.multiclass.decision_errors import confusion_of
@@ -90,19 +91,16 @@ class ClassSummary:
         Costs of each class: the logarithmic one at the prior and at the flat prior, in nats, and the quadratic one.
     confusion : (n_classes, n_classes) array
         Decisions at the prior.
-    problems : InTurn, Kept or CountedProblems
-        Each class against the rest, and pairs. They are kept only where parts may be merged, and counted by passes of
-        their own where trials do not fit in memory.
+    problems : InTurn or CountedProblems
+        Each class against the rest, and pairs; counted by passes of their own where trials do not fit in memory.
     accepted : (n_priors, n_targets, n_classes) array or None
         Trials accepted at the points and at the priors of the curve, where a class is out of set.
     checks : ScoreChecks
         What the scores look like.
-    posterior_odds : tuple of PosteriorOdds, or PooledOdds
-        Of each class, posteriors of the recognized class at the prior; of all together where problems are counted.
+    counted_odds : PooledOdds or None
+        Posteriors of the recognized class at the prior, where problems are counted.
     is_weighted : bool
     whole : WholeOnly or None
-    units : ClassUnitTrials or None
-        What trials cost, with the speakers or other units that they share, where these are known.
     decided : DecidedAt or None
         Decisions as the prior of one class changes; None of many classes.
     """
@@ -119,10 +117,9 @@ class ClassSummary:
     problems: Problems
     accepted: CountArray | None
     checks: ScoreChecks
-    posterior_odds: tuple[PosteriorOdds, ...] | PooledOdds
+    counted_odds: PooledOdds | None
     is_weighted: bool
     whole: WholeOnly | None = None
-    units: ClassUnitTrials | None = None
     decided: DecidedAt | None = None
 
     @classmethod
@@ -157,11 +154,8 @@ class ClassSummary:
                 drawn_of(trials),
                 _capacity(trials, calibration) if figures.capacity else None,
             )
-        in_turn = InTurn(trials, figures.rivals(len(classes)), not figures.why_no_pairs(len(classes)))
-        with_units = None
-        if units is not None:
-            best = None if all_at_once is None else all_at_once.calibration
-            with_units = ClassUnitTrials.of(trials, prior, units, stratum=stratum, calibration=best)
+        has_pairs = not figures.why_no_pairs(len(classes))
+        in_turn = InTurn(trials, figures.rivals(len(classes)), has_pairs, units, stratum)
         return cls(
             figures=figures,
             classes=classes,
@@ -172,13 +166,12 @@ class ClassSummary:
             flat_surprise=flat_surprise,
             quadratic=quadratic_costs(trials, prior),
             confusion=confusion_of(trials, prior),
-            problems=Kept((), None) if only_sums else in_turn if whole else in_turn.kept(),
+            problems=InTurn.empty(classes) if only_sums else in_turn,
             accepted=None if out_of_set is None else _accepted(trials, figures, out_of_set),
             checks=ScoreChecks.of(trials),
-            posterior_odds=() if only_sums else posterior_odds(trials, prior),
+            counted_odds=None,
             is_weighted=trials.weights is not None,
             whole=all_at_once,
-            units=with_units,
             decided=DecidedAt.of(trials, prior),
         )
 
@@ -190,8 +183,33 @@ class ClassSummary:
     @property
     def pooled_odds(self) -> PooledOdds:
         """Posteriors of the recognized class of all trials together."""
-        odds = self.posterior_odds
-        return odds if isinstance(odds, PooledOdds) else PooledOdds.of(odds, self.prior)
+        if self.counted_odds is not None:
+            return self.counted_odds
+        return pooled_odds(self.in_turn.trials, self.prior)
+
+    @property
+    def in_turn(self) -> InTurn:
+        """The problems of trials in memory.
+
+        Raises
+        ------
+        InputError
+            If they were counted.
+        """
+        if isinstance(self.problems, InTurn):
+            return self.problems
+        raise InputError(
+            "summaries: one is of trials whose detectors were counted, and no longer adds up. Merge first."
+        )
+
+    @cached_property
+    def units(self) -> ClassUnitTrials | None:
+        """What trials cost, with the speakers or other units that they share; None where these are not known."""
+        known = self.problems
+        if not isinstance(known, InTurn) or known.units is None:
+            return None
+        best = None if self.whole is None else self.whole.calibration
+        return ClassUnitTrials.of(known.trials, self.prior, known.units, stratum=known.stratum, calibration=best)
 
     def __add__(self, other: object) -> ClassSummary:
         return merged_classes([self, other]) if isinstance(other, ClassSummary) else NotImplemented
@@ -295,28 +313,13 @@ def merged_classes(summaries: Iterable[ClassSummary]) -> ClassSummary:
         flat_surprise=_sums(all_of(lambda part: part.flat_surprise)),
         quadratic=_sums(all_of(lambda part: part.quadratic)),
         confusion=_total(all_of(lambda part: part.confusion)),
-        problems=Kept.merged(all_of(_mergeable)),
+        problems=InTurn.merged(all_of(lambda part: part.in_turn)),
         accepted=None if first.accepted is None else _total([x for x in all_of(lambda p: p.accepted) if x is not None]),
         checks=functools.reduce(ScoreChecks.__add__, all_of(lambda part: part.checks)),
-        posterior_odds=_sums(all_of(lambda part: _by_class(part.posterior_odds))),
         is_weighted=any(part.is_weighted for part in parts),
         whole=None,
-        units=ClassUnitTrials.merged(all_of(lambda part: part.units)),
         decided=_decided(all_of(lambda part: part.decided)),
     )
-
-
-def _mergeable(part: ClassSummary) -> InTurn | Kept:
-    if isinstance(part.problems, CountedProblems):
-        raise InputError(
-            "summaries: one is of trials whose detectors were counted, and no longer adds up. Merge first."
-        )
-    return part.problems
-
-
-def _by_class(odds: tuple[PosteriorOdds, ...] | PooledOdds) -> tuple[PosteriorOdds, ...]:
-    assert not isinstance(odds, PooledOdds)  # noqa: S101  # they go with problems that are counted
-    return odds
 
 
 def _decided(parts: Sequence[DecidedAt | None]) -> DecidedAt | None:
