@@ -18,6 +18,7 @@ from deciban.core.resampling.linearised import UnitChanges
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError, warn
+from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.models.labelled import Labelled
 from deciban.models.loading import model_of
@@ -30,10 +31,6 @@ from deciban.types import CountArray, FloatArray
 
 _CUTS = np.arange((1 << 16) + 1) / (1 << 10)
 """From 0 to 64: beyond that no bound lies, as not even 10^27 trials would allow it."""
-
-
-_BYTES_PER_SCORE = 64
-"""What a score takes that is kept, with its weight and what sorting needs."""
 
 
 def upper_bound(tar: SortedClass, non: SortedClass, amount: float) -> float:
@@ -89,7 +86,7 @@ def upper_bound_of_source(data: SourceTrials, amount: float, *, sign: int) -> fl
     is_there = counts[:, 1:-1].any(axis=0)
     least = rates.crossing(above[0, 1:-1], above[1, :-2])
     for at in np.flatnonzero(is_there & (least < _CUTS[1:])).tolist():
-        kept: _Kept = data.look(partial(_kept, sign, at, _most(data)))
+        kept: _Kept = data.look(partial(_kept, sign, at, rows_that_fit(data.memory, Cost.LLR)))
         begin = float(np.max(high[:at], initial=0.0))
         found = _first_in(kept, rates, above[:, at + 1], begin)
         if found is not None:
@@ -97,10 +94,6 @@ def upper_bound_of_source(data: SourceTrials, amount: float, *, sign: int) -> fl
     # No bound lies beyond the last cut, so that the next llr is beyond it, too.
     rest = rates.crossing(above[0, -2], above[1, -2])
     return max(float(rest), float(np.max(high, initial=0.0)))
-
-
-def _most(data: SourceTrials) -> int:
-    return max(data.memory // _BYTES_PER_SCORE, 1)
 
 
 def _first_in(kept: _Kept, rates: Rates, above: FloatArray, begin: float) -> float | None:
@@ -165,10 +158,8 @@ class _Kept:
         of_tar, of_non = ((*a, *b) for a, b in zip(self.weights, other.weights, strict=True))
         n = sum(len(one) for one in (*tar, *non))
         if n > self.most:
-            raise InputError(
-                f"scores: {n:,} llrs and more lie within a thousandth of each other where the bound may be, more than "
-                "the memory holds. Allow more (memory=, --memory)."
-            )
+            what = f"scores: {n:,} llrs and more lie within a thousandth of each other where the bound may be"
+            raise memory_error(f"{what}, and all of them are kept")
         return _Kept((tar, non), (of_tar, of_non), self.most)
 
 

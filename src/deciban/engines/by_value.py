@@ -16,7 +16,7 @@ from deciban.core.ranks.value_counts import ValueCounts, expected_bytes
 from deciban.engines.sorting import Adding, Ascending, Sums
 from deciban.engines.threads import in_threads
 from deciban.evaluation.summary import Summary, TwoClassFigures
-from deciban.io.memory import give_back
+from deciban.memory import give_back
 from deciban.trials.joining.join import require_two_classes
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource, Wanted

@@ -26,7 +26,7 @@ from deciban.engines.counting import N_SAMPLED, OF_EACH_SAMPLED, SortRoom, row_s
 from deciban.engines.sorting import Ranges, SortedFiles
 from deciban.engines.threads import in_threads
 from deciban.evaluation.multiclass.problem_sums import Asked, rival_shares, trial_odds
-from deciban.io.memory import give_back
+from deciban.memory import give_back
 from deciban.multiclass.tables import Detectors, Pairs, ScoredClasses
 from deciban.trials.passes import Engine, Work
 from deciban.trials.sources import Piece, ShardSource, Wanted
@@ -77,22 +77,25 @@ class SystemScores(NamedTuple):
     classes : tuple of str
     has_weights : bool
         Whether trials have weights.
+    most : int
+        Trials in a block.
     """
 
     system: int
     classes: tuple[str, ...]
     has_weights: bool
+    most: int
 
     @classmethod
-    def of(cls, source: ShardSource, system: int) -> SystemScores:
-        """Return the scores of a system."""
-        return cls(system, source.classes, source.has_weights)
+    def of(cls, source: ShardSource, system: int, most: int = _NUMBERS) -> SystemScores:
+        """Return the scores of a system, of which blocks have at most so many trials."""
+        return cls(system, source.classes, source.has_weights, max(min(most, _NUMBERS // len(source.classes)), 1))
 
     def blocks(self, piece: Piece, *, units: bool = False) -> Iterator[TrialBlock]:
         """Read the trials of a piece in blocks; within a block they are sorted by stratum if strata are not classes."""
         chunk = piece.read(Wanted((self.system,), truth=True, weight=self.has_weights, units=units))
         assert chunk.truth is not None  # noqa: S101  # it was asked for
-        loglik, step, stratum = chunk.scores[0], max(_NUMBERS // len(self.classes), 1), chunk.stratum
+        loglik, step, stratum = chunk.scores[0], self.most, chunk.stratum
         for first in range(0, len(loglik), step):
             rows: Any = slice(first, first + step)
             if stratum is not None:

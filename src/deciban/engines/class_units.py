@@ -16,7 +16,6 @@ from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.replicates import BLOCK, poisson_weights
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.engines.class_problems import SystemScores, TrialBlock
-from deciban.errors import InputError
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.bootstrap import Bootstrap
 from deciban.evaluation.multiclass.class_figures import CURVE, MOST_KEPT, AtHand, Gathered, axis_of, keeps_curve
@@ -27,6 +26,7 @@ from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
+from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.multiclass.tables import Detectors, ScoredClasses
 from deciban.trials.passes import Engine, Locked, Work
 from deciban.trials.sources import Piece, ShardSource
@@ -457,6 +457,10 @@ class UnitSums:
         return UnitSums(self.weights + other.weights, self.some + other.some)
 
 
+_FEWEST_ROWS = 1 << 12
+"""Trials whose influences are computed at once, however little memory there is."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Asked:
     """What a pass over trials needs to sum up influences."""
@@ -497,11 +501,11 @@ class InfluenceTally(Locked, Work):
                 at_hand = at_hand_of(block, asked.portions, asked.who)
                 if not at_hand.n_trials:
                     continue
-                parts, costs = list(asked.portions.parts(asked.begins, at_hand)), at_hand.costs
+                costs = at_hand.costs
                 units = None if asked.who.keys is None else costs.units
                 whole = Block(costs.stratum, costs.costs.weights, units)
-                with self.lock:
-                    for part in parts:
+                for part in asked.portions.parts(asked.begins, at_hand):
+                    with self.lock:
                         self.sums.add(part, whole)
 
     def __add__(self, other: Self) -> Self:
@@ -583,11 +587,9 @@ class InfluencesInPieces:
         for name in portions.names:
             size = _bytes_of(portions.size(name), design)
             if size > self.memory:
-                raise InputError(
-                    f"units: {len(self.who.units.keys):,} of them, and sums of the influences of each take "
-                    f"{size / 1e6:,.0f} MB, where {self.memory / 1e6:,.0f} MB are allowed. Allow more (memory=, "
-                    "--memory), or take every segment for a unit (leave --units out)."
-                )
+                what = f"units: there are {len(self.who.units.keys):,}, and influences are added up for each"
+                way = "take every segment for a unit (leave --units out)"
+                raise memory_error(what, needed=size, given=self.memory, way=way)
             if some and taken + size > room:
                 yield some
                 some, taken = [], 0
@@ -606,7 +608,9 @@ class InfluencesInPieces:
         design = gathered.design
         few = Block(at_hand.costs.stratum, None, None)
         centre = centre_of(list(portions.parts(begins, at_hand)), few, (n_figures, len(self.who.home)))
-        given = SystemScores.of(self.source, self.system)
+        of_row, threads = Cost.INFLUENCE * n_figures, self.engine.n_at_once
+        most = rows_that_fit(self.memory / 4, of_row, at_once=threads, fewest=_FEWEST_ROWS)
+        given = SystemScores.of(self.source, self.system, most)
         asked = _Asked(given, self.who, portions, begins, centre, design)
         tally = self.engine.run(InfluenceTally(asked), self.source.pieces)
         for name, begin in begins.items():

@@ -12,20 +12,17 @@ import numpy as np
 
 from deciban._files import ScratchFolder
 from deciban.core.ranks.counts import SortedClass, whole_if_possible
-from deciban.engines.sorting import BYTES_PER_GROUPED, Ascending, Ranges, SortedFiles, borders_of
+from deciban.engines.sorting import Ascending, Ranges, SortedFiles, borders_of
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.evaluation.two_class import evaluation_of
 from deciban.evaluation.unit_trials import Resampling, TrialsByUnit
-from deciban.io.memory import give_back
+from deciban.memory import Cost, give_back, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes
 from deciban.trials.passes import Engine
 from deciban.trials.sources import Piece, ShardSource, Wanted
 from deciban.types import FloatArray, ScoreArray
-
-_BYTES_PER_HELD = {False: 80, True: 160}
-"""What a trial takes that is sorted and evaluated in memory, without weights and with them."""
 
 _TIMES_SORTED = {False: 2, True: 8}
 """How often its size a range takes while it is sorted."""
@@ -74,7 +71,7 @@ def summarize_shards(
     asked, kind = figures or TwoClassFigures(), np.dtype(np.float64 if source.is_double else np.float32)
     work = Ascending(system, kind)
     work.rows_per_batch = rows_at_once(source, engine, memory)
-    if source.n_rows * _BYTES_PER_HELD[source.has_weights] <= memory:
+    if source.n_rows <= rows_that_fit(memory, Cost.HELD_WEIGHTED if source.has_weights else Cost.HELD):
         return _held(source, engine, work, asked)
     from deciban.engines.by_value import summarize_by_value
 
@@ -84,7 +81,9 @@ def summarize_shards(
 
 def rows_at_once(source: ShardSource, engine: Engine, memory: int) -> int:
     """How many rows a thread sorts at once: all of them take a quarter of the memory, if pieces allow it."""
-    return int(np.clip(memory // (4 * engine.n_at_once * source.bytes_per_row()), _FEWEST_ROWS, _MOST_ROWS))
+    return rows_that_fit(
+        memory / 4, source.bytes_per_row(), at_once=engine.n_at_once, fewest=_FEWEST_ROWS, most=_MOST_ROWS
+    )
 
 
 def _held(source: ShardSource, engine: Engine, work: Ascending, figures: TwoClassFigures) -> Summary:
@@ -146,12 +145,12 @@ class SortRoom:
     def most(self, kind: Any, *, has_weights: bool) -> int:
         """Trials that a range may have."""
         size = row_size(kind, has_weights=has_weights) * _TIMES_SORTED[has_weights]
-        return max(self.memory // (2 * self.n_threads * size), 1)
+        return rows_that_fit(self.memory / 2, size, at_once=self.n_threads)
 
     @property
     def step(self) -> int:
         """Trials of which groups are made at once."""
-        return self.memory // (2 * self.n_threads * BYTES_PER_GROUPED)
+        return rows_that_fit(self.memory / 2, Cost.GROUPED, at_once=self.n_threads)
 
     def ranges(self, path: Path, sample: ScoreArray, n_trials: float, *, has_weights: bool) -> Ranges:
         """Empty files of ranges that a sample of the scores separates."""

@@ -40,9 +40,6 @@ _MOST_RANGES = 100
 _FEWEST_STEP, _MOST_STEP = 1 << 12, 1 << 18
 """Trials of which groups are made at once."""
 
-BYTES_PER_GROUPED = 400
-"""What each of these takes."""
-
 _AT_ONCE = 1 << 20
 """Scores that are read at once of a file that is split, or copied."""
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import DecibanWarning, InputError, warn
+from deciban.memory import memory_error
 from deciban.models.model import Model, Uncertainty
 from deciban.models.uncertainty import Bounds, JackknifeMaps, ParameterCovariance
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
@@ -210,10 +211,8 @@ class ScoreModel(Model):
         FormatError, OSError, InputError
             As reading and `fit`; or if models of this kind need all trials in memory.
         """
-        raise InputError(
-            f"{type(self).__name__}: needs all trials in memory, and {source.name} is read in pieces. Allow more "
-            "memory (memory=, --memory), or train on a sample of these trials."
-        )
+        what = f"{type(self).__name__}: needs all trials in memory, and {source.name} is read in pieces"
+        raise memory_error(what, way="train on a sample of these trials")
 
     @abstractmethod
     def transform(self, *args: Any, **kwargs: Any) -> FloatArray:

@@ -16,18 +16,13 @@ import numpy as np
 
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError
+from deciban.memory import Cost
 from deciban.messages import Message
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit
 
 if TYPE_CHECKING:  # which need Arrow, and are made above
     from deciban.trials.joining.matching import JoinReport
     from deciban.trials.lists import Trials
-
-_BYTES_BESIDE = 4
-"""What labels of a row take, as they are read and as they are told apart."""
-
-_TIMES = {False: 5, True: 8}
-"""How often what its scores take: a single one is sorted, of several that are put beside each other more is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,7 +420,8 @@ class ShardSource:
         24
         """
         n_numbers, n_bytes = n_systems * max(len(self.classes), 1), 8 if self.is_double else 4
-        return _BYTES_BESIDE + _TIMES[n_numbers > 1] * n_numbers * n_bytes
+        copies = Cost.COPIES_OF_ONE if n_numbers == 1 else Cost.COPIES_OF_SEVERAL
+        return Cost.LABEL + copies * n_numbers * n_bytes + (Cost.WEIGHT if self.has_weights else 0)
 
 
 def _of_system(system: int, piece: Piece, wanted: Wanted) -> Chunk:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -31,7 +30,8 @@ from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import ScoreChecks
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.unit_trials import Resampling
-from deciban.io.memory import LIBRARIES, memory_of
+from deciban.io.memory import memory_of
+from deciban.memory import memory_error
 from deciban.models.sources import SourceClasses
 from deciban.multiclass.costs import mixed
 from deciban.multiclass.infimum import Best, CalibratedTrials, CalibrationLimits, OpenTrials, Step, given_up, no_worse
@@ -277,11 +277,5 @@ def _refuse_optimism(source: ShardSource, options: Options) -> None:
     """
     if not (options.how_sure.intervals and options.how_sure.optimism):
         return
-    needed = memory_of(source.paths)
-    amount = (
-        f", which take {math.ceil((needed + LIBRARIES) / 1e6):,} MB with Python and its libraries" if needed else ""
-    )
-    raise InputError(
-        f"optimism: corrected minima of multiclass evaluations need all {source.n_rows:,} segments in memory{amount}. "
-        "Allow that (memory=, --memory), or leave it out."
-    )
+    what = f"optimism: corrected minima of multiclass evaluations need all {source.n_rows:,} segments in memory"
+    raise memory_error(what, needed=memory_of(source.paths) or None, way="leave it out")
