@@ -28,28 +28,23 @@ from deciban.engines.units import UnitsInPieces, trials_of
 from deciban.evaluation.unit_trials import N_GROUPS, TrialsInCells
 from deciban.messages import Message
 from deciban.metrics import SortedScores
-from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.passes import Engine, Work
 from deciban.trials.sources import Piece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, TargetPairs, counting
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 
-class TrialSurvey(Locked, Work):
+class TrialSurvey(Work):
     """How many trials of each class count, their weights, and their keys, if few enough to be dealt out to groups."""
 
     words = "looking at units"
 
     def __init__(self) -> None:
-        super().__init__()
         self.n = [0, 0]
         """Non-targets and targets."""
         self.weights: FloatArray = np.zeros((2, 2))
         """Their weights, and squares of these, added up."""
         self.keys: list[Keys] | None = []
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)()
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
@@ -94,7 +89,7 @@ def _keys(units: TrialUnits) -> Keys:
     return units.keys[units.codes[0]]
 
 
-class SingleTally(Locked, Work):
+class SingleTally(Work):
     """Trials of both classes by group and cell, and the second and fourth powers of their weights.
 
     Parameters
@@ -110,9 +105,7 @@ class SingleTally(Locked, Work):
     words = "counting by unit"
 
     def __init__(self, system: int, cells: Cells, keys: Keys | None, classes: Sequence[tuple[float, int]]) -> None:
-        super().__init__()
-        self._given = system, cells, keys, classes
-        self.system, self.cells, self.keys, self.classes = self._given
+        self.system, self.cells, self.keys, self.classes = system, cells, keys, classes
         self.totals: tuple[CellTotals, CellTotals] | None = None
         self.own, self.squares, self.fourths = self._tables(), self._tables(), self._tables()
 
@@ -120,18 +113,10 @@ class SingleTally(Locked, Work):
         """Of targets and of non-targets."""
         return [np.zeros((N_GROUPS, self.cells.n_cells), np.int64) for _ in range(2)]
 
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(*self._given)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        return state if self.totals is not None else {"_given": self._given}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if len(state) == 1:  # tables without a trial are not sent to every worker
-            self.__init__(*self._given)  # type: ignore[misc]
+    @property
+    def has_sums(self) -> bool:
+        """See `Work.has_sums`."""
+        return self.totals is not None
 
     def _groups(self, keys: Keys, n_groups: int) -> IntArray:
         if self.keys is None:
@@ -327,7 +312,7 @@ class UnitFacts:
         return [c for c, one in self.classes.items() if one.n_trials and one.common]
 
 
-class LookAtUnits(Locked, Work):
+class LookAtUnits(Work):
     """One pass: what has to be said of units.
 
     Parameters
@@ -339,13 +324,8 @@ class LookAtUnits(Locked, Work):
     words = "looking at units"
 
     def __init__(self, ways: Sequence[SpeakersByName | None] = (None,)) -> None:
-        super().__init__()
         self.ways = tuple(ways)
         self.facts = [UnitFacts() for _ in self.ways]
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.ways)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""

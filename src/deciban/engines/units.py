@@ -24,7 +24,7 @@ from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
 from deciban.memory import Cost, require_room_for_units, rows_that_fit
 from deciban.metrics import SortedScores
-from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.passes import Engine, Work
 from deciban.trials.sources import Piece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
@@ -54,7 +54,7 @@ def trials_of(piece: Piece, system: int, by_name: SpeakersByName | None = None) 
     return UnitTrials((tar, non), (of_tar, of_non), (w_tar, w_non))
 
 
-class UnitTally(Locked, Work):
+class UnitTally(Work):
     """Trials of both classes by unit and cell.
 
     Parameters
@@ -70,15 +70,10 @@ class UnitTally(Locked, Work):
     words = "counting by unit"
 
     def __init__(self, system: int, cells: Cells, keys: Keys, by_name: SpeakersByName | None = None) -> None:
-        super().__init__()
         self.system, self.cells, self.keys, self.by_name = system, cells, keys, by_name
         self.group: IntArray = groups_of_units(keys, N_GROUPS)
         self.counts: tuple[UnitCounts, UnitCounts] | None = None
         self.totals: tuple[CellTotals, CellTotals] | None = None
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.system, self.cells, self.keys, self.by_name)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
@@ -104,7 +99,7 @@ def _sum(one: Any, other: Any) -> Any:
     return other if one is None else (one[0] + other[0], one[1] + other[1])
 
 
-class ReplicateTally(Locked, Work):
+class ReplicateTally(Work):
     """Sums of the weights of trials in cells, of both classes, in some replicates of the bootstrap.
 
     Weights follow from seed, replicate and key of a unit, so that nothing is shared between batches.
@@ -133,15 +128,10 @@ class ReplicateTally(Locked, Work):
         rows_per_batch: int,
         by_name: SpeakersByName | None = None,
     ) -> None:
-        super().__init__()
-        self._given = system, cells, seed, numbers, rows_per_batch, by_name
-        self.system, self.cells, self.seed, self.numbers, self.rows_per_batch, self.by_name = self._given
+        self.system, self.cells, self.seed, self.numbers = system, cells, seed, numbers
+        self.rows_per_batch, self.by_name = rows_per_batch, by_name
         self.sums: list[CountArray] = [np.zeros((cells.n_cells, len(numbers)), np.int64) for _ in range(2)]
         self.n_bytes = 2 * self.sums[0].nbytes
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(*self._given)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
@@ -165,14 +155,10 @@ class ReplicateTally(Locked, Work):
                     self.sums[c] = self.sums[c].astype(np.float64, copy=False)
                 self.sums[c][:, first : first + step] += found
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Sums of nothing are not sent to every worker."""
-        return super().__getstate__() if any(one.any() for one in self.sums) else {"_given": self._given}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if len(state) == 1:
-            self.__init__(*self._given)  # type: ignore[misc]
+    @property
+    def has_sums(self) -> bool:
+        """See `Work.has_sums`."""
+        return any(one.any() for one in self.sums)
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
@@ -262,7 +248,7 @@ class UnitsInPieces(TrialsByUnit):
         return figures, has_both
 
 
-class StratumTally(Locked, Work):
+class StratumTally(Work):
     """Weights of trials of both classes by unit and stratum, and by stratum and cell.
 
     Parameters
@@ -276,17 +262,11 @@ class StratumTally(Locked, Work):
     words = "counting by unit and condition"
 
     def __init__(self, system: int, cells: Cells, who: UnitsOfPieces, n_strata: int) -> None:
-        super().__init__()
-        self._given = system, cells, who, n_strata
-        self.system, self.cells, self.who, self.n_strata = self._given
+        self.system, self.cells, self.who, self.n_strata = system, cells, who, n_strata
         n_units = who.units.n_units
         self.by_unit: list[FloatArray] = [np.zeros((n_units, n_strata)) for _ in range(2)]
         self.spread: list[FloatArray] = [np.zeros((n_strata, cells.n_cells)) for _ in range(2)]
         self.n_bytes = 2 * (self.by_unit[0].nbytes + self.spread[0].nbytes)
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(*self._given)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
