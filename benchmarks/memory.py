@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -111,6 +112,15 @@ def write_classes(folder: Path, n: int) -> None:
         pq.write_table(pa.table(columns | who), folder / "classes" / f"{at}.parquet", row_group_size=rows)
 
 
+def write_all(folder: Path, n: int, n_classes: int) -> None:
+    """Write all data, unless they are there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "classes").exists():
+        write_two_classes(folder, n)
+        write_classes(folder, n_classes)
+    shutil.rmtree(folder / "llrs", ignore_errors=True)
+
+
 def cases(n: int, n_classes: int) -> list[Case]:
     """Return the commands, in an order in which files are written before they are read."""
     side = int(np.sqrt(4 * n))
@@ -164,6 +174,14 @@ def watch(words: list[str], folder: Path) -> tuple[int, float, int, str]:
         return most, time.perf_counter() - begun, process.returncode, said.read().decode("utf-8", "replace")
 
 
+def costs(chosen: list[Case], folder: Path, small: Path) -> None:
+    """Print how many bytes a row takes where all fit in memory: the difference of two peaks, divided by the rows."""
+    for case in chosen:
+        words = case.words.split() + (["--memory=2GB"] if case.has_option else [])
+        many, few = (watch(words, where)[0] for where in (folder, small))
+        print(f"{case.name}: {few / 1e6:.0f} MB and {(many - few) / case.rows:.0f} bytes for a row", flush=True)
+
+
 def run_all(chosen: list[Case], folder: Path) -> bool:
     """Run commands, print a table, and return True if all of them stay within their limits."""
     table = Table("command", "rows", "--memory [MB]", "peak [MB]", "ratio", "seconds", "result", title_justify="left")
@@ -192,16 +210,18 @@ def main() -> None:
     parser.add_argument("--class-trials", type=float, default=5e5, help="of several classes")
     parser.add_argument("--only", help="commands whose names contain this word")
     parser.add_argument("--folder", type=Path, help="keep the data here; left out, they are removed at the end")
+    parser.add_argument("--costs", action="store_true", help="print the bytes that a row takes with --memory=2GB")
     options = parser.parse_args()
     n, n_classes = int(options.trials), int(options.class_trials)
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        if not (folder / "classes").exists():
-            write_two_classes(folder, n)
-            write_classes(folder, n_classes)
+        write_all(folder, n, n_classes)
         chosen = [case for case in cases(n, n_classes) if options.only is None or options.only in case.name]
-        sys.exit(0 if run_all(chosen, folder) else 1)
+        if options.costs:
+            write_all(Path(temporary) / "small", 2000, 2000)
+            costs(chosen, folder, Path(temporary) / "small")
+        else:
+            sys.exit(0 if run_all(chosen, folder) else 1)
 
 
 if __name__ == "__main__":

@@ -31,8 +31,8 @@ def printed_by(code):
 @pytest.mark.parametrize(
     ("names", "most"),
     [
-        ("deciban.calibration import AffineCalibrator", 36),
-        ("deciban.fusion import LinearFusion", 38),
+        ("deciban.calibration import AffineCalibrator", 37),
+        ("deciban.fusion import LinearFusion", 39),
         ("deciban.calibration import MulticlassCalibrator", 62),
         ("deciban.models import load_model", 36),
     ],

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from deciban.io.memory import memory_of
+from deciban.io.recognition import memory_of
 
 
 def test_binary_files_and_text(tmp_path):

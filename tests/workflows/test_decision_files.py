@@ -172,7 +172,7 @@ def test_what_cannot_be_meant_is_refused_by_the_name_of_the_file(four, rows, how
 
 
 def test_decisions_that_exceed_the_memory_that_is_allowed_are_refused(four, monkeypatch):
-    monkeypatch.setattr("deciban.workflows.scale.memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr("deciban.workflows.options.memory_of", lambda *_: 1 << 60)
     with pytest.raises(InputError, match="memory: decisions and their key are read as a whole, which takes"):
         four(ROWS, memory="2GB")
 

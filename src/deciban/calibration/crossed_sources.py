@@ -28,7 +28,7 @@ from deciban.errors import InputError, TrialError, naming_trials
 from deciban.models.mapped import ordered
 from deciban.models.score_model import ARGUMENTS, missing_measures_are_known
 from deciban.trials.names import encode
-from deciban.trials.passes import Engine, Locked, Work, found_in
+from deciban.trials.passes import Engine, Work, found_in
 from deciban.trials.sources import Chunk, MappedPiece, NumberedPiece, Piece, ShardSource, Wanted, numbered
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
@@ -127,20 +127,15 @@ def numbers_of(chunk: Chunk) -> list[AnyArray]:
     return [*columns, *(column for name in ARGUMENTS if name in measures for column in measures[name].T)]
 
 
-class Gathered(Locked, Work):
+class Gathered(Work):
     """The numbers, class and weight of every trial, piece by piece, if they are few."""
 
     words = "listing trials"
 
     def __init__(self, wanted: Wanted) -> None:
-        super().__init__()
         self.wanted = wanted
         self.n_counting = 0
         self.found: dict[int, Chunk] | None = {}
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.wanted)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""

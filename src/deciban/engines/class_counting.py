@@ -23,7 +23,7 @@ from deciban.multiclass.analysis import subset_costs_of, subset_counts_of
 from deciban.multiclass.decision_errors import confusion_of
 from deciban.multiclass.recalibration import ClassCalibration
 from deciban.multiclass.tables import Grouping, ScoredClasses
-from deciban.trials.passes import Engine, Locked, Work, both, found_in
+from deciban.trials.passes import Engine, Work, both, found_in
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.types import CountArray, FloatArray, IntArray
 
@@ -61,7 +61,7 @@ class ClassSums:
         )
 
 
-class ClassSurvey(Locked, Work):
+class ClassSurvey(Work):
     """The first pass: all sums.
 
     Parameters
@@ -75,15 +75,10 @@ class ClassSurvey(Locked, Work):
     words = "counting"
 
     def __init__(self, given: SystemScores, figures: ClassFigures, who: WhoIsIn | None = None) -> None:
-        super().__init__()
         self.given, self.figures, self.who = given, figures, who
         self.asked = Asked.of(figures, given.classes, c_avg_places(figures))
         self.has_subsets = not figures.why_no_subsets(len(given.classes), WEIGHTED if given.has_weights else "")
         self.found: ClassSums | None = None
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.given, self.figures, self.who)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""

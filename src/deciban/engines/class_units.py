@@ -28,12 +28,12 @@ from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.multiclass.tables import Detectors, ScoredClasses
-from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.passes import Engine, Work
 from deciban.trials.sources import Piece, ShardSource
 from deciban.types import BoolArray, FloatArray, IntArray
 
 
-class BandTally(Locked, Work):
+class BandTally(Work):
     """Shares of trials below the thresholds of some detectors, by stratum and unit.
 
     Parameters
@@ -50,14 +50,9 @@ class BandTally(Locked, Work):
     def __init__(
         self, given: SystemScores, who: WhoIsIn, bands: DetectorBands, bests: Mapping[int, BestOfDetector]
     ) -> None:
-        super().__init__()
         self._given = given, who, bands, bests
         self.below = {target: bands.empty(target) for target in bests}
         self.n_bytes = sum(table.nbytes for one in self.below.values() for table in one.tables)
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(*self._given)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
@@ -173,7 +168,7 @@ class _AskedClassReplicates:
     numbers: range
 
 
-class ClassReplicateTally(Locked, Work):
+class ClassReplicateTally(Work):
     """Costs of trials times the weights of their units, by figure, stratum and replicate.
 
     The last figure are the weights themselves; the first replicate are the trials as they are. Weights follow from
@@ -187,14 +182,9 @@ class ClassReplicateTally(Locked, Work):
     words = "counting replicates"
 
     def __init__(self, asked: _AskedClassReplicates) -> None:
-        super().__init__()
         self.asked = asked
         self.sums: FloatArray = np.zeros(asked.shape)
         self.n_bytes = 2 * self.sums.nbytes
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.asked)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
@@ -226,14 +216,10 @@ class ClassReplicateTally(Locked, Work):
                 with self.lock:
                     self.sums[rows, stratum, columns] += found
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Sums of nothing are not sent to every worker."""
-        return super().__getstate__() if self.sums.any() else {"asked": self.asked}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if len(state) == 1:
-            self.__init__(self.asked)  # type: ignore[misc]
+    @property
+    def has_sums(self) -> bool:
+        """See `Work.has_sums`."""
+        return bool(self.sums.any())
 
     def __add__(self, other: Self) -> Self:
         """See `Work.__add__`."""
@@ -473,7 +459,7 @@ class _Asked:
     design: UnitDesign
 
 
-class InfluenceTally(Locked, Work):
+class InfluenceTally(Work):
     """Influences on the figures of some portions, summed up.
 
     Parameters
@@ -484,14 +470,9 @@ class InfluenceTally(Locked, Work):
     words = "summing up influences"
 
     def __init__(self, asked: _Asked) -> None:
-        super().__init__()
         self.asked = asked
         self.sums = CostSums.empty(asked.centre, asked.design)
         self.n_bytes = _bytes_of(len(asked.centre), asked.design)
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.asked)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""

@@ -113,7 +113,7 @@ def _sample(pieces: Sequence[Piece], work: Ascending) -> ScoreArray:
     found = [np.zeros(0, work.kind)]
     for piece in pieces[:: max(len(pieces) // N_SAMPLED, 1)]:
         scores = piece.read(Wanted((work.system,))).scores[0]
-        found.append(scores[:: max(len(scores) // OF_EACH_SAMPLED, 1)])
+        found.append(scores[:: max(len(scores) // OF_EACH_SAMPLED, 1)].copy())  # a view would keep all of them
     return np.concatenate(found).astype(work.kind, copy=False)
 
 

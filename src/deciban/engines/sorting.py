@@ -67,10 +67,6 @@ class Ascending(Work):
         self.system, self.kind, self.sorts = system, kind, sorts
         self.parts: list[tuple[int, ScoreArray, FloatArray | None]] = []
 
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.system, self.kind, sorts=self.sorts)
-
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
         found: tuple[list[tuple[AnyArray, ...]], ...] = ([], [])

@@ -28,7 +28,7 @@ from deciban.engines.units import UnitReader, UnitsInPieces
 from deciban.evaluation.unit_trials import N_GROUPS, TrialsInCells
 from deciban.messages import Message
 from deciban.metrics import SortedScores
-from deciban.trials.passes import Engine, Locked, Work, found_in
+from deciban.trials.passes import Engine, Work, found_in
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, TargetPairs, counting
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
@@ -319,7 +319,7 @@ class UnitFacts:
         return [c for c, one in self.classes.items() if one.n_trials and one.common]
 
 
-class LookAtUnits(Locked, Work):
+class LookAtUnits(Work):
     """One pass: what has to be said of units.
 
     Parameters
@@ -331,13 +331,8 @@ class LookAtUnits(Locked, Work):
     words = "looking at units"
 
     def __init__(self, ways: Sequence[SpeakersByName | None] = (None,)) -> None:
-        super().__init__()
         self.ways = tuple(ways)
         self.facts = [UnitFacts() for _ in self.ways]
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.ways)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""

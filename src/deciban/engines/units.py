@@ -128,13 +128,8 @@ class ReplicateTally(Looks):
 
     def __init__(self, reader: UnitReader, cells: Cells, seed: int, numbers: range, rows_per_batch: int) -> None:
         super().__init__(reader.wanted, reader.trials, "counting replicates")
-        self._given = reader, cells, seed, numbers, rows_per_batch
-        self.cells, self.seed, self.numbers, self.rows_per_batch = self._given[1:]
+        self.cells, self.seed, self.numbers, self.rows_per_batch = cells, seed, numbers, rows_per_batch
         self.n_bytes = 16 * cells.n_cells * len(numbers)
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(*self._given)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""

@@ -17,8 +17,8 @@ from deciban.errors import FormatError, KeyMismatchError
 from deciban.io.columns.headers import Columns, unit_in_words
 from deciban.io.contents import ContentKind, Contents, Written, field_of, labels_in_words
 from deciban.io.formats import Format, by_name, for_ending, formats
-from deciban.io.memory import memory_of
 from deciban.io.reader import read_contents, read_input
+from deciban.io.recognition import memory_of
 from deciban.io.source import require_one_stream
 from deciban.io.units import (
     as_written,

@@ -20,9 +20,9 @@ from deciban.io.columns.columnar import ReadAs
 from deciban.io.columns.rows import Range, RowTable
 from deciban.io.folders import Unfinished, require_free, whole_folder
 from deciban.io.formats import by_name, for_ending
-from deciban.io.memory import memory_of
 from deciban.io.packing import unpacked_name
 from deciban.io.reader import Input
+from deciban.io.recognition import memory_of
 from deciban.io.shards.files import table_files
 from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr
@@ -32,7 +32,7 @@ from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles, single_files
 from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
-from deciban.memory import Cost, memory_error, threads_that_fit
+from deciban.memory import Cost, give_back_at_once, memory_error, threads_that_fit
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
@@ -305,6 +305,7 @@ def _write(
     tell, n_done = teller(sum(_n_rows(piece) for _, piece in jobs), "rows"), 0
     largest = max((_n_rows(piece) for _, piece in jobs), default=1)
     schema: pa.Schema | None = None
+    give_back_at_once(memory)
     done = in_order(make, jobs, threads_that_fit(memory, Cost.WRITTEN * largest))
     for part in parts:
         with opened(part) as writer:

@@ -30,7 +30,7 @@ from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summands import ScoreChecks
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.unit_trials import Resampling
-from deciban.io.memory import memory_of
+from deciban.io.recognition import memory_of
 from deciban.memory import memory_error
 from deciban.models.sources import SourceClasses
 from deciban.multiclass.costs import mixed

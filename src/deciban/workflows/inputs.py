@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from deciban._arrow import compute as pc
+from deciban._arrow import with_gaps
 from deciban._files import PathLike, is_open_file
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
@@ -629,5 +629,5 @@ def _conditions(trials: Trials, options: Options) -> Iterator[tuple[str, tuple[A
         else:
             continue
         coded = values.dictionary_encode()
-        codes = np.asarray(pc.fill_null(coded.indices, len(coded.dictionary)), np.int64)
+        codes = with_gaps(coded.indices, len(coded.dictionary)).astype(np.int64)
         yield name, (codes, coded.dictionary)

@@ -22,7 +22,7 @@ from deciban.evaluation.preset_table import Preset, preset
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io.columns.headers import Columns
 from deciban.io.formats import formats
-from deciban.io.memory import memory_of
+from deciban.io.recognition import memory_of
 from deciban.io.units import refuse_negated_probabilities
 from deciban.memory import allowed_memory, give_back_at_once, memory_error, memory_for_trials
 from deciban.trials import IdMap
@@ -30,7 +30,7 @@ from deciban.trials.joining.matching import Duplicates, Missing
 from deciban.trials.joining.renaming import IdsLike, Renaming
 from deciban.trials.passes import Engine
 from deciban.types import Axis, ScoreUnit
-from deciban.workflows.split import Split
+from deciban.workflows.partitions import Split
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from deciban.memory import LEAST_FOR_MERGING, allowed_memory, require_least, row
 from deciban.messages import Message, shortened
 from deciban.messages import counted as so_many
 from deciban.trials.lists import PAIR
-from deciban.trials.passes import Locked, Work
+from deciban.trials.passes import Work
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.types import AnyArray, Progress
 from deciban.workflows.kinds import kind_called
@@ -201,7 +201,7 @@ def _kept(source: ShardSource, options: Options, *, keep_names: bool) -> str:
     return ("names" if keep_names else "none") if has_names else "trials"
 
 
-class CountedRuns(Locked, Work):
+class CountedRuns(Work):
     """A pass that writes the trials of some pieces at a time to temporary files, in ascending order.
 
     Parameters
@@ -222,7 +222,6 @@ class CountedRuns(Locked, Work):
     words = "counting"
 
     def __init__(self, head: SummaryHead, folder: Path) -> None:
-        super().__init__()
         self.head, self.folder = head, folder
         self.runs = list[Path]()
         self.n = np.zeros(len(head.classes) or 2, np.int64)
@@ -230,10 +229,6 @@ class CountedRuns(Locked, Work):
         has_units, has_names = (head.units == kept for kept in ("named", "names"))
         systems = tuple(range(len(head.systems)))
         self.wanted = Wanted(systems, truth=True, units=has_units, weight=bool(head.weights), names=has_names)
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.head, self.folder)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
