@@ -12,8 +12,7 @@ import numpy as np
 from deciban.analysis.compared_figures import figure_called, in_words, key_of, shown
 from deciban.core.by_value import ByValue
 from deciban.core.resampling.components import Component, Factor, components_of, sums_of_levels
-from deciban.core.resampling.intervals import Estimate
-from deciban.core.resampling.rates import Scale
+from deciban.core.resampling.intervals import Estimate, Scale
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation

@@ -14,8 +14,8 @@ import numpy as np
 
 from deciban.core.resampling.cells import Cells, CellTotals
 from deciban.core.resampling.clusters import ClusterDesign
+from deciban.core.resampling.intervals import ClassSize, effective_numbers
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.rates import ClassSize, effective_numbers
 from deciban.core.resampling.unit_counts import (
     MOST_DEALT,
     SingleCounts,

@@ -158,7 +158,7 @@ def rate_intervals(one: Evaluation) -> dict[str, tuple[FloatArray, FloatArray]]:
 def rate_bounds(
     known: Uncertainty, name: str, rates: FloatArray, variances: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return Wilson limits of many error rates of a class; see `deciban.core.resampling.rates.ClassSize`.
+    """Return Wilson limits of many error rates of a class; see `deciban.core.resampling.intervals.ClassSize`.
 
     Parameters
     ----------

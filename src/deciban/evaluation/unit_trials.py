@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.clusters import ClusterDesign
-from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.core.resampling.rates import ClassSize
+from deciban.core.resampling.intervals import LEVEL, ClassSize, checked_level
 from deciban.core.resampling.unit_counts import (
     StratifiedCounts,
     UnitCounts,

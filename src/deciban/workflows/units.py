@@ -32,7 +32,7 @@ from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import COLUMN, HowSure, UnitNaming, UnitsLike, is_file
 
 if TYPE_CHECKING:
-    from deciban.engines.class_units import WhoIsIn
+    from deciban.engines.class_problems import WhoIsIn
 
 
 def units_of(
@@ -394,7 +394,7 @@ class UnitsOfSource:
         """The same as evaluations of many classes ask of them."""
         if self.units is None or self.strata is None:
             return self.units
-        from deciban.engines.class_units import WhoIsIn  # which knows influences on figures of many classes
+        from deciban.engines.class_problems import WhoIsIn  # which knows influences on figures of many classes
 
         return WhoIsIn(self.units, self.strata)
 
