@@ -11,7 +11,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.engines.class_problems import confusion_in, grouped, summarize_surveyed, survey_classes, totals_of
 from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import LookAtUnits
+from deciban.engines.units import LookAtUnits
 from deciban.errors import InputError
 from deciban.evaluation import ClassFigures, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import GroupedProblem, evaluate_trials

@@ -259,7 +259,7 @@ def test_a_full_disk_is_told_in_one_sentence(monkeypatch):
 
 def test_counts_by_value_are_those_of_sorting(monkeypatch):
     pytest.importorskip("numba")
-    monkeypatch.setattr("deciban.engines.by_value.FEWEST_ROWS", 0)
+    monkeypatch.setattr("deciban.engines.counting.FEWEST_ROWS", 0)
     monkeypatch.setattr("deciban.engines.counting._BYTES_PER_HELD", {False: 10**6, True: 10**6})
     rng = np.random.default_rng(4)
     truth = rng.random(300_000) < 0.1

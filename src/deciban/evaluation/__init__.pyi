@@ -17,8 +17,6 @@ from deciban.evaluation.results import Curves as Curves
 from deciban.evaluation.results import Evaluation as Evaluation
 from deciban.evaluation.results import PointResult as PointResult
 from deciban.evaluation.results import Results as Results
-from deciban.evaluation.speaker_means import Menagerie as Menagerie
-from deciban.evaluation.speaker_means import menagerie as menagerie
 from deciban.evaluation.summary import Summary as Summary
 from deciban.evaluation.summary import TwoClassFigures as TwoClassFigures
 from deciban.evaluation.summary import merged as merged
@@ -27,3 +25,5 @@ from deciban.evaluation.two_class import evaluate as evaluate
 from deciban.evaluation.two_class import evaluation_of as evaluation_of
 from deciban.evaluation.uncertainty import Bootstrap as Bootstrap
 from deciban.evaluation.unit_trials import Resampling as Resampling
+from deciban.evaluation.worst_trials import Menagerie as Menagerie
+from deciban.evaluation.worst_trials import menagerie as menagerie

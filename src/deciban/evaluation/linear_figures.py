@@ -22,8 +22,7 @@ from deciban.core.resampling.linearised import (
     crossing_weights,
     dcf_weights,
 )
-from deciban.evaluation.information_at import constant_costs
-from deciban.evaluation.requested import PosteriorScores, RuleFigures, actual_costs, cell_costs
+from deciban.evaluation.requested import PosteriorScores, RuleFigures, actual_costs, cell_costs, constant_costs
 from deciban.evaluation.uncertainty import Figure
 from deciban.messages import counted
 from deciban.types import FloatArray

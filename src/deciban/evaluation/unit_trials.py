@@ -27,10 +27,9 @@ from deciban.errors import InputError
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
-    from deciban.core.resampling.cell_sums import CellSums
     from deciban.core.resampling.cells import Cells
     from deciban.core.resampling.linearised import LinearCosts
-    from deciban.core.resampling.replicates import FiguresOfTables, Multipliers, Replicated
+    from deciban.core.resampling.replicates import CellSums, FiguresOfTables, Multipliers, Replicated
     from deciban.core.resampling.unit_counts import RowsOfTrials
     from deciban.metrics import SortedScores
 
@@ -275,7 +274,7 @@ class UnitTrials(TrialsByUnit):
 
     def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
         """See `TrialsByUnit.replicated`."""
-        from deciban.core.resampling.cell_sums import cell_sums  # few ask for it
+        from deciban.core.resampling.replicates import cell_sums  # few ask for it
 
         cells, counts = counted.cells, (counted.tar, counted.non)
         tar, non = (

@@ -8,7 +8,7 @@ import numpy as np
 
 from deciban.analysis.two_systems import ScorePairs, score_pairs
 from deciban.errors import InputError
-from deciban.evaluation.speaker_means import Menagerie, menagerie
+from deciban.evaluation.worst_trials import Menagerie, menagerie
 from deciban.messages import Message
 from deciban.models.score_model import ScoreModel
 from deciban.types import Progress

@@ -13,8 +13,15 @@ from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy
 from deciban._files import PathLike, display_name
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, units_in_words
-from deciban.engines.trial_units import LookAtUnits, SinglesInPieces, TrialFacts, UnitFacts, UnitsFound, survey_trials
-from deciban.engines.units import UnitsInPieces
+from deciban.engines.units import (
+    LookAtUnits,
+    SinglesInPieces,
+    TrialFacts,
+    UnitFacts,
+    UnitsFound,
+    UnitsInPieces,
+    survey_trials,
+)
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.read import read_id_map
 from deciban.messages import WARNING, Message, Note, counted

@@ -20,7 +20,7 @@ from deciban.core.resampling.class_sums import ClassMeans, CostSums
 from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, UnitDesign
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, RateSum, Scale
 from deciban.core.resampling.units import TrialUnits
-from deciban.evaluation.multiclass.decided_at import TargetErrors, critical_priors_of
+from deciban.evaluation.multiclass.problem_sums import TargetErrors, critical_priors_of
 from deciban.evaluation.multiclass.summary import ClassUnitTrials, InTurn
 from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, CurveInfluences, Figure, Uncertainty
 from deciban.multiclass import SubsetCosts

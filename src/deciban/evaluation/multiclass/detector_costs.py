@@ -24,7 +24,7 @@ from deciban.evaluation.bands import Bands
 from deciban.evaluation.influences import chosen_without
 from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure, crossing_of
 from deciban.evaluation.multiclass.class_figures import AtHand, ClassFigure, CurveTaker, axis_of, curve_figures
-from deciban.evaluation.multiclass.decided_at import TargetErrors
+from deciban.evaluation.multiclass.problem_sums import TargetErrors
 from deciban.evaluation.uncertainty import Figure
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Detectors

@@ -18,11 +18,10 @@ from scipy.linalg import helmert
 from scipy.special import logit
 
 from deciban.core.ranks.hull import Pav
-from deciban.core.resampling.cell_sums import CellSums, cell_sums
 from deciban.core.resampling.class_sums import ClassMeans, CostSums, DealtUnits, Part, centre_of
 from deciban.core.resampling.clusters import ClusterDesign, Groups
 from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, Scale
-from deciban.core.resampling.replicates import LeftOut, Multipliers, replicates_of
+from deciban.core.resampling.replicates import CellSums, LeftOut, Multipliers, cell_sums, replicates_of
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.proper import softplus
 from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials

@@ -31,9 +31,8 @@ from deciban.core.rules.expected import MeanCost
 from deciban.core.training.multiclass_objective import ClassTrials
 from deciban.errors import InputError
 from deciban.evaluation.curves import prior_axis
-from deciban.evaluation.multiclass.decided_at import PRIORS, DecidedAt
 from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
-from deciban.evaluation.multiclass.problem_sums import CountedProblems, pooled_odds
+from deciban.evaluation.multiclass.problem_sums import PRIORS, CountedProblems, DecidedAt, pooled_odds
 from deciban.evaluation.multiclass.result import ClassCurves, ClassPoint
 from deciban.evaluation.reliability import PooledOdds, reliability_of_classes
 from deciban.multiclass import DetectionAnalysis
