@@ -8,14 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.core.resampling.units import TrialUnits
-from deciban.engines.class_counting import confusion_in, grouped, summarize_surveyed, survey_classes, totals_of
+from deciban.engines.class_problems import confusion_in, grouped, summarize_surveyed, survey_classes, totals_of
 from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import LookAtUnits
+from deciban.engines.units import LookAtUnits
 from deciban.errors import InputError
 from deciban.evaluation import ClassFigures, class_evaluation_of
-from deciban.evaluation.multiclass.evaluate import evaluate_trials
-from deciban.evaluation.multiclass.groups import GroupedProblem
+from deciban.evaluation.multiclass.evaluate import GroupedProblem, evaluate_trials
 from deciban.evaluation.unit_trials import Resampling
 from deciban.multiclass.tables import ScoredClasses
 from deciban.workflows.class_sources import calibration_in_pieces

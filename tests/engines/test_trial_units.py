@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from deciban.core.resampling import unit_counts
 from deciban.core.resampling.units import TrialUnits, independent
-from deciban.engines import trial_units
+from deciban.engines import units as trial_units
 from deciban.engines.counting import evaluate_system
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import SinglesInPieces, survey_trials
+from deciban.engines.units import SinglesInPieces, survey_trials
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.unit_trials import Resampling
 from deciban.rules import ThresholdDensity

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import ClassFacts, LookAtUnits, UnitFacts
+from deciban.engines.units import ClassFacts, LookAtUnits, UnitFacts
 from support.shards import source_of
 
 

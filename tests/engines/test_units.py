@@ -7,14 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.core.resampling.cell_sums import cell_sums
 from deciban.core.resampling.cells import Cells
-from deciban.core.resampling.replicates import poisson_weights
+from deciban.core.resampling.replicates import cell_sums, poisson_weights
 from deciban.engines import units as engine_units
 from deciban.engines.counting import evaluate_system
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import LookAtUnits
-from deciban.engines.units import CountByUnit, ReplicateTally, UnitReader, UnitsInPieces
+from deciban.engines.units import CountByUnit, LookAtUnits, ReplicateTally, UnitReader, UnitsInPieces
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.unit_trials import Resampling, UnitTrials
 from deciban.rules import ThresholdWeights

@@ -14,7 +14,7 @@ from deciban.calibration import (
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits
 from deciban.core.training import batches
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import LookAtUnits
+from deciban.engines.units import LookAtUnits
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import MulticlassFusion
 from deciban.trials.speakers import UnitsOfPieces

@@ -23,7 +23,7 @@ from deciban.calibration import (
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits, keys_of
 from deciban.core.training import batches
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import LookAtUnits
+from deciban.engines.units import LookAtUnits
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion
 from deciban.trials.sources import ShardSource

@@ -9,22 +9,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.classes.shown import Shown
 from deciban.core.resampling.class_sums import Block, CostSums, DealtUnits, centre_of
-from deciban.core.resampling.clusters import StratumWeights, UnitDesign
+from deciban.core.resampling.clusters import UnitDesign
 from deciban.core.resampling.intervals import Estimate
 from deciban.core.resampling.replicates import BLOCK, poisson_weights
-from deciban.core.resampling.units import Keys, TrialUnits
-from deciban.engines.class_problems import SystemScores, TrialBlock
+from deciban.core.resampling.units import TrialUnits
+from deciban.engines.class_problems import SystemScores, TrialBlock, UnitSums, WhoIsIn
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.bootstrap import Bootstrap
 from deciban.evaluation.multiclass.class_figures import CURVE, MOST_KEPT, AtHand, Gathered, axis_of, keeps_curve
 from deciban.evaluation.multiclass.detector_costs import BestOfDetector, DetectorBands, OneDetector
 from deciban.evaluation.multiclass.portions import ALL, DETECTOR, RATES, Portion, Portions
 from deciban.evaluation.multiclass.problem_sums import CountedProblems
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary
-from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.uncertainty import Bootstrap, Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.multiclass.tables import Detectors, ScoredClasses
@@ -285,7 +283,7 @@ class _Alike:
 
 @dataclass(frozen=True, eq=False)
 class ReplicatesInPieces:
-    """Replicates of figures that are sums of class means; see `deciban.evaluation.multiclass.influences`.
+    """Replicates of figures that are sums of class means; see `deciban.evaluation.multiclass.portions`.
 
     Attributes
     ----------
@@ -382,65 +380,6 @@ def _together(names: Mapping[Portion, Sequence[Figure]], room: int) -> Iterator[
             some = {}
         some[one] = own
     yield some
-
-
-_SOME = 16
-"""Trials of each stratum about whose mean costs are summed up."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WhoIsIn:
-    """What units trials are of, and what has a mean of its own.
-
-    Attributes
-    ----------
-    units : TrialUnits
-        All units, of no trial; no keys where every trial is one.
-    home : (n_strata,) int array
-        The class of each stratum: the classes themselves, or the group of each class.
-    """
-
-    units: TrialUnits
-    home: IntArray
-
-    @property
-    def keys(self) -> Keys | None:
-        """Of all units, ascending; None where every trial is one."""
-        return self.units.keys if len(self.units.keys) else None
-
-    def units_of(self, own: TrialUnits | None, n_trials: int) -> TrialUnits:
-        """The units of some trials, all of them known; every trial by itself where nothing is known."""
-        if own is None:
-            return TrialUnits((np.arange(n_trials),), np.zeros(n_trials, np.uint64))
-        return own.among(self.units.keys)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class UnitSums:
-    """What is known of units after the first pass; ``a + b`` is what is known of the trials of both.
-
-    Attributes
-    ----------
-    weights : StratumWeights
-    some : Shown
-        A few trials of each stratum, by the lots of their scores.
-    """
-
-    weights: StratumWeights
-    some: Shown
-
-    @classmethod
-    def of(cls, block: TrialBlock, who: WhoIsIn) -> UnitSums:
-        """Of the trials of a block."""
-        trials, stratum = block.trials, block.stratum
-        rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
-        units = None if who.keys is None else who.units_of(block.units, len(trials.label)).take(rows)
-        weights = StratumWeights.of(stratum[rows], len(who.home), trials.weights_of(rows), units)
-        return cls(weights, Shown.of(trials.loglik[rows], stratum[rows], _SOME))
-
-    def __add__(self, other: UnitSums) -> UnitSums:
-        """What is known of the trials of both."""
-        return UnitSums(self.weights + other.weights, self.some + other.some)
 
 
 _FEWEST_ROWS = 1 << 12

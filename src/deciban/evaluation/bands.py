@@ -10,19 +10,19 @@ from scipy import special
 
 from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.clusters import ClusterDesign
+from deciban.core.resampling.intervals import RatePart, RateSum, Scale, bounds_on_scale, t_quantile
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.rates import RatePart, RateSum, Scale, bounds_on_scale, t_quantile
 from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
-from deciban.evaluation.at_priors import rate_bounds, spread_of_rates
+from deciban.evaluation.curves import rate_bounds, spread_of_rates
 from deciban.evaluation.linear_figures import LARGEST
 from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty
 from deciban.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.unit_counts import RowsOfTrials
+    from deciban.evaluation.influences import WithoutGroups
     from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.evaluation.one_system import OneSystem
-    from deciban.evaluation.optimism import WithoutGroups
     from deciban.evaluation.results import Curves, Evaluation
     from deciban.evaluation.summary import Summary
 

@@ -17,7 +17,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.decisions import Application
 from deciban.evaluation.as_json import plain, with_intervals
 from deciban.evaluation.multiclass.class_figures import ClassFigure, Gathered
-from deciban.evaluation.multiclass.influences import ClassReplicates
+from deciban.evaluation.multiclass.portions import ClassReplicates
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray

@@ -15,11 +15,16 @@ from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
 from deciban.evaluation.as_json import SCHEMA, plain
-from deciban.evaluation.at_priors import AtPriors, ErrorSteps
-from deciban.evaluation.information_at import InformationAt, WithCapacity, information_dicts
 from deciban.evaluation.one_system import OneSystem, Shown, shared_notes
 from deciban.evaluation.reliability import Reliability
-from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
+from deciban.evaluation.requested import (
+    NOTHING,
+    InformationAt,
+    Requested,
+    WithCapacity,
+    information_dicts,
+    misleading_dicts,
+)
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.scores import ScoredTrials
@@ -28,6 +33,7 @@ from deciban.types import Axis, FloatArray
 
 if TYPE_CHECKING:
     from deciban.evaluation.conditions import SystemConditions
+    from deciban.evaluation.curves import AtPriors, ErrorSteps
     from deciban.evaluation.primary import Primary
     from deciban.evaluation.worst_trials import WorstTrials
     from deciban.trials import JoinReport

@@ -15,10 +15,8 @@ from deciban.core.ranks.hull import FEW_ERRORS, Rocch
 from deciban.core.ranks.operating import WORSE_THAN_NONE, PointLike, detection_cost, effective_log_odds
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
-from deciban.evaluation.at_priors import at_priors, error_steps
-from deciban.evaluation.curves import draw_curves, trials_in_cells
-from deciban.evaluation.information_at import information_of
-from deciban.evaluation.requested import NOTHING, requested_of
+from deciban.evaluation.curves import at_priors, draw_curves, error_steps, trials_in_cells
+from deciban.evaluation.requested import NOTHING, information_of, requested_of
 from deciban.evaluation.results import Curves, Evaluation, PointResult
 from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures, summarize
 from deciban.evaluation.unit_trials import Resampling, UnitTrials

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.clusters import ClusterDesign
-from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.core.resampling.rates import ClassSize
+from deciban.core.resampling.intervals import LEVEL, ClassSize, checked_level
 from deciban.core.resampling.unit_counts import (
     StratifiedCounts,
     UnitCounts,
@@ -28,10 +27,9 @@ from deciban.errors import InputError
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
-    from deciban.core.resampling.cell_sums import CellSums
     from deciban.core.resampling.cells import Cells
     from deciban.core.resampling.linearised import LinearCosts
-    from deciban.core.resampling.replicates import FiguresOfTables, Multipliers, Replicated
+    from deciban.core.resampling.replicates import CellSums, FiguresOfTables, Multipliers, Replicated
     from deciban.core.resampling.unit_counts import RowsOfTrials
     from deciban.metrics import SortedScores
 
@@ -276,7 +274,7 @@ class UnitTrials(TrialsByUnit):
 
     def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
         """See `TrialsByUnit.replicated`."""
-        from deciban.core.resampling.cell_sums import cell_sums  # few ask for it
+        from deciban.core.resampling.replicates import cell_sums  # few ask for it
 
         cells, counts = counted.cells, (counted.tar, counted.non)
         tar, non = (

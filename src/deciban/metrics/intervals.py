@@ -15,9 +15,8 @@ from scipy.special import logit
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.resampling.cells import Cells, cells_of
 from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign
-from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
+from deciban.core.resampling.intervals import FEWEST_CLUSTERS, LEVEL, Interval, Scale, checked_level
 from deciban.core.resampling.linearised import LinearCosts, crossing_slopes, dcf_weights
-from deciban.core.resampling.rates import FEWEST_CLUSTERS, Scale
 from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError

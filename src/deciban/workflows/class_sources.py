@@ -13,22 +13,21 @@ from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import prior_of
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.multiclass_training import ClassFit
-from deciban.engines.class_counting import (
+from deciban.engines.class_problems import (
     ClassSums,
+    WhoIsIn,
     confusion_in,
     grouped,
     summarize_surveyed,
     survey_classes,
     totals_of,
 )
-from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
+from deciban.engines.class_units import InfluencesInPieces
 from deciban.errors import InputError
-from deciban.evaluation.multiclass.evaluate import class_evaluation_of
+from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem, class_evaluation_of
 from deciban.evaluation.multiclass.figures import ClassFigures
-from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.summands import ScoreChecks
-from deciban.evaluation.multiclass.summary import ClassSummary
+from deciban.evaluation.multiclass.summary import ClassSummary, ScoreChecks
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io.recognition import memory_of
 from deciban.memory import memory_error

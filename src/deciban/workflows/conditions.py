@@ -23,7 +23,7 @@ from deciban.engines.conditions import (
     sum_of,
     weighted_by_condition,
 )
-from deciban.engines.trial_units import LookAtUnits, survey_trials
+from deciban.engines.units import LookAtUnits, survey_trials
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
 from deciban.messages import WARNING, Message, counted

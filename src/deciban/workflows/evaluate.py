@@ -13,7 +13,7 @@ from deciban.analysis.two_systems import ScorePairs, score_pairs
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
 from deciban.evaluation.results import Results
-from deciban.evaluation.speaker_means import Menagerie, menagerie
+from deciban.evaluation.worst_trials import Menagerie, menagerie
 from deciban.io.reader import UnpairedError
 from deciban.io.source import single_files
 from deciban.messages import Message, names_apart

@@ -13,8 +13,15 @@ from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy
 from deciban._files import PathLike, display_name
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, units_in_words
-from deciban.engines.trial_units import LookAtUnits, SinglesInPieces, TrialFacts, UnitFacts, UnitsFound, survey_trials
-from deciban.engines.units import UnitsInPieces
+from deciban.engines.units import (
+    LookAtUnits,
+    SinglesInPieces,
+    TrialFacts,
+    UnitFacts,
+    UnitsFound,
+    UnitsInPieces,
+    survey_trials,
+)
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.read import read_id_map
 from deciban.messages import WARNING, Message, Note, counted
@@ -32,7 +39,7 @@ from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import COLUMN, HowSure, UnitNaming, UnitsLike, is_file
 
 if TYPE_CHECKING:
-    from deciban.engines.class_units import WhoIsIn
+    from deciban.engines.class_problems import WhoIsIn
 
 
 def units_of(
@@ -394,7 +401,7 @@ class UnitsOfSource:
         """The same as evaluations of many classes ask of them."""
         if self.units is None or self.strata is None:
             return self.units
-        from deciban.engines.class_units import WhoIsIn  # which knows influences on figures of many classes
+        from deciban.engines.class_problems import WhoIsIn  # which knows influences on figures of many classes
 
         return WhoIsIn(self.units, self.strata)
 

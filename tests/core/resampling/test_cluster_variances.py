@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign, degrees_by_kurtosis, degrees_of
-from deciban.core.resampling.rates import ClassSize
+from deciban.core.resampling.intervals import ClassSize
 
 
 def sizes(n=20):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, StratumWeights, UnitDesign
-from deciban.core.resampling.rates import ClassSize
+from deciban.core.resampling.intervals import ClassSize
 from deciban.core.resampling.units import TrialUnits
 
 

@@ -11,8 +11,17 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from deciban.core.classes.counts import tally
-from deciban.core.resampling.intervals import Estimate, NothingSeen
-from deciban.core.resampling.rates import ClassSize, Numbers, RatePart, RateSum, Scale, is_enough, small_sample_factors
+from deciban.core.resampling.intervals import (
+    ClassSize,
+    Estimate,
+    NothingSeen,
+    Numbers,
+    RatePart,
+    RateSum,
+    Scale,
+    is_enough,
+    small_sample_factors,
+)
 from deciban.core.resampling.units import TrialUnits
 from deciban.types import CountArray, FloatArray, IntArray
 

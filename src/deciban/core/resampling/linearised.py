@@ -20,7 +20,7 @@ from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import Pav, Rocch, pool
 from deciban.core.ranks.operating import detection_cost
 from deciban.core.resampling.cells import Cells, CellTotals, in_cells
-from deciban.core.resampling.rates import FEWEST_CLUSTERS, is_enough
+from deciban.core.resampling.intervals import FEWEST_CLUSTERS, is_enough
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus
 from deciban.errors import InputError
@@ -474,7 +474,7 @@ class UnitChanges:
         ``listed``, rows with the same second moments as the rows of all units.
     n_units : int
     n_effective : float
-        The effective number of units of the class that has fewest; see `deciban.core.resampling.rates`.
+        The effective number of units of the class that has fewest; see `deciban.core.resampling.intervals`.
     left_out, listed : bool
     penalized : bool
         Whether a penalty shrinks the parameters: their bias is intended, then, and not corrected.

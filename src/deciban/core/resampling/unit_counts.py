@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban.core.resampling.cells import Cells
-from deciban.core.resampling.rates import effective_numbers, small_sample_factors
+from deciban.core.resampling.intervals import effective_numbers, small_sample_factors
 from deciban.core.resampling.units import Keys, TrialUnits, mixed_bits
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
 
@@ -143,7 +143,7 @@ class UnitCounts:
 
     @property
     def small_sample(self) -> FloatArray:
-        """Factors of the influences of units; see `deciban.core.resampling.rates.small_sample_factors`."""
+        """Factors of the influences of units; see `deciban.core.resampling.intervals.small_sample_factors`."""
         return small_sample_factors(self.totals / self.total)
 
     def mean(self, costs: FloatArray) -> FloatArray:

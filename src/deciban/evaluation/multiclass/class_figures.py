@@ -18,13 +18,11 @@ from scipy.special import expit, logit
 from deciban.core.classes.subsets import least_llr, mean_costs_of_trials
 from deciban.core.resampling.class_sums import ClassMeans, CostSums
 from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, UnitDesign
-from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
-from deciban.core.resampling.rates import RateSum, Scale
+from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, RateSum, Scale
 from deciban.core.resampling.units import TrialUnits
-from deciban.evaluation.bootstrap import Bootstrap
-from deciban.evaluation.multiclass.decided_at import TargetErrors, critical_priors_of
-from deciban.evaluation.multiclass.summands import ClassUnitTrials, InTurn
-from deciban.evaluation.uncertainty import KEPT_CURVES, CurveInfluences, Figure, Uncertainty
+from deciban.evaluation.multiclass.problem_sums import TargetErrors, critical_priors_of
+from deciban.evaluation.multiclass.summary import ClassUnitTrials, InTurn
+from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, CurveInfluences, Figure, Uncertainty
 from deciban.multiclass import SubsetCosts
 from deciban.multiclass.tables import ByClass, Detectors, ScoredClasses
 from deciban.types import FloatArray

@@ -29,7 +29,7 @@ from deciban.workflows.kinds import score_units
 from deciban.workflows.options import Figures, KindName, Options, Reading
 
 if TYPE_CHECKING:
-    from deciban.engines.trial_units import UnitsFound
+    from deciban.engines.units import UnitsFound
 
 
 AnyScores: TypeAlias = Scores | ClassScores

@@ -46,7 +46,7 @@ from deciban.workflows.kinds.score_units import (
 from deciban.workflows.options import Figures, Options, Reading
 
 if TYPE_CHECKING:
-    from deciban.engines.trial_units import UnitsFound
+    from deciban.engines.units import UnitsFound
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 
@@ -318,7 +318,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:  # noqa: ARG002
         """Segments, of which nothing says that some belong together: they are as many as trials, and have no keys."""
-        from deciban.engines.trial_units import UnitsFound
+        from deciban.engines.units import UnitsFound
 
         return UnitsFound.of_trials(self.noun)
 

@@ -14,7 +14,7 @@ from deciban._validate.probabilities import like_posteriors, target_prior
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
-from deciban.evaluation.information_at import priors_told
+from deciban.evaluation.requested import priors_told
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
@@ -41,7 +41,7 @@ from deciban.workflows.options import Figures, Options, Reading
 
 if TYPE_CHECKING:
     from deciban._validate.labels import Vocabulary
-    from deciban.engines.trial_units import UnitsFound
+    from deciban.engines.units import UnitsFound
 
 
 def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object = None) -> Input | None:
@@ -309,7 +309,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
         """Return speakers, or every trial as a unit, as of trials in memory."""
-        from deciban.engines.trial_units import UnitsFound, speakers_in_pieces
+        from deciban.engines.units import UnitsFound, speakers_in_pieces
 
         if source.sides[:2] != PAIR:
             return UnitsFound.of_trials(self.noun)
