@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self, cast
@@ -10,8 +9,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.calibration.cross import Parts
-from deciban.errors import InputError, TrialError
+from deciban.errors import InputError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.evaluation.unit_trials import Resampling
@@ -20,6 +18,7 @@ from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
 from deciban.models.score_model import ARGUMENTS, LabelledTrials, missing_measures_are_known
 from deciban.models.two_class import Fusion
 from deciban.models.uncertainty import Bounds
+from deciban.trials.sources import Chunk, Columns, ShardSource, in_memory
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
 
 
@@ -151,6 +150,11 @@ class LabelledData(SystemsData, LabelledTrials):
             scores, how = model.inputs(self.scores), {**self.quality, **more}
             return model.fit(scores, self.is_target, sample_weight=self.weight, **how)
 
+    @property
+    def source(self) -> ShardSource:
+        """The same trials as a source of one batch."""
+        return in_memory(Chunk(Columns.of(self.scores), self.is_target, None, self.weight, self.quality or None))
+
     def known(self, score: AnyArray) -> tuple[AnyArray, AnyArray, CountArray | None]:
         """Scores of these trials, without those that there are none of (NaN), with their truth and weights."""
         there: BoolArray = ~np.isnan(score)
@@ -170,77 +174,7 @@ class LabelledData(SystemsData, LabelledTrials):
         known: Any = {"operating_points": figures, "resampling": self.known_resampling(score)}
         return evaluate_labelled(*self.known(score), name=name, **known)
 
-    def held_out(self, **folds: Any) -> HeldOut:
-        """Make folds once, for any number of models, by the ``groups``, ``n_folds`` and ``seed`` of `cross_validated`.
-
-        They follow from the scores of all systems, so that those of different systems can be compared.
-        """
-        numbers = np.column_stack([self.scores, *self.tables]) if self.quality else self.scores
-        return HeldOut(self, Parts.of(numbers, self.is_target, sample_weight=self.weight, **folds))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class HeldOut:
-    """Trials with their folds.
-
-    Attributes
-    ----------
-    trials : LabelledData
-    parts : Parts
-        They follow from the data of the trials alone, not from their order.
-    """
-
-    trials: LabelledData
-    parts: Parts
-
-    def llr(self, model: Any, systems: Sequence[int] | None = None) -> FloatArray:
-        """Map every trial by a model that was trained without its group.
-
-        Parameters
-        ----------
-        model : calibrator or fusion
-        systems : sequence of int, optional
-            Those to fuse; all if left out.
-
-        Returns
-        -------
-        (n_trials,) array
-            In nats. NaN for trials of weight 0 in folds where a model refuses one of these.
-        """
-        data = self.trials if systems is None else self.trials.choose(systems)
-        by_row: Any = _ByRow(model, data)
-        return self.parts.llr(by_row, np.arange(len(data.scores)))
-
 
 def copied(fusion: Fusion) -> Fusion:
     """A fusion with the same settings, not trained."""
     return type(fusion)(**fusion.settings)
-
-
-class _ByRow:
-    """A model whose scores are the numbers of trials: quality and missing scores come along with them."""
-
-    def __init__(self, model: Any, data: LabelledData) -> None:
-        self.model, self.data = model, data
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return type(self)(copy.deepcopy(self.model, memo), self.data)
-
-    def fit(self, rows: IntArray, is_target: BoolArray, **_weight: Any) -> Self:  # noqa: ARG002  # the data have both
-        self.data.take(rows).fit(self.model)
-        return self
-
-    def transform(self, rows: IntArray) -> FloatArray:
-        own = self.data.take(rows)
-        try:
-            return own.transform(self.model)
-        except TrialError:
-            if own.counting is own:
-                raise
-        assert own.weight is not None  # noqa: S101  # some trials do not count
-        llr, counting = np.full(len(rows), np.nan), np.flatnonzero(own.weight)
-        try:
-            llr[counting] = own.counting.transform(self.model)
-        except TrialError as error:
-            raise error.among(counting) from None
-        return llr

@@ -116,9 +116,9 @@ def _first_in(kept: _Kept, rates: Rates, above: FloatArray, begin: float) -> flo
     return float(max(crossing[first], ends[first - 1] if first else begin))
 
 
-def _by_class(trials: Labelled | Chunk, sign: int) -> list[tuple[FloatArray, CountArray | None]]:
+def _by_class(trials: Chunk, sign: int) -> list[tuple[FloatArray, CountArray | None]]:
     """Llrs and weights of targets and of non-targets, or the other way round and with the opposite sign."""
-    data = Labelled.of_look(trials).counting
+    data = Labelled.of(trials).counting
     both = [(data.tar, data.tar_weight), (data.non, data.non_weight)]
     return [(sign * scores.astype(np.float64, copy=False), weights) for scores, weights in both[::sign]]
 
@@ -134,7 +134,7 @@ class _Table:
         return _Table(self.counts + other.counts, self.ends + other.ends)
 
 
-def _counted(sign: int, trials: Labelled | Chunk) -> _Table:
+def _counted(sign: int, trials: Chunk) -> _Table:
     """Count trials in cells; the first is that of llrs up to 0."""
     n = len(_CUTS)
     counts, high = np.zeros((2, n + 1)), np.full(n + 1, -np.inf)
@@ -172,7 +172,7 @@ class _Kept:
         return _Kept((tar, non), (of_tar, of_non), self.most)
 
 
-def _kept(sign: int, at: int, most: int, trials: Labelled | Chunk) -> _Kept:
+def _kept(sign: int, at: int, most: int, trials: Chunk) -> _Kept:
     """Keep the trials of a cell, counted from 0."""
     low, high = _CUTS[at], _CUTS[at + 1]
     llrs, weights = [], []
@@ -212,7 +212,6 @@ class BoundCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "bound"
-    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, *, low: float | None = None, high: float | None = None) -> None:
@@ -281,7 +280,6 @@ class ElubCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "elub"
-    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {
         "low": {"type": "number", "maximum": 0},
         "high": {"type": "number", "minimum": 0},
@@ -408,9 +406,9 @@ def _results(data: Any, transform: Callable[[FloatArray], FloatArray], low: floa
     return outcome_of(data, transform, status)
 
 
-def _beyond(low: float, high: float, trials: Labelled | Chunk) -> Sums:
+def _beyond(low: float, high: float, trials: Chunk) -> Sums:
     """Count trials, and those with scores beyond bounds."""
-    score = Labelled.of_look(trials).score
+    score = Labelled.of(trials).score
     return Sums.of(np.array([len(score), (score < low).sum(), (score > high).sum()]))
 
 
@@ -443,7 +441,6 @@ class Chain(Calibrator):
     """
 
     kind: ClassVar[str] = "chain"
-    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {"steps": {"type": "array", "minItems": 1}}
 
     def __init__(self, *steps: Any) -> None:

@@ -86,7 +86,6 @@ class PavCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "pav"
-    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {"low": _NUMBERS, "high": _NUMBERS, "llr": _NUMBERS}
 
     llr_: FloatArray

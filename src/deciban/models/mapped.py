@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -62,6 +62,8 @@ def mapped(source: ShardSource, model: Any, name: str) -> ShardSource:
 
 def naming_rows(chunk: Chunk, systems: Sequence[str], name: str) -> AbstractContextManager[None]:
     """Name the trial in what is refused for its sake: as its files do, or by its number in a piece."""
+    if not name:  # arrays, whose trials have numbers
+        return nullcontext()
     if chunk.trials is None:
         return naming_trials(f"{{}} of {name}".format)
     return naming_scores(chunk.stacked, systems, chunk.trials)
@@ -123,7 +125,8 @@ def _having(piece: Piece, wanted: Wanted, *, systems: tuple[int, ...], every: bo
         rules.append(chunk.weight > 0)
     kept: BoolArray = np.logical_and.reduce(rules)
     weight = chunk.weight if wanted.weight else None
-    own = replace(chunk, scores=tuple(by_system[at] for at in wanted.systems), weight=weight)
+    scores = chunk.scores if asked == wanted.systems else tuple(by_system[at] for at in wanted.systems)
+    own = replace(chunk, scores=scores, weight=weight)
     return own if kept.all() else own.take(kept)
 
 
@@ -207,7 +210,7 @@ def _of_each(is_target: AnyArray) -> tuple[int, int]:
     return len(is_target) - n_tar, n_tar
 
 
-def scored_by(source: ShardSource, engine: Engine) -> ScoredBy:
+def scored_by(source: ShardSource, engine: Engine | None) -> ScoredBy:
     """How many trials of a source have scores of which systems: one pass."""
     wanted = Wanted(tuple(range(len(source.systems))), truth=True, weight=source.has_weights)
     found: ScoredBy | None = found_in(source, engine, wanted, ScoredBy.of, "counting scores")

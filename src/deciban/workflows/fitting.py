@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from deciban.analysis.data import LabelledData, copied
-from deciban.analysis.selection import LEAST_GAIN, Criterion, Search, Selection, chosen_by, select_systems
-from deciban.calibration.cross import folds_of, held_out
-from deciban.calibration.crossed_sources import SourceParts
+from deciban.analysis.data import LabelledData
+from deciban.analysis.selection import LEAST_GAIN, Criterion, Search, Selection, Tried, chosen_by
+from deciban.calibration.cross import SourceParts
 from deciban.errors import InputError
-from deciban.models.mapped import having, mapped, naming_rows, ordered
+from deciban.models.mapped import having, naming_rows
 from deciban.models.score_model import ScoreModel, missing_measures_are_known, reasons_are_shown
 from deciban.trials import Trials
 from deciban.trials.lists import PAIR
-from deciban.trials.passes import Engine
-from deciban.trials.sources import HeldPiece, ShardSource
-from deciban.types import FloatArray, Progress
+from deciban.trials.sources import ShardSource, Wanted
+from deciban.types import Progress
 from deciban.workflows.key_columns import HoldOut, groups_of, pairs_of
 from deciban.workflows.kinds import kind_called
 from deciban.workflows.options import HowSure, Options
@@ -105,36 +104,38 @@ def crossed(source: ShardSource, model: ScoreModel, held: HoldOut, options: Opti
     InputError
         If trials cannot be held out like that, or a model cannot be trained without some of them.
     """
-    data, batch = data_of(source, options.how_sure), source.batch
-    several = source.groups
-    if data is not None and batch is not None:
-        values = _crossed_values(source, data, model, held)
-        own = HeldPiece(replace(batch, scores=(values,), quality=None), name)
-        found = replace(source, pieces=(own,), systems=(name,), is_double=True, quality=(), incomplete=False)
-        return having(found, (0,)) if values.ndim == 1 and np.isnan(values).any() else found
-    if source.classes and several is not None and len(several) > 1:
+    with _parts(source, held, options) as parts, _naming(source):
+        found = parts.crossed(model, name)
+        batch = found.batch
+    if batch is None:
+        return found
+    is_partial = batch.scores[0].ndim == 1 and bool(np.isnan(batch.scores[0]).any())  # of trials of weight 0
+    return having(found, (0,)) if is_partial else found
+
+
+@contextmanager
+def _parts(source: ShardSource, held: HoldOut, options: Options) -> Iterator[SourceParts]:
+    """Trials with the folds in which they are held out."""
+    if source.classes and source.batch is None and len(source.groups or ()) > 1:
         raise InputError(_TWO_SIDES)
+    if source.batch is not None:
+        groups = groups_of(_trials_of(source), held.by)
+        if source.classes and isinstance(groups, tuple):
+            raise InputError(_TWO_SIDES)
+        yield SourceParts.in_memory(source, held.parts, groups=groups)
+        return
     with options.scale.engine() as engine:
         memory = engine.bounded(options.scale.n_bytes)
         engine.make_room(source, memory, n_systems=len(source.systems))
-        return SourceParts.of(source, engine, held.parts).crossed(model, engine, memory, name)
+        yield SourceParts.of(source, engine, held.parts, memory=memory)
+
+
+def _naming(source: ShardSource) -> AbstractContextManager[None]:
+    """Name the trials of a batch in what is refused."""
+    return nullcontext() if source.batch is None else naming_rows(source.batch, source.systems, source.name)
 
 
 _TWO_SIDES = "cross_validate: two columns are for trials of two sides. Name one, such as speaker."
-
-
-def _crossed_values(source: ShardSource, data: LabelledData, model: ScoreModel, held: HoldOut) -> FloatArray:
-    """The same of trials in memory."""
-    groups = groups_of(_trials_of(source), held.by)
-    assert source.batch is not None  # noqa: S101  # they are in memory
-    with naming_rows(source.batch, source.systems, source.name):
-        if not source.classes:
-            return data.held_out(groups=groups, n_folds=held.parts).llr(model)
-        if isinstance(groups, tuple):
-            raise InputError(_TWO_SIDES)
-        scores, truth, weight = model.inputs(data.scores), data.is_target, data.weight
-        folds = folds_of(scores, truth, weight, groups, n_folds=held.parts, seed=0)
-        return held_out(model, scores, truth, weight, folds, classes=source.classes)
 
 
 def selected(source: ShardSource, model: Any, held: HoldOut, options: Options, progress: Progress) -> Selection:
@@ -147,56 +148,16 @@ def selected(source: ShardSource, model: Any, held: HoldOut, options: Options, p
     """
     if not model.is_fusion or not kind_called(model.scores_kind).compares_systems:
         raise InputError("select: chooses among the systems of a fusion of two classes. Leave it out (--select).")
-    every: Sequence[int] = range(len(source.systems))
-    if source.batch is None:
-        with options.scale.engine() as engine:
-            memory = engine.bounded(options.scale.n_bytes)
-            engine.make_room(source, memory, n_systems=len(source.systems))
-            criterion = Criterion(model, None)
-            tried = _TriedByPasses(SourceParts.of(source, engine, held.parts), criterion, engine, memory)
-            found = chosen_by(Search(tried, source.systems, progress), criterion.words, LEAST_GAIN)
-        return replace(found, held_out=held.words(sides_of(source)))
-    whole = having(source, every, counting=True)
-    data, batch = data_of(whole, None), whole.batch
-    assert data is not None and batch is not None  # noqa: S101, PT018  # they are in memory
-    if not data.has_both_classes:
-        raise InputError(
-            "scores: no targets, or no non-targets, have scores of all systems, so that these cannot be compared. "
-            "Leave the system out that lacks most."
-        )
-    about: Any = {"fusion": model, "names": source.systems, "sample_weight": data.weight}
-    about |= {"groups": groups_of(_trials_of(whole), held.by), "n_folds": held.parts}
-    with naming_rows(batch, whole.systems, whole.name):
-        found = select_systems(data.scores, data.is_target, quality=data.quality or None, progress=progress, **about)
+    whole = source
+    if source.batch is not None:
+        whole = having(source, range(len(source.systems)), counting=True)
+        truth = whole.pieces[0].read(Wanted((), truth=True)).labels
+        if truth.all() or not truth.any():
+            raise InputError(
+                "scores: no targets, or no non-targets, have scores of all systems, so that these cannot be compared. "
+                "Leave the system out that lacks most."
+            )
+    criterion = Criterion(model, None)
+    with _parts(whole, held, options) as parts, _naming(whole):
+        found = chosen_by(Search(Tried(parts, criterion), source.systems, progress), criterion.words, LEAST_GAIN)
     return replace(found, held_out=held.words(sides_of(whole)))
-
-
-@dataclass(frozen=True, slots=True)
-class _TriedByPasses:
-    """Costs of sets of systems on a source with its folds; see `deciban.analysis.selection.Tried`."""
-
-    parts: SourceParts
-    cost: Criterion
-    engine: Engine
-    memory: int
-
-    @property
-    def n_parts(self) -> int:
-        return len(self.parts)
-
-    @property
-    def n_trials(self) -> int:
-        return int(self.parts.counts[1].sum())
-
-    def held_out(self, systems: Sequence[int]) -> float:
-        fusion = copied(self.cost.fusion)
-        return self._cost_of(self.parts.crossed(fusion, self.engine, self.memory, "fusion", systems=systems))
-
-    def same_data(self, systems: Sequence[int]) -> float:
-        own = ordered(self.parts.source, systems=systems)
-        with missing_measures_are_known():
-            model = copied(self.cost.fusion).fit_pieces(own, self.engine, self.memory)
-        return self._cost_of(mapped(own, model, "fusion"))
-
-    def _cost_of(self, llrs: ShardSource) -> float:
-        return self.cost.relative(self.cost.fusion.cost_of_pieces(llrs, self.engine))

@@ -60,6 +60,8 @@ class Trials:
         All columns, if the rows lie together in memory.
     reach : float
         No score is farther from 0; infinite if that is not known.
+    numbers : (n_trials,) int array, optional
+        Positions of these trials among those that units are of; None if they are the same.
     """
 
     columns: tuple[Column, ...]
@@ -69,6 +71,7 @@ class Trials:
     base: Column | None = None
     matrix: ScoreArray | None = None
     reach: float = np.inf
+    numbers: IntArray | None = None
 
     @classmethod
     def of(
@@ -146,7 +149,7 @@ class Trials:
 
     def each_by_unit(self, look: Callable[[Trials, TrialUnits], F], units: TrialUnits) -> F:
         """What a look at all of them with their units finds."""
-        return look(self, units)
+        return look(self, units if self.numbers is None else units.take(self.numbers))
 
     @property
     def amounts(self) -> tuple[float, float]:
