@@ -30,9 +30,9 @@ from deciban.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from deciban.core.classes.transforms import TransformFit
-    from deciban.core.ranks.hull import Pav
     from deciban.core.resampling.units import TrialUnits
     from deciban.core.training.influences import MomentSums
+    from deciban.metrics.scores import SortedScores
     from deciban.models.labelled import Form
 
 Makes: TypeAlias = Callable[[Chunk], tuple[T, BoolArray | slice]]
@@ -242,15 +242,16 @@ class SourceTrials(LabelledSource):
         return self.with_units(self.source.map(partial(_left_out, self.units, group, n_groups)))
 
     @property
-    def pav(self) -> Pav:
-        """PAV blocks of the scores."""
-        if self.batch is not None or self.engine is None:
-            from deciban.metrics.scores import pav
+    def ranks(self) -> SortedScores:
+        """The scores of both classes, sorted."""
+        if self.engine is None:
+            from deciban.metrics.scores import SortedScores
 
             own = self.look(Labelled.of)
-            return pav(**own.as_sets(own.score))
+            return SortedScores(**own.as_sets(own.score))
         self.look(_nothing)
-        return self.engine.pav(self.source, self.memory)
+        found: SortedScores = self.engine.ranks(self.source, self.memory)
+        return found
 
     def training(self, results: Mapping[str, Plain]) -> Training:
         """The record of a training on these trials."""

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Self, TypeVar
 
-from deciban.core.ranks.hull import Pav
 from deciban.errors import naming_trials
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 
@@ -117,8 +116,8 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def pav(self, source: ShardSource, memory: int) -> Pav:
-        """PAV blocks of the scores of the first system of a source of two classes.
+    def ranks(self, source: ShardSource, memory: int) -> Any:
+        """Sort the scores of the first system of a source of two classes; see `deciban.metrics.SortedScores`.
 
         Parameters
         ----------
