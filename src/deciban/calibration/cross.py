@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.calibration.folds import folded, folds_of, words_of
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, TrialError
 from deciban.models.mapped import naming_rows, ordered
 from deciban.models.score_model import ARGUMENTS, ScoreModel, measure_table, missing_measures_are_known, tell_missing
@@ -256,13 +257,15 @@ def _inputs(model: Any, chunk: Chunk) -> AnyArray:
     return found
 
 
-def trained_on(model: Any, source: ShardSource, engine: Engine | None, memory: int) -> Any:
-    """Train a model on the trials of a source, by arrays where these are in one batch."""
+def trained_on(
+    model: Any, source: ShardSource, engine: Engine | None, memory: int, *, units: TrialUnits | None = None
+) -> Any:
+    """Train a model on the trials of a source, by arrays where these are in one batch, with units of that batch."""
     chunk = source.batch
     if chunk is None:
         return model.fit_pieces(source, engine, memory)
     more: dict[str, Any] = {"classes": source.classes} if source.classes else {}
-    more |= chunk.quality or {}
+    more |= {**(chunk.quality or {}), **({} if units is None else {"units": units})}
     return model.fit(_inputs(model, chunk), chunk.labels, sample_weight=chunk.weight, **more)
 
 

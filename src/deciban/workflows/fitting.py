@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -11,12 +11,13 @@ import numpy as np
 
 from deciban.analysis.data import LabelledData
 from deciban.analysis.selection import LEAST_GAIN, Criterion, Search, Selection, Tried, chosen_by
-from deciban.calibration.cross import SourceParts
+from deciban.calibration.cross import SourceParts, trained_on
 from deciban.errors import InputError
 from deciban.models.mapped import having, naming_rows
 from deciban.models.score_model import ScoreModel, missing_measures_are_known, reasons_are_shown
 from deciban.trials import Trials
 from deciban.trials.lists import PAIR
+from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource, Wanted
 from deciban.types import Progress
 from deciban.workflows.key_columns import HoldOut, groups_of, pairs_of
@@ -83,17 +84,26 @@ def fit_source(model: ScoreModel, source: ShardSource, options: Options, units: 
     units : UnitsOfSource, optional
         With them training finds out how sure it is.
     """
-    data, batch = data_of(source, options.how_sure), source.batch
-    if data is None or batch is None:
-        with options.scale.engine() as engine, missing_measures_are_known(), reasons_are_shown():
-            memory = engine.bounded(options.scale.n_bytes)
-            engine.make_room(source, memory, n_systems=len(source.systems))
-            own = None if units is None else replace(units, source=source, engine=engine).for_training()
-            model.fit_pieces(source, engine, memory, units=own)
+    with _running(source, options) as (engine, memory), missing_measures_are_known(), reasons_are_shown():
+        if engine is None:
+            own = source.batch.units if source.batch is not None and units is not None else None
+            trained_on(model, source, None, 0, units=own)
+            return
+        of_pieces = None if units is None else replace(units, source=source, engine=engine).for_training()
+        model.fit_pieces(source, engine, memory, units=of_pieces)
+
+
+@contextmanager
+def _running(source: ShardSource, options: Options) -> Iterator[tuple[Engine | None, int]]:
+    """An engine and its memory; none for a batch, whose trials are named in what is refused."""
+    if source.batch is not None:
+        with naming_rows(source.batch, source.systems, source.name):
+            yield None, 0
         return
-    more: dict[str, Any] = {"classes": source.classes} if source.classes else {}
-    with naming_rows(batch, source.systems, source.name), reasons_are_shown():
-        data.fit(model, units=None if units is None else batch.units, **more)
+    with options.scale.engine() as engine:
+        memory = engine.bounded(options.scale.n_bytes)
+        engine.make_room(source, memory, n_systems=len(source.systems))
+        yield engine, memory
 
 
 def crossed(source: ShardSource, model: ScoreModel, held: HoldOut, options: Options, name: str) -> ShardSource:
@@ -104,7 +114,7 @@ def crossed(source: ShardSource, model: ScoreModel, held: HoldOut, options: Opti
     InputError
         If trials cannot be held out like that, or a model cannot be trained without some of them.
     """
-    with _parts(source, held, options) as parts, _naming(source):
+    with _parts(source, held, options) as parts:
         found = parts.crossed(model, name)
         batch = found.batch
     if batch is None:
@@ -116,23 +126,14 @@ def crossed(source: ShardSource, model: ScoreModel, held: HoldOut, options: Opti
 @contextmanager
 def _parts(source: ShardSource, held: HoldOut, options: Options) -> Iterator[SourceParts]:
     """Trials with the folds in which they are held out."""
-    if source.classes and source.batch is None and len(source.groups or ()) > 1:
+    groups: Any = source.groups if source.batch is None else groups_of(_trials_of(source), held.by)
+    if source.classes and isinstance(groups, tuple) and len(groups) > 1:
         raise InputError(_TWO_SIDES)
-    if source.batch is not None:
-        groups = groups_of(_trials_of(source), held.by)
-        if source.classes and isinstance(groups, tuple):
-            raise InputError(_TWO_SIDES)
-        yield SourceParts.in_memory(source, held.parts, groups=groups)
-        return
-    with options.scale.engine() as engine:
-        memory = engine.bounded(options.scale.n_bytes)
-        engine.make_room(source, memory, n_systems=len(source.systems))
-        yield SourceParts.of(source, engine, held.parts, memory=memory)
-
-
-def _naming(source: ShardSource) -> AbstractContextManager[None]:
-    """Name the trials of a batch in what is refused."""
-    return nullcontext() if source.batch is None else naming_rows(source.batch, source.systems, source.name)
+    with _running(source, options) as (engine, memory):
+        if engine is None:
+            yield SourceParts.in_memory(source, held.parts, groups=groups)
+        else:
+            yield SourceParts.of(source, engine, held.parts, memory=memory)
 
 
 _TWO_SIDES = "cross_validate: two columns are for trials of two sides. Name one, such as speaker."
@@ -158,6 +159,6 @@ def selected(source: ShardSource, model: Any, held: HoldOut, options: Options, p
                 "Leave the system out that lacks most."
             )
     criterion = Criterion(model, None)
-    with _parts(whole, held, options) as parts, _naming(whole):
+    with _parts(whole, held, options) as parts:
         found = chosen_by(Search(Tried(parts, criterion), source.systems, progress), criterion.words, LEAST_GAIN)
     return replace(found, held_out=held.words(sides_of(whole)))

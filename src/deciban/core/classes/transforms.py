@@ -92,29 +92,6 @@ class TransformObjective:
         """The same without the trials: what is sent to where they are."""
         return replace(self, trials=NO_TRIALS)
 
-    def terms(self, raw: FloatArray, *, with_hessian: bool) -> SumsUpTo:
-        """Value, then derivatives by parameters of each class, then perhaps second ones; and the largest lead."""
-        n = len(self.basis)
-        value, worst, gradient = 0.0, -np.inf, np.zeros(n)
-        own = np.zeros((n, n) if with_hessian else (0, 0))
-        for rows in self.blocks():
-            features, z, label = self._combined(raw, rows)
-            weights = self.trials.weight(rows)
-            with np.errstate(all="ignore"):
-                errors = Errors.of(z, label)
-            column, pull = np.arange(len(label)), errors.posterior
-            if with_hessian:
-                others = 1.0 - pull
-                others[label, column] = errors.p_error
-                pull[label, column] = errors.p_true
-                own += _products(features, pull, others, weights)
-            pull[label, column] = -errors.p_error
-            pull *= weights
-            gradient += _slopes(features, pull).ravel()
-            value += float(weights @ errors.cost)
-            worst = max(worst, float(errors.lead.max()))
-        return SumsUpTo(Sums.of(np.concatenate(([value], gradient, own.ravel()))), np.array(worst))
-
     def blocks(self) -> list[slice]:
         """All trials, cut into pieces whose temporaries are small."""
         size = max(_BLOCK_BYTES // (8 * len(self.basis)), 64)
@@ -161,8 +138,27 @@ class TransformObjective:
 
 
 def _terms(form: TransformObjective, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001
-    """Sum up what trials add to value and derivatives."""
-    return replace(form, trials=trials).terms(raw, with_hessian=with_hessian)
+    """Value, then derivatives by parameters of each class, then perhaps second ones; and the largest lead."""
+    level, n = replace(form, trials=trials), len(form.basis)
+    value, worst, gradient = 0.0, -np.inf, np.zeros(n)
+    own = np.zeros((n, n) if with_hessian else (0, 0))
+    for rows in level.blocks():
+        features, z, label = level._combined(raw, rows)  # noqa: SLF001
+        weights = trials.weight(rows)
+        with np.errstate(all="ignore"):
+            errors = Errors.of(z, label)
+        column, pull = np.arange(len(label)), errors.posterior
+        if with_hessian:
+            others = 1.0 - pull
+            others[label, column] = errors.p_error
+            pull[label, column] = errors.p_true
+            own += _products(features, pull, others, weights)
+        pull[label, column] = -errors.p_error
+        pull *= weights
+        gradient += _slopes(features, pull).ravel()
+        value += float(weights @ errors.cost)
+        worst = max(worst, float(errors.lead.max()))
+    return SumsUpTo(Sums.of(np.concatenate(([value], gradient, own.ravel()))), np.array(worst))
 
 
 def _moved(form: TransformObjective, raw: FloatArray, change: FloatArray, trials: ClassTrials) -> Ends:
