@@ -206,8 +206,8 @@ def select_systems(
     ['noise']
     """
     prototype = LinearFusion() if fusion is None else fusion
-    data = LabelledData.of(prototype, scores, is_target, sample_weight=sample_weight, quality=quality).complete.counting
-    named = system_names(names, data.scores.shape[1])
+    data = LabelledData.of(prototype, scores, is_target, sample_weight=sample_weight, quality=quality).complete
+    named = system_names(names, len(data.source.systems))
     least_gain = _validate.in_range(least_gain, "least_gain", 0.0, 1e300, "A gain is finite and at least 0")
     criterion = Criterion(prototype, None if operating_point is None else as_operating_point(operating_point))
     parts = SourceParts.in_memory(data.source, n_folds, groups=groups, seed=seed)

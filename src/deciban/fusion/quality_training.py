@@ -12,7 +12,6 @@ import numpy as np
 
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.linear_objective import Trials
-from deciban.core.training.linear_training import LinearFit
 from deciban.core.training.moments import equal_classes, moments, ranges
 from deciban.core.training.separation import undecided
 from deciban.core.training.sums import Ends, Sums
@@ -305,22 +304,6 @@ class MeasuredFusion(Fusion):
     def _in_units_of_measures(self, terms: QualityTerms, influences: FloatArray) -> FloatArray:
         """Return influences on the parameters of the fusion, from those on what was trained."""
 
-    def _take_over(
-        self, fit: LinearFit, terms: QualityTerms, backoff: LinearFusion, n_measures: Mapping[str, int]
-    ) -> None:
-        """Take what was trained: weights of systems, then of measures of trials, then of terms."""
-        n_systems = backoff.n_systems_
-        n_linear = n_systems + n_measures["trial"]
-        self.weights_, self.standardized_weights_ = fit.weights[:n_systems], fit.standardized[:n_systems]
-        self.trial_quality_weights_ = fit.weights[n_systems:n_linear]
-        self.standardized_trial_quality_weights_ = fit.standardized[n_systems:n_linear]
-        self.quality_weights_, offset = terms.matrix(fit.weights[n_linear:])
-        self.standardized_quality_weights_ = terms.standardized(fit.standardized[n_linear:])
-        self.quality_sides_ = tuple(side for side in ("enroll", "test") if n_measures[side])
-        self.offset_ = fit.offset + offset
-        self.penalized_objective_ = penalized(fit, self.ridge)
-        self.backoff_ = backoff
-
     def fit_pieces(
         self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
     ) -> Self:
@@ -340,7 +323,16 @@ class MeasuredFusion(Fusion):
         if terms.indices:
             of_terms = fit.weights[-len(terms.indices) :]
             terms.refuse_lost(float(data.look(partial(_lost, self.combine, terms, of_terms)).high))
-        self._take_over(fit, terms, backoff, n_measures)
+        n_systems = backoff.n_systems_
+        n_linear = n_systems + n_measures["trial"]
+        self.weights_, self.standardized_weights_ = fit.weights[:n_systems], fit.standardized[:n_systems]
+        self.trial_quality_weights_ = fit.weights[n_systems:n_linear]
+        self.standardized_trial_quality_weights_ = fit.standardized[n_systems:n_linear]
+        self.quality_weights_, offset = terms.matrix(fit.weights[n_linear:])
+        self.standardized_quality_weights_ = terms.standardized(fit.standardized[n_linear:])
+        self.quality_sides_ = tuple(side for side in ("enroll", "test") if n_measures[side])
+        self.offset_, self.backoff_ = fit.offset + offset, backoff
+        self.penalized_objective_ = penalized(fit, self.ridge)
         n_lacking, n = (int(one) for one in lacking.sums.total)
         self.training_ = data.training(results_of(fit) | {"n_without_quality": n_lacking})
         if n_lacking:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
 from deciban.models.loading import model_of
 from deciban.models.mapped import ScoredBy, having, mapped, ordered, scored_by
-from deciban.models.model import Plain, Training, content_of
+from deciban.models.model import Plain, content_of
 from deciban.models.score_model import ParameterRow
 from deciban.models.sources import SourceTrials
 from deciban.models.two_class import Fusion
@@ -57,7 +57,7 @@ def occurring_subsets(scores: ScoreArray) -> dict[Subset, IntArray]:
     return found
 
 
-def wanted_subsets(complete: Subset, occurring: Mapping[Subset, IntArray], max_missing: int) -> list[Subset]:
+def wanted_subsets(complete: Subset, occurring: Collection[Subset], max_missing: int) -> list[Subset]:
     """Sets of systems to train for, those of most systems first."""
     n = len(complete)
     n_lacking = range(min(max_missing, n - 1) + 1) if max_missing else range(0)
@@ -150,25 +150,10 @@ class ScoredSource:
         return cls(kept, replace(seen, counts=counts), seen.n_lacking, source)
 
     @property
-    def occurring(self) -> dict[Subset, IntArray]:
+    def occurring(self) -> list[Subset]:
         """Sets of systems that trials have scores of."""
         every = tuple(range(len(self.source.systems)))
-        subsets = [every] if self.seen is None else [subset for subset in self.seen.counts if subset]
-        return {subset: np.zeros(0, np.int64) for subset in subsets}
-
-    @property
-    def counting(self) -> ShardSource:
-        """The trials of positive weight."""
-        return having(self.source, range(len(self.source.systems)), every=False, counting=True)
-
-    def results(self, fusions: Mapping[Subset, LinearFusion], training: Training) -> dict[str, Plain]:
-        """What a model file tells of all fusions, and of how many trials have just their scores."""
-        every = {tuple(range(len(self.source.systems))): tuple(training.counts.values())}
-        counts = every if self.seen is None else self.seen.counts
-        found: dict[str, Plain] = {}
-        for subset, fusion in fusions.items():
-            found |= results_of_subset(subset, fusion, sum(counts.get(subset, ())))
-        return found
+        return [every] if self.seen is None else [subset for subset in self.seen.counts if subset]
 
     def words_of(self, subset: Subset) -> str:
         """How many trials have the scores of some systems, in words."""
@@ -192,35 +177,11 @@ class ScoredSource:
             return ordered(self.source, systems=subset)
         return replace(ordered(having(self.source, subset, counting=True), systems=subset), incomplete=False)
 
-    def training(self, whole: LinearFusion, engine: Engine | None, memory: int) -> Training:
-        """The record of all trials; that of the fusion of all systems if all of them have all scores."""
-        if self.seen is None:
-            assert whole.training_ is not None  # noqa: S101  # it has just been trained
-            return whole.training_
-        data = SourceTrials(self.source, engine, memory)
-        data.look(_nothing)
-        return data.training({})
-
-
-def _nothing(chunk: Chunk) -> None:
-    """A look that only notes what is recorded."""
-
 
 def _require_complete(called: Callable[[Sequence[int]], str], chunk: Chunk) -> None:
     """Refuse trials that lack a score."""
     way = "Pass missing='drop' or missing='subset', or leave these trials out"
     require_known(occurring_subsets(chunk.stacked), [tuple(range(len(chunk.scores)))], way, called=called)
-
-
-def results_of_subset(subset: Subset, fusion: LinearFusion, n_exactly: int) -> dict[str, Plain]:
-    """What a model file tells of the fusion of one set of systems."""
-    name, training = name_of(subset), fusion.training_
-    assert training is not None  # noqa: S101  # it was trained a moment ago
-    return {
-        f"n_exactly_{name}": n_exactly,
-        f"n_trained_{name}": sum(training.counts.values()),
-        f"status_{name}": training.results["status"],
-    }
 
 
 _POLICIES = ("error", "drop", "subset")
@@ -382,13 +343,20 @@ class SubsetFusion(Fusion):
                     raise error.among(seen.rows_of(subset), before=before, after=after) from error
                 raise InputError(f"{before}{error}{after}") from error
         self._n_systems, self.fusions_ = len(complete), fusions
+        training, own, counts = self.whole.training_, self.whole.objective_, cast("Any", {})
         if seen.seen is not None:
-            self.objective_ = self.cost_of_pieces(mapped(seen.counting, self, "fusion"), engine)
-        else:
-            self.objective_ = self.whole.objective_
-        training = seen.training(self.whole, engine, memory)
+            counting = having(seen.source, complete, every=False, counting=True)
+            own, counts = self.cost_of_pieces(mapped(counting, self, "fusion"), engine), seen.seen.counts
+            training = SourceTrials(seen.source, engine, memory).training({})
+        assert training is not None  # noqa: S101  # the fusion of all systems has just been trained
+        self.objective_, counts = own, counts or {complete: tuple(training.counts.values())}
         results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": seen.n_dropped}
-        self.training_ = replace(training, results=results | seen.results(self.fusions_, training))
+        for subset, fusion in fusions.items():
+            name, one = name_of(subset), fusion.training_
+            assert one is not None  # noqa: S101  # it was trained a moment ago
+            results |= {f"n_exactly_{name}": sum(counts.get(subset, ())), f"n_trained_{name}": sum(one.counts.values())}
+            results[f"status_{name}"] = one.results["status"]
+        self.training_ = replace(training, results=results)
         return self
 
     def _untrained(self, subset: Subset) -> LinearFusion:

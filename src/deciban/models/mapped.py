@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +14,7 @@ from deciban.errors import naming_trials
 from deciban.models.score_model import missing_measures_are_known
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
-from deciban.types import AnyArray, BoolArray
+from deciban.types import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from deciban.trials.lists import Trials
@@ -34,10 +34,16 @@ def _mapped(model: Any, systems: tuple[str, ...], piece: Piece, wanted: Wanted) 
     chunk = piece.read(replace(wanted, systems=tuple(range(len(systems))), quality=quality))
     if not len(chunk.scores[0]):
         return replace(chunk, scores=(chunk.scores[0].astype(np.float64),))
-    with naming_rows(chunk, systems, piece.name), missing_measures_are_known():
+    with naming_rows(chunk, systems, piece.name):
         given = {} if chunk.quality is None else {name: chunk.quality[name] for name in quality}
-        llr = model.transform(model.inputs(chunk.stacked), **given)
-    return replace(chunk, scores=(llr,))
+        return replace(chunk, scores=(transformed(model, chunk.stacked, given),))
+
+
+def transformed(model: Any, scores: AnyArray, quality: Mapping[str, AnyArray]) -> FloatArray:
+    """What a model makes of trials, whose scores have an axis of systems; missing measures are no surprise."""
+    with missing_measures_are_known():
+        llr: FloatArray = model.transform(model.inputs(scores), **(quality if model.takes_quality else {}))
+    return llr
 
 
 def mapped(source: ShardSource, model: Any, name: str) -> ShardSource:

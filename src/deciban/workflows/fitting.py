@@ -38,9 +38,7 @@ def data_of(source: ShardSource, how_sure: HowSure | None) -> LabelledData | Non
     batch = source.batch
     if batch is None:
         return None
-    resampling = None if how_sure is None else how_sure.resampling(batch.units)
-    known: Any = {"is_target": batch.truth, "weight": batch.weight, "resampling": resampling}
-    return LabelledData(batch.stacked, batch.quality or {}, **known)
+    return LabelledData(source, None if how_sure is None else how_sure.resampling(batch.units))
 
 
 def _trials_of(source: ShardSource) -> Trials:
