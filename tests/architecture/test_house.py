@@ -321,7 +321,6 @@ ESTIMATES = {"deciban.core.resampling.clusters.estimate"}
 """The one function that gives every metric its standard error, with all that an interval depends on."""
 
 OPTIMIZERS = {
-    "deciban.core.classes.transforms.train_transform",
     "deciban.core.training.linear_training.train",
     "deciban.core.training.multiclass_training.train_classes",
     "deciban.core.training.trust_region.minimize",

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Self, TypeVar
 
-from deciban.core.ranks.hull import Pav
 from deciban.errors import naming_trials
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 
@@ -126,8 +125,8 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def pav(self, source: ShardSource, memory: int) -> Pav:
-        """PAV blocks of the scores of the first system of a source of two classes.
+    def ranks(self, source: ShardSource, memory: int) -> Any:
+        """Sort the scores of the first system of a source of two classes; see `deciban.metrics.SortedScores`.
 
         Parameters
         ----------
@@ -216,7 +215,7 @@ def both(one: Any, other: Any) -> Any:
 
 
 def found_in(
-    source: ShardSource, engine: Engine, wanted: Wanted, look: Callable[[Chunk], Any], words: str = "training"
+    source: ShardSource, engine: Engine | None, wanted: Wanted, look: Callable[[Chunk], Any], words: str = "training"
 ) -> Any:
     """Have a look at all pieces of a source: one pass.
 
@@ -239,4 +238,7 @@ def found_in(
     InputError
         What a look refuses, with the piece and the number of the trial.
     """
+    if engine is None:
+        assert source.batch is not None  # noqa: S101  # without an engine, all trials are in one batch
+        return look(source.batch)
     return engine.run(Looks(wanted, look, words), source.pieces).found

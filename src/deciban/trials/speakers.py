@@ -218,7 +218,7 @@ class UnitsOfPieces:
             return TrialUnits.each(len(chunk.truth))
         own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
         assert own is not None  # noqa: S101  # they were asked for
-        return own.among(self.units.keys)
+        return own if own.keys is self.units.keys else own.among(self.units.keys)
 
 
 def connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:

@@ -73,7 +73,7 @@ class CalibratedPieces(CalibratedTrials):
 
     def lack_rivals(self) -> bool:
         """See `CalibratedTrials.lack_rivals`."""
-        return not self.data.counted.first.rivals.any()
+        return not self.data.first.rivals.any()
 
     def train(self, **form: Any) -> ClassFit:
         """See `CalibratedTrials.train`: some passes."""
@@ -141,7 +141,7 @@ class _Limits:
     @cached_property
     def all(self) -> CalibrationLimits:
         """Those of the trials."""
-        given = CalibratedPieces(self.data, is_finite=not self.data.counted.first.has_infinite)
+        given = CalibratedPieces(self.data, is_finite=not self.data.first.has_infinite)
         return CalibrationLimits(given, np.arange(self.data.n_classes), self.data.n_classes, self.total, is_wrong=False)
 
 
@@ -161,7 +161,7 @@ def _least(limits: _Limits, *, scale: bool, offset: bool) -> Best:
     except InputError:
         return limits.all.least(scale=scale, offset=offset)
     if scale and fit.weights[0] <= 0.0:  # scores that say the opposite: of scales of at least 0, 0 is best
-        return limits.all.least(scale=scale, offset=offset) if data.counted.first.has_infinite else without
+        return limits.all.least(scale=scale, offset=offset) if data.first.has_infinite else without
     return no_worse(Best(fit.objective, float(fit.weights[0]) if scale else 1.0, fit.offsets), without)
 
 

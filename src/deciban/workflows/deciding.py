@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._files import PathLike, ScratchFolder, atomic_write, display_name
-from deciban.analysis.data import SystemsData
 from deciban.decisions import Application, DecisionTally
 from deciban.decisions.risks import Decisions, checked_loglik, counts_and_risk, decided
 from deciban.errors import InputError
@@ -35,6 +34,7 @@ from deciban.io.source import TwoFiles, single_files
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.memory import Cost, threads_that_fit
 from deciban.messages import WARNING, Message, as_message, counted
+from deciban.models.mapped import transformed
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
 from deciban.trials.frames import to_arrow
@@ -466,7 +466,7 @@ class _Deciding:
     def _mapped(self, columns: Sequence[Any]) -> AnyArray:
         """What the model makes of one system."""
         assert self.model is not None  # noqa: S101  # who asks knows that there is one
-        return SystemsData(self.kind.stacked(columns), {}).transform(self.model)
+        return transformed(self.model, self.kind.stacked(columns), {})
 
     def _scores(self, system: Any) -> ScoreArray:
         """Scores with classes in the order of the costs."""
