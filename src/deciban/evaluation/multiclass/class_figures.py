@@ -22,7 +22,7 @@ from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, R
 from deciban.core.resampling.units import TrialUnits
 from deciban.evaluation.multiclass.problem_sums import TargetErrors, critical_priors_of
 from deciban.evaluation.multiclass.summary import ClassUnitTrials, InTurn
-from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, CurveInfluences, Figure, Uncertainty
+from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, CurveInfluences, Figure, Uncertainty, bounded_by_cllr
 from deciban.multiclass import SubsetCosts
 from deciban.multiclass.tables import ByClass, Detectors, ScoredClasses
 from deciban.types import FloatArray
@@ -572,7 +572,7 @@ class Gathered:
             noun=units.noun,
             source=units.source,
             keys=units.keys,
-            estimates=self.estimates,
+            estimates=bounded_by_cllr(self.estimates),
             influences=self.influences,
             curves=curve.errors(summary.places),
             level=level,
