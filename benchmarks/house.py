@@ -31,9 +31,7 @@ TRIPS = {
     "eval of many classes": ["eval", "classes.tsv"],
 }
 _NO_ROOMS = {"<module>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>", "<lambda>"}
-_BYTES = re.compile(
-    r"BYTES_PER|bytes_per|_bytes = |make_room|give_back|memory_of|memory //|room //|_TIMES_ITS|Cost\.|LIBRARIES"
-)
+_BYTES = re.compile(r"BYTES_PER|bytes_per|memory //|memory /|TIMES_ITS|\bCost\.|LIBRARIES")
 _SPACE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 

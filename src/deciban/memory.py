@@ -29,7 +29,11 @@ LEAST_FOR_JOINING: Final = 150 * 10**6
 """Bytes that DuckDB needs for joining tables: its own, those of sorting, and rows on their way to it."""
 
 TIMES_ITS_SIZE: Final = {"text": 10, "packed": 40, "binary": 14}
-"""Memory of reading a file and sorting its scores, as a multiple of its size."""
+"""Memory of reading a file and sorting its scores, as a multiple of its size.
+
+A CSV table with names took 7.4 times its size, and its compressed copy is five times smaller. A matrix of NumPy took
+3.6 times its size; files of MATLAB and HDF5 with names take more, and 14 was not measured again.
+"""
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
@@ -43,30 +47,44 @@ _LARGE = 1 / 512
 
 
 class Cost:
-    """Bytes of memory that a row, cell or number takes in each task, measured with all copies that are made of it."""
+    """Bytes of memory that a row, cell or number takes in each task, with all copies that are made of it.
 
-    PARQUET_ROW: Final = 52  # a row of a Parquet file that is read as a whole
+    Constants with a number in brackets come from that measurement; the others are older, and peaks of
+    `benchmarks/memory.py` stay within `--memory` with them.
+
+    1. `benchmarks/memory.py --costs`: peaks of anonymous memory of commands on 10^6 and on 2,000 rows with
+       ``--memory=2GB``, their difference divided by the rows.
+    2. Growth of anonymous memory, looked at every half millisecond, while one function works on 10^5 to 10^6 rows.
+    3. Peaks of `eval --units` with 400, 20,000 and 100,000 units, their differences divided by the units.
+    """
+
+    PARQUET_ROW: Final = 52  # a row of a Parquet file that is read as a whole [1: 261, estimated as 274]
     PARQUET_COLUMN: Final = 6  # times the bytes of its columns
+    CLASS_NUMBER: Final = 80  # each of three or more numbers of a row, with multiclass intervals [1: 77]
     LABEL: Final = 4  # of a row that is read and put in order
-    WEIGHT: Final = 5 * 8
-    COPIES_OF_ONE: Final = 5  # times the bytes of its score, which is sorted
-    COPIES_OF_SEVERAL: Final = 8  # times those of several scores, which are put beside each other
-    HELD: Final = 80  # a trial that is sorted and evaluated in memory
-    HELD_WEIGHTED: Final = 160
-    GROUPED: Final = 400  # a distinct score, when errors are added up along the sorted scores
+    WEIGHT: Final = 44  # [2: 43 more than without]
+    COPIES_OF_ONE: Final = 5  # times the bytes of its score, which is sorted [2: 4.3 for float32]
+    COPIES_OF_SEVERAL: Final = 8  # times those of several scores, side by side [2: 3.5 to 5.7 for five classes]
+    HELD: Final = 80  # a trial that is sorted and evaluated in memory [2: 17, and 51 with units]
+    HELD_WEIGHTED: Final = 160  # [2: 60 without units]
+    GROUPED: Final = 400  # a distinct score, when errors are added up along the sorted scores [2: 246]
+    KEPT: Final = 40  # a score of the rarer class, when float32 scores are counted by value
+    READ: Final = 24  # a row that is read meanwhile [2: 21]
     REPLICATED: Final = 256  # a trial, while bootstrap replicates are counted
     REPLICATE_CELL: Final = 64  # a bin of scores in one replicate
-    UNIT: Final = 400  # a unit (cluster) of two classes, with its name and its sums
+    CLASS_REPLICATE: Final = 32  # a multiclass metric in one stratum and one replicate
+    UNIT: Final = 3000  # a unit (cluster) of two classes, with its name and its sums [3]
+    UNIT_IN_TABLE: Final = 14_900  # a unit, as long as `UNIT_TABLE` holds them all [3]
+    UNIT_TABLE: Final = 300 * 10**6  # from here on tables of units and bins are sparse [3]
     INFLUENCE: Final = 32  # the influence of a trial on one metric, with what it is computed from
-    DISTRIBUTED: Final = 40  # a row in a Dask worker
-    JOINED: Final = 250  # a row that is matched by its names
+    JOINED: Final = 250  # a row that is matched by its names [1: 313, less what else takes memory]
     JOINED_NAME: Final = 60  # a row, in the hash table of a join
     NUMBER: Final = 64  # each number of a row that is read again
-    WRITTEN: Final = 700  # a row that is read, changed and written
-    MATRIX_CELL: Final = 96
+    WRITTEN: Final = 780  # a row that is read, changed and written: two batches for one thread [1: 390 for each]
+    MATRIX_CELL: Final = 96  # [1: 18 for a whole evaluation of 4 * 10^6 cells]
     SAMPLED: Final = 128  # a number of a sample that training draws, with samples that wait to be added
     LLR: Final = 64  # a log-likelihood ratio that is kept until the bound is known
-    TEXT: Final = 12  # a byte of a text file that is parsed
+    TEXT: Final = 12  # a byte of a text file that is parsed [1: 7.4, and the table that is made of it]
     THREAD: Final = 12 * 10**6  # buffers of a further thread
     DATABASE_THREAD: Final = 50 * 10**6
 
@@ -146,6 +164,18 @@ def rows_that_fit(
     return int(min(max(memory / max(at_once * bytes_per_row, 1), fewest), most))
 
 
+def bytes_of_row(n_numbers: int, size: int, *, weighted: bool = False) -> int:
+    """Return the bytes that a row takes while its scores, each of so many bytes, are read, put in order and added up.
+
+    Examples
+    --------
+    >>> bytes_of_row(1, 4), bytes_of_row(5, 4)
+    (24, 164)
+    """
+    copies = Cost.COPIES_OF_ONE if n_numbers == 1 else Cost.COPIES_OF_SEVERAL
+    return Cost.LABEL + copies * n_numbers * size + (Cost.WEIGHT if weighted else 0)
+
+
 def threads_that_fit(memory: float, bytes_per_thread: float) -> int:
     """Return how many threads fit in memory: at least one, at most one for each processor.
 
@@ -187,10 +217,11 @@ def require_room_for_units(n_units: int, memory: float) -> None:
     --------
     >>> require_room_for_units(1000, 10**8)
     """
-    if n_units * Cost.UNIT > memory:
+    needed = max(min(n_units * Cost.UNIT_IN_TABLE, Cost.UNIT_TABLE), n_units * Cost.UNIT)
+    if needed > memory:
         what = f"units: there are {n_units:,}, and errors are added up for each"
         way = "name larger units (--units), or leave intervals out (--no-intervals)"
-        raise memory_error(what, needed=n_units * Cost.UNIT, given=memory, way=way)
+        raise memory_error(what, needed=needed, given=memory, way=way)
 
 
 def give_back_at_once(memory: int) -> None:

@@ -35,3 +35,11 @@ def test_however_small_a_file_was_made_its_rows_count(tmp_path):
 def test_of_a_damaged_file_its_size_counts(tmp_path):
     (tmp_path / "damaged").write_bytes(b"PAR1" + bytes(100))
     assert memory_of([tmp_path / "damaged"]) == 14 * 104
+
+
+def test_numbers_of_several_classes_take_more(tmp_path):
+    n, scores = 10_000, np.zeros(10_000, np.float32)
+    pq.write_table(pa.table({"a": scores, "b": scores}), tmp_path / "two.parquet")
+    pq.write_table(pa.table({"a": scores, "b": scores, "c": scores}), tmp_path / "three.parquet")
+    two, three = (memory_of([tmp_path / f"{name}.parquet"]) for name in ("two", "three"))
+    assert three - two > 3 * 80 * n

@@ -121,7 +121,7 @@ class BandsInPieces:
         bands = DetectorBands(found, dealt, rivals)
         given = SystemScores.of(self.source, self.system)
         size = 8 * (len(bands.thresholds) + 1) * (4 * dealt.n_groups + 4 * len(design.home))
-        at_once = max(self.memory // 4 // size, 1)  # detectors in one pass
+        at_once = rows_that_fit(self.memory / 4, size)  # detectors in one pass
         for first in range(0, len(bests), at_once):
             some = {target: bests[target] for target in range(first, min(first + at_once, len(bests)))}
             tally = self.engine.run(BandTally(given, who, bands, some), self.source.pieces)
@@ -329,12 +329,12 @@ class ReplicatesInPieces:
         }
         n_strata = len(design.home)
         most = max(map(len, names.values())) + 1
-        at_once = max(self.memory // (32 * n_strata * most) // BLOCK, 1) * BLOCK
+        at_once = BLOCK * rows_that_fit(self.memory, Cost.CLASS_REPLICATE * n_strata * most * BLOCK)
         found: dict[Figure, list[FloatArray]] = {}
         has_all = list[BoolArray]()
         for first in range(0, self.resampling.bootstrap, at_once):
             numbers = range(first, min(first + at_once, self.resampling.bootstrap))
-            room = self.memory // (32 * n_strata * (1 + len(numbers)))
+            room = rows_that_fit(self.memory, Cost.CLASS_REPLICATE * n_strata * (1 + len(numbers)))
             for some in _together(names, room):
                 drawn, has = self._pass(some, design, numbers)
                 for name, values in drawn.items():
@@ -528,8 +528,8 @@ class InfluencesInPieces:
         design = gathered.design
         few = Block(at_hand.costs.stratum, None, None)
         centre = centre_of(list(portions.parts(begins, at_hand)), few, (n_figures, len(self.who.home)))
-        of_row, threads = Cost.INFLUENCE * n_figures, self.engine.n_at_once
-        most = rows_that_fit(self.memory / 4, of_row, at_once=threads, fewest=_FEWEST_ROWS)
+        at_once = n_figures * self.engine.n_at_once
+        most = rows_that_fit(self.memory / 4, Cost.INFLUENCE, at_once=at_once, fewest=_FEWEST_ROWS)
         given = SystemScores.of(self.source, self.system, most)
         asked = _Asked(given, self.who, portions, begins, centre, design)
         tally = self.engine.run(InfluenceTally(asked), self.source.pieces)

@@ -234,9 +234,6 @@ FEWEST_ROWS = 1 << 26
 _ROWS_PER_BATCH = 1 << 21
 """So many scores are some thousand for each block of neighbouring ones."""
 
-_BYTES_PER_KEPT, _BYTES_PER_ROW = 40, 24
-"""What a score of the rarer class takes, and what a row takes while it is read."""
-
 _STEP = 1 << 18
 """Different scores of which groups are made at once."""
 
@@ -269,8 +266,8 @@ def summarize_by_value(
     assert first.truth is not None  # noqa: S101  # it was asked for
     share = np.count_nonzero(first.truth) / max(len(first.truth), 1)
     keep, most = int(share <= 0.5), _MORE_THAN_SEEN * min(share, 1 - share) * source.n_rows
-    room = memory - int(most * _BYTES_PER_KEPT) - N_BYTES
-    room -= engine.n_at_once * _BYTES_PER_ROW * max(_ROWS_PER_BATCH, *(one.n_rows for one in source.pieces))
+    at_once = engine.n_at_once * max(_ROWS_PER_BATCH, *(one.n_rows for one in source.pieces))
+    room = memory - N_BYTES - int(most * Cost.KEPT + at_once * Cost.READ)
     if _MORE_THAN_SEEN * expected_bytes(first.scores[0], source.n_rows) > room or (loops := compiled()) is None:
         return None
     values, kept, n = ValueCounts(room, loops), list[ScoreArray](), [0, 0]

@@ -379,8 +379,8 @@ class DaskEngine(CountingEngine):
             As of `run`.
         """
         self.n_passes += 1
-        rows = rows_that_fit(self._memory_per_thread(work.words) * _SHARE_FOR_ROWS, work.bytes_per_row)
-        sent = rows_that_fit(_BYTES_SENT, work.bytes_per_row, most=rows)
+        per_thread = self._memory_per_thread(work.words) * _SHARE_FOR_ROWS
+        rows, sent = (rows_that_fit(room, work.bytes_per_row) for room in (per_thread, min(per_thread, _BYTES_SENT)))
         waiting = [Share(part, rows) for part in batches(pieces, sent)]
         with _Progress(self.client, pieces) as progress:
             keys: dict[str, Share] = {}

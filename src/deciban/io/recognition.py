@@ -420,6 +420,9 @@ def _start(path: Path) -> bytes:
 
 _HEAD = 4096
 
+_FEWEST_CLASSES = 2
+"""A table with more columns of numbers may hold classes."""
+
 _WIDTHS = {"BOOLEAN": 1 / 8, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
 """Bytes that a value takes where it is read: text is a number of a dictionary."""
 
@@ -457,9 +460,8 @@ def is_longer(scores: Sequence[Any], key: Any, room: int) -> bool:
 
 def _times_of(head: bytes) -> int:
     """How often its size a file or a stream takes that begins like this."""
-    if codec_of(head[:16]) is not None:
-        return TIMES_ITS_SIZE["packed"]
-    return TIMES_ITS_SIZE["binary" if b"\0" in head else "text"]
+    packed = codec_of(head[:16]) is not None
+    return TIMES_ITS_SIZE["packed" if packed else "binary" if b"\0" in head else "text"]
 
 
 def _needed(path: Path) -> int:
@@ -478,5 +480,7 @@ def _needed_by_parquet(path: Path) -> int:
         footer = pq.read_metadata(path)
         widths = [footer.schema.column(at) for at in range(footer.num_columns)]
         decoded = footer.num_rows * sum(_WIDTHS.get(one.physical_type, one.length) for one in widths)
+        n_numbers = sum(one.physical_type in ("FLOAT", "DOUBLE") for one in widths)
         written = sum(footer.row_group(at).total_byte_size for at in range(footer.num_row_groups))
-    return int(footer.num_rows * Cost.PARQUET_ROW + Cost.PARQUET_COLUMN * max(decoded, written))
+    of_row = Cost.PARQUET_ROW + (Cost.CLASS_NUMBER * n_numbers if n_numbers > _FEWEST_CLASSES else 0)
+    return int(footer.num_rows * of_row + Cost.PARQUET_COLUMN * max(decoded, written))

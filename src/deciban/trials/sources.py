@@ -16,7 +16,7 @@ import numpy as np
 
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError
-from deciban.memory import Cost
+from deciban.memory import bytes_of_row
 from deciban.messages import Message
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit
 
@@ -441,9 +441,8 @@ class ShardSource:
         >>> ShardSource("trials", (), ("A", "B"), is_double=False).bytes_per_row()
         24
         """
-        n_numbers, n_bytes = n_systems * max(len(self.classes), 1), 8 if self.is_double else 4
-        copies = Cost.COPIES_OF_ONE if n_numbers == 1 else Cost.COPIES_OF_SEVERAL
-        return Cost.LABEL + copies * n_numbers * n_bytes + (Cost.WEIGHT if self.has_weights else 0)
+        n_numbers, size = n_systems * max(len(self.classes), 1), 8 if self.is_double else 4
+        return bytes_of_row(n_numbers, size, weighted=self.has_weights)
 
 
 def in_memory(chunk: Chunk, classes: tuple[str, ...] = (), *, incomplete: bool = False) -> ShardSource:

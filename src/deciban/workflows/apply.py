@@ -32,7 +32,7 @@ from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles, single_files
 from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
-from deciban.memory import Cost, give_back_at_once, memory_error, threads_that_fit
+from deciban.memory import memory_error
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
@@ -305,8 +305,7 @@ def _write(
     tell, n_done = teller(sum(_n_rows(piece) for _, piece in jobs), "rows"), 0
     largest = max((_n_rows(piece) for _, piece in jobs), default=1)
     schema: pa.Schema | None = None
-    give_back_at_once(memory)
-    done = in_order(make, jobs, threads_that_fit(memory, Cost.WRITTEN * largest))
+    done = in_order(make, jobs, largest, memory)
     for part in parts:
         with opened(part) as writer:
             for _ in part.pieces:

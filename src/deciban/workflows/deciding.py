@@ -32,7 +32,6 @@ from deciban.io.shards.matrices import Matrix, MatrixRows, table_of_matrix
 from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles, single_files
 from deciban.io.writing import refuse_overwriting, target_name
-from deciban.memory import Cost, threads_that_fit
 from deciban.messages import WARNING, Message, as_message, counted
 from deciban.models.mapped import transformed
 from deciban.models.score_model import ScoreModel
@@ -407,8 +406,8 @@ class _Deciding:
 
         with ExitStack() as stack:
             writer = None if out is None else stack.enter_context(RowWriter.of(out))
-            threads = threads_that_fit(self.options.scale.n_bytes, Cost.WRITTEN * largest)
-            for rows, (rows_out, own, more, look) in in_order(made, found.pieces, threads):
+            done = in_order(made, found.pieces, largest, self.options.scale.n_bytes)
+            for rows, (rows_out, own, more, look) in done:
                 if writer is not None:
                     writer.write(rows_out, rows.name)
                 tally.append(own)

@@ -24,7 +24,7 @@ from deciban.io.columns.rows import Rows, RowTable, require_alike
 from deciban.io.library_errors import only_format_errors
 from deciban.io.reader import name_of_both
 from deciban.io.source import TwoFiles
-from deciban.memory import Cost, rows_that_fit
+from deciban.memory import Cost, give_back_at_once, rows_that_fit, threads_that_fit
 from deciban.trials.frames import is_text_or_bytes
 
 A = TypeVar("A")
@@ -118,14 +118,18 @@ def _saying(name: str, piece: str) -> Iterator[None]:
         raise OSError(number, words, name) from error
 
 
-def in_order(make: Callable[[A], B], given: Iterable[A], n_threads: int) -> Iterator[tuple[A, B]]:
+def in_order(make: Callable[[A], B], given: Iterable[A], n_rows: int, memory: int) -> Iterator[tuple[A, B]]:
     """What a function makes of each of these, in their order, made in threads that are not far ahead.
 
     Parameters
     ----------
     make : function
     given : iterable
-    n_threads : int
+        Of batches of rows.
+    n_rows : int
+        Of the largest batch.
+    memory : int
+        Bytes that batches at work may take.
 
     Yields
     ------
@@ -134,10 +138,12 @@ def in_order(make: Callable[[A], B], given: Iterable[A], n_threads: int) -> Iter
 
     Examples
     --------
-    >>> list(in_order(abs, [-1, 2, -3], 2))
+    >>> list(in_order(abs, [-1, 2, -3], 1, 10**6))
     [(-1, 1), (2, 2), (-3, 3)]
     """
     waiting: deque[tuple[A, Future[B]]] = deque()
+    n_threads = threads_that_fit(memory, Cost.WRITTEN * n_rows)
+    give_back_at_once(memory)
     pool = ThreadPoolExecutor(n_threads)
     try:
         for one in given:
