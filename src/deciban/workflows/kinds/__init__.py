@@ -123,7 +123,7 @@ class Kind(ABC, Generic[S, K, A]):
     def systems_of(self, contents: Contents, reading: Reading) -> list[S]:
         """The scores of each system that an input holds."""
 
-    def as_logarithms(self, systems: Sequence[S], reading: Reading) -> list[S]:  # noqa: ARG002
+    def as_logarithms(self, systems: Sequence[S], reading: Reading) -> list[S]:
         """The systems as likelihoods or their ratios, before trials meet: what is filled in then has no prior in it.
 
         Classes are in the order of the first system, so that a prior by position means the same for all.
@@ -220,7 +220,7 @@ class Kind(ABC, Generic[S, K, A]):
             If a figure that is asked for is none.
         """
 
-    def on_axis_of(self, scores: Sequence[S], figures: Figures) -> Figures:  # noqa: ARG002
+    def on_axis_of(self, scores: Sequence[S], figures: Figures) -> Figures:
         """Figures with the unit in which plots and tables write what was said in this unit."""
         return figures
 
@@ -259,11 +259,11 @@ class Kind(ABC, Generic[S, K, A]):
     ) -> tuple[Contents, list[Message]]:
         """Contents with other scores, as they are written to a table whose columns have names; see `written`."""
 
-    def with_trials(self, found: Input, trials: Trials) -> Input:  # noqa: ARG002
+    def with_trials(self, found: Input, trials: Trials) -> Input:
         """An input with these of its trials, as far as what writes it does not find them itself."""
         return found
 
-    def in_class_order(self, systems: list[S], order: Sequence[str]) -> list[S]:  # noqa: ARG002
+    def in_class_order(self, systems: list[S], order: Sequence[str]) -> list[S]:
         """Scores with the classes in the order of other trials, if they are the same classes."""
         return systems
 
@@ -280,7 +280,7 @@ class Kind(ABC, Generic[S, K, A]):
             return [Message("note", "", NEGATED)] if reading.negate else []
         return of_probabilities(systems, self.prior_of_probabilities(reading, self.classes_of(systems[0])), self.noun)
 
-    def key_messages(self, key: K, reading: Reading) -> list[Message]:  # noqa: ARG002
+    def key_messages(self, key: K, reading: Reading) -> list[Message]:
         """Which trials of a key were chosen."""
         if not reading.where:
             return []
