@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -38,7 +39,7 @@ from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, disti
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
 from deciban.messages import Message
 from deciban.metrics import SortedScores
-from deciban.trials.passes import Engine, Locked, Looks, Work, found_in
+from deciban.trials.passes import Engine, Looks, found_in
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, TargetPairs, counting
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
@@ -552,45 +553,45 @@ class UnitFacts:
         return [c for c, one in self.classes.items() if one.n_trials and one.common]
 
 
-class LookAtUnits(Locked, Work):
-    """One pass: what has to be said of units.
+class _Facts(tuple[UnitFacts, ...]):
+    """What several ways to name units say of trials; ``a + b`` is what they say of both."""
+
+    __slots__ = ()
+
+    def __add__(self, other: _Facts) -> _Facts:  # type: ignore[override]
+        return _Facts(a + b for a, b in zip(self, other, strict=True))
+
+
+def look_at_units(
+    source: ShardSource, engine: Engine, ways: Sequence[SpeakersByName | None] = (None,)
+) -> tuple[UnitFacts, ...]:
+    """Find out what has to be said of units: one pass.
 
     Parameters
     ----------
+    source : ShardSource
+    engine : Engine
     ways : sequence of SpeakersByName or None
         Ways to name the units of trials; None for what pieces say themselves.
+
+    Returns
+    -------
+    tuple of UnitFacts
+        Of each way.
     """
+    by_name = any(one is not None for one in ways)
+    wanted = Wanted((), truth=True, units=None in ways, weight=True, names=by_name)
+    found: _Facts | None = found_in(source, engine, wanted, partial(_facts_of, ways), "looking at units")
+    return tuple(UnitFacts() for _ in ways) if found is None else found
 
-    words = "looking at units"
 
-    def __init__(self, ways: Sequence[SpeakersByName | None] = (None,)) -> None:
-        super().__init__()
-        self.ways = tuple(ways)
-        self.facts = [UnitFacts() for _ in self.ways]
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.ways)
-
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        by_name = any(one is not None for one in self.ways)
-        wanted = Wanted((), truth=True, units=None in self.ways, weight=True, names=by_name)
-        for piece in pieces:
-            chunk = counting(piece.read(wanted))
-            assert chunk.truth is not None  # noqa: S101  # it was asked for
-            if not len(chunk.truth):
-                continue
-            found: list[Any] = [chunk.units if way is None else way.units_of(chunk) for way in self.ways]
-            facts = [UnitFacts.of_piece(one, chunk.truth) for one in found]
-            with self.lock:
-                self.facts = [a + b for a, b in zip(self.facts, facts, strict=True)]
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        found.facts = [a + b for a, b in zip(self.facts, other.facts, strict=True)]
-        return found
+def _facts_of(ways: Sequence[SpeakersByName | None], chunk: Chunk) -> _Facts | None:
+    chunk = counting(chunk)
+    assert chunk.truth is not None  # noqa: S101  # it was asked for
+    if not len(chunk.truth):
+        return None
+    units: list[Any] = [chunk.units if way is None else way.units_of(chunk) for way in ways]
+    return _Facts(UnitFacts.of_piece(one, chunk.truth) for one in units)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -634,6 +635,6 @@ def speakers_in_pieces(source: ShardSource, engine: Engine) -> tuple[UnitFacts, 
     ways = [SpeakersByName.of(pairs, apart=False, has_channels=has_channels)]
     if not has_channels and len(np.intersect1d(*pairs.names)):
         ways.append(SpeakersByName.of(pairs, apart=True, has_channels=False))
-    facts = engine.run(LookAtUnits(ways), source.pieces).facts
+    facts = look_at_units(source, engine, ways)
     at = 1 if len(ways) > 1 and facts[0].n_contradictions and not facts[1].n_contradictions else 0
     return facts[at], ways[at]

@@ -560,24 +560,24 @@ class Gathered:
         bootstrap: Bootstrap | None,
     ) -> Uncertainty:
         """Return what is known of an evaluation; ``rates`` are those of the curves of detectors."""
-        design, values = self.design.clusters, np.asarray(found.curves.c_avg[::STEP])
+        values = np.asarray(found.curves.c_avg[::STEP])
         kept = self.on_curve if len(self.on_curve) == len(self.places) else []
-        curve = SureCurve(axis_of(summary), values, self.places, kept, design)
-        return Uncertainty(
-            n_units=design.n_units,
-            noun=units.noun,
-            source=units.source,
-            keys=units.keys,
-            estimates=self.estimates,
-            influences=self.influences,
+        curve = SureCurve(axis_of(summary), values, self.places, kept, self.design.clusters)
+        return replace(
+            self.known(units, found.classes, level, bootstrap),
             curves=curve.errors(summary.places),
-            level=level,
-            bootstrap=bootstrap,
             curve_influences=curve.influences(),
             error_rates={**curve.rates(), **rates},
-            too_few=design.too_few(found.classes),
             remarks=remarks_on_classes(found),
         )
+
+    def known(
+        self, units: TrialUnits, names: Sequence[str], level: float, bootstrap: Bootstrap | None = None
+    ) -> Uncertainty:
+        """Return what is known of metrics that are no curves; ``names`` are those of the classes."""
+        about, design = (units.noun, units.source, units.keys), self.design.clusters
+        more: Any = {"level": level, "bootstrap": bootstrap, "too_few": design.too_few(names)}
+        return Uncertainty(design.n_units, *about, estimates=self.estimates, influences=self.influences, **more)
 
 
 def _is_curve(one: ClassFigure) -> bool:
