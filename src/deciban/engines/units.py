@@ -162,7 +162,8 @@ class ReplicateTally(Looks):
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
         parts = [self.look(piece.read(self.wanted)) for piece in pieces]
-        trials = UnitTrials.merged([replace(one, units=_only_used(one.units)) for one in parts])
+        used = [(one.units[0].only_used(), one.units[1].only_used()) for one in parts]
+        trials = UnitTrials.merged([replace(one, units=own) for one, own in zip(parts, used, strict=True)])
         for c, (scores, own, weights) in enumerate(zip(trials.scores, trials.units, trials.weights, strict=True)):
             # Products of two units are the faster the more trials share one.
             step = _SLICE if len(own.codes) == 1 else max(len(scores), 1)
@@ -181,17 +182,6 @@ class ReplicateTally(Looks):
                     self.found = np.zeros((2, self.cells.n_cells, len(self.numbers)), found.dtype)
                 self.found = self.found.astype(np.result_type(self.found, found), copy=False)
                 self.found[c, :, first : first + step] += found
-
-
-def _only_used(units: tuple[TrialUnits, TrialUnits]) -> tuple[TrialUnits, TrialUnits]:
-    """The units of both classes without those that no trial has."""
-    used = np.zeros(units[0].n_units, np.bool_)
-    for own in units:
-        for side in own.codes:
-            used[side] = True
-    place = np.cumsum(used) - 1
-    tar, non = (replace(one, codes=tuple(place[side] for side in one.codes), keys=one.keys[used]) for one in units)
-    return tar, non
 
 
 @dataclass(frozen=True, eq=False)
