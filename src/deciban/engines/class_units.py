@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -98,7 +97,8 @@ class BlockTally(Locked, Work):
         found = self.empty()
         for one in (self, other):
             if one._total is not None:
-                found._total = operator.iadd(found.total, one._total)
+                total = found.total
+                total += one._total
         return found
 
 

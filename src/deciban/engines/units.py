@@ -419,7 +419,7 @@ class SinglesInPieces(UnitsInPieces):
             for (total, squares), one, n in zip(facts.weights, costs.one_trial, facts.n.tolist(), strict=True)
         )
         in_cells = [one.counts for one in found.totals]
-        counts = SingleCounts.of_classes(*map(list, (found.own, found.squares, found.fourths)), in_cells)
+        counts = SingleCounts.of_classes(list(found.own), list(found.squares), list(found.fourths), in_cells)
         return TrialsInCells(costs, *counts, singles=ClusterDesign.of_trials((tar, non)))
 
 

@@ -257,8 +257,10 @@ class ClusterDesign:
 
     def has_enough(self, groups: Groups, most: FloatArray | None = None) -> bool:
         """Return whether groups have enough effective units for intervals: each, or those of which most is not 0."""
-        needed = np.ones(len(groups)) if most is None else most
-        return all(size.is_enough for size, one in zip(self.group_sizes(groups), needed, strict=True) if np.any(one))
+        sizes = self.group_sizes(groups)
+        if most is not None and not np.all(most):
+            sizes = [size for size, one in zip(sizes, most, strict=True) if np.any(one)]
+        return all(size.is_enough for size in sizes)
 
     def n_units_of(self, groups: Groups) -> int:
         """Return how many units have trials of these classes; of several classes at most so many."""
