@@ -12,7 +12,7 @@ from deciban.core.resampling.replicates import cell_sums, poisson_weights
 from deciban.engines import units as engine_units
 from deciban.engines.counting import evaluate_system
 from deciban.engines.threads import Threads
-from deciban.engines.units import CountByUnit, LookAtUnits, ReplicateTally, UnitReader, UnitsInPieces
+from deciban.engines.units import CountByUnit, ReplicateTally, UnitReader, UnitsInPieces, look_at_units
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.unit_trials import Resampling, UnitTrials
 from deciban.rules import ThresholdWeights
@@ -42,7 +42,7 @@ def speakers(seed, most=900):
 
 def units_in(source, engine):
     """The first system of a source with its units."""
-    return UnitsInPieces(source, engine, 0, engine.run(LookAtUnits(), source.pieces).facts[0].units)
+    return UnitsInPieces(source, engine, 0, look_at_units(source, engine)[0].units)
 
 
 def some_weights(rng, n, kind):

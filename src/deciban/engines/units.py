@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -39,7 +40,7 @@ from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, T
 from deciban.memory import Cost, require_room_for_units, rows_that_fit
 from deciban.messages import Message
 from deciban.metrics import SortedScores
-from deciban.trials.passes import Engine, Looks, Work, found_in
+from deciban.trials.passes import Engine, Looks, found_in
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, TargetPairs, counting
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
@@ -149,7 +150,8 @@ class ReplicateTally(Looks):
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
         parts = [self.look(piece.read(self.wanted)) for piece in pieces]
-        trials = UnitTrials.merged([replace(one, units=_only_used(one.units)) for one in parts])
+        used = [(one.units[0].only_used(), one.units[1].only_used()) for one in parts]
+        trials = UnitTrials.merged([replace(one, units=own) for one, own in zip(parts, used, strict=True)])
         for c, (scores, own, weights) in enumerate(zip(trials.scores, trials.units, trials.weights, strict=True)):
             # Products of two units are the faster the more trials share one.
             step = _SLICE if len(own.codes) == 1 else max(len(scores), 1)
@@ -168,17 +170,6 @@ class ReplicateTally(Looks):
                     self.found = np.zeros((2, self.cells.n_cells, len(self.numbers)), found.dtype)
                 self.found = self.found.astype(np.result_type(self.found, found), copy=False)
                 self.found[c, :, first : first + step] += found
-
-
-def _only_used(units: tuple[TrialUnits, TrialUnits]) -> tuple[TrialUnits, TrialUnits]:
-    """The units of both classes without those that no trial has."""
-    used = np.zeros(units[0].n_units, np.bool_)
-    for own in units:
-        for side in own.codes:
-            used[side] = True
-    place = np.cumsum(used) - 1
-    tar, non = (replace(one, codes=tuple(place[side] for side in one.codes), keys=one.keys[used]) for one in units)
-    return tar, non
 
 
 @dataclass(frozen=True, eq=False)
@@ -420,8 +411,7 @@ class SinglesInPieces(UnitsInPieces):
             for (total, squares), one, n in zip(facts.weights, costs.one_trial, facts.n.tolist(), strict=True)
         )
         in_cells = [one.counts for one in found.totals]
-        own, squares, fourths = (list(one) for one in (found.own, found.squares, found.fourths))
-        counts = SingleCounts.of_classes(own, squares, fourths, in_cells)
+        counts = SingleCounts.of_classes(list(found.own), list(found.squares), list(found.fourths), in_cells)
         return TrialsInCells(costs, *counts, singles=ClusterDesign.of_trials((tar, non)))
 
 
@@ -545,40 +535,45 @@ class UnitFacts:
         return [c for c, one in self.classes.items() if one.n_trials and one.common]
 
 
-class LookAtUnits(Work):
-    """One pass: what has to be said of units.
+class _Facts(tuple[UnitFacts, ...]):
+    """What several ways to name units say of trials; ``a + b`` is what they say of both."""
+
+    __slots__ = ()
+
+    def __add__(self, other: _Facts) -> _Facts:  # type: ignore[override]
+        return _Facts(a + b for a, b in zip(self, other, strict=True))
+
+
+def look_at_units(
+    source: ShardSource, engine: Engine, ways: Sequence[SpeakersByName | None] = (None,)
+) -> tuple[UnitFacts, ...]:
+    """Find out what has to be said of units: one pass.
 
     Parameters
     ----------
+    source : ShardSource
+    engine : Engine
     ways : sequence of SpeakersByName or None
         Ways to name the units of trials; None for what pieces say themselves.
+
+    Returns
+    -------
+    tuple of UnitFacts
+        Of each way.
     """
+    by_name = any(one is not None for one in ways)
+    wanted = Wanted((), truth=True, units=None in ways, weight=True, names=by_name)
+    found: _Facts | None = found_in(source, engine, wanted, partial(_facts_of, ways), "looking at units")
+    return tuple(UnitFacts() for _ in ways) if found is None else found
 
-    words = "looking at units"
 
-    def __init__(self, ways: Sequence[SpeakersByName | None] = (None,)) -> None:
-        self.ways = tuple(ways)
-        self.facts = [UnitFacts() for _ in self.ways]
-
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        by_name = any(one is not None for one in self.ways)
-        wanted = Wanted((), truth=True, units=None in self.ways, weight=True, names=by_name)
-        for piece in pieces:
-            chunk = counting(piece.read(wanted))
-            assert chunk.truth is not None  # noqa: S101  # it was asked for
-            if not len(chunk.truth):
-                continue
-            found: list[Any] = [chunk.units if way is None else way.units_of(chunk) for way in self.ways]
-            facts = [UnitFacts.of_piece(one, chunk.truth) for one in found]
-            with self.lock:
-                self.facts = [a + b for a, b in zip(self.facts, facts, strict=True)]
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        found.facts = [a + b for a, b in zip(self.facts, other.facts, strict=True)]
-        return found
+def _facts_of(ways: Sequence[SpeakersByName | None], chunk: Chunk) -> _Facts | None:
+    chunk = counting(chunk)
+    assert chunk.truth is not None  # noqa: S101  # it was asked for
+    if not len(chunk.truth):
+        return None
+    units: list[Any] = [chunk.units if way is None else way.units_of(chunk) for way in ways]
+    return _Facts(UnitFacts.of_piece(one, chunk.truth) for one in units)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -622,6 +617,6 @@ def speakers_in_pieces(source: ShardSource, engine: Engine) -> tuple[UnitFacts, 
     ways = [SpeakersByName.of(pairs, apart=False, has_channels=has_channels)]
     if not has_channels and len(np.intersect1d(*pairs.names)):
         ways.append(SpeakersByName.of(pairs, apart=True, has_channels=False))
-    facts = engine.run(LookAtUnits(ways), source.pieces).facts
+    facts = look_at_units(source, engine, ways)
     at = 1 if len(ways) > 1 and facts[0].n_contradictions and not facts[1].n_contradictions else 0
     return facts[at], ways[at]

@@ -242,13 +242,9 @@ def _uncertainty(
         if replicates is not None:
             replicates.add([made])
         gathered.add_costs([made], means)
-    return Uncertainty(
-        n_units=design.n_units,
-        noun=own.noun,
-        source=own.source,
-        keys=own.keys,
-        estimates=gathered.estimates,
-        level=resampling.level,
-        too_few=design.too_few(("targets", "non-targets") if problem.is_detection else problem.classes),
-        bootstrap=None if replicates is None else replicates.bootstrap(gathered.estimates),
-    )
+    drawn = None if replicates is None else replicates.bootstrap(gathered.estimates)
+    return gathered.known(own, _NAMES if problem.is_detection else problem.classes, resampling.level, drawn)
+
+
+_NAMES = ("targets", "non-targets")
+"""What messages call the classes of a detection."""

@@ -230,10 +230,10 @@ class FiguresOfEvaluation:
             )
         for k, limited in enumerate(asked.rates_at):
             threshold, errors = limited.errors.threshold, limited.errors
-            find = costs.limited_miss if limited.limited == "fmr" else costs.limited_false_alarm
-            weights = find(threshold, self.n_units)
+            kind = int(limited.limited == "fmr")
+            weights = costs.limited(kind, threshold, self.n_units)
             sums = _rates(weights, errors.p_miss, errors.p_fa)
-            place, limit = costs.rates(threshold, *weights), (int(limited.limited == "fmr"), limited.limit)
+            place, limit = costs.rates(threshold, *weights), (kind, limited.limit)
             yield LinearFigure(
                 ("rates_at", k), limited.rate, place, "logit", limits=(0.0, 1.0), sums=sums, limited=limit
             )

@@ -16,7 +16,7 @@ from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.resampling.cells import Cells, cells_of
 from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign
 from deciban.core.resampling.intervals import FEWEST_CLUSTERS, LEVEL, Interval, Scale, checked_level
-from deciban.core.resampling.linearised import LinearCosts, crossing_slopes, dcf_weights
+from deciban.core.resampling.linearised import LinearCosts, crossing_slopes, crossing_weights, dcf_weights
 from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError
@@ -77,7 +77,7 @@ def _crossing(of: LinearCosts, ratio: float = 1.0) -> FloatArray:
 
 
 def _crossing_weights(trials: _Trials, ratio: float = 1.0) -> tuple[float, float]:
-    return trials.costs.crossing_weights(ratio, trials.n_seen)
+    return crossing_weights(trials.costs.rocch, ratio, trials.n_seen)
 
 
 def _along_chord(trials: _Trials, ratio: float = 1.0) -> FloatArray:

@@ -18,8 +18,8 @@ from deciban._files import PathLike, ScratchFolder, atomic_write, display_name
 from deciban.decisions import Application, DecisionTally
 from deciban.decisions.risks import Decisions, checked_loglik, counts_and_risk, decided
 from deciban.errors import InputError
+from deciban.evaluation.reliability import remark_on_llrs
 from deciban.evaluation.summary import summarize
-from deciban.evaluation.units import remark_on_llrs
 from deciban.io.columns.columnar import ReadAs
 from deciban.io.columns.headers import unit_in_words
 from deciban.io.columns.rows import Range, Rows

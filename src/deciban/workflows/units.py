@@ -14,12 +14,12 @@ from deciban._arrow import constant, of_numpy
 from deciban._files import PathLike, display_name
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, units_in_words
 from deciban.engines.units import (
-    LookAtUnits,
     SinglesInPieces,
     TrialFacts,
     UnitFacts,
     UnitsFound,
     UnitsInPieces,
+    look_at_units,
     survey_trials,
 )
 from deciban.errors import FormatError, InputError, KeyMismatchError
@@ -442,7 +442,7 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     if source.batch is not None:
         return _of_batch(source, engine, how_sure, kind)
     if source.has_units and not source.are_units:
-        found = UnitsFound(engine.run(LookAtUnits(), source.pieces).facts[0])
+        found = UnitsFound(look_at_units(source, engine)[0])
     elif how_sure.naming is not None and how_sure.naming.each_trial:
         found = UnitsFound.of_trials(kind.noun)
     else:

@@ -48,7 +48,7 @@ def test_sums_over_blocks_are_those_of_all_trials(seed, n_sides):
     for own, one in zip(halves, sums, strict=True):
         block = Block(stratum[own], None if weights is None else weights[own], units and units.take(own))
         one.add(Part(every.figures, slice(0, len(own)), costs[:, own]), block)
-    sums[0].merge(sums[1])
+    sums[0] += sums[1]
     whole = means.sums(costs)
     for groups in (Groups.apart(3), Groups(np.array([[0.0, 1.0, 0.0], [0.3, 0.0, 0.7]])), Groups.of([2], 3)):
         one, other = sums[0].spread(slice(0, 2), groups), whole.spread(slice(0, 2), groups)

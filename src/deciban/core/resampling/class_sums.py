@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -145,13 +146,14 @@ class CostSums(ABC):
     def _sums(self) -> tuple[FloatArray, ...]:
         """What adds up, beside sums by stratum."""
 
-    def merge(self, other: CostSums) -> None:
+    def __iadd__(self, other: CostSums) -> Self:
         """Add what the trials of another one cost, about the same centre."""
         for mine, theirs in zip(
             (self.sums, self.squared, *self._sums()), (other.sums, other.squared, *other._sums()), strict=True
         ):
             np.add(mine, theirs, out=mine)
         np.maximum(self.most, other.most, out=self.most)
+        return self
 
     @abstractmethod
     def influences(self, rows: slice = slice(None)) -> FloatArray | None:

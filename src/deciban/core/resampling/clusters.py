@@ -14,11 +14,9 @@ from deciban.core.classes.counts import tally
 from deciban.core.resampling.intervals import (
     ClassSize,
     Estimate,
-    NothingSeen,
     Numbers,
     RatePart,
     RateSum,
-    Scale,
     is_enough,
     small_sample_factors,
 )
@@ -259,8 +257,10 @@ class ClusterDesign:
 
     def has_enough(self, groups: Groups, most: FloatArray | None = None) -> bool:
         """Return whether groups have enough effective units for intervals: each, or those of which most is not 0."""
-        needed = np.ones(len(groups)) if most is None else most
-        return all(size.is_enough for size, one in zip(self.group_sizes(groups), needed, strict=True) if np.any(one))
+        sizes = self.group_sizes(groups)
+        if most is not None and not np.all(most):
+            sizes = [size for size, one in zip(sizes, most, strict=True) if np.any(one)]
+        return all(size.is_enough for size in sizes)
 
     def n_units_of(self, groups: Groups) -> int:
         """Return how many units have trials of these classes; of several classes at most so many."""
@@ -464,17 +464,7 @@ class ClassVariances(Generic[Name]):
         return degrees_by_kurtosis(self.degrees(name), float(self.total[at]), float(self.fourth[at]), self.n_units)
 
     def estimate(
-        self,
-        name: Name,
-        value: float,
-        rates: Sequence[ClassRate] = (),
-        *,
-        scale: Scale = "log",
-        limits: tuple[float, float] = (0.0, math.inf),
-        nothing_seen: NothingSeen | None = None,
-        corrected: float | None = None,
-        also: float | None = None,
-        is_mean: bool = False,
+        self, name: Name, value: float, rates: Sequence[ClassRate] = (), *, is_mean: bool = False, **known: Any
     ) -> Estimate:
         """Return a metric with its standard error.
 
@@ -484,15 +474,14 @@ class ClassVariances(Generic[Name]):
         value : float
         rates : sequence of ClassRate
             The error rates that add up to it; empty if it is no such sum.
-        scale, limits, nothing_seen, corrected, also
-            As in `Estimate`.
         is_mean : bool
             Whether the metric is a mean of costs that do not depend on the trials: no minimum.
+        **known
+            As in `Estimate`.
         """
         sums = self.sum_of_rates(name, rates) if rates else None
         degrees = self.degrees_of_mean(name) if is_mean and sums is None else self.degrees(name)
-        about = self.standard_error(name), self.n_units, scale, corrected, nothing_seen, limits
-        return Estimate(value, *about, rates=sums, also=also, degrees=degrees)
+        return Estimate(value, self.standard_error(name), self.n_units, rates=sums, degrees=degrees, **known)
 
     def has_clusters(self, rates: Sequence[ClassRate] = ()) -> bool:
         """Return whether there are enough clusters of the classes of these rates, or of both if there are none."""

@@ -128,22 +128,18 @@ class AtHand:
     Attributes
     ----------
     costs : ClassUnitTrials
-    detectors : callable
-        Each class against the rest, by the position of a prior of the rivals: log-likelihood ratios of these trials.
-    scored : ScoredClasses
-        The scores themselves.
+    problems : InTurn
+        Of these trials: their scores, and each class against the rest.
     """
 
     costs: ClassUnitTrials
-    detectors: Callable[[int], Detectors]
-    scored: ScoredClasses
+    problems: InTurn
 
     @classmethod
     def of_summary(cls, summary: ClassSummary) -> AtHand:
         """All trials of a summary in memory, with units."""
-        problems = summary.problems
-        assert isinstance(problems, InTurn) and summary.units is not None  # noqa: S101, PT018  # who asks has them
-        return cls(summary.units, problems.detectors, problems.trials)
+        assert summary.units is not None  # noqa: S101  # who asks has them
+        return cls(summary.units, summary.in_turn)
 
     @property
     def n_trials(self) -> int:
@@ -185,7 +181,7 @@ def curve_figures(
     thresholds, groups = -axis, Groups.apart(len(llrs.lengths))
     if p_out_of_set is not None:
         # A target is accepted from its critical prior on: at each place as if its negative were an llr.
-        llrs = replace(llrs, values=-critical_priors_of(trials.scored, p_out_of_set))
+        llrs = replace(llrs, values=-critical_priors_of(trials.problems.trials, p_out_of_set))
         thresholds = -expit(axis)
     places = zip(expit(axis).tolist(), thresholds.tolist(), values[::STEP].tolist(), strict=True)
     for k, (p_target, threshold, value) in enumerate(places):
@@ -425,7 +421,7 @@ def subset_figures(found: SubsetCosts | None, p_target: float, at_hand: AtHand) 
     at_hand : AtHand
         The trials.
     """
-    trials = at_hand.scored
+    trials = at_hand.problems.trials
     if found is None or len(found) == 1:
         return
     for word, at in (("hardest", int(np.argmax(found.value))), ("easiest", int(np.argmin(found.value)))):
@@ -564,23 +560,25 @@ class Gathered:
         bootstrap: Bootstrap | None,
     ) -> Uncertainty:
         """Return what is known of an evaluation; ``rates`` are those of the curves of detectors."""
-        design, values = self.design.clusters, np.asarray(found.curves.c_avg[::STEP])
+        values = np.asarray(found.curves.c_avg[::STEP])
         kept = self.on_curve if len(self.on_curve) == len(self.places) else []
-        curve = SureCurve(axis_of(summary), values, self.places, kept, design)
-        return Uncertainty(
-            n_units=design.n_units,
-            noun=units.noun,
-            source=units.source,
-            keys=units.keys,
-            estimates=bounded_by_cllr(self.estimates),
-            influences=self.influences,
+        curve = SureCurve(axis_of(summary), values, self.places, kept, self.design.clusters)
+        return replace(
+            self.known(units, found.classes, level, bootstrap),
             curves=curve.errors(summary.places),
-            level=level,
-            bootstrap=bootstrap,
             curve_influences=curve.influences(),
             error_rates={**curve.rates(), **rates},
-            too_few=design.too_few(found.classes),
             remarks=remarks_on_classes(found),
+        )
+
+    def known(
+        self, units: TrialUnits, names: Sequence[str], level: float, bootstrap: Bootstrap | None = None
+    ) -> Uncertainty:
+        """Return what is known of metrics that are no curves; ``names`` are those of the classes."""
+        about, design = (units.noun, units.source, units.keys), self.design.clusters
+        more: Any = {"level": level, "bootstrap": bootstrap, "too_few": design.too_few(names)}
+        return Uncertainty(
+            design.n_units, *about, estimates=bounded_by_cllr(self.estimates), influences=self.influences, **more
         )
 
 

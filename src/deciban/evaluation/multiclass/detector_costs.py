@@ -349,7 +349,7 @@ class DetectorInfluences:
     def __iter__(self) -> Iterator[list[ClassFigure]]:
         """The figures of each detector with what each trial costs."""
         for first, places in enumerate(self._places):
-            detectors, log_odds = self.trials.detectors(first), logit(self.p_target[places])
+            detectors, log_odds = self.trials.problems.detectors(first), logit(self.p_target[places])
             self._actual(detectors, places)
             for target, (best, scores) in enumerate(self._bests(first, detectors, log_odds)):
                 one = OneDetector(detectors, target, log_odds, best)

@@ -22,8 +22,8 @@ from deciban.errors import InputError
 from deciban.evaluation.multiclass.figures import IN_PARTS, P_TARGET, UNEVEN, WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary, ScoreChecks, detection_costs, units_of_trials
+from deciban.evaluation.reliability import beyond, far_off, no_log_likelihoods
 from deciban.evaluation.unit_trials import Resampling
-from deciban.evaluation.units import beyond, far_off, no_log_likelihoods
 from deciban.messages import Note, counted
 from deciban.multiclass import ClassCalibration, PairwiseAnalysis
 from deciban.multiclass.costs import mixed

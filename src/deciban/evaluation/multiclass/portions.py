@@ -57,7 +57,7 @@ from deciban.evaluation.uncertainty import Bootstrap, Figure, Uncertainty
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling
 from deciban.multiclass import PairwiseAnalysis
 from deciban.multiclass.costs import calibrated_surprises
-from deciban.multiclass.tables import ByClass, Detectors, Pairs, ScoredClasses
+from deciban.multiclass.tables import ByClass, Pairs, ScoredClasses
 from deciban.types import BoolArray, FloatArray, IntArray
 
 PAIR_FIGURES = ("cllr", "min_cllr", "calibration_loss")
@@ -238,15 +238,7 @@ class Portions:
         calibration = self.found.calibration if math.isfinite(self.found.calibration.scale) else None
         how: Any = {"stratum": stratum, "calibration": calibration}
         costs = ClassUnitTrials.of(trials, self.summary.prior, units, **how)
-        rivals = self.summary.figures.rivals(len(self.design.seen))
-        kept: dict[int, Detectors] = {}
-
-        def detectors(at: int) -> Detectors:
-            if at not in kept:
-                kept[at] = Detectors.of(trials, rivals[at])
-            return kept[at]
-
-        return AtHand(costs, detectors, trials)
+        return AtHand(costs, InTurn(trials, self.summary.figures.rivals(len(self.design.seen)), has_pairs=True))
 
     def figures(self, name: Portion, at_hand: AtHand) -> list[ClassFigure]:
         """The figures of a portion in the order of their positions; of pairs each of them twice."""
@@ -274,7 +266,7 @@ class Portions:
         of_pairs = {at: begin for (what, at), begin in begins.items() if what == PAIRS}
         if of_pairs:
             rows = {(i, j): begin + len(PAIR_FIGURES) * j for i, begin in of_pairs.items() for j in range(i)}
-            yield from pair_parts(Pairs.of(at_hand.scored).leads, self.pavs, rows)
+            yield from pair_parts(Pairs.of(at_hand.problems.trials).leads, self.pavs, rows)
 
     def _with_costs(self, names: Sequence[Portion], at_hand: AtHand) -> dict[Portion, list[ClassFigure]]:
         """The finite figures of all classes, and of detectors, with their costs."""
