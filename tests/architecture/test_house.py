@@ -320,11 +320,7 @@ FACADES = {
 ESTIMATES = {"deciban.core.resampling.clusters.estimate"}
 """The one function that gives every metric its standard error, with all that an interval depends on."""
 
-OPTIMIZERS = {
-    "deciban.core.training.linear_training.train",
-    "deciban.core.training.multiclass_training.train_classes",
-    "deciban.core.training.trust_region.minimize",
-}
+OPTIMIZERS = {"deciban.core.training.linear_training.train", "deciban.core.training.trust_region.minimize"}
 """Functions of numbers alone, whose settings have names of their own in the literature."""
 
 

@@ -40,14 +40,11 @@ class LabelledSystems(LabelledTrials):
         As it came: never copied if it is an array of floats.
     is_target : (n_trials,) bool array
     weight : (n_trials,) array, optional
-    reach : float
-        No score is farther from 0; infinite if that is not known.
     """
 
     scores: ScoreArray
     is_target: BoolArray
     weight: CountArray | None = None
-    reach: float = np.inf
 
     @classmethod
     def of(
@@ -61,12 +58,11 @@ class LabelledSystems(LabelledTrials):
             If a score is NaN, shapes do not fit, labels are no booleans, or a class is empty or weightless.
         """
         matrix = _validate.matrix(scores, "scores", "system")
-        reach = length_bound(matrix)
         if missing:
             matrix = with_one_nan(matrix)
-        elif not reach < np.inf:
+        elif not length_bound(matrix) < np.inf:
             _validate.require_no_nan(matrix, "scores")
-        return cls(matrix, *_validate.labels(is_target, sample_weight, len(matrix)), reach)
+        return cls(matrix, *_validate.labels(is_target, sample_weight, len(matrix)))
 
     def source(
         self, units: Any = None, quality: Mapping[str, FloatArray] | None = None, *, incomplete: bool = False
@@ -74,11 +70,6 @@ class LabelledSystems(LabelledTrials):
         """A source of these trials; units are what a user passed."""
         about = self.is_target, checked_units(units, len(self.scores)), self.weight, quality
         return in_memory(Chunk(Columns.of(self.scores), *about), incomplete=incomplete)
-
-    def take(self, rows: BoolArray | IntArray) -> LabelledSystems:
-        """Some of the trials."""
-        weight = None if self.weight is None else self.weight[rows]
-        return LabelledSystems(self.scores[rows], self.is_target[rows], weight)
 
     @property
     def columns(self) -> list[ScoreArray]:

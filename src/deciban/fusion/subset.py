@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Self, TypeAlias, cast
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -343,8 +343,10 @@ class SubsetFusion(Fusion):
                     raise error.among(seen.rows_of(subset), before=before, after=after) from error
                 raise InputError(f"{before}{error}{after}") from error
         self._n_systems, self.fusions_ = len(complete), fusions
-        training, own, counts = self.whole.training_, self.whole.objective_, cast("Any", {})
-        if seen.seen is not None:
+        counts: Any = {}
+        if seen.seen is None:
+            training, own = self.whole.training_, self.whole.objective_
+        else:
             counting = having(seen.source, complete, every=False, counting=True)
             own, counts = self.cost_of_pieces(mapped(counting, self, "fusion"), engine), seen.seen.counts
             training = SourceTrials(seen.source, engine, memory).training({})

@@ -436,7 +436,7 @@ class SourceClasses(LabelledSource):
         return self.first.n_left if self.first.alike[0] and not self.first.has_infinite else 0
 
     def train(self, **form: Any) -> ClassFit:
-        """See `deciban.core.training.multiclass_training.train_classes`."""
+        """See `deciban.core.training.multiclass_training.train_counted`."""
         return train_counted(self.counted, classes=self.classes, **form)
 
     def train_transform(self, **form: Any) -> TransformFit:

@@ -6,9 +6,8 @@ from scipy.optimize import brentq
 
 from deciban.core.classes import transforms as class_transforms
 from deciban.core.classes.certainty import CountedTrials
-from deciban.core.training.multiclass_training import train_classes
 from deciban.errors import InputError
-from support.many_classes import best_parameters, cross_entropy, masses, problem
+from support.many_classes import best_parameters, cross_entropy, masses, problem, train_classes
 
 PRIOR = np.array([0.1, 0.2, 0.3, 0.4])
 

@@ -11,9 +11,8 @@ from deciban.core.training import descent
 from deciban.core.training import multiclass_training as class_training
 from deciban.core.training import multiclass_training as survey
 from deciban.core.training.linear_training import train
-from deciban.core.training.multiclass_training import train_classes
 from deciban.errors import InputError
-from support.many_classes import cross_entropy, masses, optimum, problem
+from support.many_classes import cross_entropy, masses, optimum, problem, train_classes
 
 FLAT = np.full(4, 0.25)
 PRIOR = np.array([0.1, 0.2, 0.3, 0.4])

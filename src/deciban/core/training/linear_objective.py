@@ -287,7 +287,9 @@ class LinearObjective:
         n, known = self.n_parameters, hessian
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
-        found = self.trials.each(partial(_terms, self.form, self._point(parameters), known is None))
+        look = partial(_terms, self.form, self._point(parameters), known is None)
+        given: Any = self.trials
+        found = look(given) if isinstance(given, Trials) else given.each(look)
         total = found.sums.total
         value, gradient, products = total[0], total[1 : n + 1], total[n + 1 :]
         if known is None:

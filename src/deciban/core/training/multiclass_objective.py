@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import get_blas_funcs
@@ -171,7 +171,9 @@ class ClassObjective:
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
         raw = self.fixed + self.basis @ parameters
-        found = self.trials.each(partial(_terms, self.form, raw, hessian is None))
+        look = partial(_terms, self.form, raw, hessian is None)
+        given: Any = self.trials
+        found = look(given) if isinstance(given, ClassTrials) else given.each(look)
         total = found.first.sums.total
         value, gradient = float(total[0]), self.basis.T @ total[1:]
         if hessian is None:

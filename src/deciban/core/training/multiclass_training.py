@@ -25,7 +25,7 @@ from deciban.core.training.multiclass_objective import ClassObjective, ClassTria
 from deciban.core.training.separation import SUSPICIOUS, refuse_infinite
 from deciban.core.training.trust_region import PRECISE, Minimum
 from deciban.errors import InputError
-from deciban.types import FloatArray, IntArray, ScoreArray
+from deciban.types import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,12 +149,10 @@ class ClassFit(Fit):
     offsets: FloatArray
 
 
-def train_classes(
-    systems: ScoreArray,
-    label: IntArray,
+def train_counted(
+    counted: CountedTrials | PartsOfClassTrials,
+    survey: Survey | None = None,
     *,
-    prior: FloatArray,
-    weights: FloatArray | None = None,
     ridge: float = 0.0,
     scale: bool = True,
     offset: bool = True,
@@ -165,13 +163,10 @@ def train_classes(
 
     Parameters
     ----------
-    systems : (n_trials, n_classes) or (n_trials, n_systems, n_classes) array
-        Checked log-likelihoods in nats; infinite ones stand for certainty.
-    label : (n_trials,) int array
-        Every class of positive prior occurs.
-    prior : (n_classes,) array
-        Probabilities; classes of prior 0 drop out, their trials and their scores.
-    weights : (n_trials,) array, optional
+    counted : CountedTrials or PartsOfClassTrials
+        Those that count: every class of positive prior occurs, and infinite log-likelihoods stand for certainty.
+    survey : Survey, optional
+        What maps of the same trials share.
     ridge : float
         Half of it times the squares of the standardized weights is added to the objective.
     scale, offset : bool
@@ -188,22 +183,6 @@ def train_classes(
         if infinite log-likelihoods say the opposite of the truth, leave nothing to train on, or leave no limit to an
         offset.
     """
-    systems = systems[:, None, :] if systems.ndim == 2 else systems
-    counted = CountedTrials.of(systems, label, prior, weights)
-    return train_counted(counted, ridge=ridge, scale=scale, offset=offset, has_optimum=has_optimum, classes=classes)
-
-
-def train_counted(
-    counted: CountedTrials | PartsOfClassTrials,
-    survey: Survey | None = None,
-    *,
-    ridge: float = 0.0,
-    scale: bool = True,
-    offset: bool = True,
-    has_optimum: bool = False,
-    classes: Names = None,
-) -> ClassFit:
-    """`train_classes` of the trials that count; ``survey`` tells of these what maps of the same trials share."""
     possible, prior, is_possible = counted.possible, counted.possible_prior, counted.is_possible
     trials, certain = counted.undecided(lambda k: called(int(possible[k]), classes), offset=offset)
     if survey is None or survey.trials is not trials:
