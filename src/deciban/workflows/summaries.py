@@ -133,7 +133,7 @@ def summarize_files(
     scratch.remove()
     wrote = [Message("wrote", display_name(output), f"a summary of {so_many(len(paths), 'shard')}")]
     if whole.units == "none":
-        words = "names of speakers are not kept, so evaluations of the summary have no intervals: --keep-names, or --units"
+        words = "names of speakers are not kept: evaluations of the summary have no intervals (--keep-names, --units)"
         wrote.append(Message(WARNING, "", words))
     return (*messages, *wrote)
 
