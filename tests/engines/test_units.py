@@ -138,7 +138,7 @@ def test_a_pass_counts_as_many_replicates_as_there_is_room_for():
             return super().run(work, pieces)
 
     engine, values = Counted(1), []
-    for memory in (10**3, 10**9):
+    for memory in (10**6, 10**9):
         n_passes.clear()
         by_unit = replace(units_in(source, engine), memory=memory), Resampling(bootstrap=300, seed=1)
         found = evaluate_system(source, engine, 10**8, by_unit=by_unit)

@@ -278,20 +278,6 @@ def test_infinite_scores_against_the_sign_of_a_weight_are_refused():
     assert here == there
 
 
-class WholeTrials(PavCalibrator):
-    """A calibrator that takes trials in memory alone."""
-
-    fits_pieces = False
-
-
-def test_models_that_need_all_trials_in_memory_say_so():
-    rng = np.random.default_rng(13)
-    scores, truth = systems(rng, n=100, n_systems=1)
-    source = source_of(scores[:, 0], truth, rng)
-    with pytest.raises(InputError, match=r"needs all trials in memory, and arrays is read in pieces\. Allow more"):
-        WholeTrials().fit_pieces(source, Threads(), MEMORY)
-
-
 def test_a_calibration_takes_one_system_of_two_classes():
     rng = np.random.default_rng(14)
     scores, truth = systems(rng, n=100, n_systems=2)

@@ -29,12 +29,12 @@ from deciban.evaluation.multiclass.figures import WEIGHTED, ClassFigures
 from deciban.evaluation.multiclass.problem_sums import Asked, CountedProblems, ProblemSums, rival_shares, trial_odds
 from deciban.evaluation.multiclass.summary import ClassSummary, WholeOnly, c_avg_places, shown_of
 from deciban.evaluation.reliability import PooledOdds
-from deciban.io.memory import give_back
+from deciban.memory import give_back, rows_that_fit
 from deciban.multiclass.analysis import subset_costs_of, subset_counts_of
 from deciban.multiclass.decision_errors import confusion_of
 from deciban.multiclass.recalibration import ClassCalibration
 from deciban.multiclass.tables import Detectors, Grouping, Pairs, ScoredClasses
-from deciban.trials.passes import Engine, Locked, Work, both, found_in
+from deciban.trials.passes import Engine, Work, both, found_in
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
@@ -83,22 +83,26 @@ class SystemScores(NamedTuple):
     classes : tuple of str
     has_weights : bool
         Whether trials have weights.
+    most : int
+        Trials in a block, if it has no more numbers than usual.
     """
 
     system: int
     classes: tuple[str, ...]
     has_weights: bool
+    most: int = _NUMBERS
 
     @classmethod
-    def of(cls, source: ShardSource, system: int) -> SystemScores:
-        """Return the scores of a system."""
-        return cls(system, source.classes, source.has_weights)
+    def of(cls, source: ShardSource, system: int, most: int = _NUMBERS) -> SystemScores:
+        """Return the scores of a system, of which blocks have at most so many trials."""
+        return cls(system, source.classes, source.has_weights, most)
 
     def blocks(self, piece: Piece, *, units: bool = False) -> Iterator[TrialBlock]:
         """Read the trials of a piece in blocks; within a block they are sorted by stratum if strata are not classes."""
         chunk = piece.read(Wanted((self.system,), truth=True, weight=self.has_weights, units=units))
         assert chunk.truth is not None  # noqa: S101  # it was asked for
-        loglik, step, stratum = chunk.scores[0], max(_NUMBERS // len(self.classes), 1), chunk.stratum
+        loglik, stratum = chunk.scores[0], chunk.stratum
+        step = max(min(self.most, _NUMBERS // len(self.classes)), 1)
         for first in range(0, len(loglik), step):
             rows: Any = slice(first, first + step)
             if stratum is not None:
@@ -256,10 +260,6 @@ class ProblemScores(Work):
         self.bytes_per_row = 40 + int(2 * size / max(one.n_trials for one in problems))
         self.parts: list[tuple[int, int, AnyArray, CountArray | None]] = []
 
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.given, self.asked, self.problems, self.put)
-
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
         for piece in pieces:
@@ -283,9 +283,6 @@ class ProblemScores(Work):
         both = self.empty()
         both.parts = [*self.parts, *other.parts]
         return both
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "put": None}
 
 
 def solved(
@@ -315,7 +312,9 @@ def solved(
         folder = ScratchFolder()
         some = _that_fit(waiting, source, shutil.disk_usage(folder.path).free)
         with folder.or_nothing(_file_size(some, source)) as path:
-            sorting = _Sorting(some, room, path, _samples(some, given, source.pieces, asked), source.has_weights)
+            of_each = rows_that_fit(memory / 8, 8 * N_SAMPLED * len(some), most=OF_EACH_SAMPLED)
+            samples = _samples(some, given, source.pieces, asked, of_each)
+            sorting = _Sorting(some, room, path, samples, source.has_weights)
             work = ProblemScores(given, asked, some, sorting.put if engine.shares_memory else None)
             engine.each(work, source.pieces, sorting.put_all)
             give_back()
@@ -367,16 +366,16 @@ class _Sorting:
 
 
 def _samples(
-    problems: Sequence[Problem], given: SystemScores, pieces: Sequence[Piece], asked: Asked
+    problems: Sequence[Problem], given: SystemScores, pieces: Sequence[Piece], asked: Asked, of_each: int
 ) -> list[FloatArray]:
-    """Sample the scores of each problem, from the first blocks of some pieces."""
+    """Sample the scores of each problem, from the first blocks of some pieces, so many of each."""
     found: list[list[FloatArray]] = [[np.zeros(0)] for _ in problems]
     for piece in pieces[:: max(len(pieces) // N_SAMPLED, 1)]:
         for block in islice(given.blocks(piece), 1):
             made = BlockScores(block.trials, asked)
             for own, problem in zip(found, problems, strict=True):
                 scores = np.concatenate([one for one, _ in problem.sides(made)])
-                own.append(scores[:: max(len(scores) // OF_EACH_SAMPLED, 1)])
+                own.append(scores[:: -(-len(scores) // of_each) or 1].copy())  # a view would keep all of them
     return list(map(np.concatenate, found))
 
 
@@ -485,7 +484,7 @@ class ClassSums:
         )
 
 
-class ClassSurvey(Locked, Work):
+class ClassSurvey(Work):
     """The first pass: all sums.
 
     Parameters
@@ -499,15 +498,10 @@ class ClassSurvey(Locked, Work):
     words = "counting"
 
     def __init__(self, given: SystemScores, figures: ClassFigures, who: WhoIsIn | None = None) -> None:
-        super().__init__()
         self.given, self.figures, self.who = given, figures, who
         self.asked = Asked.of(figures, given.classes, c_avg_places(figures))
         self.has_subsets = not figures.why_no_subsets(len(given.classes), WEIGHTED if given.has_weights else "")
         self.found: ClassSums | None = None
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.given, self.figures, self.who)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""

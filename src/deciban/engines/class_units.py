@@ -15,7 +15,6 @@ from deciban.core.resampling.clusters import UnitDesign
 from deciban.core.resampling.replicates import BLOCK, poisson_weights
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.class_problems import SystemScores, TrialBlock, UnitSums, WhoIsIn
-from deciban.errors import InputError
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.multiclass.class_figures import CURVE, MOST_KEPT, AtHand, Gathered, axis_of, keeps_curve
 from deciban.evaluation.multiclass.detector_costs import BestOfDetector, DetectorBands, OneDetector
@@ -25,8 +24,9 @@ from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary
 from deciban.evaluation.uncertainty import Bootstrap, Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
+from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.multiclass.tables import Detectors, ScoredClasses
-from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.passes import Engine, Work
 from deciban.trials.sources import Piece, ShardSource
 from deciban.types import BoolArray, FloatArray, IntArray
 
@@ -38,11 +38,15 @@ _WEIGHTS = 1 << 21
 """Weights of trials that are multiplied at once."""
 
 
+_FEWEST_ROWS = 1 << 12
+"""Trials whose influences are computed at once, however little memory there is."""
+
+
 Adding: TypeAlias = Callable[[Any, TrialBlock, Any], None]
 """Adds a block to a total, with the lock for that."""
 
 
-class BlockTally(Locked, Work):
+class BlockTally(Work):
     """One pass over blocks of trials of a system, which are added to one total.
 
     Parameters
@@ -63,15 +67,8 @@ class BlockTally(Locked, Work):
     def __init__(
         self, given: SystemScores, words: str, start: Callable[[], Any], add: Adding, *, units: bool, n_bytes: int
     ) -> None:
-        super().__init__()
-        self.given, self.words, self.start, self.add, self.units, self.n_bytes = (
-            given,
-            words,
-            start,
-            add,
-            units,
-            n_bytes,
-        )
+        self.given, self.words, self.start, self.add = given, words, start, add
+        self.units, self.n_bytes = units, n_bytes
         self._total: Any = None
 
     @property
@@ -82,9 +79,10 @@ class BlockTally(Locked, Work):
                 self._total = self.start()
             return self._total
 
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.given, self.words, self.start, self.add, units=self.units, n_bytes=self.n_bytes)
+    @property
+    def has_sums(self) -> bool:
+        """See `Work.has_sums`."""
+        return self._total is not None
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
@@ -191,10 +189,10 @@ def _add_influences(
     at_hand = at_hand_of(block, portions, who)
     if not at_hand.n_trials:
         return
-    parts, costs = list(portions.parts(begins, at_hand)), at_hand.costs
+    costs = at_hand.costs
     whole = Block(costs.stratum, costs.costs.weights, None if who.keys is None else costs.units)
-    with lock:
-        for part in parts:
+    for part in portions.parts(begins, at_hand):
+        with lock:
             total.add(part, whole)
 
 
@@ -325,11 +323,9 @@ class InfluencesInPieces:
         gathered, sample = Gathered(design, keeps_curve=keeps), self._sample(sums)
         sizes = {name: _bytes_of(portions.size(name), design) for name in portions.names}
         if (most := max(sizes.values())) > self.memory:
-            raise InputError(
-                f"units: {len(self.who.units.keys):,} of them, and sums of the influences of each take "
-                f"{most / 1e6:,.0f} MB, where {self.memory / 1e6:,.0f} MB are allowed. Allow more (memory=, "
-                "--memory), or take every segment for a unit (leave --units out)."
-            )
+            what = f"units: there are {len(self.who.units.keys):,}, and influences are added up for each"
+            way = "take every segment for a unit (leave --units out)"
+            raise memory_error(what, needed=most, given=self.memory, way=way)
         for names in _together(sizes, self.memory // 4):
             self._add(names, portions, sample, gathered)
         replicates = self._bootstrap(portions, sample, gathered) if self.resampling.bootstrap else None
@@ -337,9 +333,9 @@ class InfluencesInPieces:
         level = self.resampling.level
         return gathered.uncertainty(self.who.units, summary, found, bands.rates, level, replicates)
 
-    def _run(self, words: str, start: Callable[[], Any], add: Adding, *, units: bool, n_bytes: int) -> Any:
+    def _run(self, words: str, start: Callable[[], Any], add: Adding, *, units: bool, n_bytes: int, **most: int) -> Any:
         """Return the total of one pass."""
-        given = SystemScores.of(self.source, self.system)
+        given = SystemScores.of(self.source, self.system, **most)
         work = BlockTally(given, words, start, add, units=units, n_bytes=n_bytes)
         return self.engine.run(work, self.source.pieces).total
 
@@ -354,7 +350,9 @@ class InfluencesInPieces:
         centre = centre_of(list(portions.parts(begins, at_hand)), few, (n_figures, len(self.who.home)))
         start, add = partial(CostSums.empty, centre, design), partial(_add_influences, self.who, portions, begins)
         how: Any = {"units": self.who.keys is not None, "n_bytes": _bytes_of(n_figures, design)}
-        sums: CostSums = self._run("summing up influences", start, add, **how)
+        at_once = n_figures * self.engine.n_at_once
+        most = rows_that_fit(self.memory / 4, Cost.INFLUENCE, at_once=at_once, fewest=_FEWEST_ROWS)
+        sums: CostSums = self._run("summing up influences", start, add, most=most, **how)
         for name, begin in begins.items():
             figures = portions.figures(name, at_hand)
             if name[0] == RATES:
@@ -376,7 +374,7 @@ class InfluencesInPieces:
         rivals, bests = summary.figures.rivals(len(design.clusters.seen))[0], portions.bests[0]
         bands = DetectorBands(portions.found, dealt, rivals)
         size = 8 * (len(bands.thresholds) + 1) * (4 * dealt.n_groups + 4 * len(design.home))
-        at_once = max(self.memory // 4 // size, 1)  # detectors in one pass
+        at_once = rows_that_fit(self.memory / 4, size)  # detectors in one pass
         for first in range(0, len(bests), at_once):
             some = {target: bests[target] for target in range(first, min(first + at_once, len(bests)))}
             start, add = partial(_Below.of, bands, list(some)), partial(_count_below, self.who, bands, some)
@@ -395,12 +393,12 @@ class InfluencesInPieces:
         }
         n_strata, n_replicates = len(gathered.design.home), self.resampling.bootstrap
         most = max(map(len, names.values())) + 1
-        at_once = max(self.memory // (32 * n_strata * most) // BLOCK, 1) * BLOCK
+        at_once = BLOCK * rows_that_fit(self.memory, Cost.CLASS_REPLICATE * n_strata * most * BLOCK)
         found: dict[Figure, list[FloatArray]] = {}
         has_all = list[BoolArray]()
         for first in range(0, n_replicates, at_once):
             numbers = range(first, min(first + at_once, n_replicates))
-            room = self.memory // (32 * n_strata * (1 + len(numbers)))
+            room = rows_that_fit(self.memory, Cost.CLASS_REPLICATE * n_strata * (1 + len(numbers)))
             for some in _together({one: len(own) for one, own in names.items()}, room):
                 own = {one: names[one] for one in some}
                 drawn, has = self._replicates(portions, own, gathered.design, numbers)

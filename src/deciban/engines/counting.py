@@ -14,21 +14,18 @@ from deciban._files import ScratchFolder
 from deciban.core.ranks.counts import SortedClass, whole_if_possible
 from deciban.core.ranks.loops import N_BYTES, compiled
 from deciban.core.ranks.value_counts import ValueCounts, expected_bytes
-from deciban.engines.sorting import BYTES_PER_GROUPED, Adding, Ascending, Ranges, SortedFiles, Sums, borders_of
+from deciban.engines.sorting import Adding, Ascending, Ranges, SortedFiles, Sums, borders_of
 from deciban.engines.threads import in_threads
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.evaluation.two_class import evaluation_of
 from deciban.evaluation.unit_trials import Resampling, TrialsByUnit
-from deciban.io.memory import give_back
+from deciban.memory import Cost, give_back, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes
 from deciban.trials.passes import Engine
 from deciban.trials.sources import Piece, ShardSource, Wanted
 from deciban.types import CountArray, FloatArray, ScoreArray
-
-_BYTES_PER_HELD = {False: 80, True: 160}
-"""What a trial takes that is sorted and evaluated in memory, without weights and with them."""
 
 _TIMES_SORTED = {False: 2, True: 8}
 """How often its size a range takes while it is sorted."""
@@ -77,7 +74,7 @@ def summarize_shards(
     asked, kind = figures or TwoClassFigures(), np.dtype(np.float64 if source.is_double else np.float32)
     work = Ascending(system, kind)
     work.rows_per_batch = rows_at_once(source, engine, memory)
-    if source.n_rows * _BYTES_PER_HELD[source.has_weights] <= memory:
+    if source.n_rows <= rows_that_fit(memory, Cost.HELD_WEIGHTED if source.has_weights else Cost.HELD):
         return _held(source, engine, work, asked)
 
     found = summarize_by_value(source, engine, memory, system=system, figures=asked)
@@ -86,7 +83,9 @@ def summarize_shards(
 
 def rows_at_once(source: ShardSource, engine: Engine, memory: int) -> int:
     """How many rows a thread sorts at once: all of them take a quarter of the memory, if pieces allow it."""
-    return int(np.clip(memory // (4 * engine.n_at_once * source.bytes_per_row()), _FEWEST_ROWS, _MOST_ROWS))
+    return rows_that_fit(
+        memory / 4, source.bytes_per_row(), at_once=engine.n_at_once, fewest=_FEWEST_ROWS, most=_MOST_ROWS
+    )
 
 
 def _held(source: ShardSource, engine: Engine, work: Ascending, figures: TwoClassFigures) -> Summary:
@@ -116,7 +115,7 @@ def _sample(pieces: Sequence[Piece], work: Ascending) -> ScoreArray:
     found = [np.zeros(0, work.kind)]
     for piece in pieces[:: max(len(pieces) // N_SAMPLED, 1)]:
         scores = piece.read(Wanted((work.system,))).scores[0]
-        found.append(scores[:: max(len(scores) // OF_EACH_SAMPLED, 1)])
+        found.append(scores[:: max(len(scores) // OF_EACH_SAMPLED, 1)].copy())  # a view would keep all of them
     return np.concatenate(found).astype(work.kind, copy=False)
 
 
@@ -148,12 +147,12 @@ class SortRoom:
     def most(self, kind: Any, *, has_weights: bool) -> int:
         """Trials that a range may have."""
         size = row_size(kind, has_weights=has_weights) * _TIMES_SORTED[has_weights]
-        return max(self.memory // (2 * self.n_threads * size), 1)
+        return rows_that_fit(self.memory / 2, size, at_once=self.n_threads)
 
     @property
     def step(self) -> int:
         """Trials of which groups are made at once."""
-        return self.memory // (2 * self.n_threads * BYTES_PER_GROUPED)
+        return rows_that_fit(self.memory / 2, Cost.GROUPED, at_once=self.n_threads)
 
     def ranges(self, path: Path, sample: ScoreArray, n_trials: float, *, has_weights: bool) -> Ranges:
         """Empty files of ranges that a sample of the scores separates."""
@@ -235,9 +234,6 @@ FEWEST_ROWS = 1 << 26
 _ROWS_PER_BATCH = 1 << 21
 """So many scores are some thousand for each block of neighbouring ones."""
 
-_BYTES_PER_KEPT, _BYTES_PER_ROW = 40, 24
-"""What a score of the rarer class takes, and what a row takes while it is read."""
-
 _STEP = 1 << 18
 """Different scores of which groups are made at once."""
 
@@ -270,8 +266,8 @@ def summarize_by_value(
     assert first.truth is not None  # noqa: S101  # it was asked for
     share = np.count_nonzero(first.truth) / max(len(first.truth), 1)
     keep, most = int(share <= 0.5), _MORE_THAN_SEEN * min(share, 1 - share) * source.n_rows
-    room = memory - int(most * _BYTES_PER_KEPT) - N_BYTES
-    room -= engine.n_at_once * _BYTES_PER_ROW * max(_ROWS_PER_BATCH, *(one.n_rows for one in source.pieces))
+    at_once = engine.n_at_once * max(_ROWS_PER_BATCH, *(one.n_rows for one in source.pieces))
+    room = memory - N_BYTES - int(most * Cost.KEPT + at_once * Cost.READ)
     if _MORE_THAN_SEEN * expected_bytes(first.scores[0], source.n_rows) > room or (loops := compiled()) is None:
         return None
     values, kept, n = ValueCounts(room, loops), list[ScoreArray](), [0, 0]

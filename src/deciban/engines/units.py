@@ -37,20 +37,13 @@ from deciban.core.resampling.unit_counts import (
 )
 from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, independent
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
+from deciban.memory import Cost, require_room_for_units, rows_that_fit
 from deciban.messages import Message
 from deciban.metrics import SortedScores
 from deciban.trials.passes import Engine, Looks, found_in
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, TargetPairs, counting
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
-
-_BYTES_PER_SUM = 64
-"""Of sums of both classes in a cell and a replicate, with what is made of them."""
-
-
-_BYTES_PER_ROW = 256
-"""What trials take while replicates are counted."""
-
 
 _SLICE = 1 << 14
 """Trials of one unit that are handled at once: they may all have different ones."""
@@ -151,13 +144,8 @@ class ReplicateTally(Looks):
 
     def __init__(self, reader: UnitReader, cells: Cells, seed: int, numbers: range, rows_per_batch: int) -> None:
         super().__init__(reader.wanted, reader.trials, "counting replicates")
-        self._given = reader, cells, seed, numbers, rows_per_batch
-        self.cells, self.seed, self.numbers, self.rows_per_batch = self._given[1:]
+        self.cells, self.seed, self.numbers, self.rows_per_batch = cells, seed, numbers, rows_per_batch
         self.n_bytes = 16 * cells.n_cells * len(numbers)
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(*self._given)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
@@ -216,6 +204,10 @@ class UnitsInPieces(TrialsByUnit):
         """Which trials are read."""
         return UnitReader(self.system, self.by_name, self.n_strata)
 
+    def __post_init__(self) -> None:
+        """Refuse more units than the memory holds."""
+        require_room_for_units(len(self.units.keys), self.memory)
+
     @property
     def about(self) -> TrialUnits:
         """See `TrialsByUnit.about`."""
@@ -244,9 +236,9 @@ class UnitsInPieces(TrialsByUnit):
             sums = SumsOfUnits(counted.tar.counts), SumsOfUnits(counted.non.counts)
             return replicated_by(sums, figures_of, counted, self.units.keys, asked)
         whole, found = (counted.costs.n_tar, counted.costs.n_non), list[Replicated]()
-        room = self.memory // (_BYTES_PER_SUM * counted.cells.n_cells * self.engine.n_at_once)
-        at_once = max(room // BLOCK, 1) * BLOCK
-        rows = int(np.clip(self.memory // (_BYTES_PER_ROW * self.engine.n_at_once), 1 << 16, 1 << 20))
+        of_block, threads = Cost.REPLICATE_CELL * counted.cells.n_cells * BLOCK, self.engine.n_at_once
+        at_once = BLOCK * rows_that_fit(self.memory, of_block, at_once=threads)
+        rows = rows_that_fit(self.memory, Cost.REPLICATED, at_once=threads, fewest=1 << 16, most=1 << 20)
         for first in range(0, asked.bootstrap, at_once):
             numbers = range(first, min(first + at_once, asked.bootstrap))
             work = ReplicateTally(self.reader, counted.cells, asked.seed, numbers, rows)

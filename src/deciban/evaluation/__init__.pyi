@@ -1,4 +1,5 @@
 from deciban.core.resampling.intervals import Interval as Interval
+from deciban.evaluation.curves import Curves as Curves
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of as class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_classes as evaluate_classes
 from deciban.evaluation.multiclass.evaluate import evaluate_groups as evaluate_groups
@@ -13,7 +14,6 @@ from deciban.evaluation.multiclass.summary import summarize_classes as summarize
 from deciban.evaluation.preset_table import Preset as Preset
 from deciban.evaluation.preset_table import preset as preset
 from deciban.evaluation.preset_table import presets as presets
-from deciban.evaluation.results import Curves as Curves
 from deciban.evaluation.results import Evaluation as Evaluation
 from deciban.evaluation.results import PointResult as PointResult
 from deciban.evaluation.results import Results as Results

@@ -20,10 +20,11 @@ from deciban.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.unit_counts import RowsOfTrials
+    from deciban.evaluation.curves import Curves
     from deciban.evaluation.influences import WithoutGroups
     from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.evaluation.one_system import OneSystem
-    from deciban.evaluation.results import Curves, Evaluation
+    from deciban.evaluation.results import Evaluation
     from deciban.evaluation.summary import Summary
 
 

@@ -24,7 +24,7 @@ from deciban.evaluation.linear_figures import (
     is_separated,
     notes_on_intervals,
 )
-from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, Figure, Uncertainty, looked_up
+from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, Figure, Uncertainty, bounded_by_cllr, looked_up
 from deciban.evaluation.unit_trials import Resampling, TrialsByUnit, TrialsInCells
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
 
@@ -308,7 +308,7 @@ def uncertainty_of(summary: Summary, found: Evaluation, resampling: Resampling) 
         noun=about.noun,
         source=about.source,
         keys=about.keys,
-        estimates=estimates,
+        estimates=bounded_by_cllr(estimates),
         influences=sums.influences if rows is None else SpreadInfluences(sums.influences, rows),
         design=design,
         too_few=design.too_few(),

@@ -15,10 +15,10 @@ from deciban.core.ranks.hull import FEW_ERRORS, Rocch
 from deciban.core.ranks.operating import WORSE_THAN_NONE, PointLike, detection_cost, effective_log_odds
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
-from deciban.evaluation.curves import at_priors, draw_curves, error_steps, trials_in_cells
+from deciban.evaluation.curves import Curves, at_priors, draw_curves, error_steps, trials_in_cells
 from deciban.evaluation.reliability import remark_on_llrs, remark_on_range
 from deciban.evaluation.requested import NOTHING, information_of, requested_of
-from deciban.evaluation.results import Curves, Evaluation, PointResult
+from deciban.evaluation.results import Evaluation, PointResult
 from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures, summarize
 from deciban.evaluation.unit_trials import Resampling, UnitTrials
 from deciban.messages import Note

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
@@ -233,6 +233,13 @@ class CurveInfluences:
         shares = [NothingSeen(n).share(level) for n in self.n_seen]
         rise, fall = self.unseen @ np.array(shares)
         return np.minimum(rise, np.maximum(self.ceiling - self.values, 0.0)), fall
+
+
+def bounded_by_cllr(estimates: Mapping[Figure, Estimate]) -> dict[Figure, Estimate]:
+    """Let the minimum of Cllr, and what calibration loses of it, have no upper bound above that of Cllr."""
+    most = estimates.get("cllr")
+    bounded = ("min_cllr", "calibration_loss")
+    return {name: replace(one, at_most=most) if name in bounded else one for name, one in estimates.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -37,6 +37,8 @@ from deciban.workflows.options import Options
 from deciban.workflows.partitions import (
     MOST,
     Partition,
+    Split,
+    SplitColumn,
     coded_values,
     crossed,
     no_column,
@@ -44,7 +46,6 @@ from deciban.workflows.partitions import (
     said_of_names,
     values_in_order,
 )
-from deciban.workflows.split import Split, SplitColumn
 from deciban.workflows.units import UnitsOfSource
 
 

@@ -426,6 +426,8 @@ class Estimate:
         Another reading of the same metric, to which the rates add up: bounds lie around both.
     degrees : float or None
         Degrees of freedom of the standard error; ``n_units - 1`` if None.
+    at_most : Estimate or None
+        Another metric that this one does not exceed in the population: neither does its upper bound.
     """
 
     value: float
@@ -439,6 +441,7 @@ class Estimate:
     rates: RateSum | None = None
     also: float | None = None
     degrees: float | None = None
+    at_most: Estimate | None = None
 
     def __post_init__(self) -> None:
         """Leave nothing of a standard error that is only rounding, as that of fractional weights may be."""
@@ -475,6 +478,8 @@ class Estimate:
             degrees = self.n_units - 1 if self.degrees is None else self.degrees
             bounds = self._bounds(t_quantile(of_each, degrees) * self.standard_error)
         lowest, highest = (min(max(bound, self.limits[0]), self.limits[1]) for bound in bounds)
+        if self.at_most is not None:
+            highest = min(highest, max(self.at_most.interval(level).high, self.value, self.corrected or 0.0))
         ends = min(lowest, self.value), max(highest, self.value)
         return Interval(self.value, *ends, self.standard_error, self.corrected, level, self.n_units, method)
 

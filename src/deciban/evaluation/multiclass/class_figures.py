@@ -22,7 +22,7 @@ from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, R
 from deciban.core.resampling.units import TrialUnits
 from deciban.evaluation.multiclass.problem_sums import TargetErrors, critical_priors_of
 from deciban.evaluation.multiclass.summary import ClassUnitTrials, InTurn
-from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, CurveInfluences, Figure, Uncertainty
+from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, CurveInfluences, Figure, Uncertainty, bounded_by_cllr
 from deciban.multiclass import SubsetCosts
 from deciban.multiclass.tables import ByClass, Detectors, ScoredClasses
 from deciban.types import FloatArray
@@ -582,7 +582,9 @@ class Gathered:
         """Return what is known of metrics that are no curves; ``names`` are those of the classes."""
         about, design = (units.noun, units.source, units.keys), self.design.clusters
         more: Any = {"level": level, "bootstrap": bootstrap, "too_few": design.too_few(names)}
-        return Uncertainty(design.n_units, *about, estimates=self.estimates, influences=self.influences, **more)
+        return Uncertainty(
+            design.n_units, *about, estimates=bounded_by_cllr(self.estimates), influences=self.influences, **more
+        )
 
 
 def _is_curve(one: ClassFigure) -> bool:
