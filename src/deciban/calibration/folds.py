@@ -422,7 +422,7 @@ class GroupShares:
         return GroupShares(names, _added(spread), _added([self.totals, other.totals]))
 
     def dealt(self, n_folds: int, seed: int, n_sides: int) -> ByGroup:
-        """The folds of all groups, as of `deciban.calibration.cross.folds_of`."""
+        """The folds of all groups, as of `deciban.calibration.folds.folds_of`."""
         from deciban._arrow import compute as pc
         from deciban._arrow import to_numpy
 

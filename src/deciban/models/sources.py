@@ -151,7 +151,7 @@ class LabelledSource(ABC):
         return found_in(self.source, self.engine, self.units.wanted(self._wanted), step)
 
     def of_units(self) -> tuple[Self, TrialUnits | None]:
-        """The trials that units tell the uncertainty of, and these units; None where nothing is said of units."""
+        """Return the trials that count in the uncertainty and their units; None if no units were given."""
         if self.units is None or self.batch is None:
             return self, None if self.units is None else self.units.units
         own = counting(self.batch)
@@ -160,7 +160,7 @@ class LabelledSource(ABC):
         return self.with_units(replace(self.source, pieces=(HeldPiece(own, self.source.name),))), own.units
 
     def _training(self, counted: Sequence[str], results: Mapping[str, Plain]) -> Training:
-        """The record of a training; ``counted`` names what there are how many trials of."""
+        """Return the record of a training; ``counted`` names the classes."""
         record = self._look(self.noting) if self._record is None else self._record
         return Training(dict(zip(counted, record.counts, strict=True)), in_digits(record.digits), results=results)
 
@@ -429,7 +429,7 @@ class SourceClasses(LabelledSource):
         return found
 
     def tell_nothing(self) -> int:
-        """How many trials count, if the only system scores all of them in the same way; else 0."""
+        """Return the number of trials if the only system scores all of them alike; else 0."""
         if self.batch is not None:
             trials = self.counted.trials
             return len(trials) if trials.alike[0] else 0
@@ -447,7 +447,7 @@ class SourceClasses(LabelledSource):
 
     @property
     def may_be_infinite(self) -> bool:
-        """Whether infinite scores have to be looked for."""
+        """Return True if some scores may be infinite."""
         return self.batch is not None or bool(self.first.infinite.any())
 
     def training(self, results: Mapping[str, Plain]) -> Training:

@@ -93,7 +93,7 @@ def fit_source(model: ScoreModel, source: ShardSource, options: Options, units: 
 
 @contextmanager
 def _running(source: ShardSource, options: Options) -> Iterator[tuple[Engine | None, int]]:
-    """An engine and its memory; none for a batch, whose trials are named in what is refused."""
+    """Yield an engine and its memory; None for a batch in memory, whose trials are named in errors."""
     if source.batch is not None:
         with naming_rows(source.batch, source.systems, source.name):
             yield None, 0

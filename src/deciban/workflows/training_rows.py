@@ -204,7 +204,7 @@ class TrainingRows:
         return *rows, self.row_of("fusion", name, self.model)
 
     def task(self, model: Any, names: tuple[str, ...] = ()) -> FusionTask | None:
-        """How fusions are compared on arrays; None where trials are not in memory."""
+        """Return the comparison of fusions on arrays; None if the trials are not in memory."""
         dev, others = self.dev.data, self.others
         if dev is None or (others is not None and others.data is None):
             return None
