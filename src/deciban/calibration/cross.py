@@ -429,4 +429,4 @@ class SourceParts:
             except InputError as error:
                 raise InputError(f"{before}{error}") from error
         step = partial(_crossed, models, chosen, tuple(self.source.systems[k] for k in chosen))
-        return self.source.map(step, systems=(name,), is_double=True, quality=())
+        return self.source.map(step, systems=(name,), is_double=True, quality=(), incomplete=False)

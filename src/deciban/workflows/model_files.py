@@ -408,20 +408,6 @@ class Scored:
             return self.source
         return having(self.source, every) if all(self.seen.counts.get(every, (0, 0))) else None
 
-    def require_all(self, what: str) -> None:
-        """Refuse trials in pieces that lack scores where these cannot be.
-
-        Raises
-        ------
-        InputError
-            If there are some.
-        """
-        if self.seen is not None and self.source.batch is None:
-            raise InputError(
-                f"{what}: needs all trials in memory where some lack scores, and {self.source.name} is read in pieces. "
-                "Allow more memory (memory=, --memory), or leave it out."
-            )
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MadeOf:
