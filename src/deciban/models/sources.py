@@ -17,12 +17,11 @@ from deciban.core.classes.certainty import CountedTrials, which_count
 from deciban.core.training.batches import FirstClassLook, PartsOfClassTrials, PartsOfTrials
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.multiclass_training import ClassFit, train_counted
-from deciban.core.training.sums import F, Parts, T, UnitSums
+from deciban.core.training.sums import F, Parts, T
 from deciban.errors import InputError
 from deciban.models.labelled import Labelled
 from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
-from deciban.models.uncertainty import JackknifeMaps
 from deciban.trials.passes import Engine, both, found_in
 from deciban.trials.sources import Chunk, Columns, HeldPiece, Piece, ShardSource, Wanted
 from deciban.trials.speakers import UnitsOfPieces, counting
@@ -31,7 +30,6 @@ from deciban.types import BoolArray, FloatArray
 if TYPE_CHECKING:
     from deciban.core.classes.transforms import TransformFit
     from deciban.core.resampling.units import TrialUnits
-    from deciban.core.training.influences import MomentSums
     from deciban.metrics.scores import SortedScores
     from deciban.models.labelled import Form
 
@@ -227,15 +225,6 @@ class SourceTrials(LabelledSource):
         (name,) = self.source.systems
         return SourceTrials(mapped(self.source, model, name), self.engine, self.memory)
 
-    def moments_by_unit(self, look: MomentSums, units: TrialUnits) -> UnitSums:  # noqa: ARG002  # pieces know theirs
-        """Sums over the trials of each unit; one pass."""
-        found: UnitSums = self.look_by_unit(partial(_of_scores, look))
-        return found
-
-    def jackknife(self, trained_on: Callable[[SourceTrials], Any], units: TrialUnits) -> JackknifeMaps:
-        """Models that are trained without groups of units in turn."""
-        return JackknifeMaps.leaving_out(lambda group, n: trained_on(self.without(group, n)), units)
-
     def without(self, group: int, n_groups: int) -> SourceTrials:
         """The trials without those of a group of units."""
         assert self.units is not None  # noqa: S101  # who asks knows them
@@ -318,11 +307,6 @@ def _made_by_unit(make: Makes[Any], look: Callable[[Any, TrialUnits], Any], chun
     """Look at the trials that are made of a piece, with their units."""
     trials, rows = make(chunk)
     return look(trials, units.take(rows)) if len(trials) else None
-
-
-def _of_scores(look: MomentSums, chunk: Chunk, units: TrialUnits) -> UnitSums:
-    """Look at the scores of a piece, with their units."""
-    return look(chunk.scores[0].astype(np.float64, copy=False), chunk.labels, chunk.float_weight, units)
 
 
 def _with_units(look: Callable[[Chunk, TrialUnits], Any], units: UnitsOfPieces, chunk: Chunk) -> Any:
