@@ -189,9 +189,16 @@ class TrainingRows:
             If the model refuses a trial, by its name.
         """
         complete = self.dev.complete
-        analysis = self._analysed() if self._alone and complete is not None else None
-        rows: list[FigureRow] = [] if analysis is None else list(analysis.rows)
-        if analysis is None and complete is not None:
+        analysis, rows = None, list[FigureRow]()
+        if self._alone and complete is not None and (task := self.task(self.model)) is not None:
+            try:
+                analysis = analysed(task, trained=self.model)
+            except InputError:
+                if self.others is not None:
+                    mapped(counting(self.others.source), self.model, "fusion")  # which names the trial that it refuses
+                raise
+            rows = list(analysis.rows)
+        elif complete is not None:
             tested = None if self.others is None else self.others.complete
             rows = replace(self, dev=complete, others=tested, training=self.dev.source).plain_rows()
         return list(self.with_incomplete(rows)), analysis
@@ -211,16 +218,6 @@ class TrainingRows:
         tested = None if others is None or others.complete is None else others.data
         figures = checked_figures(self.dev.options.figures)
         return FusionTask(model, names or self.dev.source.systems, dev, tested, figures)
-
-    def _analysed(self) -> FusionAnalysis | None:
-        """The analysis of a fusion on arrays; None where trials are not in memory."""
-        task = self.task(self.model)
-        try:
-            return None if task is None else analysed(task, trained=self.model)
-        except InputError:
-            if self.others is not None:
-                mapped(counting(self.others.source), self.model, "fusion")  # which refuses the same trial, by its name
-            raise
 
     def plain_rows(self) -> list[FigureRow]:
         """Train and evaluate row by row."""
