@@ -14,7 +14,6 @@ from deciban._files import PathLike, display_name
 from deciban.errors import InputError
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.source import several_systems
-from deciban.memory import memory_error
 from deciban.messages import WARNING, Message, counted
 from deciban.models import Model, load_model
 from deciban.models.mapped import ScoredBy, counting, having, mapped, ordered, scored_by
@@ -408,18 +407,6 @@ class Scored:
         if self.seen is None:
             return self.source
         return having(self.source, every) if all(self.seen.counts.get(every, (0, 0))) else None
-
-    def require_all(self, what: str) -> None:
-        """Refuse trials in pieces that lack scores where these cannot be.
-
-        Raises
-        ------
-        InputError
-            If there are some.
-        """
-        if self.seen is not None and self.source.batch is None:
-            why = f"{what}: needs all trials in memory where some lack scores, and {self.source.name} is read in pieces"
-            raise memory_error(why, way="leave it out")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
