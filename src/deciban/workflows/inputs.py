@@ -237,6 +237,9 @@ class JoinedScores:
         """What was read and assumed, and how trials met, with the number of tied scores of each system if known."""
         joined = self.kind.join_message(self.report, "" if ties is None else ties_in_words(ties))
         chosen = self.kind.by_order_messages(self.reading) + self.kind.fill_messages(self.reading, self.report.missing)
+        if len(self.aligned) > 1 and self.key.trials.sides == ("row",):
+            words = f"{self.kind.noun}s have no names: row n of each system is taken for the same {self.kind.noun}"
+            chosen.append(Message("join", "", words))
         return (
             *self.messages,
             *self.kind.ids_messages(self.reading, self.report),
