@@ -6,7 +6,7 @@ import os
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -157,15 +157,7 @@ def quality_messages(
     InputError
         If there are none, or none of a side that is needed.
     """
-    messages = [
-        Message(
-            "qual",
-            measured[side].origin.name,
-            f"{side}: {', '.join(measured[side].measures)}   {counted(len(measured[side]), 'name')}",
-        )
-        for side in QUALITY_SIDES
-        if f"{side}_quality" in found
-    ]
+    messages = _messages_of(measured, found)
     is_for_any = set(measured) == set(QUALITY_SIDES)  # one list of names, not said of which side
     needed = [*sides] if sides is not None else [] if is_for_any else [f"{side}_quality" for side in measured]
     missing = [side for side in QUALITY_SIDES if f"{side}_quality" in needed and f"{side}_quality" not in found]
@@ -395,17 +387,16 @@ def with_quality(
             f"{origins}: no quality measures of {' or '.join(missing or measured)} for any trial of {source.name}. "
             "Check that the names are the same, and which side the measures belong to."
         )
-    return replace(able, quality=chosen, messages=(*source.messages, *_messages_of_source(source, measured, chosen)))
+    return replace(able, quality=chosen, messages=(*source.messages, *_messages_of(measured, chosen)))
 
 
-def _messages_of_source(source: ShardSource, measured: Measured, chosen: tuple[str, ...]) -> list[Message]:
-    found = []
-    for name in chosen:
-        side: Any = name.removesuffix("_quality")
-        own = measured[side]
-        words = f"{side}: {', '.join(own.measures)}   {counted(len(own), 'name')}"
-        found.append(Message("qual", own.origin.name or source.name, words))
-    return found
+def _messages_of(measured: Measured, found: Container[str]) -> list[Message]:
+    """List the measures of the sides that were found."""
+    sides = {side: one for side, one in measured.items() if f"{side}_quality" in found}
+    return [
+        Message("qual", one.origin.name, f"{side}: {', '.join(one.measures)}   {counted(len(one), 'name')}")
+        for side, one in sorted(sides.items(), key=lambda entry: QUALITY_SIDES.index(entry[0]))
+    ]
 
 
 def _columns_of_sides(source: ShardSource) -> Mapping[str, str]:
