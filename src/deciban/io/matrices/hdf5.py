@@ -239,7 +239,7 @@ class _Noticing:
 
 
 @contextmanager
-def created(stream: IO[bytes], *, user_block: int = 0) -> Iterator[Any]:
+def created(stream: IO[bytes]) -> Iterator[Any]:
     """A new HDF5 file in a stream that can be written and sought.
 
     Raises
@@ -251,7 +251,7 @@ def created(stream: IO[bytes], *, user_block: int = 0) -> Iterator[Any]:
 
     noticing = _Noticing(stream)
     try:
-        with h5py.File(noticing, "w", userblock_size=user_block) as file:
+        with h5py.File(noticing, "w") as file:
             yield file
     except Exception:
         if noticing.failure is None:
