@@ -253,7 +253,7 @@ def test_endings_and_what_has_no_place(monkeypatch):
         ({"scoremat": np.ones((2, 3, 1, 2))}, "scoremat: expected a matrix of numbers"),
         ({"scoremask": MASK.T}, r"scoremat has shape \(2, 3\), .*scoremask has \(3, 2\)"),
         ({"scoremask": MASK * 2}, "scoremask: the mask holds 2 in row 0, column 0"),
-        ({"scoremat": np.where(MASK, np.nan, 0)}, r"scr.scoremat: the scores of 4 trials are NaN, .*\(ann, x\)"),
+        ({"scoremat": np.where(MASK, np.nan, 0)}, r"scr.scoremat: 4 of 4 scores are NaN, .*\(ann, x\)"),
         ({"modelset": column(["a" * 100] * 2)}, "scr.modelset: 1 of 2 names repeat .*cut names off"),
         ({"modelset": np.array(["ann", "bob"])}, "scr.modelset: text, expected cellstr"),
         ({"modelset": column([1.0, 2.0])}, "a cell that holds no text"),

@@ -177,7 +177,7 @@ def test_what_does_not_fit_is_refused(tmp_path):
         open_shards(path, key, where={"gender": "f"})
     scores[7, 3] = np.nan
     np.save(path, scores)
-    with pytest.raises(FormatError, match=r"scores\.npy: the scores of 1 trials are .* row 7, column 3\."):
+    with pytest.raises(FormatError, match=r"scores\.npy: 1 of 22 scores are NaN, .* row 7, column 3\."):
         gathered(open_shards(path, key))
 
 

@@ -16,8 +16,8 @@ from deciban.core.resampling.units import Keys, TrialUnits, independent, mixed_b
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.rows import Rows, RowTable
 from deciban.io.formats import bare_name
-from deciban.io.matrices.named_matrix import only, refuse_nan
-from deciban.io.matrices.numpy_files import as_scores
+from deciban.io.matrices.named_matrix import only
+from deciban.io.matrices.numpy_files import as_scores, refuse_nan
 from deciban.io.shards.layout import Layout, source_of_rows
 from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.truth import SpeakersAgree, Truth
@@ -236,7 +236,7 @@ class MatrixRows(Rows):
 
     def _scores(self, matrix: Matrix, chosen: BoolArray | None) -> AnyArray:
         values = self._rows(matrix)
-        refuse_nan(values, chosen, matrix.name, matrix.names, self.start)
+        refuse_nan(values, matrix.name, chosen, matrix.names, self.start)
         values = values if chosen is None else values[chosen]
         return as_scores(values.ravel(), f"{matrix.name}, {self.name}")
 

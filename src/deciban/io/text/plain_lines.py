@@ -1,25 +1,13 @@
-"""Lines of big plain files: Arrow parses them while their bytes are looked at."""
+"""Where the scores of plain lines stand, and the same lines with other scores."""
 
 from __future__ import annotations
-
-import io
-from collections.abc import Callable
-from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._arrow import constant, of_numpy, text_of, to_numpy
-from deciban.errors import FormatError, InputError
-from deciban.io.columns.headers import IDENTITY, IGNORED
-from deciban.io.columns.values import assemble
-from deciban.io.contents import Contents, RowError
-from deciban.io.formats import Options
-from deciban.io.text.reader import Layout, derived, has_empty, kept, parse, trimmed
-from deciban.steps import teller
-from deciban.trials import Origin
+from deciban._arrow import constant, of_numpy, text_of
+from deciban.io.text.reader import Layout
 from deciban.types import BoolArray, IntArray
 
 _ODD = (b"#", b";", b"\r")
@@ -111,63 +99,3 @@ def with_fields(text: bytes, begin: IntArray, end: IntArray, fields: pa.Array) -
     turns = pa.Array.from_buffers(pa.binary(), 2 * len(begin), buffers)
     between = turns.take(of_numpy(np.arange(0, 2 * len(begin), 2)))
     return text_of(pc.binary_join_element_wise(between, fields, constant(b""))).data, text[end[-1] :]
-
-
-_CHARACTERS = 1 << 18
-"""Characters looked at together, so that they stay in cache."""
-
-
-class _NeedsCareError(Exception):
-    """Something stands in the file that Arrow would not read as we do."""
-
-
-class _Looked(io.RawIOBase):
-    """A binary file that is looked at while it is read."""
-
-    def __init__(self, file: BinaryIO, suspicious: bytes, tell: Callable[[int], None]) -> None:
-        self._file = file
-        self._tell, self._done = tell, 0
-        self._suspicious = [bytes([character]) for character in suspicious]
-
-    def readable(self) -> bool:
-        """A file to read."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """The next bytes, if they are harmless."""
-        block = self._file.read(size)
-        self._done += len(block)
-        self._tell(self._done)
-        for start in range(0, len(block), _CHARACTERS):
-            for character in self._suspicious:
-                if block.find(character, start, start + _CHARACTERS) >= 0:
-                    raise _NeedsCareError
-        return block
-
-
-def parse_plain(path: Path, layout: Layout, origin: Origin, system: str, options: Options) -> Contents | None:
-    """Read a text table of nothing but plain lines; None if anything else stands in it, for a reader with more care.
-
-    Comments, quotes, idle blanks, line ends of other systems, infinite scores need more care, and whatever is wrong:
-    the careful reader says what and where.
-    """
-    suspicious = b"\x00\r#;\v\f" + {" ": b"\t", ",": b'"'}.get(layout.delimiter, b"")
-    if layout.quoted or (layout.delimiter == " " and IGNORED in layout.roles):
-        return None  # an empty field there would not be seen
-    try:
-        with path.open("rb") as file:
-            if layout.header is not None:
-                file.readline()
-            columns = parse(pa.PythonFile(_Looked(file, suspicious, teller(path.stat().st_size, "bytes")), "r"), layout)
-        if layout.delimiter != " ":
-            columns = [trimmed(column) for column in columns]
-        for role, column in zip(kept(layout), columns, strict=True):
-            if (layout.delimiter == " " or role in IDENTITY) and has_empty(column):
-                return None
-            if role == "score" and not np.isfinite(np.max(np.abs(to_numpy(column)), initial=0)):
-                return None
-        if not len(columns[0]):
-            return None
-        return assemble(*derived(columns, layout), origin=origin, system=system, options=options)
-    except (_NeedsCareError, pa.ArrowInvalid, RowError, InputError, FormatError):
-        return None
