@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.units import TrialUnits, are_alike, has_common_unit
+from deciban.core.resampling.units import TrialUnits
 from deciban.engines.threads import Threads
 from deciban.engines.trial_units import ClassFacts, LookAtUnits, UnitFacts
 from support.shards import source_of
@@ -25,8 +25,10 @@ def test_facts_are_those_of_all_trials(seed, two_sides):
     whole = TrialUnits.of(units[counting])
     np.testing.assert_array_equal(facts.keys, np.sort(whole.only_used().keys))
     classes = [(c, truth[counting] == bool(c)) for c in (0, 1)]
-    assert facts.all_alike == all(are_alike(whole, some) for _, some in classes if some.any())
-    shared = [c for c, some in classes if some.any() and has_common_unit(whole, some)]
+    of_trials = [tuple(one) for one in units[counting].reshape(len(whole.codes[0]), -1).tolist()]
+    own_units = {c: [one for one, chosen in zip(of_trials, some, strict=True) if chosen] for c, some in classes}
+    assert facts.all_alike == all(len({*own}) == 1 for own in own_units.values() if own)
+    shared = [c for c, own in own_units.items() if own and set.intersection(*map(set, own))]
     own = not two_sides and whole.only_used().n_units >= int(counting.sum())
     assert sorted(facts.sharing()) == ([] if own else shared)
     if two_sides:
@@ -46,9 +48,11 @@ def test_passes_add_up():
 def test_of_no_trial_nothing_is_known():
     assert UnitFacts().units is None
     assert UnitFacts().sharing() == []
-    one = ClassFacts.of([np.array([3, 3], np.uint64)])
+    units = TrialUnits.of(["ann", "ann", "bob"])
+    one = ClassFacts.of(units, np.array([0, 1]))
     assert one + ClassFacts() == ClassFacts() + one == one
-    assert not (one + ClassFacts.of([np.array([4], np.uint64)])).are_alike
+    assert one.are_alike
+    assert not (one + ClassFacts.of(units, np.array([2]))).are_alike
 
 
 @pytest.mark.parametrize("n", [0, 5])

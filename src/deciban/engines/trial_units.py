@@ -241,14 +241,15 @@ class ClassFacts:
     are_alike: bool = True
 
     @classmethod
-    def of(cls, sides: Sequence[Keys]) -> Self:
-        """Of trials whose units have these numbers."""
-        if not len(sides[0]):
-            return cls()
-        first = tuple(int(side[0]) for side in sides)
+    def of(cls, units: TrialUnits, rows: IntArray) -> Self:
+        """Return the facts of some trials, by their rows."""
+        first, last = (tuple(int(units.keys[side[row]]) for side in units.codes) for row in (rows[0], rows[-1]))
+        if not {*first} & {*last}:
+            return cls(len(rows), frozenset(), first, are_alike=False)
+        sides = [units.keys[side[rows]] for side in units.codes]
         alike = all(bool(np.all(side == side[0])) for side in sides)
         common = [one for one in {*first} if np.logical_or.reduce([side == np.uint64(one) for side in sides]).all()]
-        return cls(len(sides[0]), frozenset(common), first, alike)
+        return cls(len(rows), frozenset(common), first, alike)
 
     def __add__(self, other: ClassFacts) -> ClassFacts:
         """Of both sets of trials."""
@@ -282,11 +283,13 @@ class UnitFacts:
     @classmethod
     def of(cls, units: TrialUnits, truth: AnyArray) -> Self:
         """Of some trials."""
-        sides = [units.keys[side] for side in units.codes]
-        classes = {int(c): ClassFacts.of([side[truth == c] for side in sides]) for c in np.unique(truth)}
+        small = truth.astype(np.min_scalar_type(int(truth.max(initial=0))))  # which is sorted by counting
+        ends = np.cumsum(np.bincount(small))[:-1]
+        rows = np.split(np.argsort(small, kind="stable"), ends)
+        classes = {c: ClassFacts.of(units, own) for c, own in enumerate(rows) if len(own)}
         same: BoolArray = (units.codes[0] == units.codes[-1]) & (truth == 0)
         n = int(np.count_nonzero(same)) if len(units.codes) == 2 else 0
-        used = distinct(np.concatenate(sides))
+        used = distinct(units.only_used().keys)
         about = replace(units, codes=tuple(side[:0] for side in units.codes), keys=used)
         return cls(classes, n, used, about)
 
@@ -406,9 +409,9 @@ def speakers_in_pieces(source: ShardSource, engine: Engine) -> tuple[UnitFacts, 
     """
     pairs = engine.run(TargetPairs(), source.pieces).gathered()
     has_channels = len(source.sides) > 2
-    ways = [SpeakersByName.of(pairs, apart=False, has_channels=has_channels)]
+    ways = [pairs.speakers(apart=False, has_channels=has_channels)]
     if not has_channels and len(np.intersect1d(*pairs.names)):
-        ways.append(SpeakersByName.of(pairs, apart=True, has_channels=False))
+        ways.append(pairs.speakers(apart=True, has_channels=False))
     facts = engine.run(LookAtUnits(ways), source.pieces).facts
     at = 1 if len(ways) > 1 and facts[0].n_contradictions and not facts[1].n_contradictions else 0
     return facts[at], ways[at]

@@ -165,11 +165,11 @@ class ListedNames(ABC):
 
     @abstractmethod
     def _keep(self, trials: Trials, name: str) -> None:
-        """Keep the trials of a batch, with the names by which they are compared."""
+        """Keep the trials of a batch under the names that are compared."""
 
     @abstractmethod
     def differences(self, listed: Any) -> Differences | None:
-        """Compare the trials with those of a list; None if both are the same in the same order."""
+        """Compare the trials with a list; return None if both have the same trials in the same order."""
 
     def near(self, listed: Any) -> str:  # noqa: ARG002
         """Return the hint on names that differ in how they are written, which takes all names."""

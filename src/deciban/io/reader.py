@@ -20,7 +20,7 @@ from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import BinaryFormat, Format, Options, bare_name, by_name
 from deciban.io.recognition import Opened, Recognized, readable_as, recognize
-from deciban.io.source import Source, TwoFiles, read_text, refuse_doubles
+from deciban.io.source import Source, TwoFiles, other_file, read_text, refuse_doubles
 from deciban.io.text.reader import Layout, TextBlocks, faults_in, line_of_row, parse_blocks
 from deciban.io.text.ways import in_lines
 from deciban.messages import counted
@@ -508,10 +508,8 @@ def _refuse_other_labels(contents: Contents, *, is_target: bool) -> None:
         return
     rows = np.flatnonzero(contents.key.is_target != is_target)
     if len(rows):
-        where, said = contents.key.trials.origin.where(int(rows[0])), ("non-target", "target")[not is_target]
-        asked = "targets" if is_target else "non-targets"
-        raise KeyMismatchError(
-            f"{where}: is labelled {said} ({len(rows):,} of {len(contents.key):,} trials), but {contents.origin.name} "
-            f"was given as the scores of {asked}. Are the two files swapped? A file that has labels for all its trials "
-            "needs no second one: name it alone."
+        where, more = (
+            contents.key.trials.origin.where(int(rows[0])),
+            f" ({len(rows):,} of {len(contents.key):,} trials)",
         )
+        raise KeyMismatchError(f"{where}: {other_file(more, is_target=is_target)}.")

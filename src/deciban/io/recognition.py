@@ -147,10 +147,7 @@ class Opened:
     @property
     def _most_rows(self) -> int:
         """The number of lines of a text file, which is at least the number of its rows."""
-        if not self.is_big:
-            return self.text.count(b"\n") + 1
-        with Path(self.source.path).open("rb") as file:
-            return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")) + 1
+        return sum(block.count(b"\n") for _, block in self.blocks("class-scores")) + 1
 
     @cached_property
     def lines(self) -> tuple[str, ...]:

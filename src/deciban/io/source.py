@@ -295,7 +295,7 @@ def without_comments(data: bytes) -> bytes:
 
 
 def numbered_lines(data: bytes, name: str, first: int = 0) -> Iterator[tuple[int, str]]:
-    """Yield line number and text of every line that is neither blank nor a comment; ``first`` lines are before these.
+    """Yield number and text of every line that is neither blank nor a comment; ``first`` lines are before them.
 
     Raises
     ------
@@ -326,6 +326,15 @@ def several_systems(name: str, systems: Sequence[str]) -> FormatError:
     return FormatError(
         f"{name}: holds the scores of {len(systems)} systems: {', '.join(systems)}. Choose one: columns='score="
         f"{systems[0]},...' (--columns)."
+    )
+
+
+def other_file(more: str, *, is_target: bool) -> str:
+    """Say that a trial has another label than the one of two files that it is in; ``more`` is on others like it."""
+    said, asked = ("non-target", "targets") if is_target else ("target", "non-targets")
+    return (
+        f"is labelled {said}{more}, but its file was given as the scores of {asked}. Are the two files swapped? A file "
+        "that has labels for all its trials needs no second one: name it alone"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,14 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import of_numpy
-from deciban.core.resampling.units import (
-    TrialUnits,
-    UnlistedUnits,
-    are_alike,
-    common_in_words,
-    dominated_in_words,
-    units_in_words,
-)
+from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, units_in_words
 from deciban.engines.trial_units import LookAtUnits, SinglesInPieces, TrialSurvey, UnitFacts, UnitsFound
 from deciban.engines.units import StratifiedUnitsInPieces, UnitsInPieces
 from deciban.errors import InputError, KeyMismatchError
@@ -93,16 +86,21 @@ def units_of(
     if naming is None and units.are_independent:
         said = (*said, *unused_names(trials.conditions))
 
-    def masks() -> Iterator[tuple[str, BoolArray]]:
-        found = kind.trials_of_classes(truth, classes)
-        return ((name, mask if counting is None else mask & counting) for name, mask in found)
+    rows = slice(None) if counting is None else np.flatnonzero(counting)
+    return _told(UnitFacts.of(units.take(rows), truth[rows]), units, said, kind, classes)
 
-    all_alike = units.n_units < 2 or all(are_alike(units, mask) for _, mask in masks())
-    return units_and_messages(units, said, all_alike=all_alike, shared=lambda: dominated_in_words(units, masks()))
+
+def _told(
+    facts: UnitFacts, units: TrialUnits, said: Sequence[Message], kind: AnyKind, classes: Sequence[str]
+) -> tuple[TrialUnits | None, tuple[Message, ...]]:
+    """What is made of units by what is known of their trials; see `units_and_messages`."""
+    shared = facts.sharing()
+    names = [name for name, truth in kind.classes_by_truth(classes) if truth in shared]
+    return units_and_messages(units, said, all_alike=facts.all_alike, shared=common_in_words(units.noun, names))
 
 
 def units_and_messages(
-    units: TrialUnits, said: Sequence[Message], *, all_alike: bool, shared: Callable[[], str]
+    units: TrialUnits, said: Sequence[Message], *, all_alike: bool, shared: str
 ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
     """What is made of units that were found, and what has to be said of them.
 
@@ -113,7 +111,7 @@ def units_and_messages(
         What was assumed to find them.
     all_alike : bool
         Whether no class has trials of different units.
-    shared : function
+    shared : str
         What classes share, in words.
 
     Returns
@@ -131,8 +129,7 @@ def units_and_messages(
         words = one_each if units.are_independent else f"{words}: all trials of a class share theirs"
         words += ", and there are no intervals"
         return None, (no_intervals(words), *said)
-    common = shared()
-    notes = (Message(WARNING, "", common),) if common else ()
+    notes = (Message(WARNING, "", shared),) if shared else ()
     return units, (Message("units", "", words), *said, *notes)
 
 
@@ -301,15 +298,13 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     if found.each is not None and not source.classes:
         survey = engine.run(TrialSurvey(), source.pieces)
         said = () if how_sure.naming is not None else unused_names(source.conditions)
-        units, messages = units_and_messages(survey.units, said, all_alike=max(survey.n) < 2, shared=lambda: "")
+        units, messages = units_and_messages(survey.units, said, all_alike=max(survey.n) < 2, shared="")
         return UnitsOfSource(source, engine, units, None, messages, survey)
     facts, units, messages = found.facts, found.each, found.said
     if units is not None and how_sure.naming is None:
         messages = (*messages, *unused_names(source.conditions))
     if facts is not None and facts.units is not None:
-        names = {int(truth): name for name, truth in kind.classes_by_truth(source.classes)}
-        shared = _shared(facts, names)
-        units, messages = units_and_messages(facts.units, found.said, all_alike=facts.all_alike, shared=lambda: shared)
+        units, messages = _told(facts, facts.units, found.said, kind, source.classes)
     return UnitsOfSource(source, engine, units, found.by_name, messages)
 
 
@@ -321,10 +316,3 @@ def _of_batch(source: ShardSource, engine: Engine, how_sure: HowSure, kind: AnyK
     (piece,) = source.pieces
     own = replace(source, pieces=(HeldPiece(replace(batch, units=units), piece.name),), has_units=units is not None)
     return UnitsOfSource(own, engine, units, None, messages)
-
-
-def _shared(facts: UnitFacts, names: dict[int, str]) -> str:
-    """Of which classes all trials have a unit in common, in words."""
-    units: TrialUnits | None = facts.units
-    common = facts.sharing()
-    return "" if units is None else common_in_words(units.noun, [name for c, name in names.items() if c in common])

@@ -3,37 +3,7 @@
 import copy
 import pickle
 
-import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
-
-from deciban.core.resampling.units import TrialUnits, dominated_in_words, has_common_unit, units_in_words
-
-PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6)
-
-
-@given(PAIRS, st.lists(st.booleans(), min_size=6, max_size=6).filter(any))
-def test_a_common_unit_is_one_of_all_sets(pairs, chosen):
-    mask = np.array(chosen[: len(pairs)])
-    if not mask.any():
-        mask[0] = True
-    units = TrialUnits.of(pairs)
-    sets = [set(pair) for pair, is_in in zip(pairs, mask, strict=True) if is_in]
-    assert has_common_unit(units, mask) == bool(set.intersection(*sets))
-
-
-def test_classes_with_a_unit_in_all_trials_are_named():
-    units = TrialUnits.of([["ann", "ann"], ["ann", "bob"], ["ann", "cid"], ["ann", "dan"]], noun="speaker")
-    target = np.array([True, False, False, False])
-    said = dominated_in_words(units, [("targets", target), ("non-targets", ~target)])
-    assert said.startswith("one speaker is in all targets, in all non-targets")
-    assert dominated_in_words(units, [("others", np.zeros(4, bool))]) == ""
-
-
-def test_trials_that_are_units_are_in_no_need_of_words():
-    assert dominated_in_words(TrialUnits.of(["a", "b"]), [("targets", np.array([True, False]))]) == ""
-    shared = TrialUnits.of(["a", "b", "b"])
-    assert dominated_in_words(shared, [("targets", np.array([True, False, False]))])
+from deciban.core.resampling.units import TrialUnits, units_in_words
 
 
 def test_counts_are_words():

@@ -225,8 +225,8 @@ def test_matrices_meet_tables_by_name(tmp_path, turned):
 @pytest.mark.parametrize(
     ("truth", "words"),
     [
-        ([0, 1, 2] * 20 + [-1], r"truth\.npy, row 60: the class is -1\. Classes are whole numbers from 0 to 2"),
-        ([0.0, 1.0, 1.5] * 20 + [0.0], r"truth\.npy, row 2: the class is 1\.5"),
+        ([0, 1, 2] * 20 + [-1], r"truth\.npy, row 60: the label is -1, .* a whole number from 0 below 3"),
+        ([0.0, 1.0, 1.5] * 20 + [0.0], r"truth\.npy, row 2: the label is 1\.5"),
         (
             [0, 1, 2] * 20,
             r"truth\.npy is 60, .*scores\.npy 61 x 3\. A key of many classes has the number of a class for",

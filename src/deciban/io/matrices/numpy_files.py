@@ -153,7 +153,7 @@ def as_floats(array: AnyArray, name: str) -> ScoreArray:
 
 
 def holds_nan(values: AnyArray) -> bool:
-    """Whether one of the numbers is NaN."""
+    """Return True if a number is NaN."""
     return bool(values.dtype.kind == "f" and values.size and np.isnan(np.max(values)))
 
 
@@ -164,7 +164,7 @@ def refuse_nan(
     names: tuple[pa.Array, pa.Array] | None = None,
     start: int = 0,
 ) -> None:
-    """Refuse scores, or some rows of a matrix of them, of which that of a trial is NaN.
+    """Refuse scores, or some rows of a matrix of scores, if the score of a trial is NaN.
 
     Parameters
     ----------
@@ -235,8 +235,8 @@ def truth_by_words(array: AnyArray, vocabulary: Vocabulary, name: str) -> tuple[
     return truth_of(pa.array(array.astype(np.float64) if array.dtype.kind == "f" else array), vocabulary)
 
 
-def as_labels(array: AnyArray, name: str) -> IntArray:
-    """Whole numbers from 0, of whatever type, as positions in a list of classes.
+def as_labels(array: AnyArray, name: str, n_classes: int = MOST_CLASSES, start: int = 0) -> IntArray:
+    """Whole numbers from 0, of whatever type, as positions in a list of classes; ``start`` is the first of the rows.
 
     Raises
     ------
@@ -246,12 +246,12 @@ def as_labels(array: AnyArray, name: str) -> IntArray:
     _refuse_text(array, name)
     with np.errstate(invalid="ignore"):
         labels = array.astype(np.int64)
-    known = (labels == array) & (labels >= 0) & (labels < MOST_CLASSES)
+    known = (labels == array) & (labels >= 0) & (labels < n_classes)
     if not known.all():
         row = int(np.argmin(known))
         raise FormatError(
-            f"{name}, row {row}: the label is {array[row]}, expected the number of a class, a whole number from 0 "
-            f"below {MOST_CLASSES:,}."
+            f"{name}, row {start + row}: the label is {array[row]}, expected the number of a class, a whole number "
+            f"from 0 below {n_classes:,}."
         )
     return labels
 
@@ -400,9 +400,8 @@ def n_classes_of(labels: IntArray) -> int:
     return max(2, int(labels.max()) + 1)
 
 
-_HARMLESS = 256 << 20
 _WASTE = 4
-"""Text of more bytes than the former may be this many times longer than the names in it."""
+"""An array of text of more than `_HARMLESS` bytes may be this many times longer than the names in it."""
 
 
 def text_of_names(names: pa.Array, array: str) -> AnyArray:

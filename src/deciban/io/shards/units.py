@@ -364,7 +364,7 @@ def keys_of_names(names: pa.Array) -> Keys:
 
 
 def channel_keys(test: Keys, channel: Keys) -> Keys:
-    """Numbers of channels of names, by those of both; see `deciban.trials.units.TargetGraph`."""
+    """Numbers of channels of names, by those of both; see `deciban.trials.units.speakers_of`."""
     return mixed_bits(test ^ mixed_bits(channel))
 
 

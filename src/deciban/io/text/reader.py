@@ -119,7 +119,7 @@ class TextBlocks:
         What messages call the file.
     layout : Layout
     path : path, optional
-        A plain file, of which one block after the other is in memory.
+        A plain file; one block of it is in memory at a time.
     text : bytes
         All lines, in place of a file.
     first : int
@@ -180,7 +180,7 @@ def _end_of_rows(data: bytes, layout: Layout) -> int:
 
 
 def _header(data: bytes) -> bytes:
-    """All up to the first line that is neither blank nor a comment."""
+    """Return the lines up to the first that is neither blank nor a comment."""
     end = 0
     for line in data.splitlines(keepends=True):
         end += len(line)
@@ -408,7 +408,7 @@ def faults_in(blocks: TextBlocks, vocabulary: Vocabulary) -> Iterator[FormatErro
 def _faults(
     data: bytes, first: int, layout: Layout, vocabulary: Vocabulary, words: set[str], name: str
 ) -> Iterator[FormatError]:
-    """Find them in a block, before which are so many lines; ``words`` are those of the labels of all lines."""
+    """Find the faults in a block; ``first`` is the number of lines before it, ``words`` are the labels of all lines."""
     expected = f"{len(layout.roles)} columns ({shortened(' '.join(layout.roles))})"
     vocabulary = vocabulary.within(words)
     none_is_known = not any(vocabulary.meaning(word) is not None for word in words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
@@ -369,10 +369,6 @@ class Kind(ABC, Generic[S, K, A]):
     @abstractmethod
     def truth_in_words(self, truth: BoolArray | IntArray, classes: Sequence[str]) -> str:
         """How many trials of each class there are, by their truth."""
-
-    @abstractmethod
-    def trials_of_classes(self, truth: AnyArray, classes: Sequence[str]) -> Iterator[tuple[str, BoolArray]]:
-        """What the trials of each class are called, and which these are."""
 
     def classes_of(self, scores: S) -> tuple[str, ...]:
         """Names of the classes, where there are many."""

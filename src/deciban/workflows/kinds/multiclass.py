@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -392,11 +392,6 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     def truth_in_words(self, truth: BoolArray | IntArray, classes: Sequence[str]) -> str:
         """How many segments and classes there are."""
         return self.counts_in_words(dict(zip(classes, np.bincount(truth, minlength=len(classes)), strict=True)))
-
-    def trials_of_classes(self, truth: AnyArray, classes: Sequence[str]) -> Iterator[tuple[str, BoolArray]]:
-        """The segments of each class."""
-        for k, name in enumerate(classes):
-            yield f"{self.noun}s of {name}", truth == k
 
     def unit_messages(self, systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
         """What was done to the units of scores, or what they were taken for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -390,11 +390,6 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """How many targets and non-targets there are."""
         n_tar = int(np.count_nonzero(truth))
         return self.counts_in_words({"n_tar": n_tar, "n_non": len(truth) - n_tar})
-
-    def trials_of_classes(self, truth: AnyArray, classes: Sequence[str]) -> Iterator[tuple[str, BoolArray]]:  # noqa: ARG002
-        """Targets, and non-targets."""
-        yield "targets", truth
-        yield "non-targets", ~truth
 
     def key_messages(self, key: Key, reading: Reading) -> list[Message]:
         """Which trials were chosen, or that a key holds several subsets that are meant to be used one at a time."""
