@@ -142,3 +142,10 @@ def test_nothing_is_searched_for_garbage_at_exit():
     version, frozen = done.stdout.split("\n", 1)
     assert version.startswith("deciban ")
     assert int(frozen) > 10_000
+
+
+def test_a_file_for_json_is_told_to_be_no_value_of_the_option(scores):
+    command = f"{DECIBAN} eval scores.txt --key key.txt --json out.json"
+    done = subprocess.run(command, shell=True, cwd=scores, capture_output=True, text=True, check=False)  # noqa: S602
+    assert done.returncode == 2
+    assert "--json takes no name, it prints to standard output: --json > out.json" in " ".join(done.stderr.split())

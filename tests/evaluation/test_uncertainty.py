@@ -141,3 +141,11 @@ def test_an_error_rate_of_0_beside_another_one_is_not_taken_for_sure(prior, shif
     parts = [(1.0, rate, wilson(rate, n_effective, n)), (heavy, 0.0, wilson(0.0, n, n))]
     assert (known.low, known.high) == pytest.approx(mover(parts))
     assert found.interval("mean_act_dcf").high > found.mean_act_dcf + heavy * parts[1][2][1] / 2
+
+
+def test_scores_that_are_all_equal_have_no_interval_of_a_minimum():
+    """No threshold is better than rejecting all, and other trials with the same score cannot change that."""
+    units = {"tar_units": np.arange(30), "non_units": 100 + np.arange(270)}
+    found = evaluate(np.full(30, 0.5), np.full(270, 0.5), **units)
+    assert found.min_dcf == 1.0
+    assert not {"eer", "auc", "min_cllr", ("min_dcf", 0), "mean_min_dcf"} & {*found.uncertainty.estimates}

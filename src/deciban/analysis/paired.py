@@ -201,7 +201,13 @@ class PairedUnits:
         return without_rounding(one.values[figure][at], other.values[figure][also])
 
     def difference(
-        self, figure: Figure, level: float, flips: SignFlips | None = None, *, same_trials: bool = True
+        self,
+        figure: Figure,
+        level: float,
+        flips: SignFlips | None = None,
+        *,
+        same_trials: bool = True,
+        least_error: float = 0.0,
     ) -> Interval:
         """Return first minus second, with its interval and p-value.
 
@@ -213,12 +219,13 @@ class PairedUnits:
         The middle of the interval is the difference of the figures as they are defined. What minima promise too much
         is nearly the same for two systems on the same trials and cancels; the corrections of both, subtracted, mostly
         add their own noise: in simulations intervals around them held the true difference less often (see
-        ``docs/compare.md``). ``corrected`` is the difference of the corrected figures.
+        ``docs/compare.md``). ``corrected`` is the difference of the corrected figures. A standard error below
+        `least_error` counts as that.
         """
         one, other = (x.estimates[figure] for x in (self.first, self.second))
         influences = self.influences(figure)
         influences[np.abs(influences) <= ROUNDING * max(abs(one.value), abs(other.value))] = 0.0
-        error = float(self.standard_error(influences))
+        error = max(float(self.standard_error(influences)), least_error)
         value = float(without_rounding(one.value, other.value))
         corrected = None if None in (one.corrected, other.corrected) else _less(one.corrected, other.corrected)
         plain = Estimate(value, error, self.n_units, "identity", degrees=fewest_degrees((one, other)))

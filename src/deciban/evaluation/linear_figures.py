@@ -191,7 +191,7 @@ class FiguresOfEvaluation:
             act.append(self.costs.dcf(log_odds, point.threshold))
             weights = dcf_weights(log_odds)
             fixed = _rates(weights, point.p_miss, point.p_fa)
-            best = _rates(weights, point.min_p_miss, point.min_p_fa)
+            best = () if _is_chance(self.costs.rocch) else _rates(weights, point.min_p_miss, point.min_p_fa)
             for name, rates in (("act_dcf", fixed), ("min_dcf", best)):
                 sums[name] += [
                     replace(one, weight=one.weight / len(points), of=(name, k), own_weight=one.weight) for one in rates
@@ -291,9 +291,14 @@ def crossing_of(
     p_fa, *slopes = crossing_slopes(rocch, ratio, n_units)
     of_tar, of_non = (factor * one for one in crossing_weights(rocch, ratio, n_units))
     sums: tuple[ClassRate, ...] = (ClassRate(0, of_tar, p_fa / ratio), ClassRate(1, of_non, p_fa))
-    if len(rocch.p_fa) == 2:  # no threshold is better than chance: the rate is that of a coin
+    if _is_chance(rocch):
         sums = ()
     return lambda best: factor * best.crossing(ratio, (slopes[0], slopes[1])), sums
+
+
+def _is_chance(rocch: Rocch) -> bool:
+    """Whether no threshold is better than chance: minima are those of a coin, and no trial moves them."""
+    return len(rocch.p_fa) == 2
 
 
 def _rates(weights: tuple[float, float], p_miss: float, p_fa: float) -> tuple[ClassRate, ...]:

@@ -73,6 +73,7 @@ class SectionedCommand(click.Command):
         ctx.meta[TYPED] = tuple(args)
         left = super().parse_args(ctx, args)
         ctx.meta[GIVEN] = dict(ctx.params)
+        _refuse_file_for_json(ctx)
         if "table_style" in ctx.params:
             names = [one.name for one in fields(Shown) if one.name in ctx.params]
             ctx.params["shown"] = shown = Shown(**{name: ctx.params.pop(name) for name in names})
@@ -99,6 +100,15 @@ class SectionedCommand(click.Command):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+
+
+def _refuse_file_for_json(ctx: click.Context) -> None:
+    """Say how JSON gets into a file where one follows ``--json``, which takes no value."""
+    scores = ctx.params.get("scores") if ctx.params.get("as_json") else None
+    for name in scores if isinstance(scores, tuple) else ():
+        if str(name).endswith(".json") and not Path(name).exists():
+            words = f"{name}: no such file. --json takes no name, it prints to standard output: --json > {name}"
+            raise click.UsageError(words, ctx)
 
 
 @functools.cache
