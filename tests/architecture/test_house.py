@@ -40,7 +40,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 58_725, "modules": 361}
+MOST = {"code lines": 58_726, "modules": 361}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 

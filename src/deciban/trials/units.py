@@ -272,7 +272,8 @@ def speakers_of(trials: Trials, is_target: BoolArray, counting: BoolArray | None
     def joined(*, apart: bool) -> FoundSpeakers:
         found = SpeakersByName.of((names[0], names[1]), links, apart=apart, has_channels=has_channels)
         places = zip(found.codes, at, codes, strict=True)
-        enroll, test = (np.append(own, 0)[place].astype(np.int32)[side] for own, place, side in places)
+        sides: list[AnyArray] = [np.append(own, 0)[place].astype(np.int32)[side] for own, place, side in places]
+        enroll, test = sides
         same = (enroll == test) & ~truth
         if counting is not None:
             enroll[~counting] = test[~counting] = 0
