@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.calibration import cross as folds
-from deciban.calibration.cross import folds_of
-from deciban.calibration.crossed_sources import ByContent, FoldedPiece, dealt, dealt_by_group
+from deciban.calibration import folds
+from deciban.calibration.folds import ByContent, FoldedPiece, dealt, dealt_by_group, folds_of
 from deciban.engines.threads import Threads
 from deciban.errors import InputError
 from deciban.trials.sources import Wanted

@@ -81,7 +81,6 @@ class GaussianCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "gaussian"
-    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {
         "mean_tar": {"type": "number"},
         "mean_non": {"type": "number"},
@@ -244,9 +243,9 @@ class _Ranges:
         return _Ranges(self.ends + other.ends, (a + c, b + d))
 
 
-def _find_ranges(trials: Labelled | Chunk) -> _Ranges:
+def _find_ranges(trials: Chunk) -> _Ranges:
     """A look at trials."""
-    data = Labelled.of_look(trials)
+    data = Labelled.of(trials)
     _require_finite(data)
     data = data.counting
     both = data.non, data.tar
@@ -254,11 +253,9 @@ def _find_ranges(trials: Labelled | Chunk) -> _Ranges:
     return _Ranges(Ends.of(low, high), (len(data.non), len(data.tar)))
 
 
-def _powers(
-    middle: FloatArray, size: FloatArray, mean: Sequence[float], power: int, trials: Labelled | Chunk
-) -> ClassCosts:
+def _powers(middle: FloatArray, size: FloatArray, mean: Sequence[float], power: int, trials: Chunk) -> ClassCosts:
     """Sum up powers of ``(score - middle) / size - mean`` in each class, with exact sums."""
-    data = Labelled.of_look(trials).counting
+    data = Labelled.of(trials).counting
 
     def of_class(k: int, scores: ScoreArray, weights: CountArray | None) -> MeanCost:
         return MeanCost.of(scores, lambda own: ((own - middle[k]) / size[k] - mean[k]) ** power, weights)

@@ -16,15 +16,15 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._files import PathLike, ScratchFolder, display_name
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError
 from deciban.io.contents import ContentKind, Contents
-from deciban.io.memory import memory_for_trials
 from deciban.io.reader import read_contents, text_faults
 from deciban.io.recognition import recognize
 from deciban.io.shards.database import Database, database
 from deciban.io.shards.files import table_files
-from deciban.io.shards.text import contents_in_batches, is_readable_in_batches, plain_text_files
+from deciban.io.shards.text import block_size, contents_in_batches, is_readable_in_batches, plain_text_files
 from deciban.io.shards.writing import TableWriter
+from deciban.memory import memory_error, memory_for_trials
 from deciban.messages import Message, counted
 from deciban.trials import Origin, Trials
 from deciban.trials.joining.lookup import Wanted
@@ -50,10 +50,8 @@ def are_readable(inputs: Sequence[tuple[PathLike, ContentKind, Mapping[str, Any]
         if str(path) == "-" or not all(is_readable_in_batches(one.path, need, how) for one in table_files(path)):
             if memory is None:
                 return False
-            raise InputError(
-                f"memory: {display_name(path)} does not fit in it, and only Parquet, Arrow and text without classes "
-                "are read in batches. Allow more memory (memory=, --memory)."
-            )
+            what = f"memory: {display_name(path)} does not fit in it, and only Parquet, Arrow and text without classes "
+            raise memory_error(f"{what}are read in batches")
     return True
 
 
@@ -153,14 +151,14 @@ class ListedNames(ABC):
         assert first is not None  # noqa: S101  # there was a batch
         self.contents = first
 
-    @staticmethod
+    @classmethod
     @abstractmethod
-    def _read(source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
+    def _read(cls, source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
         """Yield batches with their names."""
 
-    @staticmethod
+    @classmethod
     @abstractmethod
-    def faults_of_text(path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
+    def faults_of_text(cls, path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
         """Yield the lines of text files that cannot be read."""
 
     @abstractmethod
@@ -205,12 +203,12 @@ class NamesInMemory(ListedNames):
 
     trials: Trials
 
-    @staticmethod
-    def _read(source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
+    @classmethod
+    def _read(cls, source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
         yield display_name(source), read_contents(source, need=need, **given)
 
-    @staticmethod
-    def faults_of_text(path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
+    @classmethod
+    def faults_of_text(cls, path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
         """See `ListedNames.faults_of_text`."""
         return text_faults(recognize(path, **given).files)
 
@@ -267,14 +265,14 @@ class NamesOnDisk(ListedNames):
         with TableWriter(self.path, display_name(source)) as self._writer:
             super().__init__(source, given, need, rename)
 
-    @staticmethod
-    def _read(source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
-        return contents_in_batches(source, need, unit=None, **given)
+    @classmethod
+    def _read(cls, source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
+        return contents_in_batches(source, need, cls.room[1] / 2, unit=None, **given)
 
-    @staticmethod
-    def faults_of_text(path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
+    @classmethod
+    def faults_of_text(cls, path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
         """See `ListedNames.faults_of_text`."""
-        return text_faults(plain_text_files(table_files(path), **given))
+        return text_faults(plain_text_files(table_files(path), **given), block_size(cls.room[1] / 2))
 
     def _keep(self, trials: Trials, name: str) -> None:
         self._writer.write(pa.table({side: pc.cast(trials.column(side), pa.string()) for side in trials.sides}), name)

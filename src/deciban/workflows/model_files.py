@@ -14,6 +14,7 @@ from deciban._files import PathLike, display_name
 from deciban.errors import InputError
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.source import several_systems
+from deciban.memory import memory_error
 from deciban.messages import WARNING, Message, counted
 from deciban.models import Model, load_model
 from deciban.models.mapped import ScoredBy, counting, having, mapped, ordered, scored_by
@@ -417,10 +418,8 @@ class Scored:
             If there are some.
         """
         if self.seen is not None and self.source.batch is None:
-            raise InputError(
-                f"{what}: needs all trials in memory where some lack scores, and {self.source.name} is read in pieces. "
-                "Allow more memory (memory=, --memory), or leave it out."
-            )
+            why = f"{what}: needs all trials in memory where some lack scores, and {self.source.name} is read in pieces"
+            raise memory_error(why, way="leave it out")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -428,7 +428,7 @@ def train_source(
         tuple(rows),
         analysis,
         selection,
-        None if crossing is None else _scores_of(crossing),
+        None if crossing is None else next(iter(_scores_in_memory(replace(crossing, units=()))), None),
         source.report or JoinReport(source.n_rows, 0, 0, 0),
         (*here, *messages, *_said(model, dev, held), *there),
         source.renamed,
@@ -465,16 +465,6 @@ def _scores_in_memory(source: ShardSource) -> list[AnyScores]:
         for name, score, unit in zip(source.systems, batch.scores, units, strict=True)
         if unit == "nats"
     ]
-
-
-def _scores_of(crossing: ShardSource) -> AnyScores | None:
-    """Cross-validated scores as a table; None of trials in pieces."""
-    batch, (name,) = crossing.batch, crossing.systems
-    if batch is None or batch.trials is None:
-        return None
-    if crossing.classes:
-        return ClassScores(batch.trials, crossing.classes, batch.scores[0], name)
-    return Scores(batch.trials, batch.scores[0], name)
 
 
 def _crossed_row(

@@ -16,7 +16,7 @@ from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.source import single_files
 from deciban.messages import WARNING, Message, names_apart
-from deciban.models.mapped import counting, mapped, ordered
+from deciban.models.mapped import counting, having, mapped, ordered
 from deciban.models.score_model import ScoreModel
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
@@ -35,8 +35,8 @@ from deciban.workflows.model_files import (
     require_same_places,
 )
 from deciban.workflows.options import Options
+from deciban.workflows.partitions import Split
 from deciban.workflows.quality import Measured, with_quality
-from deciban.workflows.split import Split
 from deciban.workflows.units import UnitsOfSource, units_of_source
 
 LEAST_FOR_LEAVING_OUT = 3
@@ -129,9 +129,12 @@ class Compared:
 
 def _ties(source: ShardSource) -> dict[str, int | float]:
     """How many scores of each system are tied."""
-    data = data_of(source, None)
-    assert data is not None  # noqa: S101  # they are in memory
-    return {name: n_tied(*data.known(data.scores[:, k])) for k, name in enumerate(source.systems)}
+    found = dict[str, int | float]()
+    for k, name in enumerate(source.systems):
+        batch = having(ordered(source, systems=[k]), (0,)).batch
+        assert batch is not None  # noqa: S101  # they are in memory
+        found[name] = n_tied(batch.scores[0], batch.labels, batch.weight)
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,8 +11,15 @@ import pyarrow as pa
 
 from deciban._arrow import of_numpy
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, units_in_words
-from deciban.engines.trial_units import LookAtUnits, SinglesInPieces, TrialSurvey, UnitFacts, UnitsFound
-from deciban.engines.units import StratifiedUnitsInPieces, UnitsInPieces
+from deciban.engines.units import (
+    SinglesInPieces,
+    TrialFacts,
+    UnitFacts,
+    UnitsFound,
+    UnitsInPieces,
+    look_at_units,
+    survey_trials,
+)
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.shards.units import UnitsOf
 from deciban.messages import WARNING, Message, Note, counted
@@ -28,7 +35,7 @@ from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import HowSure, UnitNaming
 
 if TYPE_CHECKING:
-    from deciban.engines.class_units import WhoIsIn
+    from deciban.engines.class_problems import WhoIsIn
 
 
 def units_of(
@@ -86,50 +93,43 @@ def units_of(
     if naming is None and units.are_independent:
         said = (*said, *unused_names(trials.conditions))
 
-    rows = slice(None) if counting is None else np.flatnonzero(counting)
-    return _told(UnitFacts.of(units.take(rows), truth[rows]), units, said, kind, classes)
-
-
-def _told(
-    facts: UnitFacts, units: TrialUnits, said: Sequence[Message], kind: AnyKind, classes: Sequence[str]
-) -> tuple[TrialUnits | None, tuple[Message, ...]]:
-    """What is made of units by what is known of their trials; see `units_and_messages`."""
-    shared = facts.sharing()
-    names = [name for name, truth in kind.classes_by_truth(classes) if truth in shared]
-    return units_and_messages(units, said, all_alike=facts.all_alike, shared=common_in_words(units.noun, names))
+    found, messages = units_and_messages(UnitFacts.of(units, truth, counting), said, kind, classes)
+    return (None if found is None else units), messages
 
 
 def units_and_messages(
-    units: TrialUnits, said: Sequence[Message], *, all_alike: bool, shared: str
+    facts: UnitFacts, said: Sequence[Message], kind: AnyKind, classes: Sequence[str]
 ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
     """What is made of units that were found, and what has to be said of them.
 
     Parameters
     ----------
-    units : TrialUnits
+    facts : UnitFacts
     said : sequence of Message
         What was assumed to find them.
-    all_alike : bool
-        Whether no class has trials of different units.
-    shared : str
-        What classes share, in words.
+    kind : AnyKind
+    classes : sequence of str
 
     Returns
     -------
     units : TrialUnits or None
-        None where nothing can be said of how others would differ.
+        Of no trial; None where nothing can be said of how others would differ.
     messages : tuple of Message
     """
+    units = facts.units
+    assert units is not None  # noqa: S101  # they were found
     words = units_in_words(units)
     if units.n_units < 2:
         words += ": one alone says nothing of others, and there are no intervals"
         return None, (no_intervals(words), *said)
-    if all_alike:
+    if facts.all_alike:
         one_each = f"{counted(units.n_units, units.noun)}, one of each class: nothing tells how others would differ"
         words = one_each if units.are_independent else f"{words}: all trials of a class share theirs"
         words += ", and there are no intervals"
         return None, (no_intervals(words), *said)
-    notes = (Message(WARNING, "", shared),) if shared else ()
+    sharing = facts.sharing()
+    common = common_in_words(units.noun, [name for name, c in kind.classes_by_truth(classes) if c in sharing])
+    notes = (Message(WARNING, "", common),) if common else ()
     return units, (Message("units", "", words), *said, *notes)
 
 
@@ -196,7 +196,7 @@ class UnitsOfSource:
         Of no trial; None where there are no intervals. Where every trial is one, they have no keys.
     by_name : SpeakersByName or None
     messages : tuple of Message
-    singles : TrialSurvey or None
+    singles : TrialFacts or None
         What is known where every trial is a unit.
     strata : (n_strata,) int array, optional
         The class of each stratum, where trials tell of which stratum they are, and each has a mean of its own.
@@ -209,7 +209,7 @@ class UnitsOfSource:
     units: TrialUnits | None
     by_name: SpeakersByName | None
     messages: tuple[Message, ...]
-    singles: TrialSurvey | None = None
+    singles: TrialFacts | None = None
     strata: IntArray | None = None
     n_conditions: int = 0
 
@@ -245,7 +245,7 @@ class UnitsOfSource:
         """The same as evaluations of many classes ask of them."""
         if self.units is None or self.strata is None:
             return self.units
-        from deciban.engines.class_units import WhoIsIn  # which knows influences on figures of many classes
+        from deciban.engines.class_problems import WhoIsIn  # which knows influences on figures of many classes
 
         return WhoIsIn(self.units, self.strata)
 
@@ -254,10 +254,8 @@ class UnitsOfSource:
         if self.units is None:
             return None
         if self.singles is not None:
-            return SinglesInPieces.of_survey(self.source, self.engine, system, self.singles, memory)
-        known = self.source, self.engine, system, self.units, self.by_name, memory
-        if self.n_conditions:
-            return StratifiedUnitsInPieces(*known, self.n_conditions)
+            return SinglesInPieces.of_facts(self.source, self.engine, system, self.singles, memory)
+        known = self.source, self.engine, system, self.units, self.by_name, memory, self.n_conditions
         return UnitsInPieces(*known)
 
 
@@ -288,7 +286,7 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     if source.batch is not None:
         return _of_batch(source, engine, how_sure, kind)
     if source.has_units and not source.are_units:
-        found = UnitsFound(engine.run(LookAtUnits(), source.pieces).facts[0])
+        found = UnitsFound(look_at_units(source, engine)[0])
     elif how_sure.naming is not None and how_sure.naming.each_trial:
         found = UnitsFound.of_trials(kind.noun)
     else:
@@ -296,15 +294,15 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     if found.each is not None and not source.are_units and not source.classes:
         return UnitsOfSource(source, engine, None, None, (no_intervals(_UNKNOWN),))
     if found.each is not None and not source.classes:
-        survey = engine.run(TrialSurvey(), source.pieces)
+        survey = survey_trials(source, engine)
         said = () if how_sure.naming is not None else unused_names(source.conditions)
-        units, messages = units_and_messages(survey.units, said, all_alike=max(survey.n) < 2, shared="")
+        units, messages = units_and_messages(survey.unit_facts, said, kind, ())
         return UnitsOfSource(source, engine, units, None, messages, survey)
     facts, units, messages = found.facts, found.each, found.said
     if units is not None and how_sure.naming is None:
         messages = (*messages, *unused_names(source.conditions))
     if facts is not None and facts.units is not None:
-        units, messages = _told(facts, facts.units, found.said, kind, source.classes)
+        units, messages = units_and_messages(facts, found.said, kind, source.classes)
     return UnitsOfSource(source, engine, units, found.by_name, messages)
 
 

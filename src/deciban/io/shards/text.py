@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,14 +32,12 @@ from deciban.io.source import Source
 from deciban.io.text import reader
 from deciban.io.text.reader import Layout, TextBlocks, line_of_row, parse_blocks
 from deciban.io.units import of_detection_llrs
+from deciban.memory import Cost, rows_that_fit
 from deciban.steps import teller
 from deciban.trials import Origin
 from deciban.types import ScoreUnit
 
 _LEAST_BLOCK = 1 << 20
-
-_TIMES_ITS_SIZE = 8
-"""Bytes of memory for each byte of text that is parsed."""
 
 
 def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) -> str | None:
@@ -122,17 +121,21 @@ def _pour(given: Any, out: IO[bytes]) -> None:
 def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> str:
     need = _need(found, how, of_key=of_key)
     asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
-    size = min(reader.BLOCK, max(how.memory // _TIMES_ITS_SIZE, _LEAST_BLOCK))
+    size = block_size(how.memory)
     if asked or found.needs_translation or not found.source.is_plain or found.source.size <= size:
         contents = read_input(Recognized(found.source.path, (found,)), need=need, unit=how.unit).contents
         table = table_of(contents)
         write_batches(target, table.schema, [table], memory=how.memory)
         return contents.origin.reading
-    options = replace(found.options, need=need, unit=how.unit)
-    tables = _tables(found, options, size)
+    tables = _tables(found, replace(found.options, need=need, unit=how.unit), how.memory)
     first = next(tables)
-    write_batches(target, first.schema, chain([first], tables), memory=how.memory)
+    write_batches(target, first.schema, chain([first], tables), memory=3 * how.memory // 4)  # a block is there, too
     return str(found.layout(need))
+
+
+def block_size(memory: float) -> int:
+    """Return how many bytes of text are parsed at once."""
+    return rows_that_fit(memory, Cost.TEXT, fewest=_LEAST_BLOCK, most=reader.BLOCK)
 
 
 def _write_stream(source: Source, target: Path, memory: int) -> None:
@@ -151,17 +154,17 @@ def _need(found: Opened, how: HowToRead, *, of_key: bool) -> ContentKind | None:
     return kinds[1] if held == (kinds[1],) else kinds[0]
 
 
-def _tables(found: Opened, options: Options, size: int) -> Iterator[pa.Table]:
+def _tables(found: Opened, options: Options, memory: int) -> Iterator[pa.Table]:
     """The table of each block."""
     schema: pa.Schema | None = None
-    for _, contents in contents_in_blocks(found, options, size):
+    for _, contents in contents_in_blocks(found, options, memory):
         table = table_of(contents)
         schema = schema or table.schema
         yield table.cast(schema)
 
 
 def contents_in_blocks(
-    found: Opened, options: Options, size: int | None = None, given: PathLike | None = None
+    found: Opened, options: Options, memory: float = math.inf, given: PathLike | None = None
 ) -> Iterator[tuple[int, Contents]]:
     """What each block of lines holds.
 
@@ -170,8 +173,8 @@ def contents_in_blocks(
     found : Opened
         Plain text.
     options : Options
-    size : int, optional
-        Bytes of a block.
+    memory : float
+        Bytes that a block may take when it is parsed.
     given : path, optional
         The file, which may be packed, where lines of rows are looked up afterwards.
 
@@ -181,7 +184,12 @@ def contents_in_blocks(
         How many lines are before it, beside the header.
     Contents
     """
-    layout, name, system = found.layout(options.need), found.source.name, options.name or "system"
+    layout, name, system, size = (
+        found.layout(options.need),
+        found.source.name,
+        options.name or "system",
+        block_size(memory),
+    )
     options = layout.declared(replace(options, need=options.need or layout.holds), name)
     for at, (first, text) in enumerate(TextBlocks(name, layout, Path(found.source.path), size=size)):
         line = None if given is None else partial(_line_of_row, given, layout, size, at)
@@ -191,7 +199,7 @@ def contents_in_blocks(
         yield first, of_detection_llrs(contents) if layout.format.detection_llr else contents
 
 
-def _line_of_row(given: PathLike, layout: Layout, size: int | None, at: int, row: int) -> int | None:
+def _line_of_row(given: PathLike, layout: Layout, size: int, at: int, row: int) -> int | None:
     """Find the line of a row of a block of a file, by reading the file again."""
     folder = ScratchFolder()
     try:
@@ -223,7 +231,14 @@ def is_readable_in_batches(path: Path, need: ContentKind | None, given: Mapping[
 
 
 def contents_in_batches(
-    source: PathLike, need: ContentKind | None, *, format: str | None, columns: Any, labels: Any, unit: ScoreUnit | None
+    source: PathLike,
+    need: ContentKind | None,
+    memory: float,
+    *,
+    format: str | None,
+    columns: Any,
+    labels: Any,
+    unit: ScoreUnit | None,
 ) -> Iterator[tuple[str, Contents]]:
     """What a file holds, piece by piece.
 
@@ -233,6 +248,8 @@ def contents_in_batches(
         Files for which `is_readable_in_batches` says so.
     need : str, optional
         What they must hold.
+    memory : float
+        Bytes that a batch of a text file may take.
     format, columns, labels
         As of `deciban.io.read_scores`.
     unit : {"nats", "log10", "lr"}, optional
@@ -265,7 +282,7 @@ def contents_in_batches(
     opened = plain_text_files(files, format=format, columns=columns, labels=labels)
     for file, found in zip(files, opened, strict=False):
         asked = replace(found.options, need=need, name=name, unit=unit)
-        for line, contents in contents_in_blocks(found, asked, given=file.path):
+        for line, contents in contents_in_blocks(found, asked, memory, file.path):
             yield f"{found.source.name}, lines after {line:,}", contents
 
 

@@ -201,6 +201,8 @@ _BLOCK = 1 << 24
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 
+_QUOTE, _END = b'"\n'
+
 
 def parse_blocks(blocks: TextBlocks, origin: Origin, system: str, options: Options) -> Contents:
     """Read a text table, whose blocks are put together.
@@ -231,8 +233,7 @@ def _parsed(block: bytes, first: int, layout: Layout, vocabulary: Vocabulary, na
     data = _with_whole_fields(block, layout)
     body = _body(data, layout, name)
     columns = _columns(body, layout)
-    has_quotes = layout.quotes_fields and b'"' in body
-    if len(columns[0]) and (has_quotes or _may_overflow(columns, layout, body)):
+    if len(columns[0]) and (_has_odd_quotes(body, layout) or _may_overflow(columns, layout, body)):
         # Arrow is generous with quotes, and takes 1e999 for inf: such lines are looked at one by one.
         fault = next(_faults(data, first, layout, vocabulary, _label_words(data, layout, name), name), None)
         if fault:
@@ -254,9 +255,11 @@ def _with_whole_fields(data: bytes, layout: Layout) -> bytes:
     """
     if not layout.quotes_fields or b'"' not in data:
         return data
-    parts, n_taken = data.split(b'"'), 0
-    if len(parts) % 2 == 0 or not any(b"\n" in part for part in parts[1::2]):
+    values = np.frombuffer(data, np.uint8)
+    quotes, ends = np.flatnonzero(values == _QUOTE), np.flatnonzero(values == _END)
+    if len(quotes) % 2 or not np.any(np.searchsorted(quotes, ends) % 2):
         return data
+    parts, n_taken = data.split(b'"'), 0
     for place, part in enumerate(parts):
         if place % 2:
             n_taken += part.count(b"\n")
@@ -265,6 +268,21 @@ def _with_whole_fields(data: bytes, layout: Layout) -> bytes:
             parts[place] = part.replace(b"\n", b"\n" * (n_taken + 1), 1)
             n_taken = 0
     return b'"'.join(parts)
+
+
+def _has_odd_quotes(data: bytes, layout: Layout) -> bool:
+    """Return True if some quotes do more than enclose a whole field, which is not empty and has no quote in it."""
+    if not layout.quotes_fields:
+        return False
+    values = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(values == _QUOTE)
+    begins, ends = quotes[::2], quotes[1::2]
+    if len(begins) != len(ends) or np.any(ends - begins < 2):
+        return True
+    is_border = np.zeros(256, bool)
+    is_border[[ord(layout.delimiter), *b"\r\n"]] = True
+    before, after = values[begins[begins > 0] - 1], values[ends[ends < len(values) - 1] + 1]
+    return not (is_border[before].all() and is_border[after].all())
 
 
 def line_of_row(blocks: TextBlocks, row: int) -> int | None:
