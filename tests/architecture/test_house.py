@@ -40,7 +40,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 57_737, "modules": 343}
+MOST = {"code lines": 57_673, "modules": 343}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 

@@ -76,7 +76,7 @@ class LabelledData:
 
     @property
     def complete(self) -> LabelledData:
-        """The trials that all systems scored, and that count."""
+        """Return the trials that all systems scored and that have a weight above 0."""
         return replace(self, source=having(self.source, range(len(self.source.systems)), counting=True))
 
     @property
@@ -86,21 +86,21 @@ class LabelledData:
         return bool(labels.any() and not labels.all())
 
     def choose(self, systems: Sequence[int]) -> LabelledData:
-        """The scores of some systems, in this order."""
+        """Return the same trials with the scores of some systems, in this order."""
         return replace(self, source=ordered(self.source, systems=systems))
 
     def labelled(self, llr: FloatArray) -> Labelled:
-        """Numbers of these trials, with their labels."""
+        """Return llrs of these trials with their labels and weights."""
         return Labelled(llr, self.chunk.labels, self.chunk.weight)
 
     def transform(self, model: Any) -> FloatArray:
-        """What a model makes of the trials; trials without quality measures are no surprise."""
+        """Return the llrs of a trained model, without warnings about missing quality measures."""
         found = mapped(self.source, model, "fusion").batch
         assert found is not None  # noqa: S101  # they are in memory
         return np.asarray(found.scores[0], np.float64)
 
     def evaluated(self, llr: FloatArray, name: str, figures: TwoClassFigures) -> Evaluation:
-        """Evaluate numbers of these trials."""
+        """Evaluate llrs of these trials."""
         chunk, resampling = self.chunk, self.resampling
         if resampling is not None and resampling.units is not None:
             resampling = replace(resampling, units=chunk.units)

@@ -420,7 +420,8 @@ def analyse_fusion(
     n_systems = len(dev.source.systems)
     others = _other(prototype, eval_scores, eval_is_target, eval_sample_weight, eval_quality, n_systems)
     _require_complete(dev, "scores")
-    return analysed(prototype, system_names(names, n_systems), dev, others, TwoClassFigures.of(operating_points))
+    figures = TwoClassFigures.of(operating_points)
+    return analysed(FusionTask(prototype, system_names(names, n_systems), dev, others, figures))
 
 
 def system_names(names: Sequence[str] | None, n_systems: int) -> tuple[str, ...]:
@@ -441,29 +442,16 @@ def system_names(names: Sequence[str] | None, n_systems: int) -> tuple[str, ...]
     return given
 
 
-def analysed(
-    prototype: Fusion,
-    names: tuple[str, ...],
-    dev: LabelledData,
-    others: LabelledData | None,
-    figures: TwoClassFigures,
-    *,
-    trained: Fusion | None = None,
-) -> FusionAnalysis:
-    """Analyse a fusion on checked trials; see `analyse_fusion`.
+def analysed(work: FusionTask, *, trained: Fusion | None = None) -> FusionAnalysis:
+    """Train and evaluate a fusion, each system alone, and the fusion without each system.
 
     Parameters
     ----------
-    prototype : fusion
-        Whose settings all trainings have.
-    names : tuple of str
-        Of the systems.
-    dev, others : LabelledData
-    figures : TwoClassFigures
-    trained : fusion, optional
-        What training on ``dev`` gave already.
+    work : FusionTask
+    trained : Fusion, optional
+        The fusion of all systems, if it is trained already.
     """
-    work = FusionTask(prototype, names, dev, others, figures)
+    names, prototype = work.names, work.prototype
     every = tuple(range(len(names)))
     wanted = [f"without {name}" for name in names] + ["fusion without quality", prototype.table_name]
     *without, plainer, fused = names_apart(wanted, names)

@@ -32,9 +32,9 @@ _AT_ONCE = 1 << 20
 
 
 def upper_bound(scores: SortedScores, amount: float, *, sign: int = 1) -> float:
-    """Where above 0 the normalized Bayes error rate first exceeds 1, with so many misleading llrs in each class.
+    """Return where above 0 the normalized Bayes error rate first exceeds 1, given ``amount`` misleading llrs.
 
-    With ``sign=-1`` of mirrored llrs, whose classes change places.
+    With ``sign=-1``, llrs are mirrored and the classes change places.
     """
     tar, non = (scores.tar, scores.non)[::sign]
     rates, begin = Rates(float(tar.total), float(non.total), amount), 0.0

@@ -179,13 +179,13 @@ def _left(out: tuple[int, int], piece: Piece, wanted: Wanted) -> Chunk:
 
 
 def _shares_none(out: tuple[int, int], chunk: Chunk) -> BoolArray:
-    """Which trials share no fold with the held-out trials."""
+    """Return True for the trials that share no fold with the held-out trials."""
     left: BoolArray = np.logical_not(np.isin(_folds(chunk), out).any(axis=1))
     return left
 
 
 def _folds(chunk: Chunk) -> IntArray:
-    """The folds of each trial, (n_trials, n_sides)."""
+    """Return the folds of each trial, (n_trials, n_sides)."""
     assert chunk.folds is not None  # noqa: S101  # they were asked for
     return chunk.folds
 
@@ -252,7 +252,7 @@ def _transformed(model: Any, chunk: Chunk, rows: IntArray) -> FloatArray:
 
 
 def _inputs(model: Any, chunk: Chunk) -> AnyArray:
-    """What a model takes; what is none of our models takes what was passed as it is."""
+    """Return the scores as the model takes them; a class from elsewhere takes the array that was passed."""
     found: AnyArray = model.inputs(chunk.stacked) if isinstance(model, ScoreModel) else chunk.scores[0]
     return found
 
@@ -429,4 +429,4 @@ class SourceParts:
             except InputError as error:
                 raise InputError(f"{before}{error}") from error
         step = partial(_crossed, models, chosen, tuple(self.source.systems[k] for k in chosen))
-        return self.source.map(step, systems=(name,), is_double=True, quality=())
+        return self.source.map(step, systems=(name,), is_double=True, quality=(), incomplete=False)

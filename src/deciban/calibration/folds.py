@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +18,7 @@ from deciban.core.resampling.units import mixed_bits
 from deciban.errors import InputError
 from deciban.models.score_model import ARGUMENTS
 from deciban.trials.passes import Engine, Work, found_in
-from deciban.trials.sources import Chunk, NumberedPiece, Piece, ShardSource, Wanted, numbered
+from deciban.trials.sources import Chunk, MappedPiece, NumberedPiece, Piece, ShardSource, Step, Wanted, numbered
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
 
@@ -237,91 +236,34 @@ def words_of(low: int, high: int, n_folds: int) -> str:
     return f"fold {low + 1} of {n_folds}" if low == high else f"folds {low + 1} and {high + 1} of {n_folds}"
 
 
-class Deal(ABC):
-    """Says the folds of trials, piece by piece. Can be pickled."""
+def _by_group(names: Any, folds: IntArray, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read trials with the folds of their groups, one for each side; names are a pyarrow array of all groups."""
+    if not wanted.folds:
+        return piece.read(wanted)
+    from deciban._arrow import compute as pc
+    from deciban._arrow import to_numpy
 
-    n_sides: int = 1
-
-    @abstractmethod
-    def wanted(self, wanted: Wanted) -> Wanted:
-        """The same, and what says the folds."""
-
-    @abstractmethod
-    def of(self, chunk: Chunk, listed: IntArray | None) -> IntArray:
-        """Folds of the trials of a piece: a row for each side; ``listed`` are those that were found before."""
-
-    def only(self, chunk: Chunk, wanted: Wanted) -> Chunk:  # noqa: ARG002
-        """What was wanted of what was read."""
-        return chunk
+    chunk = piece.read(replace(wanted, groups=True))
+    assert chunk.groups is not None  # noqa: S101  # they were asked for
+    own = [folds[to_numpy(pc.index_in(of, names))][codes] for codes, of in chunk.groups]
+    return replace(chunk, folds=np.stack(own, axis=1))
 
 
-@dataclass(frozen=True, eq=False)
-class ByGroup(Deal):
-    """Trials are in the fold of their group, or in those of two.
-
-    Attributes
-    ----------
-    names : pyarrow string array
-        Of all groups.
-    folds : (n_groups,) int array
-    n_sides : int
-    """
-
-    names: Any
-    folds: IntArray
-    n_sides: int = 1
-
-    def wanted(self, wanted: Wanted) -> Wanted:
-        """See `Deal.wanted`."""
-        return replace(wanted, groups=True)
-
-    def of(self, chunk: Chunk, listed: IntArray | None) -> IntArray:  # noqa: ARG002
-        """See `Deal.of`."""
-        assert chunk.groups is not None  # noqa: S101  # they were asked for
-        from deciban._arrow import compute as pc
-        from deciban._arrow import to_numpy
-
-        return np.stack([self.folds[to_numpy(pc.index_in(own, self.names))][codes] for codes, own in chunk.groups])
+def _listed(folds: IntArray, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read trials with folds that were found by looking at all trials together."""
+    return replace(piece.read(wanted), folds=folds[:, None])
 
 
-@dataclass(frozen=True)
-class Listed(Deal):
-    """Every trial has its fold, found by looking at all of them together."""
-
-    def wanted(self, wanted: Wanted) -> Wanted:
-        """See `Deal.wanted`."""
-        return wanted
-
-    def of(self, chunk: Chunk, listed: IntArray | None) -> IntArray:  # noqa: ARG002
-        """See `Deal.of`."""
-        assert listed is not None  # noqa: S101  # it was found
-        return listed[None]
-
-
-@dataclass(frozen=True)
-class ByContent(Deal):
-    """The numbers of a trial and its class say its fold: of very many no list is made."""
-
-    n_systems: int
-    quality: tuple[str, ...]
-    n_folds: int
-    seed: int
-
-    def wanted(self, wanted: Wanted) -> Wanted:
-        """See `Deal.wanted`."""
-        return replace(wanted, systems=tuple(range(self.n_systems)), truth=True, quality=self.quality)
-
-    def of(self, chunk: Chunk, listed: IntArray | None) -> IntArray:  # noqa: ARG002
-        """See `Deal.of`."""
-        return folds_by_content(numbers_of(chunk), chunk.labels, self.n_folds, self.seed)[None]
-
-    def only(self, chunk: Chunk, wanted: Wanted) -> Chunk:
-        """See `Deal.only`."""
-        quality = None if chunk.quality is None else {name: chunk.quality[name] for name in wanted.quality}
-        truth = chunk.truth if wanted.truth else None
-        return replace(
-            chunk, scores=tuple(chunk.scores[at] for at in wanted.systems), truth=truth, quality=quality or None
-        )
+def _by_content(source: ShardSource, n_folds: int, seed: int, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read trials with the folds that their numbers and classes decide: of very many no list is made."""
+    if not wanted.folds:
+        return piece.read(wanted)
+    systems = tuple(range(len(source.systems)))
+    chunk = piece.read(replace(wanted, systems=systems, truth=True, quality=source.quality))
+    folds = folds_by_content(numbers_of(chunk), chunk.labels, n_folds, seed)
+    quality = {name: (chunk.quality or {})[name] for name in wanted.quality} or None
+    truth, scores = chunk.truth if wanted.truth else None, tuple(chunk.scores[at] for at in wanted.systems)
+    return replace(chunk, scores=scores, truth=truth, quality=quality, folds=folds[:, None])
 
 
 def numbers_of(chunk: Chunk) -> list[AnyArray]:
@@ -416,14 +358,14 @@ class GroupShares:
             spread.append((table.reshape(len(sums), len(names) * n_classes), first))
         return GroupShares(names, _added(spread), _added([self.totals, other.totals]))
 
-    def dealt(self, n_folds: int, seed: int, n_sides: int) -> ByGroup:
-        """The folds of all groups, as of `deciban.calibration.cross.folds_of`."""
+    def dealt(self, n_folds: int, seed: int) -> Step:
+        """Return what reads trials with their folds; these are as of `folds_of`."""
         from deciban._arrow import compute as pc
         from deciban._arrow import to_numpy
 
         order = to_numpy(pc.sort_indices(self.names))
         folds = folds_of_shares(shares_of(self.sums, self.totals)[order], n_folds, seed)
-        return ByGroup(self.names.take(order), folds, n_sides)
+        return partial(_by_group, self.names.take(order), folds)
 
 
 def _added(parts: Sequence[tuple[IntArray, int]]) -> tuple[IntArray, int]:
@@ -435,31 +377,6 @@ def _added(parts: Sequence[tuple[IntArray, int]]) -> tuple[IntArray, int]:
 def _shares_in(n_classes: int, chunk: Chunk) -> GroupShares | None:
     """Sum up what groups have."""
     return GroupShares.of(chunk, n_classes) if chunk.truth is not None and len(chunk.truth) else None
-
-
-@dataclass(frozen=True, eq=False)
-class FoldedPiece(Piece):
-    """A piece whose trials know their folds.
-
-    Attributes
-    ----------
-    piece : Piece
-    deal : Deal
-    listed : (n_trials,) int array, optional
-    """
-
-    piece: Piece
-    deal: Deal
-    listed: IntArray | None
-    name: str
-    n_rows: int
-
-    def read(self, wanted: Wanted) -> Chunk:
-        """See `Piece.read`."""
-        if not wanted.folds:
-            return self.piece.read(wanted)
-        chunk = self.piece.read(self.deal.wanted(wanted))
-        return replace(self.deal.only(chunk, wanted), folds=self.deal.of(chunk, self.listed).T)
 
 
 def folded(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> ShardSource:
@@ -475,17 +392,12 @@ def folded(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> Shar
             f"cross_validate: {source.name} was opened without what is held out together. Name the files instead, "
             "or open them with groups=() for the names of both sides, or groups=[column] (open_shards)."
         )
-    deal: Deal
-    listed: Sequence[IntArray | None] = [None] * len(source.pieces)
-    if source.groups:
-        deal = dealt_by_group(source, engine, n_folds, seed)
-    else:
-        deal, listed = dealt(source, engine, n_folds, seed)
-    each = zip(source.pieces, listed, strict=True)
-    return replace(source, pieces=tuple(FoldedPiece(one, deal, own, one.name, one.n_rows) for one, own in each))
+    steps = (_dealt_by_group if source.groups else _dealt)(source, engine, n_folds, seed)
+    pieces = [MappedPiece(one, step, one.name) for one, step in zip(source.pieces, steps, strict=True)]
+    return replace(source, pieces=tuple(pieces))
 
 
-def dealt_by_group(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> ByGroup:
+def _dealt_by_group(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> list[Step]:
     """Folds of groups: one pass.
 
     Raises
@@ -498,12 +410,11 @@ def dealt_by_group(source: ShardSource, engine: Engine, n_folds: int, seed: int)
     shares = found_in(source, engine, wanted, look, "looking at what is held out together")
     if shares is None:
         raise InputError(f"{source.name}: holds no trial.")
-    found: ByGroup = shares.dealt(n_folds, seed, len(source.groups or ()))
-    return found
+    return [shares.dealt(n_folds, seed)] * len(source.pieces)
 
 
-def dealt(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> tuple[Deal, Sequence[IntArray | None]]:
-    """Folds of trials by themselves, and what is listed of each piece if they are few: one pass.
+def _dealt(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> list[Step]:
+    """Folds of trials by themselves, listed if they are few: one pass.
 
     Raises
     ------
@@ -515,7 +426,8 @@ def dealt(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> tuple
     pieces = numbered(source)
     found = engine.run(Gathered(wanted), pieces).found
     if found is None:
-        return ByContent(len(systems), source.quality, n_folds, seed), [None] * len(pieces)
+        bare = replace(source, pieces=(), kept=None)  # what a step needs can be sent
+        return [partial(_by_content, bare, n_folds, seed)] * len(pieces)
     chunks = [found[at] for at in range(len(pieces))]
     sizes = [len(one.scores[0]) for one in chunks]
     filled = [one for one in chunks if len(one.scores[0])]
@@ -523,4 +435,4 @@ def dealt(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> tuple
     truth = np.concatenate([np.asarray(one.truth).astype(np.int64) for one in filled])
     weight = np.concatenate([one.weight for one in filled if one.weight is not None]) if source.has_weights else None
     folds = folds_of(numbers, truth, weight, None, n_folds=n_folds, seed=seed)[0]
-    return Listed(), np.split(folds, np.cumsum(sizes)[:-1])
+    return [partial(_listed, own) for own in np.split(folds, np.cumsum(sizes)[:-1])]

@@ -15,7 +15,7 @@ from deciban.core.resampling.linearised import UnitChanges, require_effective, r
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import ClassCosts, MeanCost
 from deciban.core.training.influences import MomentSums, Spread, effective_of, leaves_out
-from deciban.core.training.sums import Ends
+from deciban.core.training.sums import Ends, UnitSums
 from deciban.errors import InputError, TrialError, warn
 from deciban.models.labelled import Labelled
 from deciban.models.model import Plain, Uncertainty
@@ -133,7 +133,7 @@ class GaussianCalibrator(Calibrator):
     def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
         require_several(units)
         non, tar = _moments(data, data.look(_find_ranges))
-        sums = data.moments_by_unit(MomentSums(non, tar), units)
+        sums = data.look_by_unit(partial(_by_unit, MomentSums(non, tar)))
         (found,) = sums.parts
         means, variances, shares = found[:, :2], found[:, 2:4], found[:, 4:]
         n_effective = require_effective(effective_of(sums, shares), ("non-target", "target"), units)
@@ -229,6 +229,10 @@ def _require_finite(data: Labelled) -> None:
             ". Gaussian models need finite ones: leave these trials out, give them finite scores, or use "
             "PavCalibrator, which takes them.",
         )
+
+
+def _by_unit(look: MomentSums, chunk: Chunk, units: TrialUnits) -> UnitSums:
+    return look(chunk.scores[0].astype(np.float64, copy=False), chunk.labels, chunk.float_weight, units)
 
 
 @dataclass(frozen=True, slots=True)

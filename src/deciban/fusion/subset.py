@@ -156,7 +156,7 @@ class ScoredSource:
         return [every] if self.seen is None else [subset for subset in self.seen.counts if subset]
 
     def words_of(self, subset: Subset) -> str:
-        """How many trials have the scores of some systems, in words."""
+        """Say how many trials have the scores of some systems."""
         if self.seen is None:
             return "all trials"
         counts = [(sum(own), set(subset) <= set(one)) for one, own in self.seen.counts.items() if one]

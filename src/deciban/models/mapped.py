@@ -40,7 +40,7 @@ def _mapped(model: Any, systems: tuple[str, ...], piece: Piece, wanted: Wanted) 
 
 
 def transformed(model: Any, scores: AnyArray, quality: Mapping[str, AnyArray]) -> FloatArray:
-    """What a model makes of trials, whose scores have an axis of systems; missing measures are no surprise."""
+    """Return the llrs or log-likelihoods of a model; the scores have an axis of systems after that of trials."""
     with missing_measures_are_known():
         llr: FloatArray = model.transform(model.inputs(scores), **(quality if model.takes_quality else {}))
     return llr

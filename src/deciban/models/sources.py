@@ -17,12 +17,11 @@ from deciban.core.classes.certainty import CountedTrials, which_count
 from deciban.core.training.batches import FirstClassLook, PartsOfClassTrials, PartsOfTrials
 from deciban.core.training.linear_objective import Trials
 from deciban.core.training.multiclass_training import ClassFit, train_counted
-from deciban.core.training.sums import F, Parts, T, UnitSums
+from deciban.core.training.sums import F, Parts, T
 from deciban.errors import InputError
 from deciban.models.labelled import Labelled
 from deciban.models.mapped import mapped
 from deciban.models.model import Plain, Training, digits_of, in_digits
-from deciban.models.uncertainty import JackknifeMaps
 from deciban.trials.passes import Engine, both, found_in
 from deciban.trials.sources import Chunk, Columns, HeldPiece, Piece, ShardSource, Wanted
 from deciban.trials.speakers import UnitsOfPieces, counting
@@ -31,7 +30,6 @@ from deciban.types import BoolArray, FloatArray
 if TYPE_CHECKING:
     from deciban.core.classes.transforms import TransformFit
     from deciban.core.resampling.units import TrialUnits
-    from deciban.core.training.influences import MomentSums
     from deciban.metrics.scores import SortedScores
     from deciban.models.labelled import Form
 
@@ -151,7 +149,7 @@ class LabelledSource(ABC):
         return found_in(self.source, self.engine, self.units.wanted(self._wanted), step)
 
     def of_units(self) -> tuple[Self, TrialUnits | None]:
-        """The trials that units tell the uncertainty of, and these units; None where nothing is said of units."""
+        """Return the trials that count in the uncertainty and their units; None if no units were given."""
         if self.units is None or self.batch is None:
             return self, None if self.units is None else self.units.units
         own = counting(self.batch)
@@ -160,7 +158,7 @@ class LabelledSource(ABC):
         return self.with_units(replace(self.source, pieces=(HeldPiece(own, self.source.name),))), own.units
 
     def _training(self, counted: Sequence[str], results: Mapping[str, Plain]) -> Training:
-        """The record of a training; ``counted`` names what there are how many trials of."""
+        """Return the record of a training; ``counted`` names the classes."""
         record = self._look(self.noting) if self._record is None else self._record
         return Training(dict(zip(counted, record.counts, strict=True)), in_digits(record.digits), results=results)
 
@@ -226,15 +224,6 @@ class SourceTrials(LabelledSource):
         model.learn(self)
         (name,) = self.source.systems
         return SourceTrials(mapped(self.source, model, name), self.engine, self.memory)
-
-    def moments_by_unit(self, look: MomentSums, units: TrialUnits) -> UnitSums:  # noqa: ARG002  # pieces know theirs
-        """Sums over the trials of each unit; one pass."""
-        found: UnitSums = self.look_by_unit(partial(_of_scores, look))
-        return found
-
-    def jackknife(self, trained_on: Callable[[SourceTrials], Any], units: TrialUnits) -> JackknifeMaps:
-        """Models that are trained without groups of units in turn."""
-        return JackknifeMaps.leaving_out(lambda group, n: trained_on(self.without(group, n)), units)
 
     def without(self, group: int, n_groups: int) -> SourceTrials:
         """The trials without those of a group of units."""
@@ -318,11 +307,6 @@ def _made_by_unit(make: Makes[Any], look: Callable[[Any, TrialUnits], Any], chun
     """Look at the trials that are made of a piece, with their units."""
     trials, rows = make(chunk)
     return look(trials, units.take(rows)) if len(trials) else None
-
-
-def _of_scores(look: MomentSums, chunk: Chunk, units: TrialUnits) -> UnitSums:
-    """Look at the scores of a piece, with their units."""
-    return look(chunk.scores[0].astype(np.float64, copy=False), chunk.labels, chunk.float_weight, units)
 
 
 def _with_units(look: Callable[[Chunk, TrialUnits], Any], units: UnitsOfPieces, chunk: Chunk) -> Any:
@@ -429,7 +413,7 @@ class SourceClasses(LabelledSource):
         return found
 
     def tell_nothing(self) -> int:
-        """How many trials count, if the only system scores all of them in the same way; else 0."""
+        """Return the number of trials if the only system scores all of them alike; else 0."""
         if self.batch is not None:
             trials = self.counted.trials
             return len(trials) if trials.alike[0] else 0
@@ -447,7 +431,7 @@ class SourceClasses(LabelledSource):
 
     @property
     def may_be_infinite(self) -> bool:
-        """Whether infinite scores have to be looked for."""
+        """Return True if some scores may be infinite."""
         return self.batch is not None or bool(self.first.infinite.any())
 
     def training(self, results: Mapping[str, Plain]) -> Training:

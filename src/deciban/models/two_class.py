@@ -116,8 +116,7 @@ class Calibrator(ScoreModel):
             one._fit(some)
             return one
 
-        found: JackknifeMaps = data.jackknife(trained_on, units)
-        return found
+        return JackknifeMaps.leaving_out(lambda group, n: trained_on(data.without(group, n)), units)
 
     def fit_pieces(
         self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None

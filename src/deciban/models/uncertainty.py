@@ -253,7 +253,7 @@ def _around(llr: FloatArray, errors: FloatArray, reach: float, middle: FloatArra
 
 
 def checked_units(units: Any, n_trials: int) -> TrialUnits | None:
-    """The units that a user passed.
+    """Return the units that a user passed.
 
     Parameters
     ----------

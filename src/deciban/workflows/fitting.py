@@ -13,12 +13,12 @@ from deciban.analysis.data import LabelledData
 from deciban.analysis.selection import LEAST_GAIN, Criterion, Search, Selection, Tried, chosen_by
 from deciban.calibration.cross import SourceParts, trained_on
 from deciban.errors import InputError
-from deciban.models.mapped import having, naming_rows
+from deciban.models.mapped import counting, having, naming_rows
 from deciban.models.score_model import ScoreModel, missing_measures_are_known, reasons_are_shown
 from deciban.trials import Trials
 from deciban.trials.lists import PAIR
 from deciban.trials.passes import Engine
-from deciban.trials.sources import ShardSource, Wanted
+from deciban.trials.sources import ShardSource
 from deciban.types import Progress
 from deciban.workflows.key_columns import HoldOut, groups_of, pairs_of
 from deciban.workflows.kinds import kind_called
@@ -93,7 +93,7 @@ def fit_source(model: ScoreModel, source: ShardSource, options: Options, units: 
 
 @contextmanager
 def _running(source: ShardSource, options: Options) -> Iterator[tuple[Engine | None, int]]:
-    """An engine and its memory; none for a batch, whose trials are named in what is refused."""
+    """Yield an engine and its memory; None for a batch in memory, whose trials are named in errors."""
     if source.batch is not None:
         with naming_rows(source.batch, source.systems, source.name):
             yield None, 0
@@ -137,8 +137,8 @@ def _parts(source: ShardSource, held: HoldOut, options: Options) -> Iterator[Sou
 _TWO_SIDES = "cross_validate: two columns are for trials of two sides. Name one, such as speaker."
 
 
-def selected(source: ShardSource, model: Any, held: HoldOut, options: Options, progress: Progress) -> Selection:
-    """Choose systems on the trials that all of them scored.
+def selected(source: ShardSource | None, model: Any, held: HoldOut, options: Options, progress: Progress) -> Selection:
+    """Choose systems on the trials that all of them scored; None if these are not of both classes.
 
     Raises
     ------
@@ -147,16 +147,12 @@ def selected(source: ShardSource, model: Any, held: HoldOut, options: Options, p
     """
     if not model.is_fusion or not kind_called(model.scores_kind).compares_systems:
         raise InputError("select: chooses among the systems of a fusion of two classes. Leave it out (--select).")
-    whole = source
-    if source.batch is not None:
-        whole = having(source, range(len(source.systems)), counting=True)
-        truth = whole.pieces[0].read(Wanted((), truth=True)).labels
-        if truth.all() or not truth.any():
-            raise InputError(
-                "scores: no targets, or no non-targets, have scores of all systems, so that these cannot be compared. "
-                "Leave the system out that lacks most."
-            )
-    criterion = Criterion(model, None)
+    if source is None:
+        raise InputError(
+            "scores: no targets, or no non-targets, have scores of all systems, so that these cannot be compared. "
+            "Leave the system out that lacks most."
+        )
+    whole, criterion = counting(source), Criterion(model, None)
     with _parts(whole, held, options) as parts:
         found = chosen_by(Search(Tried(parts, criterion), source.systems, progress), criterion.words, LEAST_GAIN)
     return replace(found, held_out=held.words(sides_of(whole)))

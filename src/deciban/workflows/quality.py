@@ -159,15 +159,7 @@ def quality_messages(
     InputError
         If there are none, or none of a side that is needed.
     """
-    messages = [
-        Message(
-            "qual",
-            measured[side].origin.name,
-            f"{side}: {', '.join(measured[side].measures)}   {counted(len(measured[side]), 'name')}",
-        )
-        for side in QUALITY_SIDES
-        if f"{side}_quality" in found
-    ]
+    messages = _messages_of(measured, found)
     is_for_any = set(measured) == set(QUALITY_SIDES)  # one list of names, not said of which side
     needed = [*sides] if sides is not None else [] if is_for_any else [f"{side}_quality" for side in measured]
     missing = [side for side in QUALITY_SIDES if f"{side}_quality" in needed and f"{side}_quality" not in found]
@@ -392,6 +384,15 @@ def with_quality(
     n_lacking = int(counts[has & every != every].sum())
     messages = quality_messages(measured, trials, sides, chosen, n_lacking, int(counts.sum()))
     return replace(able, quality=chosen, messages=(*source.messages, *messages))
+
+
+def _messages_of(measured: Measured, found: Container[str]) -> list[Message]:
+    """List the measures of the sides that were found."""
+    sides = {side: one for side, one in measured.items() if f"{side}_quality" in found}
+    return [
+        Message("qual", one.origin.name, f"{side}: {', '.join(one.measures)}   {counted(len(one), 'name')}")
+        for side, one in sorted(sides.items(), key=lambda entry: QUALITY_SIDES.index(entry[0]))
+    ]
 
 
 def _first_trial(source: ShardSource) -> Trials:

@@ -390,10 +390,7 @@ def train_source(
         engine.make_room(source, engine.bounded(options.scale.n_bytes), n_systems=len(source.systems))
         units = units_of_source(source, engine, options.how_sure, kind_called(model.scores_kind))
     every = Scored.of(units.source, options)
-    for what, asked in (("cross_validate", held), ("select", select)):
-        if asked is not None:
-            every.require_all(what)
-    selection = None if select is None else selected(every.source, model, select, options, progress)
+    selection = None if select is None else selected(every.complete, model, select, options, progress)
     taken = tuple(sorted(selection.systems)) if selection else tuple(range(len(source.systems)))
     dev = Compared(every.choose(taken, options), options, units)
     untrained = copy.deepcopy(model)
