@@ -614,9 +614,9 @@ def speakers_in_pieces(source: ShardSource, engine: Engine) -> tuple[UnitFacts, 
     """
     pairs = engine.run(TargetPairs(), source.pieces).gathered()
     has_channels = len(source.sides) > 2
-    ways = [SpeakersByName.of(pairs, apart=False, has_channels=has_channels)]
+    ways = [pairs.speakers(apart=False, has_channels=has_channels)]
     if not has_channels and len(np.intersect1d(*pairs.names)):
-        ways.append(SpeakersByName.of(pairs, apart=True, has_channels=False))
+        ways.append(pairs.speakers(apart=True, has_channels=False))
     facts = look_at_units(source, engine, ways)
     at = 1 if len(ways) > 1 and facts[0].n_contradictions and not facts[1].n_contradictions else 0
     return facts[at], ways[at]
