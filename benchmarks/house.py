@@ -12,6 +12,7 @@ import contextlib
 import io
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,7 @@ TRIPS = {
     "eval of many classes": ["eval", "classes.tsv"],
 }
 _NO_ROOMS = {"<module>", "<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>", "<lambda>"}
+_BYTES = re.compile(r"BYTES_PER|bytes_per|memory //|memory /|TIMES_ITS|\bCost\.|LIBRARIES")
 _SPACE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
@@ -59,6 +61,16 @@ def write_trials() -> None:
         cells = "\t".join(f"{draw.gauss(1 if j == i % 3 else 0, 1):.3f}" for j in range(3))
         rows.append(f"s{i}\t{cells}\t{('eng', 'fra', 'deu')[i % 3]}")
     Path("classes.tsv").write_text("\n".join(rows) + "\n")
+
+
+def lines_on_memory() -> dict[str, int]:
+    """Count the lines that estimate bytes of memory, in `deciban.memory` and elsewhere."""
+    found = Counter[str]()
+    for path in HOUSE.rglob("*.py"):
+        lines = path.read_text("utf-8").splitlines()
+        here = "deciban.memory" if path == HOUSE / "memory.py" else "elsewhere"
+        found[here] += sum(bool(_BYTES.search(line)) for line in lines if "import " not in line)
+    return dict(found)
 
 
 class Walk:
@@ -92,6 +104,7 @@ def run(words: list[str]) -> None:
 
 def main() -> None:
     print(f"lines of code: {sum(map(code_lines, HOUSE.rglob('*.py'))):,}")
+    print(f"lines that estimate bytes of memory: {lines_on_memory()}")
     loaded = "import sys; from deciban.evaluation import evaluate; print(*sys.modules)"
     names = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
     own = [name for name in names if name.partition(".")[0] == "deciban"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -48,14 +49,15 @@ def folder(tmp_path_factory):
     for at in range(2):
         truth = rng.random(500_000) < 0.5
         score = (rng.normal(0.0, 2.0, len(truth)) + np.where(truth, 3.0, -3.0)).astype(np.float32)
-        pq.write_table(pa.table({"score": score, "label": truth}), found / f"{at}.parquet", row_group_size=250_000)
+        table = pa.table({"score": score, "label": truth, "weight": rng.random(len(truth)) + 0.5})
+        pq.write_table(table, found / f"{at}.parquet", row_group_size=100_000)
     return found
 
 
 def test_trials_of_which_neither_class_fits(folder):
     allowed = 110_000_000
     most, said = most_memory("eval", str(folder), "--memory", str(allowed), "--no-intervals")
-    assert "1,000,000 rows in 4 pieces" in said
+    assert "1,000,000 rows in 10 pieces" in said
     assert 30_000_000 < most <= allowed
 
 
@@ -64,3 +66,17 @@ def test_summaries_are_written_and_evaluated(folder, tmp_path):
     assert most <= 150_000_000
     most, _ = most_memory("eval", str(tmp_path / "s"), "--memory", "150MB")
     assert most <= 150_000_000
+
+
+def test_weights_take_memory_too(folder):
+    most, _ = most_memory("eval", str(folder), "--memory", "140MB", "--weights", "weight", "--no-intervals")
+    assert 60_000_000 < most <= 140_000_000
+
+
+def test_a_table_with_quoted_names_is_converted(tmp_path):
+    n = 400_000
+    names = {"enroll": pa.array([f"model {i % 100}" for i in range(n)]), "test": pa.array([f"u{i}" for i in range(n)])}
+    pyarrow.csv.write_csv(pa.table(names | {"score": np.linspace(-3, 3, n)}), tmp_path / "a.csv")
+    most, _ = most_memory("convert", str(tmp_path / "a.csv"), str(tmp_path / "a.parquet"), "--memory", "110MB")
+    assert most <= 110_000_000
+    assert pq.read_metadata(tmp_path / "a.parquet").num_rows == n

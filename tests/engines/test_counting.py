@@ -259,8 +259,8 @@ def test_a_full_disk_is_told_in_one_sentence(monkeypatch):
 
 def test_counts_by_value_are_those_of_sorting(monkeypatch):
     pytest.importorskip("numba")
-    monkeypatch.setattr("deciban.engines.by_value.FEWEST_ROWS", 0)
-    monkeypatch.setattr("deciban.engines.counting._BYTES_PER_HELD", {False: 10**6, True: 10**6})
+    monkeypatch.setattr("deciban.engines.counting.FEWEST_ROWS", 0)
+    monkeypatch.setattr("deciban.memory.Cost.HELD", 10**6)
     rng = np.random.default_rng(4)
     truth = rng.random(300_000) < 0.1
     scores = np.where(truth, rng.normal(2, 1, len(truth)), rng.normal(-2, 1, len(truth))).astype(np.float32)

@@ -23,7 +23,7 @@ from deciban.calibration import (
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits, keys_of
 from deciban.core.training import batches
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import LookAtUnits
+from deciban.engines.units import look_at_units
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion
 from deciban.trials.sources import ShardSource
@@ -389,7 +389,7 @@ def test_standard_errors_by_units_are_those_of_memory(name, weighted):
     found = []
     for n_pieces, engine in ((4, Apart()), (25, Threads(2))):
         source = source_of(given.T, truth, rng, n_pieces=n_pieces, units=units, weights=weight, **known)
-        one = engine.run(LookAtUnits(), source.pieces).facts[0].units
+        one = look_at_units(source, engine)[0].units
         own = type(model)(**model.settings).fit_pieces(source, engine, MEMORY, units=UnitsOfPieces(one))
         assert own.uncertainty_.words == here.uncertainty_.words
         np.testing.assert_allclose(own.errors_in_order, here.errors_in_order, rtol=1e-9)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deciban import evaluate_files
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import speakers_in_pieces
+from deciban.engines.units import speakers_in_pieces
 from deciban.io.shards.opening import open_shards
 from deciban.trials import Key
 from deciban.trials.sources import Wanted

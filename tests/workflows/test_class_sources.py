@@ -82,7 +82,7 @@ def test_a_dataset_is_read_in_pieces(folder):
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"optimism": True}, r"corrected minima .* need all 3,000 segments in memory, which take \d+ MB"),
+        ({"optimism": True}, r"corrected minima .* need all 3,000 segments in memory, which takes \d+ MB"),
         ({"operating_points": [0.1]}, "for scores of two classes"),
     ],
 )

@@ -125,7 +125,7 @@ def test_a_key_needs_scores_that_can_be_read_twice_and_fit(folder):
         pa.table({"trial": np.arange(n).astype(str), "score": np.zeros(n, np.float32)}), folder / "m.parquet"
     )
     given = {"costs": ASK, "prior": 0.2, "key": folder / "key.txt", "memory": "100MB"}
-    with pytest.raises(InputError, match=r"key: .* do not fit into the memory that is allowed"):
+    with pytest.raises(InputError, match=r"key: .* are read as a whole .*, which takes [\d,]+ MB where 100 MB are"):
         deciban.decide_files(folder / "m.parquet", folder / "out.csv", **given)
     assert not (folder / "out.csv").exists()
 

@@ -13,7 +13,6 @@ from deciban.decisions import decision_risk
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io import CostTable
 from deciban.multiclass import decision_c_avg
-from deciban.workflows import decision_files
 from deciban.workflows.decision_files import evaluate_decision_files
 
 RNG = np.random.default_rng(9)
@@ -173,8 +172,8 @@ def test_what_cannot_be_meant_is_refused_by_the_name_of_the_file(four, rows, how
 
 
 def test_decisions_that_exceed_the_memory_that_is_allowed_are_refused(four, monkeypatch):
-    monkeypatch.setattr(decision_files, "memory_of", lambda *_: 1 << 60)
-    with pytest.raises(InputError, match="memory: these decisions"):
+    monkeypatch.setattr("deciban.workflows.options.memory_of", lambda *_: 1 << 60)
+    with pytest.raises(InputError, match="memory: decisions and their key are read as a whole, which takes"):
         four(ROWS, memory="2GB")
 
 

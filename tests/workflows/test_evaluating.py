@@ -10,8 +10,8 @@ import pytest
 
 from deciban import evaluate, evaluate_files
 from deciban.errors import InputError, KeyMismatchError
-from deciban.io import memory
-from deciban.io.memory import memory_of
+from deciban.io import recognition
+from deciban.io.recognition import memory_of
 from deciban.io.shards.opening import open_shards
 from deciban.workflows.evaluating import source_in_pieces
 from deciban.workflows.options import Options
@@ -76,7 +76,7 @@ def piped(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("times", "in_pieces"), [(1, False), (10**5, True)])
 def test_standard_input_is_read_in_pieces_if_it_is_longer_than_what_fits(piped, monkeypatch, times, in_pieces):
     whole = evaluate_files(piped, intervals=False)
-    monkeypatch.setattr(memory, "_TIMES_ITS_SIZE", dict.fromkeys(("text", "packed", "binary"), times))
+    monkeypatch.setattr(recognition, "TIMES_ITS_SIZE", dict.fromkeys(("text", "packed", "binary"), times))
     found = evaluate_files("-", memory="100MB", intervals=False)
     assert found.systems[0].eer == whole.systems[0].eer
     assert any("read once: they do not fit in memory" in str(message) for message in found.messages) == in_pieces
@@ -85,7 +85,7 @@ def test_standard_input_is_read_in_pieces_if_it_is_longer_than_what_fits(piped, 
 
 
 def test_pipes_are_read_like_standard_input(piped, tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "_TIMES_ITS_SIZE", dict.fromkeys(("text", "packed", "binary"), 10**5))
+    monkeypatch.setattr(recognition, "TIMES_ITS_SIZE", dict.fromkeys(("text", "packed", "binary"), 10**5))
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(piped.read_bytes()))
     writer.start()

@@ -1,9 +1,12 @@
 """Weights of trials from a column of the key: what is read, what is refused, and where it stands."""
 
+import subprocess
+import sys
 from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from deciban import InputError, KeyMismatchError, evaluate, evaluate_files
@@ -138,3 +141,20 @@ def test_copies_of_a_trial_have_one_weight(files):
     (files / "key.csv").write_text(KEY + "a,target,1\n")
     with pytest.raises(KeyMismatchError, match=r"key\.csv:7: trial \(a\) has the weight 1 .* but 2 at .*key\.csv:2"):
         joined_by(files / "s.txt", files / "key.csv", **how)
+
+
+def test_columns_are_read_without_pandas(tmp_path):
+    """Its import takes 25 MB and longer than the evaluation of a small file."""
+    at = np.arange(40)
+    columns = {"score": np.linspace(-1, 1, 40), "label": at % 3 == 0, "weight": np.ones(40)}
+    columns |= {name: [f"{name}{i % 8}" for i in at] for name in ("speaker", "channel")}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    evaluated = 'deciban.evaluate_files("a.parquet", units="speaker", by="channel", weights="weight")'
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-c",
+        f"import sys, deciban; {evaluated}; print('pandas' in sys.modules)",
+    ]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.strip() == "False"

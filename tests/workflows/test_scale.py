@@ -3,7 +3,15 @@
 import pytest
 
 from deciban.errors import InputError
-from deciban.io.memory import LIBRARIES, allowed_memory, free_memory
+from deciban.memory import (
+    LIBRARIES,
+    Cost,
+    allowed_memory,
+    free_memory,
+    require_room_for_units,
+    rows_that_fit,
+    threads_that_fit,
+)
 from deciban.workflows import Scale
 
 
@@ -38,3 +46,18 @@ def test_speakers_of_one_or_both_sides(tmp_path):
     assert Scale(speakers=["a", "b"]).files == ["a", "b"]
     assert Scale(speakers={"utt": "ann"}).files == []
     assert Scale().speaker_files == ()
+
+
+def test_rows_and_threads_stay_within_their_limits():
+    assert rows_that_fit(1000, 10, at_once=2) == 50
+    assert rows_that_fit(1000, 10, fewest=200) == 200
+    assert rows_that_fit(float("inf"), 10, most=7) == 7
+    assert rows_that_fit(5, 10) == 1
+    assert threads_that_fit(0, 10) == threads_that_fit(10**9, 10**9) == 1
+
+
+def test_more_units_than_the_memory_holds_are_refused_with_what_is_enough():
+    memory = 1000 * Cost.UNIT_IN_TABLE
+    require_room_for_units(1000, memory)
+    with pytest.raises(InputError, match=r"^units: there are 50,000,000, .* 150,060 MB where 74 MB .*--no-inter"):
+        require_room_for_units(50_000_000, memory)

@@ -121,7 +121,7 @@ def test_figures_are_those_of_the_trials(case, decimals, once, fits, monkeypatch
     deciban.merge_summaries([shards[2], "some", shards[3]], "all")
     monkeypatch.setattr("deciban.io.shards.summaries._WORTHWHILE", 0 if once else N)
     if not fits:
-        monkeypatch.setattr("deciban.engines.counting._BYTES_PER_HELD", {False: 10**12, True: 10**12})
+        monkeypatch.setattr("deciban.memory.Cost.HELD", 10**12)
     for summaries in (shards, ["some", *shards[2:]], "all"):
         require_alike(numbers(deciban.evaluate_files(summaries, **asked)), expected, fits=fits)
 
@@ -252,7 +252,7 @@ def test_what_is_no_part_of_a_summary_is_refused_where_one_is_written(said):
     with pytest.raises((InputError, TypeError), match=next(iter(said))):
         deciban.summarize_files("a.parquet", "a", **said)
     assert set(said).isdisjoint(SUMMARIZED)
-    with pytest.raises(InputError, match="memory: got '120MB'. The least that merging needs is 150 MB"):
+    with pytest.raises(InputError, match="memory: got '120MB', and merging needs 150 MB"):
         deciban.summarize_files("a.parquet", "a", memory="120MB")
     with pytest.raises(InputError, match="keep_names"):
         pq.write_table(nameless(two_classes()), "b.parquet")

@@ -17,7 +17,7 @@ from deciban.core.ranks.exact_weights import aligned, summed_by_code, whole_or_f
 from deciban.core.resampling.units import mixed_bits
 from deciban.errors import InputError
 from deciban.models.score_model import ARGUMENTS
-from deciban.trials.passes import Engine, Locked, Work, found_in
+from deciban.trials.passes import Engine, Work, found_in
 from deciban.trials.sources import Chunk, MappedPiece, NumberedPiece, Piece, ShardSource, Step, Wanted, numbered
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
@@ -276,20 +276,15 @@ def numbers_of(chunk: Chunk) -> list[AnyArray]:
     return [*columns, *(column for name in ARGUMENTS if name in measures for column in measures[name].T)]
 
 
-class Gathered(Locked, Work):
+class Gathered(Work):
     """The numbers, class and weight of every trial, piece by piece, if they are few."""
 
     words = "listing trials"
 
     def __init__(self, wanted: Wanted) -> None:
-        super().__init__()
         self.wanted = wanted
         self.n_counting = 0
         self.found: dict[int, Chunk] | None = {}
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.wanted)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""

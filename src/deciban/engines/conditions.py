@@ -16,7 +16,7 @@ import numpy as np
 from deciban._files import ScratchFolder
 from deciban.core.equalizing import totals_by_condition
 from deciban.errors import InputError
-from deciban.trials.passes import Engine, Locked, Work
+from deciban.trials.passes import Engine, Work
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted, changed, numbered
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 
@@ -61,7 +61,7 @@ def sum_of(each: Sequence[ConditionFacts]) -> ConditionFacts:
     return functools.reduce(operator.add, each)
 
 
-class LookAtConditions(Locked, Work):
+class LookAtConditions(Work):
     """One pass: which conditions trials are of, and how many of each class.
 
     Parameters
@@ -74,13 +74,8 @@ class LookAtConditions(Locked, Work):
     words = "looking for conditions"
 
     def __init__(self, splits: Sequence[SplitRows], n_classes: int) -> None:
-        super().__init__()
         self.splits, self.n_classes = tuple(splits), n_classes
         self.found: list[dict[Values, ConditionFacts]] = [{} for _ in self.splits]
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.splits, self.n_classes)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
@@ -184,7 +179,7 @@ _Place: TypeAlias = tuple[int, int, int]
 """Trials of a piece that are of one condition: its number, where they begin in its file, and how many they are."""
 
 
-class SortByCondition(Locked, Work):
+class SortByCondition(Work):
     """One pass: the trials of every piece written to a file of its own, condition by condition.
 
     Parameters
@@ -198,13 +193,8 @@ class SortByCondition(Locked, Work):
     words = "sorting by condition"
 
     def __init__(self, split: SplitRows, wanted: Wanted, folder: Path) -> None:
-        super().__init__()
         self._given = split, replace(wanted, conditions=True), folder
         self.found: dict[Values, list[_Place]] = {}
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(*self._given)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""

@@ -23,6 +23,7 @@ from deciban._files import ScratchFolder
 from deciban._version import __version__
 from deciban.engines.threads import CountingEngine
 from deciban.errors import ClusterError, InputError
+from deciban.memory import rows_that_fit
 from deciban.messages import counted
 from deciban.steps import teller
 from deciban.trials.passes import W
@@ -378,8 +379,9 @@ class DaskEngine(CountingEngine):
             As of `run`.
         """
         self.n_passes += 1
-        rows = max(int(self._memory_per_thread(work.words) * _SHARE_FOR_ROWS / work.bytes_per_row), 1)
-        waiting = [Share(part, rows) for part in batches(pieces, min(rows, max(_BYTES_SENT // work.bytes_per_row, 1)))]
+        per_thread = self._memory_per_thread(work.words) * _SHARE_FOR_ROWS
+        rows, sent = (rows_that_fit(room, work.bytes_per_row) for room in (per_thread, min(per_thread, _BYTES_SENT)))
+        waiting = [Share(part, rows) for part in batches(pieces, sent)]
         with _Progress(self.client, pieces) as progress:
             keys: dict[str, Share] = {}
             futures: dict[Any, Share] = {}
@@ -398,7 +400,7 @@ class DaskEngine(CountingEngine):
         if not pieces:
             return work
         per_thread = self._memory_per_thread(work.words, work.n_bytes)
-        rows = int(min(work.rows_per_batch, max(per_thread * _SHARE_FOR_ROWS / work.bytes_per_row, 1)))
+        rows = rows_that_fit(per_thread * _SHARE_FOR_ROWS, work.bytes_per_row, most=work.rows_per_batch)
         n_tasks = _n_tasks(pieces, self.n_threads, work.n_bytes)
         own = [Share(part, rows) for part in shares(pieces, n_tasks)]
         with _Progress(self.client, pieces) as progress:

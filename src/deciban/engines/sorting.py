@@ -40,9 +40,6 @@ _MOST_RANGES = 100
 _FEWEST_STEP, _MOST_STEP = 1 << 12, 1 << 18
 """Trials of which groups are made at once."""
 
-BYTES_PER_GROUPED = 400
-"""What each of these takes."""
-
 _AT_ONCE = 1 << 20
 """Scores that are read at once of a file that is split, or copied."""
 
@@ -69,10 +66,6 @@ class Ascending(Work):
     def __init__(self, system: int, kind: Any, *, sorts: bool = True) -> None:
         self.system, self.kind, self.sorts = system, kind, sorts
         self.parts: list[tuple[int, ScoreArray, FloatArray | None]] = []
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.system, self.kind, sorts=self.sorts)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""

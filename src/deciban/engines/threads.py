@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import threading
 from collections import deque
@@ -10,8 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-from deciban.errors import InputError
-from deciban.io.memory import LIBRARIES
+from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.steps import teller
 from deciban.trials.passes import Engine, Work
@@ -21,9 +19,6 @@ W = TypeVar("W", bound=Work)
 
 T = TypeVar("T")
 V = TypeVar("V")
-
-_BYTES_PER_THREAD = 12 * 10**6
-"""What every thread but the first takes besides rows: buffers, blocks that it works on, what its allocator keeps."""
 
 
 class CountingEngine(Engine):
@@ -58,13 +53,10 @@ class Threads(CountingEngine):
         needed = largest.n_rows * source.bytes_per_row(n_systems)
         for_rows = (memory - beside) // 2
         if needed > for_rows:
-            enough = math.ceil((2 * needed + beside + LIBRARIES) / 1e6)
-            raise InputError(
-                f"memory: {largest.name} has {largest.n_rows:,} rows, which are read at once. With what is counted of "
-                f"them, and Python and its libraries, they take {enough:,} MB: allow that (memory=, --memory), or "
-                "write smaller row groups."
-            )
-        self.n_at_once = min(self.n_threads, 1 + (for_rows - needed) // (needed + _BYTES_PER_THREAD))
+            what = f"memory: {largest.name} has {largest.n_rows:,} rows in one row group, and they are read at once"
+            raise memory_error(what, needed=2 * needed + beside, given=memory, way="write smaller row groups")
+        further = rows_that_fit(for_rows - needed, needed + Cost.THREAD, fewest=0)
+        self.n_at_once = min(self.n_threads, 1 + further)
 
     def run(self, work: W, pieces: Sequence[Piece]) -> W:
         """See `Engine.run`."""

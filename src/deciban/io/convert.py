@@ -13,12 +13,12 @@ import numpy as np
 from deciban._files import PathLike, atomic_write, display_name
 from deciban._validate.classes import Prior
 from deciban._validate.probabilities import unit_of
-from deciban.errors import FormatError, InputError, KeyMismatchError
+from deciban.errors import FormatError, KeyMismatchError
 from deciban.io.columns.headers import Columns, unit_in_words
 from deciban.io.contents import ContentKind, Contents, Written, field_of, labels_in_words
 from deciban.io.formats import Format, by_name, for_ending, formats
-from deciban.io.memory import memory_for_trials, memory_of
 from deciban.io.reader import read_contents, read_input
+from deciban.io.recognition import memory_of
 from deciban.io.source import require_one_stream
 from deciban.io.units import (
     as_written,
@@ -31,6 +31,7 @@ from deciban.io.units import (
     require_class_units,
 )
 from deciban.io.writing import put, refuse_overwriting, target_name
+from deciban.memory import memory_error, memory_for_trials
 from deciban.messages import Message, as_message, counted
 from deciban.trials import Key
 from deciban.trials.joining.join import refuse_conflicts
@@ -120,12 +121,9 @@ def convert(
     if memory_of([source]) > memory_for_trials(memory):
         reason = _needs_all(source, target, to, what, key, given)
         if not reason:
-            return _in_batches(source, target, read, given)
+            return _in_batches(source, target, read, given, memory_for_trials(memory) / 2)
         if memory is not None:
-            raise InputError(
-                f"memory: {display_name(source)} does not fit in it, and {reason}. Allow more memory (memory=, "
-                "--memory)."
-            )
+            raise memory_error(f"memory: {display_name(source)} does not fit in it, and {reason}")
     found = read_input(source, need=what, **given).contents
     contents = read.add(found)
     messages = list(read.messages(found.origin.name))
@@ -229,7 +227,7 @@ def _needs_all(
     return ""
 
 
-def _in_batches(source: PathLike, target: PathLike, read: _Read, given: Any) -> tuple[Message, ...]:
+def _in_batches(source: PathLike, target: PathLike, read: _Read, given: Any, memory: float) -> tuple[Message, ...]:
     """Write batches of a file as Parquet, one after the other."""
     from deciban.io.columns.columnar import table_of, written_of
     from deciban.io.shards.text import contents_in_batches
@@ -237,7 +235,7 @@ def _in_batches(source: PathLike, target: PathLike, read: _Read, given: Any) -> 
 
     left: list[Message] | None = None
     with atomic_write(target) as stream, TableWriter(stream, target_name(target)) as writer:
-        for name, contents in contents_in_batches(source, read.what, **given):
+        for name, contents in contents_in_batches(source, read.what, memory, **given):
             made = read.add(contents)
             table = table_of(made)
             if left is None:

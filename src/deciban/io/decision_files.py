@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
+from deciban._arrow import to_numpy
 from deciban._files import PathLike, display_name
 from deciban.errors import FormatError, InputError
 from deciban.io.formats import text_layouts
@@ -150,7 +151,7 @@ def read_decisions(
     name, table = display_name(path), _table(path, columns)
     chosen = _column(table, name, column)
     said = pc.utf8_trim_whitespace(table[chosen].cast(pa.string()))
-    empty = np.flatnonzero(pc.fill_null(pc.equal(said, ""), fill_value=True).to_numpy())
+    empty = np.flatnonzero(to_numpy(pc.fill_null(pc.equal(said, ""), fill_value=True)))
     if len(empty):
         raise FormatError(
             f"{name}: row {empty[0] + 1} holds no decision. Write one for every trial, or leave the trial out."
@@ -173,7 +174,7 @@ def read_decisions(
     kept = [one for one in table.column_names if one != chosen and not one.startswith(_OF_DECIDING)]
     if not kept:
         raise FormatError(f"{name}: has no column that names trials beside {chosen!r}. Decisions meet a key by name.")
-    return DecisionFile(name, table.select(kept), place[encoded.indices.to_numpy(zero_copy_only=False)], known, chosen)
+    return DecisionFile(name, table.select(kept), place[to_numpy(encoded.indices)], known, chosen)
 
 
 def _meaning(word: str, words: Mapping[str, str], actions: Sequence[str] | None) -> str:

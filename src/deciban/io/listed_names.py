@@ -15,10 +15,9 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._files import PathLike, ScratchFolder, display_name
-from deciban.errors import FormatError, InputError
+from deciban.errors import FormatError
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import Options
-from deciban.io.memory import memory_for_trials
 from deciban.io.reader import read_contents, text_faults
 from deciban.io.shards.database import Database, database
 from deciban.io.shards.files import is_columnar, open_files, table_files
@@ -30,6 +29,7 @@ from deciban.io.shards.text import (
     plain_text_files,
 )
 from deciban.io.shards.writing import TableWriter
+from deciban.memory import memory_error, memory_for_trials
 from deciban.messages import Message, counted
 from deciban.trials import Trials
 from deciban.trials.joining.lookup import Wanted
@@ -55,10 +55,8 @@ def are_readable(inputs: Sequence[tuple[PathLike, ContentKind, Mapping[str, Any]
         if str(path) == "-" or not all(is_readable_in_batches(one.path, need, how) for one in table_files(path)):
             if memory is None:
                 return False
-            raise InputError(
-                f"memory: {display_name(path)} does not fit in it, and only Parquet, Arrow and text without classes "
-                "are read in batches. Allow more memory (memory=, --memory)."
-            )
+            what = f"memory: {display_name(path)} does not fit in it, and only Parquet, Arrow and text without classes "
+            raise memory_error(f"{what}are read in batches")
     return True
 
 
@@ -229,7 +227,7 @@ class NamesOnDisk:
         self._n_rows, self.n_changed = list[int](), 0
         first: Contents | None = None
         with TableWriter(self.path, self.name) as writer:
-            for name, contents in contents_in_batches(source, need, unit=None, **given):
+            for name, contents in contents_in_batches(source, need, self.room[1] / 2, unit=None, **given):
                 assert contents.index is not None  # noqa: S101  # it was asked for
                 trials = contents.index.trials
                 first = first or contents
@@ -242,8 +240,8 @@ class NamesOnDisk:
         assert first is not None  # noqa: S101  # there was a batch
         self.contents = first
 
-    @staticmethod
-    def faults_of_text(path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
+    @classmethod
+    def faults_of_text(cls, path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
         """Yield the lines of a text file that cannot be read; nothing if it is no text."""
         files = table_files(path)
         if any(is_columnar(file.path) for file in files):
@@ -253,7 +251,7 @@ class NamesOnDisk:
                 layout = found.layout("scores")
             except FormatError:
                 continue
-            yield from faults_in_blocks(found, layout, found.options)
+            yield from faults_in_blocks(found, layout, found.options, cls.room[1] / 2)
 
     @property
     def trials(self) -> Trials:
@@ -277,7 +275,7 @@ class NamesOnDisk:
         for opened in plain_text_files(files, **self._given):
             layout = opened.layout(self._need)
             left = [row - first for row in rows if row >= first]
-            lines = lines_of_rows(opened, layout, self._n_rows[at:], left) if left else {}
+            lines = lines_of_rows(opened, layout, self._n_rows[at:], left, self.room[1] / 2) if left else {}
             for row, line in lines.items():
                 found.setdefault(row + first, f"{opened.source.name}:{line}")
             if len(files) == 1:
@@ -287,7 +285,8 @@ class NamesOnDisk:
 
     def _after(self, opened: Any, first: int, at: int) -> tuple[int, int]:
         """The first row and piece of the next file."""
-        n_blocks = sum(1 for _ in contents_in_batches(opened.source.path, self._need, unit=None, **self._given))
+        batches = contents_in_batches(opened.source.path, self._need, self.room[1] / 2, unit=None, **self._given)
+        n_blocks = sum(1 for _ in batches)
         return first + sum(self._n_rows[at : at + n_blocks]), at + n_blocks
 
     def differences(self, listed: NamesOnDisk) -> Differences | None:

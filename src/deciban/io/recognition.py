@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from deciban._files import PathLike, Readable, display_name, is_open_file
+from deciban._files import PathLike, Readable, display_name, is_open_file, looked_ahead
 from deciban._validate.labels import Vocabulary
 from deciban.errors import FormatError, InputError
 from deciban.io.columns.headers import Columns, could_hold, role_of
@@ -21,11 +21,13 @@ from deciban.io.columns.meanings import fits_label
 from deciban.io.contents import ContentKind
 from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary_formats, by_name
 from deciban.io.library_errors import only_format_errors
-from deciban.io.source import Source, TwoFiles, files_of, numbered_lines, read_text
+from deciban.io.packing import codec_of
+from deciban.io.source import Source, TwoFiles, files_of, numbered_lines, read_text, single_files
 from deciban.io.spreadsheets import Translated, has_semicolons, of_semicolons, of_workbook
 from deciban.io.text.finding import columns_seen, find_layout, names_classes
 from deciban.io.text.reader import Layout
 from deciban.io.text.ways import ColumnsSeen
+from deciban.memory import TIMES_ITS_SIZE, Cost
 
 _SAMPLED_LINES, _SAMPLED_BYTES = 1000, 1 << 20
 _LONG = 4 * _SAMPLED_BYTES
@@ -414,3 +416,71 @@ def _start(path: Path) -> bytes:
     if len(data) >= _SAMPLED_BYTES:
         data = data[: data.rfind(b"\n") + 1] or data
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+_HEAD = 4096
+
+_FEWEST_CLASSES = 2
+"""A table with more columns of numbers may hold classes."""
+
+_WIDTHS = {"BOOLEAN": 1 / 8, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
+"""Bytes that a value takes where it is read: text is a number of a dictionary."""
+
+
+def memory_of(scores: Sequence[Any], key: Any = None) -> int:
+    """Bytes that it takes to read these files as a whole, about; 0 for what is no file.
+
+    Of Parquet the footers say how many rows there are, and how wide: files may be as small as you like.
+    """
+    found = 0
+    for path in single_files([*scores, key]):
+        for one in [] if is_open_file(path) or str(path) == "-" else files_of(path):
+            parts = [part for part in Path(one).rglob("*") if part.is_file()] if Path(one).is_dir() else [Path(one)]
+            found += sum(_needed(part) for part in parts if part.is_file())
+    return found
+
+
+def is_longer(scores: Sequence[Any], key: Any, room: int) -> bool:
+    """Whether standard input or a pipe among these holds more than can be read as a whole; it is read no further.
+
+    Parameters
+    ----------
+    scores : sequence of paths
+    key : path or None
+    room : int
+        Bytes of memory that reading may take.
+    """
+    for path in single_files([*scores, key]):
+        if not is_open_file(path) and is_stream(path):
+            most = room // _times_of(looked_ahead(path, _HEAD))
+            if len(looked_ahead(path, most + 1)) > most:
+                return True
+    return False
+
+
+def _times_of(head: bytes) -> int:
+    """How often its size a file or a stream takes that begins like this."""
+    packed = codec_of(head[:16]) is not None
+    return TIMES_ITS_SIZE["packed" if packed else "binary" if b"\0" in head else "text"]
+
+
+def _needed(path: Path) -> int:
+    with path.open("rb") as stream:
+        head = stream.read(_HEAD)
+    if head.startswith(b"PAR1"):
+        with suppress(FormatError):  # what is damaged will be told when it is read
+            return _needed_by_parquet(path)
+    return _times_of(head) * path.stat().st_size
+
+
+def _needed_by_parquet(path: Path) -> int:
+    import pyarrow.parquet as pq
+
+    with only_format_errors(str(path), "Parquet"):
+        footer = pq.read_metadata(path)
+        widths = [footer.schema.column(at) for at in range(footer.num_columns)]
+        decoded = footer.num_rows * sum(_WIDTHS.get(one.physical_type, one.length) for one in widths)
+        n_numbers = sum(one.physical_type in ("FLOAT", "DOUBLE") for one in widths)
+        written = sum(footer.row_group(at).total_byte_size for at in range(footer.num_row_groups))
+    of_row = Cost.PARQUET_ROW + (Cost.CLASS_NUMBER * n_numbers if n_numbers > _FEWEST_CLASSES else 0)
+    return int(footer.num_rows * of_row + Cost.PARQUET_COLUMN * max(decoded, written))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from deciban._arrow import of_numpy, to_numpy
 from deciban._files import PathLike, ScratchFolder, atomic_write, display_name
 from deciban.errors import FormatError, InputError
 from deciban.io.count_tables import Columns, in_groups, merged
@@ -321,7 +322,9 @@ def _write_rows(tables: Iterable[Columns], target: Any, metadata: Mapping[bytes,
     with ExitStack() as closing:
         file: Any = None
         for rows in tables:
-            table = pa.table(dict(rows)).replace_schema_metadata(metadata)
+            table = pa.table({name: of_numpy(values) for name, values in rows.items()}).replace_schema_metadata(
+                metadata
+            )
             if file is None:
                 floats = [name for name, values in rows.items() if values.dtype.kind == "f"]
                 others = [name for name in rows if name not in floats]
@@ -367,10 +370,7 @@ def _rows_of(path: PathLike, n_bytes: int) -> Iterator[Columns]:
         with pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 18, page_checksum_verification=True) as file:
             n_at_once = max(n_bytes // (8 * file.metadata.num_columns), _FEWEST)
             for batch in file.iter_batches(batch_size=n_at_once, use_threads=False):
-                yield {
-                    name: column.to_numpy(zero_copy_only=False)
-                    for name, column in zip(batch.schema.names, batch.columns, strict=True)
-                }
+                yield dict(zip(batch.schema.names, map(to_numpy, batch.columns), strict=True))
     except OSError as error:  # what the library stumbles over, too
         if isinstance(error, FileNotFoundError):
             raise

@@ -12,9 +12,10 @@ from deciban._files import PathLike
 from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
 from deciban.io.listed_names import SHOWN, NamesInMemory, NamesOnDisk, are_readable, folder_of_names
-from deciban.io.memory import memory_for_trials, memory_of
 from deciban.io.read import read_renaming
+from deciban.io.recognition import memory_of
 from deciban.io.source import require_one_stream
+from deciban.memory import memory_for_trials
 from deciban.messages import Message, counted
 from deciban.trials.joining.renaming import IdsLike
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from deciban.core.resampling.rates import t_quantile
+from deciban.core.resampling.intervals import t_quantile
 from deciban.core.resampling.units import TrialUnits, source_of_file
 from deciban.errors import DecibanWarning, InputError
 from deciban.models.model import Model, Uncertainty

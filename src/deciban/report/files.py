@@ -24,8 +24,8 @@ from deciban.workflows.inputs import Opened, Paths, paths_of
 from deciban.workflows.key_columns import DEFAULT_FOLDS, HoldOut
 from deciban.workflows.model_files import AnyModel, LoadedModel, path_of_model, trained_model
 from deciban.workflows.options import Options
+from deciban.workflows.partitions import Split
 from deciban.workflows.quality import QualityFiles, quality_paths
-from deciban.workflows.split import Split
 from deciban.workflows.two_files import named_scores
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from deciban import plots
 from deciban._version import __version__
 from deciban.evaluation import Results
-from deciban.evaluation.information_at import sentence
 from deciban.evaluation.one_system import shared_notes
+from deciban.evaluation.requested import sentence
 from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.models.score_model import ScoreModel
 from deciban.report import tables

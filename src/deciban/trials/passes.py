@@ -26,16 +26,47 @@ class Work(ABC):
         What a row takes while it is read, sorted and summed up.
     n_bytes : int
         What a sum takes, about, where that is much: every task of a cluster has its own.
+    lock : Lock
+        For what threads share.
+    of_thread : local
+        For what each thread keeps for itself.
     """
 
     words: str
     rows_per_batch: int = 1_000_000
     bytes_per_row: int = 40
     n_bytes: int = 0
+    lock: threading.Lock
+    of_thread: threading.local
+    _arguments: tuple[tuple[Any, ...], dict[str, Any]]
 
-    @abstractmethod
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Keep the arguments, of which `empty` makes the same pass."""
+        self = super().__new__(cls)
+        self._arguments = args, kwargs
+        self.lock, self.of_thread = threading.Lock(), threading.local()
+        return self
+
+    @property
+    def has_sums(self) -> bool:
+        """False if the sums are of nothing, and need not be sent to workers."""
+        return True
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Locks and what belongs to threads stay in their process."""
+        sent = {name: value for name, value in self.__dict__.items() if name not in {"lock", "of_thread"}}
+        return sent if self.has_sums else {"_arguments": self._arguments}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if len(state) == 1:
+            args, kwargs = self._arguments
+            self.__init__(*args, **kwargs)  # type: ignore[misc]
+
     def empty(self) -> Self:
         """The same pass over nothing yet."""
+        args, kwargs = self._arguments
+        return type(self)(*args, **kwargs)
 
     @abstractmethod
     def take(self, pieces: Sequence[Piece]) -> None:
@@ -44,28 +75,6 @@ class Work(ABC):
     @abstractmethod
     def __add__(self, other: Self) -> Self:
         """Both together."""
-
-
-class Locked:
-    """Has what belongs to the threads of a process, and stays here when the rest is sent to another one.
-
-    Attributes
-    ----------
-    lock : Lock
-        For what threads share.
-    of_thread : local
-        For what each thread keeps for itself.
-    """
-
-    def __init__(self) -> None:
-        self.lock, self.of_thread = threading.Lock(), threading.local()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in {"lock", "of_thread"}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.lock, self.of_thread = threading.Lock(), threading.local()
 
 
 class Engine(ABC):
@@ -165,7 +174,7 @@ class Engine(ABC):
         """
 
 
-class Looks(Locked, Work):
+class Looks(Work):
     """A pass that looks at every piece.
 
     Parameters
@@ -179,13 +188,8 @@ class Looks(Locked, Work):
     """
 
     def __init__(self, wanted: Wanted, look: Callable[[Chunk], Any], words: str) -> None:
-        super().__init__()
         self.wanted, self.look, self.words = wanted, look, words
         self.found: Any = None
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.wanted, self.look, self.words)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""

@@ -16,18 +16,13 @@ import numpy as np
 
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.errors import FormatError
+from deciban.memory import bytes_of_row
 from deciban.messages import Message
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray, ScoreUnit
 
 if TYPE_CHECKING:  # which need Arrow, and are made above
     from deciban.trials.joining.matching import JoinReport
     from deciban.trials.lists import Trials
-
-_BYTES_BESIDE = 4
-"""What labels of a row take, as they are read and as they are told apart."""
-
-_TIMES = {False: 5, True: 8}
-"""How often what its scores take: a single one is sorted, of several that are put beside each other more is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,8 +441,8 @@ class ShardSource:
         >>> ShardSource("trials", (), ("A", "B"), is_double=False).bytes_per_row()
         24
         """
-        n_numbers, n_bytes = n_systems * max(len(self.classes), 1), 8 if self.is_double else 4
-        return _BYTES_BESIDE + _TIMES[n_numbers > 1] * n_numbers * n_bytes
+        n_numbers, size = n_systems * max(len(self.classes), 1), 8 if self.is_double else 4
+        return bytes_of_row(n_numbers, size, weighted=self.has_weights)
 
 
 def in_memory(chunk: Chunk, classes: tuple[str, ...] = (), *, incomplete: bool = False) -> ShardSource:

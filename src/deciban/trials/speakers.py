@@ -14,7 +14,7 @@ import numpy as np
 
 from deciban.core.resampling.unit_counts import groups_of_keys, groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, mixed_bits
-from deciban.trials.passes import Locked, Work
+from deciban.trials.passes import Work
 from deciban.trials.sources import Chunk, Piece, Wanted
 from deciban.types import AnyArray, IntArray
 
@@ -28,22 +28,17 @@ _MOST_WAITING = 1 << 20
 """Names and pairs of names that wait until those are left out that are known, or join nothing new."""
 
 
-class TargetPairs(Locked, Work):
+class TargetPairs(Work):
     """Names of both sides, and the pairs of target trials that join them."""
 
     words = "looking for speakers"
 
     def __init__(self) -> None:
-        super().__init__()
         none = np.zeros(0, np.uint64)
         self.names: tuple[Keys, Keys] = (none, none)
         """Those of each side, ascending."""
         self.links: tuple[Keys, Keys] = (none, none)
         self._waiting: list[tuple[tuple[Keys, Keys], tuple[Keys, Keys]]] = []
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)()
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
+from deciban._arrow import to_numpy
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
 from deciban.errors import InputError
@@ -184,7 +185,7 @@ def units_of_trials(trials: Trials, counting: BoolArray | None = None, *, noun: 
     n_trials = len(trials)
     rows: AnyArray = np.arange(n_trials, dtype=np.int32)
     if trials.sides == ROW:
-        keys = mixed_bits(np.asarray(trials.names[0].cast(pa.int64()))[trials.codes[0]])
+        keys = mixed_bits(to_numpy(trials.names[0].cast(pa.int64()))[trials.codes[0]])
     else:
         keys = _keys_of_names(trials)
     return _in_order([rows], [rows], keys, counting, noun=noun, source=independent(noun))

@@ -20,18 +20,19 @@ from deciban.io.columns.columnar import ReadAs
 from deciban.io.columns.rows import Range, RowTable
 from deciban.io.folders import Unfinished, require_free, whole_folder
 from deciban.io.formats import by_name, for_ending
-from deciban.io.memory import memory_of
 from deciban.io.packing import unpacked_name
 from deciban.io.reader import Input
+from deciban.io.recognition import memory_of
 from deciban.io.shards.files import table_files
 from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.matrix_files import is_matrix_file, is_zarr
 from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.truth import cut
-from deciban.io.shards.writing import TableWriter, in_order, threads_for
+from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles, single_files
 from deciban.io.units import require_class_units
 from deciban.io.writing import refuse_overwriting, target_name
+from deciban.memory import memory_error
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
@@ -127,11 +128,8 @@ def _is_parquet(out: PathLike) -> bool:
 
 
 def _no_folder(out: PathLike) -> InputError:
-    return InputError(
-        f"{target_name(out)}: names a file that is not Parquet, and scores that do not fit in memory are written in "
-        "batches to Parquet. Name a folder or a Parquet file (-o llrs/, -o llrs.parquet), or allow more memory "
-        "(memory=, --memory)."
-    )
+    what = f"{target_name(out)}: names a file that is not Parquet, and scores that do not fit in memory are written in "
+    return memory_error(f"{what}batches to Parquet", way="name a folder or a Parquet file (-o llrs/, -o llrs.parquet)")
 
 
 def require_llrs_writable(
@@ -253,10 +251,8 @@ def _opened(path: PathLike, what: ToApply, options: Options) -> RowTable:
 
 
 def _no_table(name: str) -> InputError:
-    return InputError(
-        f"{name}: a matrix, which is not written again in pieces. Write it as a table first (deciban "
-        "convert), or allow more memory (memory=, --memory)."
-    )
+    what = f"{name}: a matrix, which is not written again in pieces"
+    return memory_error(what, way="write it as a table first (deciban convert)")
 
 
 def _parts(group: int, groups: Sequence[Sequence[PathLike]], tables: Any, what: ToApply) -> Iterator[Part]:
@@ -309,7 +305,7 @@ def _write(
     tell, n_done = teller(sum(_n_rows(piece) for _, piece in jobs), "rows"), 0
     largest = max((_n_rows(piece) for _, piece in jobs), default=1)
     schema: pa.Schema | None = None
-    done = in_order(make, jobs, threads_for(largest, memory))
+    done = in_order(make, jobs, largest, memory)
     for part in parts:
         with opened(part) as writer:
             for _ in part.pieces:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -14,24 +13,24 @@ from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import prior_of
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.multiclass_training import ClassFit
-from deciban.engines.class_counting import (
+from deciban.engines.class_problems import (
     ClassSums,
+    WhoIsIn,
     confusion_in,
     grouped,
     summarize_surveyed,
     survey_classes,
     totals_of,
 )
-from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
+from deciban.engines.class_units import InfluencesInPieces
 from deciban.errors import InputError
-from deciban.evaluation.multiclass.evaluate import class_evaluation_of
+from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem, class_evaluation_of
 from deciban.evaluation.multiclass.figures import ClassFigures
-from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.summands import ScoreChecks
-from deciban.evaluation.multiclass.summary import ClassSummary
+from deciban.evaluation.multiclass.summary import ClassSummary, ScoreChecks
 from deciban.evaluation.unit_trials import Resampling
-from deciban.io.memory import LIBRARIES, memory_of
+from deciban.io.recognition import memory_of
+from deciban.memory import memory_error
 from deciban.models.sources import SourceClasses
 from deciban.multiclass.costs import mixed
 from deciban.multiclass.infimum import Best, CalibratedTrials, CalibrationLimits, OpenTrials, Step, given_up, no_worse
@@ -277,11 +276,5 @@ def _refuse_optimism(source: ShardSource, options: Options) -> None:
     """
     if not (options.how_sure.intervals and options.how_sure.optimism):
         return
-    needed = memory_of(source.paths)
-    amount = (
-        f", which take {math.ceil((needed + LIBRARIES) / 1e6):,} MB with Python and its libraries" if needed else ""
-    )
-    raise InputError(
-        f"optimism: corrected minima of multiclass evaluations need all {source.n_rows:,} segments in memory{amount}. "
-        "Allow that (memory=, --memory), or leave it out."
-    )
+    what = f"optimism: corrected minima of multiclass evaluations need all {source.n_rows:,} segments in memory"
+    raise memory_error(what, needed=memory_of(source.paths) or None, way="leave it out")

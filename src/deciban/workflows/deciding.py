@@ -18,19 +18,18 @@ from deciban._files import PathLike, ScratchFolder, atomic_write, display_name
 from deciban.decisions import Application, DecisionTally
 from deciban.decisions.risks import Decisions, checked_loglik, counts_and_risk, decided
 from deciban.errors import InputError
+from deciban.evaluation.reliability import remark_on_llrs
 from deciban.evaluation.summary import summarize
-from deciban.evaluation.units import remark_on_llrs
 from deciban.io.columns.columnar import ReadAs
 from deciban.io.columns.headers import unit_in_words
 from deciban.io.columns.rows import Range, Rows
 from deciban.io.cost_files import CostTable, read_costs
 from deciban.io.formats import by_name
-from deciban.io.memory import memory_of
 from deciban.io.reader import Input
 from deciban.io.recognition import is_stream
 from deciban.io.shards.inputs import opened_input
 from deciban.io.shards.matrices import Matrix, MatrixRows, table_of_matrix
-from deciban.io.shards.writing import TableWriter, in_order, threads_for
+from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles, single_files
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import WARNING, Message, as_message, counted
@@ -89,11 +88,8 @@ def pieces_to_decide(path: PathLike, kind: AnyKind, options: Options) -> PiecesT
     how = how_to_read(kind, options.reading, options.scale)
     opened = opened_input(path, how)
     if isinstance(opened, Matrix) and kind.name != "two-class":
-        if memory_of([path]) > options.scale.n_bytes:
-            raise InputError(
-                f"{display_name(path)}: a matrix that does not fit into the memory that is allowed. Write it as a "
-                "table first (deciban convert), or allow more (memory=, --memory)."
-            )
+        what = f"{display_name(path)}: a matrix with a column for each class is read as a whole"
+        options.scale.require_room(what, [path], way="write it as a table first (deciban convert)")
         (file,) = ScoreFiles.of([path], None, options.reading).scores
         given = kind.read(file, options.reading, lambda _words: None)
         origin, n_rows = given.contents.origin, opened.shape[0]
@@ -410,8 +406,8 @@ class _Deciding:
 
         with ExitStack() as stack:
             writer = None if out is None else stack.enter_context(RowWriter.of(out))
-            threads = threads_for(largest, self.options.scale.n_bytes)
-            for rows, (rows_out, own, more, look) in in_order(made, found.pieces, threads):
+            done = in_order(made, found.pieces, largest, self.options.scale.n_bytes)
+            for rows, (rows_out, own, more, look) in done:
                 if writer is not None:
                     writer.write(rows_out, rows.name)
                 tally.append(own)
@@ -541,11 +537,8 @@ def _require_two_readings(path: PathLike, key: PathLike, options: Options) -> No
         raise InputError(
             f"{display_name(path)}: can be read once, and with a key scores are read twice. Write them to a file first."
         )
-    if options.scale.memory is not None and memory_of([path], key) > options.scale.n_bytes:
-        raise InputError(
-            f"key: {display_name(key)} and {display_name(path)} do not fit into the memory that is allowed, and what "
-            "decisions cost by a key is found in memory. Allow more (memory=, --memory), or leave out the key."
-        )
+    what = f"key: {display_name(key)} and {display_name(path)} are read as a whole to find what decisions cost"
+    options.scale.require_room(what, [path], key, way="leave out the key")
 
 
 def _kind_of(table: CostTable, model: ScoreModel | None, options: Options) -> AnyKind:

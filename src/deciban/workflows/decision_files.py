@@ -19,7 +19,6 @@ from deciban.evaluation.decided import DecisionEvaluation, DecisionProblem, dete
 from deciban.evaluation.summary import DEFAULT_POINTS
 from deciban.io.cost_files import CostTable, read_costs
 from deciban.io.decision_files import LINES, DecisionFile, read_decision_lines, read_decisions
-from deciban.io.memory import memory_of
 from deciban.io.source import TwoFiles
 from deciban.messages import Message, counted
 from deciban.trials import JoinReport
@@ -116,11 +115,7 @@ def evaluate_decision_files(
     words = dict.fromkeys(accept, "accept") | dict.fromkeys(reject, "reject")
     named = _columns(chosen)
     found, given = list[DecisionFile](), paths_of(paths, also=(key,), name="decisions")
-    if chosen.scale.memory is not None and memory_of(given, key) > chosen.scale.n_bytes:
-        raise InputError(
-            "memory: these decisions and their key do not fit into the memory that is allowed, and are read whole. "
-            "Allow more (memory=, --memory)."
-        )
+    chosen.scale.require_room("memory: decisions and their key are read as a whole", given, key)
     for path in given:
         if isinstance(path, TwoFiles):
             raise InputError("decisions: name files of decisions; of targets and non-targets apart there are none.")

@@ -12,7 +12,7 @@ from deciban._files import PathLike
 from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, merged_worst, worst_trials
-from deciban.io.memory import is_longer, memory_of
+from deciban.io.recognition import is_longer, memory_of
 from deciban.io.shards.matrix_files import is_mask
 from deciban.io.source import TwoFiles
 from deciban.messages import Message, counted

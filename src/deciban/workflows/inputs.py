@@ -10,17 +10,17 @@ from typing import Any, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from deciban._arrow import compute as pc
+from deciban._arrow import with_gaps
 from deciban._files import PathLike, is_open_file
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.io.contents import Contents
-from deciban.io.memory import give_back_at_once
 from deciban.io.reader import matrices_by_key, require_as_many
 from deciban.io.recognition import Recognized, recognize
 from deciban.io.source import TwoFiles, require_one_stream, single_files
 from deciban.io.text.ways import in_lines
 from deciban.io.units import became_logarithms, logarithms_of_probabilities
+from deciban.memory import give_back_at_once, memory_error
 from deciban.messages import NEGATED, WARNING, Message, as_message
 from deciban.trials import Aligned, AlignedClasses, JoinReport, Trials
 from deciban.trials.joining.renaming import near_names
@@ -29,8 +29,7 @@ from deciban.trials.sources import Chunk, HeldPiece, ShardSource
 from deciban.trials.tables import criteria
 from deciban.types import AnyArray, CountArray, Progress
 from deciban.workflows.key_columns import in_words, weights_of_key
-from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
-from deciban.workflows.kinds.base import named_apart
+from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of, named_apart
 from deciban.workflows.kinds.score_units import in_nats, prior_of_classes
 from deciban.workflows.options import TRIALS, Figures, HowSure, KindName, Options, Reading, Renamed, renamed
 from deciban.workflows.partitions import sides_with_names
@@ -503,10 +502,8 @@ def open_source(scores: Sequence[Any], key: Any, options: Options) -> ShardSourc
         reading = replace(reading, ids=reading.renaming.for_scores_alone())
     for name, words in _WHOLE.items():
         if reading.says(name) and not (name == "from_classes" and options.kind == "two-class"):
-            raise InputError(
-                f"{name}: {words} need all trials in memory, and these are read in pieces. Allow more memory (memory=, "
-                "--memory), or write the scores anew first (deciban convert)."
-            )
+            what = f"{name}: {words} need all trials in memory, and these are read in pieces"
+            raise memory_error(what, way="write the scores anew first (deciban convert)")
     if any(isinstance(one, TwoFiles) for one in scores):
         refuse_options_of_keys(key, reading)
     given = {name: getattr(reading, name) for name in _SAME}
@@ -631,5 +628,5 @@ def _conditions(trials: Trials, options: Options) -> Iterator[tuple[str, tuple[A
         else:
             continue
         coded = values.dictionary_encode()
-        codes = np.asarray(pc.fill_null(coded.indices, len(coded.dictionary)), np.int64)
+        codes = with_gaps(coded.indices, len(coded.dictionary)).astype(np.int64)
         yield name, (codes, coded.dictionary)

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
+from deciban._arrow import constant, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.columns.values import refuse_gaps, weights_of
@@ -50,7 +51,7 @@ def complete_column(
         raise InputError(f"{trials.origin.name}: no column {name!r} {role}; there are {there} (besides {besides}).")
     values = trials.condition(name)
     with _placed(trials):
-        refuse_gaps(np.asarray(pc.fill_null(pc.equal(as_text(values), ""), fill_value=True), np.bool_), name, role)
+        refuse_gaps(with_gaps(pc.equal(as_text(values), constant("")), 1.0), name, role)
     return values
 
 
@@ -269,7 +270,7 @@ def _numbered(columns: list[pa.DictionaryArray]) -> HeldOutGroups:
     names = pc.unique(pa.concat_arrays([pc.cast(column.dictionary, pa.string()) for column in columns]))
     names = names.take(pc.sort_indices(names))
     numbers = [
-        np.asarray(pc.index_in(pc.cast(column.dictionary, pa.string()), names))[np.asarray(column.indices)]
+        to_numpy(pc.index_in(pc.cast(column.dictionary, pa.string()), names))[to_numpy(column.indices)]
         for column in columns
     ]
     return (numbers[0], numbers[1]) if len(numbers) == 2 else numbers[0]

@@ -22,14 +22,15 @@ from deciban.evaluation.preset_table import Preset, preset
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io.columns.headers import Columns
 from deciban.io.formats import formats
-from deciban.io.memory import allowed_memory, give_back_at_once, memory_for_trials
+from deciban.io.recognition import memory_of
 from deciban.io.units import refuse_negated_probabilities
+from deciban.memory import allowed_memory, give_back_at_once, memory_error, memory_for_trials
 from deciban.trials import IdMap
 from deciban.trials.joining.matching import Duplicates, Missing
 from deciban.trials.joining.renaming import IdsLike, Renaming
 from deciban.trials.passes import Engine
 from deciban.types import Axis, ScoreUnit
-from deciban.workflows.split import Split
+from deciban.workflows.partitions import Split
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +180,18 @@ class Scale:
     def n_bytes(self) -> int:
         """Bytes that trials may take: what is allowed, less what Python and its libraries take."""
         return memory_for_trials(self.memory)
+
+    def require_room(self, what: str, scores: Sequence[Any], key: Any = None, *, way: str = "") -> None:
+        """Refuse files that must be read as a whole and do not fit in the memory that the user allows.
+
+        Raises
+        ------
+        InputError
+            See `deciban.memory.memory_error`.
+        """
+        needed = 0 if self.memory is None else memory_of(scores, key)
+        if needed > self.n_bytes:
+            raise memory_error(what, needed=needed, given=self.n_bytes, way=way)
 
     @property
     def is_asked(self) -> bool:

@@ -25,7 +25,7 @@ from deciban.trials.sources import ShardSource
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, KindName, Options
-from deciban.workflows.split import Split, SplitColumn, require_apart, split_columns
+from deciban.workflows.partitions import Split, SplitColumn, require_apart, split_columns
 
 if TYPE_CHECKING:
     from deciban.workflows.conditions import Conditions

@@ -14,7 +14,6 @@ import numpy as np
 from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.errors import InputError
 from deciban.io.count_tables import Columns, counted
-from deciban.io.memory import allowed_memory
 from deciban.io.shards.summaries import summary_source
 from deciban.io.source import files_of
 from deciban.io.summary_files import (
@@ -29,10 +28,11 @@ from deciban.io.summary_files import (
     write_run,
     write_summary,
 )
+from deciban.memory import LEAST_FOR_MERGING, allowed_memory, require_least, rows_that_fit
 from deciban.messages import Message, shortened
 from deciban.messages import counted as so_many
 from deciban.trials.lists import PAIR
-from deciban.trials.passes import Locked, Work
+from deciban.trials.passes import Work
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.types import AnyArray, Progress
 from deciban.workflows.kinds import kind_called
@@ -43,9 +43,6 @@ _NAME = "score"
 
 _MOST_ROWS = 1 << 20
 """Rows that are put in order at once."""
-
-_LEAST = 150 * 10**6
-"""Bytes that merging takes in all, whatever the number of trials."""
 
 SUMMARIZED = {*Reading.__dataclass_fields__, "kind", "units", "units_required", "memory", "speakers"}
 """Options that say something of what is written; all others belong to an evaluation."""
@@ -119,7 +116,9 @@ def summarize_files(
             engine.make_room(source, chosen.scale.n_bytes, n_systems=len(source.systems))
             head = _head_of(source, path, chosen, keep_names=keep_names)
             made = CountedRuns(head, scratch.path)
-            made.rows_per_batch = min(chosen.scale.n_bytes // 8 // engine.n_at_once // head.bytes_per_row, _MOST_ROWS)
+            made.rows_per_batch = rows_that_fit(
+                chosen.scale.n_bytes / 8, head.bytes_per_row, at_once=engine.n_at_once, most=_MOST_ROWS
+            )
             work = engine.run(made, source.pieces)
             if work.first is None:
                 raise InputError(f"{source.name}: no trial is left of it. Leave it out.")
@@ -145,11 +144,8 @@ def _options(given: dict[str, Any]) -> Options:
         If one is.
     """
     chosen = Options.of("summarize_files", given)
-    if chosen.scale.memory is not None and allowed_memory(chosen.scale.memory) < _LEAST:
-        raise InputError(
-            f"memory: got {chosen.scale.memory!r}. The least that merging needs is {_LEAST // 10**6} MB, with Python "
-            "and its libraries."
-        )
+    if chosen.scale.memory is not None:
+        require_least(chosen.scale.memory, allowed_memory(chosen.scale.memory), LEAST_FOR_MERGING, "merging")
     for name, value in given.items():
         if name not in SUMMARIZED and value not in (None, False, ()):
             raise InputError(
@@ -205,7 +201,7 @@ def _kept(source: ShardSource, options: Options, *, keep_names: bool) -> str:
     return ("names" if keep_names else "none") if has_names else "trials"
 
 
-class CountedRuns(Locked, Work):
+class CountedRuns(Work):
     """A pass that writes the trials of some pieces at a time to temporary files, in ascending order.
 
     Parameters
@@ -226,7 +222,6 @@ class CountedRuns(Locked, Work):
     words = "counting"
 
     def __init__(self, head: SummaryHead, folder: Path) -> None:
-        super().__init__()
         self.head, self.folder = head, folder
         self.runs = list[Path]()
         self.n = np.zeros(len(head.classes) or 2, np.int64)
@@ -234,10 +229,6 @@ class CountedRuns(Locked, Work):
         has_units, has_names = (head.units == kept for kept in ("named", "names"))
         systems = tuple(range(len(head.systems)))
         self.wanted = Wanted(systems, truth=True, units=has_units, weight=bool(head.weights), names=has_names)
-
-    def empty(self) -> Self:
-        """See `Work.empty`."""
-        return type(self)(self.head, self.folder)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""

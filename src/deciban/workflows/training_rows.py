@@ -35,8 +35,8 @@ from deciban.workflows.model_files import (
     require_same_places,
 )
 from deciban.workflows.options import Options
+from deciban.workflows.partitions import Split
 from deciban.workflows.quality import Measured, with_quality
-from deciban.workflows.split import Split
 from deciban.workflows.units import UnitsOfSource, units_of_source
 
 LEAST_FOR_LEAVING_OUT = 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,16 +12,16 @@ import numpy as np
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, of_numpy
 from deciban._files import PathLike, display_name
-from deciban.core.resampling.units import (
-    TrialUnits,
-    UnlistedUnits,
-    are_alike,
-    common_in_words,
-    dominated_in_words,
-    units_in_words,
+from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, units_in_words
+from deciban.engines.units import (
+    SinglesInPieces,
+    TrialFacts,
+    UnitFacts,
+    UnitsFound,
+    UnitsInPieces,
+    look_at_units,
+    survey_trials,
 )
-from deciban.engines.trial_units import LookAtUnits, SinglesInPieces, TrialSurvey, UnitFacts, UnitsFound
-from deciban.engines.units import StratifiedUnitsInPieces, UnitsInPieces
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.read import read_id_map
 from deciban.messages import WARNING, Message, Note, counted
@@ -39,7 +39,7 @@ from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import COLUMN, HowSure, UnitNaming, UnitsLike, is_file
 
 if TYPE_CHECKING:
-    from deciban.engines.class_units import WhoIsIn
+    from deciban.engines.class_problems import WhoIsIn
 
 
 def units_of(
@@ -97,45 +97,42 @@ def units_of(
     if naming is None and units.are_independent:
         said = (*said, *unused_names(trials.conditions))
 
-    def masks() -> Iterator[tuple[str, BoolArray]]:
-        found = kind.trials_of_classes(truth, classes)
-        return ((name, mask if counting is None else mask & counting) for name, mask in found)
-
-    all_alike = units.n_units < 2 or all(are_alike(units, mask) for _, mask in masks())
-    return units_and_messages(units, said, all_alike=all_alike, shared=lambda: dominated_in_words(units, masks()))
+    found, messages = units_and_messages(UnitFacts.of(units, truth, counting), said, kind, classes)
+    return (None if found is None else units), messages
 
 
 def units_and_messages(
-    units: TrialUnits, said: Sequence[Message], *, all_alike: bool, shared: Callable[[], str]
+    facts: UnitFacts, said: Sequence[Message], kind: AnyKind, classes: Sequence[str]
 ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
     """What is made of units that were found, and what has to be said of them.
 
     Parameters
     ----------
-    units : TrialUnits
+    facts : UnitFacts
     said : sequence of Message
         What was assumed to find them.
-    all_alike : bool
-        Whether no class has trials of different units.
-    shared : function
-        What classes share, in words.
+    kind : AnyKind
+    classes : sequence of str
 
     Returns
     -------
     units : TrialUnits or None
-        None where nothing can be said of how others would differ.
+        Of no trial; None where nothing can be said of how others would differ.
     messages : tuple of Message
     """
+    units = facts.units
+    assert units is not None  # noqa: S101  # they were found
     words = units_in_words(units)
     if units.n_units < 2:
         words += ": one alone says nothing of others, and there are no intervals"
         return None, (no_intervals(words), *said)
-    if all_alike:
+    if facts.all_alike:
         one_each = f"{counted(units.n_units, units.noun)}, one of each class: nothing tells how others would differ"
         words = one_each if units.are_independent else f"{words}: all trials of a class share theirs"
         words += ", and there are no intervals"
         return None, (no_intervals(words), *said)
-    common = shared()
+    sharing = facts.sharing()
+    common = common_in_words(units.noun, [name for name, c in kind.classes_by_truth(classes) if c in sharing])
     notes = (Message(WARNING, "", common),) if common else ()
     return units, (Message("units", "", words), *said, *notes)
 
@@ -355,7 +352,7 @@ class UnitsOfSource:
         Of no trial; None where there are no intervals. Where every trial is one, they have no keys.
     by_name : SpeakersByName or None
     messages : tuple of Message
-    singles : TrialSurvey or None
+    singles : TrialFacts or None
         What is known where every trial is a unit.
     strata : (n_strata,) int array, optional
         The class of each stratum, where trials tell of which stratum they are, and each has a mean of its own.
@@ -368,7 +365,7 @@ class UnitsOfSource:
     units: TrialUnits | None
     by_name: SpeakersByName | None
     messages: tuple[Message, ...]
-    singles: TrialSurvey | None = None
+    singles: TrialFacts | None = None
     strata: IntArray | None = None
     n_conditions: int = 0
 
@@ -404,7 +401,7 @@ class UnitsOfSource:
         """The same as evaluations of many classes ask of them."""
         if self.units is None or self.strata is None:
             return self.units
-        from deciban.engines.class_units import WhoIsIn  # which knows influences on figures of many classes
+        from deciban.engines.class_problems import WhoIsIn  # which knows influences on figures of many classes
 
         return WhoIsIn(self.units, self.strata)
 
@@ -413,10 +410,8 @@ class UnitsOfSource:
         if self.units is None:
             return None
         if self.singles is not None:
-            return SinglesInPieces.of_survey(self.source, self.engine, system, self.singles, memory)
-        known = self.source, self.engine, system, self.units, self.by_name, memory
-        if self.n_conditions:
-            return StratifiedUnitsInPieces(*known, self.n_conditions)
+            return SinglesInPieces.of_facts(self.source, self.engine, system, self.singles, memory)
+        known = self.source, self.engine, system, self.units, self.by_name, memory, self.n_conditions
         return UnitsInPieces(*known)
 
 
@@ -447,7 +442,7 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     if source.batch is not None:
         return _of_batch(source, engine, how_sure, kind)
     if source.has_units and not source.are_units:
-        found = UnitsFound(engine.run(LookAtUnits(), source.pieces).facts[0])
+        found = UnitsFound(look_at_units(source, engine)[0])
     elif how_sure.naming is not None and how_sure.naming.each_trial:
         found = UnitsFound.of_trials(kind.noun)
     else:
@@ -455,17 +450,15 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     if found.each is not None and not source.are_units and not source.classes:
         return UnitsOfSource(source, engine, None, None, (no_intervals(_UNKNOWN),))
     if found.each is not None and not source.classes:
-        survey = engine.run(TrialSurvey(), source.pieces)
+        survey = survey_trials(source, engine)
         said = () if how_sure.naming is not None else unused_names(source.conditions)
-        units, messages = units_and_messages(survey.units, said, all_alike=max(survey.n) < 2, shared=lambda: "")
+        units, messages = units_and_messages(survey.unit_facts, said, kind, ())
         return UnitsOfSource(source, engine, units, None, messages, survey)
     facts, units, messages = found.facts, found.each, found.said
     if units is not None and how_sure.naming is None:
         messages = (*messages, *unused_names(source.conditions))
     if facts is not None and facts.units is not None:
-        names = {int(truth): name for name, truth in kind.classes_by_truth(source.classes)}
-        shared = _shared(facts, names)
-        units, messages = units_and_messages(facts.units, found.said, all_alike=facts.all_alike, shared=lambda: shared)
+        units, messages = units_and_messages(facts, found.said, kind, source.classes)
     return UnitsOfSource(source, engine, units, found.by_name, messages)
 
 
@@ -477,10 +470,3 @@ def _of_batch(source: ShardSource, engine: Engine, how_sure: HowSure, kind: AnyK
     (piece,) = source.pieces
     own = replace(source, pieces=(HeldPiece(replace(batch, units=units), piece.name),), has_units=units is not None)
     return UnitsOfSource(own, engine, units, None, messages)
-
-
-def _shared(facts: UnitFacts, names: dict[int, str]) -> str:
-    """Of which classes all trials have a unit in common, in words."""
-    units: TrialUnits | None = facts.units
-    common = facts.sharing()
-    return "" if units is None else common_in_words(units.noun, [name for c, name in names.items() if c in common])

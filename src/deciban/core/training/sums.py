@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import two_sum
+from deciban.memory import Cost, rows_that_fit
 from deciban.types import AnyArray, FloatArray
 
 
@@ -319,10 +320,6 @@ _SEEN = 1 << 10
 """Numbers of a part that say where lots begin."""
 
 
-_BYTES_PER_NUMBER = 128
-"""What a number of a sample takes: with what is computed of it, and with samples that wait to be added."""
-
-
 def sample_size(most: int, memory: int | None, n_numbers: int) -> int:
     """How many trials are drawn: as many as a sample is good for, or as a quarter of the memory holds.
 
@@ -339,7 +336,7 @@ def sample_size(most: int, memory: int | None, n_numbers: int) -> int:
     >>> sample_size(1 << 17, None, 10), sample_size(1 << 17, 2_000_000_000, 10), sample_size(1 << 17, 50_000_000, 10)
     (131072, 131072, 9765)
     """
-    return most if memory is None else min(most, memory // (4 * _BYTES_PER_NUMBER * n_numbers))
+    return most if memory is None else rows_that_fit(memory / 4, Cost.SAMPLED * n_numbers, most=most)
 
 
 class Drawable(Protocol):

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._arrow import constant, to_numpy
+from deciban._arrow import constant, of_numpy, to_numpy
 from deciban._validate import arrays as _validate
 from deciban._validate.labels import Vocabulary
 from deciban.errors import InputError
@@ -297,8 +297,8 @@ def names_in(column: pa.Array | pa.ChunkedArray, name: str, role: str) -> tuple[
     occurs = np.zeros(len(names), np.bool_)
     occurs[codes] = True
     if not occurs.all():
-        codes, names = (np.cumsum(occurs, dtype=codes.dtype) - 1)[codes], names.filter(pa.array(occurs))
-    refuse_gaps(codes == pc.index(names, value="").as_py(), name, role)
+        codes, names = (np.cumsum(occurs, dtype=codes.dtype) - 1)[codes], names.filter(of_numpy(occurs))
+    refuse_gaps(codes == pc.index(names, constant("")).as_py(), name, role)
     return codes, names
 
 
@@ -339,7 +339,7 @@ def weights_of(column: pa.Array | pa.ChunkedArray, name: str) -> FloatArray:
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         if column.null_count:
             refuse_gaps(to_numpy(column.is_null()), name, _WEIGHS)
-        weight: FloatArray = np.asarray(pc.cast(column, pa.float64(), safe=False), np.float64)
+        weight: FloatArray = to_numpy(pc.cast(column, pa.float64(), safe=False))
     else:  # a text that occurs often is read once
         codes, texts = names_in(column, name, _WEIGHS)
         words: list[str] = texts.to_pylist()

@@ -53,6 +53,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.lib import format as npy_format
 
+from deciban._arrow import to_numpy
 from deciban.errors import FormatError
 from deciban.io.columns.headers import parse_columns
 from deciban.io.columns.values import truth_of
@@ -522,7 +523,7 @@ def _condition_arrays(trials: Trials) -> dict[str, AnyArray]:
             raise FormatError(
                 f"npz has no room for missing values, and {array} has {column.null_count:,}. Use parquet."
             )
-        values = text_of_names(column, array) if column.type == pa.string() else column.to_numpy(zero_copy_only=False)
+        values = text_of_names(column, array) if column.type == pa.string() else to_numpy(column)
         if values.dtype.kind not in "biufU":
             raise FormatError(f"npz has no room for {column.type} values, as {array} has. Use parquet (--to).")
         arrays[array] = values

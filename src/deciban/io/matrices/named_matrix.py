@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
+from deciban._arrow import to_numpy
 from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
 from deciban.io.formats import Options
@@ -431,7 +432,7 @@ def _refuse_copies(names: Names) -> None:
     distinct = pc.unique(names.values)
     if len(distinct) == len(names.values):
         return
-    codes = names.values.dictionary_encode().indices.to_numpy()
+    codes = to_numpy(names.values.dictionary_encode().indices)
     twice = distinct[int(np.argmax(np.bincount(codes) > 1))].as_py()
     why = f"Rows and columns need distinct names; names cut off at {_CUT_LENGTH} characters look alike"
     if len(twice.encode()) == _CUT_LENGTH:

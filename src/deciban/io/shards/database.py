@@ -13,10 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from deciban.errors import InputError
-from deciban.io.memory import LIBRARIES
-
-LEAST = 150 * 10**6
-"""Bytes that tables need which do not fit in memory: DuckDB itself, what it sorts, and the rows that it is given."""
+from deciban.memory import LEAST_FOR_JOINING, Cost, memory_error, rows_that_fit, threads_that_fit
 
 _SHARE = 0.7
 """Part of the memory that DuckDB may take: the rest is for rows on their way to it and from it."""
@@ -24,17 +21,11 @@ _SHARE = 0.7
 _LIMIT = 60 * 10**6
 """Bytes that it may take however little is allowed; few rows take less."""
 
-_PER_THREAD = 50 * 10**6
-"""Bytes of it that a thread takes."""
-
-_BYTES_OF_NAMES, _TIMES = 60, 3
-"""What a row takes in a join, about, and how many times the memory rows may take that are joined at once."""
+_TIMES = 3
+"""How many times the memory rows may take that are joined at once."""
 
 _FEW = 20 * 10**6
 """Bytes that are there in any case."""
-
-_BYTES_PER_ROW = 250
-"""What a row takes that is joined by its names, about."""
 
 
 class Database:
@@ -56,7 +47,7 @@ class Database:
 
         DuckDB puts on disk what does not fit, but of much more than that it gives up.
         """
-        return int(max(-(-n_rows * _BYTES_OF_NAMES // (_TIMES * self._limit)), 1))
+        return math.ceil(max(n_rows, 1) / rows_that_fit(_TIMES * self._limit, Cost.JOINED_NAME))
 
     def run(self, query: str, **streams: Iterator[pa.RecordBatch]) -> list[tuple[Any, ...]]:
         """Answer a query, which may read every stream once, by its name.
@@ -117,15 +108,12 @@ def database(folder: Path, memory: int, n_rows: int, name: str) -> Iterator[Data
     OSError
         If there is no room in the folder.
     """
-    if memory < LEAST and n_rows * _BYTES_PER_ROW > max(memory, _FEW):
-        raise InputError(
-            f"memory: {name} {'has' if n_rows == 1 else 'have'} {n_rows:,} rows, which meet by their names. With "
-            f"Python and its libraries this takes {math.ceil((LIBRARIES + 2 * LEAST) / 1e6):,} MB: allow that "
-            "(memory=, --memory)."
-        )
+    if memory < LEAST_FOR_JOINING and n_rows > rows_that_fit(max(memory, _FEW), Cost.JOINED):
+        what = f"memory: {name} {'has' if n_rows == 1 else 'have'} {n_rows:,} rows, which are matched by their names"
+        raise memory_error(what, needed=2 * LEAST_FOR_JOINING, given=2 * memory)
     library = _library()
     limit = max(int(memory * _SHARE), _LIMIT)
-    n_threads = max(min(len(os.sched_getaffinity(0)), limit // _PER_THREAD), 1)
+    n_threads = threads_that_fit(limit, Cost.DATABASE_THREAD)
     options = {"memory_limit": f"{limit}B", "temp_directory": str(folder), "threads": n_threads}
     options |= {"preserve_insertion_order": False, "autoinstall_known_extensions": False}
     with library.connect(str(folder / "tables.duckdb"), config=options) as connection:
@@ -159,7 +147,7 @@ def _told(library: Any, error: Exception, name: str, folder: Path) -> Exception:
     if "No space left" in words or "max_temp_directory_size" in words:
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
     if isinstance(error, library.OutOfMemoryException):
-        return InputError(f"memory: {name} took more than is allowed. Allow more (memory=, --memory).")
+        return memory_error(f"memory: {name} took more than is allowed")
     if isinstance(error, library.IOException):
         return OSError(errno.EIO, words, str(folder))
     return error

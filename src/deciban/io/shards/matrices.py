@@ -22,6 +22,7 @@ from deciban.io.shards.layout import Layout, source_of_rows
 from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.truth import SpeakersAgree, Truth
 from deciban.io.shards.units import EachTrial, WhoIsWho, keys_of_names
+from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.messages import Message, names_apart
 from deciban.trials.lists import PAIR
 from deciban.trials.sources import ShardSource
@@ -30,10 +31,6 @@ from deciban.types import AnyArray, BoolArray
 
 CELLS = 1 << 20
 """Most cells of a block, about."""
-
-
-_BYTES_PER_CELL = 96
-"""Bytes of memory that a score takes while its trial is counted."""
 
 
 class Cells(ABC):
@@ -123,7 +120,7 @@ def mask_of(matrix: Matrix, start: int, stop: int, name: str) -> BoolArray | Non
 
 def blocks_of(matrix: Matrix, memory: int | None = None) -> list[tuple[str, int, int]]:
     """What blocks of rows are called, where each begins and where it ends; rows that are stored together stay so."""
-    n_cells = CELLS if memory is None else min(CELLS, memory // _BYTES_PER_CELL)
+    n_cells = CELLS if memory is None else rows_that_fit(memory, Cost.MATRIX_CELL, most=CELLS)
     n_rows, n_columns = matrix.shape[0], matrix.shape[1] if len(matrix.shape) == 2 else 1
     step = max(1, n_cells // max(n_columns, 1))
     if matrix.rows_per_chunk:
@@ -488,10 +485,8 @@ def _truth(first: Matrix, key: Matrix | None, who: WhoIsWho | None, how: HowToRe
         raise InputError(f"{key.name}: holds scores, expected a key.")
     expected = first.shape[:1] if is_classes else first.shape
     if not is_classes and first.shape == (*key.shape, 2):
-        raise InputError(
-            f"{first.name}: two columns, one for each class, become one score only where all trials are in memory. "
-            "Allow more memory (memory=, --memory), or save the difference of the two."
-        )
+        what = f"{first.name}: two columns, one for each class, become one score only where all trials are in memory"
+        raise memory_error(what, way="save the difference of the two")
     if is_classes and key.shape != expected:
         raise KeyMismatchError(
             f"{key.name} is {_size(key)}, {first.name} {_size(first)}. A key of many classes has the number of a class "

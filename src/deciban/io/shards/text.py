@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ from deciban.io.shards.writing import write_batches
 from deciban.io.source import Source
 from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
 from deciban.io.units import of_detection_llrs
+from deciban.memory import Cost, rows_that_fit
 from deciban.steps import teller
 from deciban.trials import Origin
 from deciban.types import ScoreUnit
@@ -41,9 +43,6 @@ _LEAST_BLOCK = 1 << 20
 
 _LONGEST_FIELD = 1 << 26
 """Bytes that are looked through for the end of a quote."""
-
-_TIMES_ITS_SIZE = 8
-"""Bytes of memory for each byte of text that is parsed."""
 
 
 def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) -> str | None:
@@ -127,18 +126,22 @@ def _pour(given: Any, out: IO[bytes]) -> None:
 def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> str:
     need = _need(found, how, of_key=of_key)
     asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
-    size = min(_BLOCK, max(how.memory // _TIMES_ITS_SIZE, _LEAST_BLOCK))
-    if asked or found.needs_translation or not found.source.is_plain or found.source.size <= size:
+    if asked or found.needs_translation or not found.source.is_plain or found.source.size <= block_size(how.memory):
         contents = read_input(Recognized(found.source.path, (found,)), need=need, unit=how.unit).contents
         table = table_of(contents)
         write_batches(target, table.schema, [table], memory=how.memory)
         return contents.origin.reading
     layout = found.layout(need)
     options = layout.declared(replace(found.options, need=need or layout.holds, unit=how.unit), found.source.name)
-    tables = _tables(found, layout, options, size)
+    tables = _tables(found, layout, options, how.memory)
     first = next(tables)
-    write_batches(target, first.schema, chain([first], tables), memory=how.memory)
+    write_batches(target, first.schema, chain([first], tables), memory=3 * how.memory // 4)  # a block is there, too
     return str(layout)
+
+
+def block_size(memory: float) -> int:
+    """Return how many bytes of text are parsed at once."""
+    return rows_that_fit(memory, Cost.TEXT, fewest=_LEAST_BLOCK, most=_BLOCK)
 
 
 def _write_stream(source: Source, target: Path, memory: int) -> None:
@@ -157,17 +160,17 @@ def _need(found: Opened, how: HowToRead, *, of_key: bool) -> ContentKind | None:
     return kinds[1] if held == (kinds[1],) else kinds[0]
 
 
-def _tables(found: Opened, layout: Layout, options: Options, size: int) -> Iterator[pa.Table]:
+def _tables(found: Opened, layout: Layout, options: Options, memory: int) -> Iterator[pa.Table]:
     """The table of each block."""
     schema: pa.Schema | None = None
-    for _, contents in contents_in_blocks(found, layout, options, size):
+    for _, contents in contents_in_blocks(found, layout, options, memory):
         table = table_of(contents)
         schema = schema or table.schema
         yield table.cast(schema)
 
 
 def contents_in_blocks(
-    found: Opened, layout: Layout, options: Options, size: int | None = None
+    found: Opened, layout: Layout, options: Options, memory: float = math.inf
 ) -> Iterator[tuple[int, Contents]]:
     """What each block of lines holds.
 
@@ -177,8 +180,8 @@ def contents_in_blocks(
         Plain text.
     layout : Layout
     options : Options
-    size : int, optional
-        Bytes of a block.
+    memory : float
+        Bytes that a block may take when it is parsed.
 
     Yields
     ------
@@ -188,7 +191,7 @@ def contents_in_blocks(
     """
     source = found.source
     with Path(source.path).open("rb") as stream:
-        for first_line, block in _blocks(stream, layout, source.name, size):
+        for first_line, block in _blocks(stream, layout, source.name, memory):
             contents = _parsed(block, first_line, layout, source.name, options)
             options = replace(options, vocabulary=_settled(contents, options.vocabulary))
             if layout.format.detection_llr:
@@ -196,16 +199,18 @@ def contents_in_blocks(
             yield first_line, contents
 
 
-def faults_in_blocks(found: Opened, layout: Layout, options: Options) -> Iterator[FormatError]:
+def faults_in_blocks(found: Opened, layout: Layout, options: Options, memory: float) -> Iterator[FormatError]:
     """Find all lines of a plain text file that cannot be read; see `deciban.io.text.reader.faults`."""
     name = found.source.name
     with Path(found.source.path).open("rb") as stream:
-        for first_line, block in _blocks(stream, layout, name):
+        for first_line, block in _blocks(stream, layout, name, memory):
             for one in faults(block, layout, options.vocabulary, name):
                 yield _later(one, name, first_line)
 
 
-def lines_of_rows(found: Opened, layout: Layout, n_rows: Sequence[int], rows: Sequence[int]) -> dict[int, int]:
+def lines_of_rows(
+    found: Opened, layout: Layout, n_rows: Sequence[int], rows: Sequence[int], memory: float
+) -> dict[int, int]:
     """The lines on which some rows of a plain text file stand.
 
     Parameters
@@ -215,11 +220,13 @@ def lines_of_rows(found: Opened, layout: Layout, n_rows: Sequence[int], rows: Se
     n_rows : sequence of int
         Of every block.
     rows : sequence of int
+    memory : float
+        As of `contents_in_blocks`, from which the numbers of rows are.
     """
     lines: dict[int, int] = {}
     first = 0
     with Path(found.source.path).open("rb") as stream:
-        for n, (first_line, block) in zip(n_rows, _blocks(stream, layout, found.source.name), strict=False):
+        for n, (first_line, block) in zip(n_rows, _blocks(stream, layout, found.source.name, memory), strict=False):
             for row in (one for one in rows if first <= one < first + n):
                 line = line_of_row(block, layout, row - first, found.source.name)
                 if line is not None:
@@ -249,11 +256,11 @@ def _later(error: FormatError, name: str, n_lines: int) -> FormatError:
     return FormatError(re.sub(pattern, lambda line: f"{name}:{int(line[1]) + n_lines}", str(error), count=1))
 
 
-def _blocks(stream: IO[bytes], layout: Layout, name: str, size: int | None = None) -> Iterator[tuple[int, bytes]]:
+def _blocks(stream: IO[bytes], layout: Layout, name: str, memory: float) -> Iterator[tuple[int, bytes]]:
     """Whole lines, the header before each block; and how many lines of the file are before them, beside the header."""
     header, rest, n_lines = b"", b"", 0
-    begins = True
-    while data := stream.read(size or _BLOCK):
+    begins, size = True, block_size(memory)
+    while data := stream.read(size):
         data = (rest + data).removeprefix(b"\xef\xbb\xbf") if begins else rest + data
         cut = _end_of_rows(data, layout)
         rest, data = data[cut:], data[:cut]
@@ -310,7 +317,14 @@ def is_readable_in_batches(path: Path, need: ContentKind | None, given: Mapping[
 
 
 def contents_in_batches(
-    source: PathLike, need: ContentKind | None, *, format: str | None, columns: Any, labels: Any, unit: ScoreUnit | None
+    source: PathLike,
+    need: ContentKind | None,
+    memory: float,
+    *,
+    format: str | None,
+    columns: Any,
+    labels: Any,
+    unit: ScoreUnit | None,
 ) -> Iterator[tuple[str, Contents]]:
     """What a file holds, piece by piece.
 
@@ -320,6 +334,8 @@ def contents_in_batches(
         Files for which `is_readable_in_batches` says so.
     need : str, optional
         What they must hold.
+    memory : float
+        Bytes that a batch of a text file may take.
     format, columns, labels
         As of `deciban.io.read_scores`.
     unit : {"nats", "log10", "lr"}, optional
@@ -352,7 +368,7 @@ def contents_in_batches(
     for found in plain_text_files(files, format=format, columns=columns, labels=labels):
         layout = found.layout(need)
         asked = replace(found.options, need=need or layout.holds, name=name, unit=unit)
-        for line, contents in contents_in_blocks(found, layout, layout.declared(asked, found.source.name)):
+        for line, contents in contents_in_blocks(found, layout, layout.declared(asked, found.source.name), memory):
             yield f"{found.source.name}, lines after {line:,}", contents
 
 

@@ -24,6 +24,7 @@ from deciban.io.columns.rows import Rows, RowTable, require_alike
 from deciban.io.library_errors import only_format_errors
 from deciban.io.reader import name_of_both
 from deciban.io.source import TwoFiles
+from deciban.memory import Cost, give_back_at_once, rows_that_fit, threads_that_fit
 from deciban.trials.frames import is_text_or_bytes
 
 A = TypeVar("A")
@@ -117,14 +118,18 @@ def _saying(name: str, piece: str) -> Iterator[None]:
         raise OSError(number, words, name) from error
 
 
-def in_order(make: Callable[[A], B], given: Iterable[A], n_threads: int) -> Iterator[tuple[A, B]]:
+def in_order(make: Callable[[A], B], given: Iterable[A], n_rows: int, memory: int) -> Iterator[tuple[A, B]]:
     """What a function makes of each of these, in their order, made in threads that are not far ahead.
 
     Parameters
     ----------
     make : function
     given : iterable
-    n_threads : int
+        Of batches of rows.
+    n_rows : int
+        Of the largest batch.
+    memory : int
+        Bytes that batches at work may take.
 
     Yields
     ------
@@ -133,10 +138,12 @@ def in_order(make: Callable[[A], B], given: Iterable[A], n_threads: int) -> Iter
 
     Examples
     --------
-    >>> list(in_order(abs, [-1, 2, -3], 2))
+    >>> list(in_order(abs, [-1, 2, -3], 1, 10**6))
     [(-1, 1), (2, 2), (-3, 3)]
     """
     waiting: deque[tuple[A, Future[B]]] = deque()
+    n_threads = threads_that_fit(memory, Cost.WRITTEN * n_rows)
+    give_back_at_once(memory)
     pool = ThreadPoolExecutor(n_threads)
     try:
         for one in given:
@@ -150,31 +157,11 @@ def in_order(make: Callable[[A], B], given: Iterable[A], n_threads: int) -> Iter
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def threads_for(largest: int, memory: int) -> int:
-    """How many pieces of so many rows may be at work at once.
-
-    Examples
-    --------
-    >>> threads_for(10**9, 10**9)
-    1
-    """
-    fitting = memory // max(3 * _BYTES_AT_WORK * largest, 1)
-    return int(max(1, min(len(os.sched_getaffinity(0)), fitting)))
-
-
-_BYTES_AT_WORK = 150
-"""What a row takes while it is at work, about: names, scores, copies of both."""
-
-
 ROWS = 1 << 20
 """Most rows of a row group that is written."""
 
 
 _FEWEST_ROWS = 1 << 12
-
-
-_BYTES_PER_ROW, _BYTES_PER_NUMBER = 250, 64
-"""Bytes of memory that a row takes when rows are joined by name, and that each number of a row takes."""
 
 
 def write_batches(path: Path, schema: pa.Schema, batches: Iterable[Any], *, memory: int | None = None) -> None:
@@ -215,7 +202,7 @@ def rows_of_group(schema: pa.Schema, memory: int | None) -> int:
     if memory is None:
         return ROWS
     n_numbers: int = sum(pa.types.is_floating(field.type) or pa.types.is_integer(field.type) for field in schema)
-    return min(max(memory // max(_BYTES_PER_ROW, _BYTES_PER_NUMBER * n_numbers), _FEWEST_ROWS), ROWS)
+    return rows_that_fit(memory, max(Cost.JOINED, Cost.NUMBER * n_numbers), fewest=_FEWEST_ROWS, most=ROWS)
 
 
 def _text_of(schema: pa.Schema) -> list[str]:

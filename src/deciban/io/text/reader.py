@@ -111,6 +111,8 @@ _BLOCK = 1 << 24
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 
+_QUOTE, _END = b'"\n'
+
 
 def parse_table(data: bytes, layout: Layout, origin: Origin, system: str, options: Options) -> Contents:
     """Read a text table.
@@ -127,7 +129,7 @@ def parse_table(data: bytes, layout: Layout, origin: Origin, system: str, option
         columns = _columns(body, layout)
         if not len(columns[0]):
             raise FormatError(f"{name}: holds no trial, only a header or comments.")
-        if (layout.quotes_fields and b'"' in body) or _may_overflow(columns, layout, body):
+        if _has_odd_quotes(body, layout) or _may_overflow(columns, layout, body):
             # Arrow is generous with quotes, and takes 1e999 for inf: such lines are looked at one by one.
             fault = next(faults(data, layout, options.vocabulary, name), None)
             if fault:
@@ -148,9 +150,11 @@ def _with_whole_fields(data: bytes, layout: Layout) -> bytes:
     """
     if not layout.quotes_fields or b'"' not in data:
         return data
-    parts, n_taken = data.split(b'"'), 0
-    if len(parts) % 2 == 0 or not any(b"\n" in part for part in parts[1::2]):
+    values = np.frombuffer(data, np.uint8)
+    quotes, ends = np.flatnonzero(values == _QUOTE), np.flatnonzero(values == _END)
+    if len(quotes) % 2 or not np.any(np.searchsorted(quotes, ends) % 2):
         return data
+    parts, n_taken = data.split(b'"'), 0
     for place, part in enumerate(parts):
         if place % 2:
             n_taken += part.count(b"\n")
@@ -159,6 +163,21 @@ def _with_whole_fields(data: bytes, layout: Layout) -> bytes:
             parts[place] = part.replace(b"\n", b"\n" * (n_taken + 1), 1)
             n_taken = 0
     return b'"'.join(parts)
+
+
+def _has_odd_quotes(data: bytes, layout: Layout) -> bool:
+    """Return True if some quotes do more than enclose a whole field, which is not empty and has no quote in it."""
+    if not layout.quotes_fields:
+        return False
+    values = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(values == _QUOTE)
+    begins, ends = quotes[::2], quotes[1::2]
+    if len(begins) != len(ends) or np.any(ends - begins < 2):
+        return True
+    is_border = np.zeros(256, bool)
+    is_border[[ord(layout.delimiter), *b"\r\n"]] = True
+    before, after = values[begins[begins > 0] - 1], values[ends[ends < len(values) - 1] + 1]
+    return not (is_border[before].all() and is_border[after].all())
 
 
 def line_of_row(data: bytes, layout: Layout, row: int, name: str) -> int | None:

@@ -1,0 +1,258 @@
+"""The memory budget: how `--memory` becomes rows, threads and refusals.
+
+Everybody else asks here for a number of rows. Bytes that one row takes are listed in `Cost`, by task.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import re
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from deciban.errors import InputError
+
+LIBRARIES: Final = 60 * 10**6
+"""Bytes that Python and its libraries take."""
+
+LEAST: Final = 100 * 10**6
+"""Smallest `--memory` that is accepted."""
+
+LEAST_FOR_MERGING: Final = 150 * 10**6
+"""Smallest `--memory` for writing summary files, which are merged."""
+
+LEAST_FOR_JOINING: Final = 150 * 10**6
+"""Bytes that DuckDB needs for joining tables: its own, those of sorting, and rows on their way to it."""
+
+TIMES_ITS_SIZE: Final = {"text": 10, "packed": 40, "binary": 14}
+"""Memory of reading a file and sorting its scores, as a multiple of its size.
+
+A CSV table with names took 7.4 times its size, and its compressed copy is five times smaller. A matrix of NumPy took
+3.6 times its size; files of MATLAB and HDF5 with names take more, and 14 was not measured again.
+"""
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+_MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
+
+_TIGHT = 512 * 10**6
+"""Budgets below this return freed memory at once, which costs some time."""
+
+_MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of mallopt
+_LARGE = 1 / 512
+"""Part of the memory from which on a block is large."""
+
+
+class Cost:
+    """Bytes of memory that a row, cell or number takes in each task, with all copies that are made of it.
+
+    Constants with a number in brackets come from that measurement; the others are older, and peaks of
+    `benchmarks/memory.py` stay within `--memory` with them.
+
+    1. `benchmarks/memory.py --costs`: peaks of anonymous memory of commands on 10^6 and on 2,000 rows with
+       ``--memory=2GB``, their difference divided by the rows.
+    2. Growth of anonymous memory, looked at every half millisecond, while one function works on 10^5 to 10^6 rows.
+    3. Peaks of `eval --units` with 400, 20,000 and 100,000 units, their differences divided by the units.
+    """
+
+    PARQUET_ROW: Final = 52  # a row of a Parquet file that is read as a whole [1: 261, estimated as 274]
+    PARQUET_COLUMN: Final = 6  # times the bytes of its columns
+    CLASS_NUMBER: Final = 80  # each of three or more numbers of a row, with multiclass intervals [1: 77]
+    LABEL: Final = 4  # of a row that is read and put in order
+    WEIGHT: Final = 44  # [2: 43 more than without]
+    COPIES_OF_ONE: Final = 5  # times the bytes of its score, which is sorted [2: 4.3 for float32]
+    COPIES_OF_SEVERAL: Final = 8  # times those of several scores, side by side [2: 3.5 to 5.7 for five classes]
+    HELD: Final = 80  # a trial that is sorted and evaluated in memory [2: 17, and 51 with units]
+    HELD_WEIGHTED: Final = 160  # [2: 60 without units]
+    GROUPED: Final = 400  # a distinct score, when errors are added up along the sorted scores [2: 246]
+    KEPT: Final = 40  # a score of the rarer class, when float32 scores are counted by value
+    READ: Final = 24  # a row that is read meanwhile [2: 21]
+    REPLICATED: Final = 256  # a trial, while bootstrap replicates are counted
+    REPLICATE_CELL: Final = 64  # a bin of scores in one replicate
+    CLASS_REPLICATE: Final = 32  # a multiclass metric in one stratum and one replicate
+    UNIT: Final = 3000  # a unit (cluster) of two classes, with its name and its sums [3]
+    UNIT_IN_TABLE: Final = 14_900  # a unit, as long as `UNIT_TABLE` holds them all [3]
+    UNIT_TABLE: Final = 300 * 10**6  # from here on tables of units and bins are sparse [3]
+    INFLUENCE: Final = 32  # the influence of a trial on one metric, with what it is computed from
+    JOINED: Final = 250  # a row that is matched by its names [1: 313, less what else takes memory]
+    JOINED_NAME: Final = 60  # a row, in the hash table of a join
+    NUMBER: Final = 64  # each number of a row that is read again
+    WRITTEN: Final = 780  # a row that is read, changed and written: two batches for one thread [1: 390 for each]
+    MATRIX_CELL: Final = 96  # [1: 18 for a whole evaluation of 4 * 10^6 cells]
+    SAMPLED: Final = 128  # a number of a sample that training draws, with samples that wait to be added
+    LLR: Final = 64  # a log-likelihood ratio that is kept until the bound is known
+    TEXT: Final = 12  # a byte of a text file that is parsed [1: 7.4, and the table that is made of it]
+    THREAD: Final = 12 * 10**6  # buffers of a further thread
+    DATABASE_THREAD: Final = 50 * 10**6
+
+
+def allowed_memory(memory: str | int | None) -> int:
+    """Return the bytes that the process may take, Python and its libraries included.
+
+    Parameters
+    ----------
+    memory : str, int or None
+        What the user wrote. None is half of the free memory.
+
+    Raises
+    ------
+    InputError
+        If it is no size, or below 100 MB.
+
+    Examples
+    --------
+    >>> allowed_memory("2GB"), allowed_memory("1.5 GiB")
+    (2000000000, 1610612736)
+    """
+    if memory is None:
+        return max(free_memory() // 2, LEAST)
+    found = None
+    if isinstance(memory, int) and not isinstance(memory, bool):
+        found = memory
+    elif isinstance(memory, str) and (match := _MEMORY.fullmatch(memory)) is not None:
+        found = round(float(match[1]) * _UNITS[(match[2] or "").lower()])
+    if found is None:
+        raise InputError(f"memory: got {memory!r}. Write a size, such as 2GB, 500MB or a number of bytes.")
+    require_least(memory, found, LEAST, "reading in batches")
+    return found
+
+
+def require_least(memory: str | int | None, allowed: int, least: int, task: str) -> None:
+    """Raise `InputError` if less memory is allowed than a task needs for any data."""
+    if allowed < least:
+        raise InputError(
+            f"memory: got {memory!r}, and {task} needs {least // 10**6} MB, of which Python and its libraries take "
+            f"{LIBRARIES // 10**6} MB. Allow more memory (memory=, --memory)."
+        )
+
+
+def memory_for_trials(memory: str | int | None) -> int:
+    """Return the allowed bytes without those of Python and its libraries.
+
+    Examples
+    --------
+    >>> memory_for_trials("2GB")
+    1940000000
+    """
+    return allowed_memory(memory) - LIBRARIES
+
+
+def rows_that_fit(
+    memory: float, bytes_per_row: float, *, at_once: int = 1, fewest: int = 1, most: int = sys.maxsize
+) -> int:
+    """Return how many rows fit in memory.
+
+    Parameters
+    ----------
+    memory : float
+        Bytes.
+    bytes_per_row : float
+        Mostly one of `Cost`.
+    at_once : int
+        So many threads or parts share the memory.
+    fewest, most : int
+        Limits of the result.
+
+    Examples
+    --------
+    >>> rows_that_fit(10**9, Cost.HELD, at_once=2), rows_that_fit(10**6, Cost.HELD, fewest=65536)
+    (6250000, 65536)
+    """
+    return int(min(max(memory / max(at_once * bytes_per_row, 1), fewest), most))
+
+
+def bytes_of_row(n_numbers: int, size: int, *, weighted: bool = False) -> int:
+    """Return the bytes that a row takes while its scores, each of so many bytes, are read, put in order and added up.
+
+    Examples
+    --------
+    >>> bytes_of_row(1, 4), bytes_of_row(5, 4)
+    (24, 164)
+    """
+    copies = Cost.COPIES_OF_ONE if n_numbers == 1 else Cost.COPIES_OF_SEVERAL
+    return Cost.LABEL + copies * n_numbers * size + (Cost.WEIGHT if weighted else 0)
+
+
+def threads_that_fit(memory: float, bytes_per_thread: float) -> int:
+    """Return how many threads fit in memory: at least one, at most one for each processor.
+
+    Examples
+    --------
+    >>> threads_that_fit(10**9, 10**9)
+    1
+    """
+    return rows_that_fit(memory, bytes_per_thread, most=len(os.sched_getaffinity(0)))
+
+
+def memory_error(what: str, *, needed: float | None = None, given: float | None = None, way: str = "") -> InputError:
+    """Return the error that refuses a task for lack of memory.
+
+    Parameters
+    ----------
+    what : str
+        The argument, and why it needs memory.
+    needed, given : float, optional
+        Bytes for trials that the task needs and that it may take. The message adds those of Python and its libraries.
+    way : str
+        What else the user can do.
+
+    Examples
+    --------
+    >>> print(memory_error("key: b.txt is read as a whole", needed=4.4e8, given=1.4e8, way="leave it out"))
+    key: b.txt is read as a whole, which takes 500 MB where 200 MB are allowed. Allow more memory (memory=, --memory), \
+or leave it out.
+    """
+    takes = "" if needed is None else f", which takes {math.ceil((needed + LIBRARIES) / 1e6):,} MB"
+    takes += "" if given is None else f" where {math.floor((given + LIBRARIES) / 1e6):,} MB are allowed"
+    return InputError(f"{what}{takes}. Allow more memory (memory=, --memory){way and f', or {way}'}.")
+
+
+def require_room_for_units(n_units: int, memory: float) -> None:
+    """Raise `InputError` if sums for each of so many units (clusters) exceed the memory.
+
+    Examples
+    --------
+    >>> require_room_for_units(1000, 10**8)
+    """
+    needed = max(min(n_units * Cost.UNIT_IN_TABLE, Cost.UNIT_TABLE), n_units * Cost.UNIT)
+    if needed > memory:
+        what = f"units: there are {n_units:,}, and errors are added up for each"
+        way = "name larger units (--units), or leave intervals out (--no-intervals)"
+        raise memory_error(what, needed=needed, given=memory, way=way)
+
+
+def give_back_at_once(memory: int) -> None:
+    """Make the allocators return large freed blocks to the system at once, if little memory is allowed.
+
+    Allocators keep freed blocks for later: twice as much as is in use, with several threads.
+    """
+    if memory >= _TIGHT:
+        return
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, int(memory * _LARGE))
+    if (arrow := sys.modules.get("pyarrow")) is not None:
+        arrow.set_memory_pool(arrow.system_memory_pool())
+
+
+def give_back() -> None:
+    """Return freed memory to the system now, between two steps that take much."""
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
+    if (arrow := sys.modules.get("pyarrow")) is not None:
+        arrow.default_memory_pool().release_unused()
+
+
+def free_memory() -> int:
+    """Return the free bytes of this machine, or of the group of processes that limits this one."""
+    found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    known = Path("/proc/meminfo")
+    if known.exists():
+        match = re.search(r"MemAvailable:\s*(\d+) kB", known.read_text())
+        found += [int(match[1]) * 1024] if match else []
+    limit, used = (Path("/sys/fs/cgroup") / name for name in ("memory.max", "memory.current"))
+    if limit.exists() and used.exists() and limit.read_text().strip().isdigit():
+        found.append(int(limit.read_text()) - int(used.read_text()))
+    return max(min(found), 0)
