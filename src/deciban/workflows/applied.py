@@ -40,7 +40,8 @@ from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.matching import JoinReport, match, picked
 from deciban.trials.lists import ROW
 from deciban.types import AnyArray, IntArray
-from deciban.workflows.kinds import AnyKind, AnyScores, kind_called, named_apart
+from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
+from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.kinds.score_units import Looks, application_messages, units_of
 from deciban.workflows.kinds.two_class import as_table
 from deciban.workflows.model_files import order_of_training, ways_message

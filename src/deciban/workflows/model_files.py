@@ -315,7 +315,7 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
     >>> order_of_training(["b", "a"], ["a", "b"], 2)[0]
     [1, 0]
     >>> print(*order_of_training(["x", "y"], ["a", "b"], 2)[1])
-    note  systems in the order given: x for a, y for b
+    warn  systems in the order given: x for a, y for b
     """
     names = list(given)
     if len(given) > n_systems and trained and set(trained) <= set(given) and len(set(given)) == len(given):
@@ -341,7 +341,7 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
         )
     pairs = ", ".join(f"{name} for {old}" for name, old in zip(given, trained, strict=False) if name != old)
     words = pairs if trained else "the model does not know their names"
-    return list(range(n_systems)), [Message("note", "", f"systems in the order given: {words}")]
+    return list(range(n_systems)), [Message(WARNING, "", f"systems in the order given: {words}")]
 
 
 def ways_message(n: int, subset: Sequence[int], systems: Sequence[str]) -> Message:

@@ -16,7 +16,7 @@ from typing import Self
 
 import numpy as np
 
-from deciban.core.resampling.clusters import Groups, Spread, StratumWeights, UnitDesign, entries_of
+from deciban.core.resampling.clusters import Groups, Spread, StratumWeights, UnitDesign, entries_of, row_sums
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
@@ -189,8 +189,7 @@ class ByUnit(CostSums):
         trial, own, place = block.entries(part.trials, self.design)
         weighted = costs if block.weights is None else costs * block.counts[part.trials]
         values = weighted if trial is None else weighted[:, trial]
-        found = np.array([np.bincount(place, row, minlength=len(own)) for row in values])
-        self.by_pair[part.figures[:, None], own] += found
+        self.by_pair[part.figures[:, None], own] += row_sums(place, values, len(own))
 
     def _influences(self, rows: slice, some: IntArray | slice = slice(None)) -> FloatArray:
         """Influences of units through strata, (n_figures, n_some), for all pairs or for some."""

@@ -565,6 +565,19 @@ class StratumWeights:
         return replace(self, by_unit=by_unit, are_whole=self.are_whole and other.are_whole, **added)
 
 
+def row_sums(place: IntArray, values: FloatArray, n_places: int) -> FloatArray:
+    """Return sums of the values at each place, row by row: (n_rows, n_places), of (n_rows, n).
+
+    Examples
+    --------
+    >>> row_sums(np.array([1, 1, 0]), np.array([[1.0, 2.0, 4.0], [0.5, 0.5, 0.0]]), 3).tolist()
+    [[4.0, 3.0, 0.0], [0.0, 1.0, 0.0]]
+    """
+    at = place + n_places * np.arange(len(values))[:, None]
+    found = np.bincount(at.ravel(), np.ravel(values), minlength=n_places * len(values))
+    return found.astype(np.float64, copy=False).reshape(len(values), n_places)
+
+
 def entries_of(units: TrialUnits) -> tuple[IntArray | None, IntArray]:
     """Positions of trials and units, an entry for each unit of a trial; no positions where each trial has one."""
     one = units.codes[0]
@@ -664,7 +677,7 @@ class UnitDesign:
 
     def by_unit(self, values: FloatArray) -> FloatArray:
         """Return sums over the pairs of each unit, (n_metrics, n_units), of (n_metrics, n_pairs)."""
-        return np.array([np.bincount(self.unit_of_pairs, row, minlength=self.n_listed) for row in values])
+        return row_sums(self.unit_of_pairs, values, self.n_listed)
 
     def powers(self, values: FloatArray, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return sums of powers over units of the influences on some metrics.
@@ -686,15 +699,11 @@ class UnitDesign:
         _, place, group, unit = self._grouped(groups)
         if self.are_single:
             squares = np.square(values)
-            by_group = np.array([np.bincount(group[place], row, minlength=n_groups) for row in squares])
+            by_group = row_sums(group[place], squares, n_groups)
             return by_group.sum(axis=1), np.einsum("mp,mp->m", squares, squares), by_group
-        total, fourth, by_group = np.zeros(len(values)), np.zeros(len(values)), np.zeros((len(values), n_groups))
-        for k, row in enumerate(values):
-            sums = np.bincount(place, row, minlength=len(group))
-            by_group[k] = np.bincount(group, sums * sums, minlength=n_groups)
-            squares = np.square(np.bincount(unit, sums))
-            total[k], fourth[k] = squares.sum(), squares @ squares
-        return total, fourth, by_group
+        sums = row_sums(place, values, len(group))
+        squares = np.square(row_sums(unit, sums, self.n_listed))
+        return squares.sum(axis=1), np.einsum("mu,mu->m", squares, squares), row_sums(group, sums * sums, n_groups)
 
     def pairs_of(self, groups: Groups) -> IntArray:
         """Return the positions of pairs of which the class is in a group."""

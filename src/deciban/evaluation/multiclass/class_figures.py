@@ -505,7 +505,7 @@ class Gathered:
         held_out : CostSums, optional
             By decisions that were made without the unit.
         """
-        first = 0
+        first, last = 0, figures[0].name if figures else ""
         for _, run in groupby(figures, key=lambda one: one.groups.weights.tobytes()):
             some = list(run)
             rows = slice(begin + first // each, begin + -(-(first + len(some)) // each))
@@ -513,6 +513,11 @@ class Gathered:
             influences = (held_out or sums).influences(rows) if keep or held_out is not None else None
             for at, one in enumerate(some, first):
                 row = at // each - first // each
+                if at % each:  # the last metric by another name
+                    if last in self.estimates:
+                        self.estimates[one.name] = self.estimates[last]
+                    continue
+                last = one.name
                 self._largest[one.name] = float(most[row])
                 self.add_known(one, spread[row], None if influences is None else influences[row], keep=keep)
             first += len(some)

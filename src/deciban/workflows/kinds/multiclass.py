@@ -33,7 +33,7 @@ from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource
 from deciban.trials.units import units_of_trials
 from deciban.types import AnyArray, BoolArray, IntArray, Progress
-from deciban.workflows.kinds import CountedUnits, Kind, Scored, Units, of_trials
+from deciban.workflows.kinds.base import CountedUnits, Kind, Scored, Units, of_trials
 from deciban.workflows.kinds.score_units import (
     POSTERIOR_PRIOR,
     in_nats,

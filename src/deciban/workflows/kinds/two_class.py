@@ -35,7 +35,7 @@ from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource
 from deciban.trials.units import notes_on_speakers, speakers_of, units_of_trials
 from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, Progress, ScoreUnit
-from deciban.workflows.kinds import CountedUnits, Kind, Scored, of_trials
+from deciban.workflows.kinds.base import CountedUnits, Kind, Scored, of_trials
 from deciban.workflows.kinds.score_units import messages_on_declared_ratios
 from deciban.workflows.options import Figures, Options, Reading
 
