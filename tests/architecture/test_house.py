@@ -40,7 +40,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 58_970, "modules": 360}
+MOST = {"code lines": 58_940, "modules": 357}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 

@@ -16,7 +16,7 @@ from deciban.calibration import (
 from deciban.fusion import LinearFusion, MulticlassFusion
 from deciban.report import models as model_pictures
 from deciban.report.files import ReportRequest, write_report
-from deciban.report.models import parameter_pictures, worth_pictures
+from deciban.report.page import parameter_pictures, worth_pictures
 from deciban.report.tables import MINUS
 from deciban.workflows.options import Options
 from deciban.workflows.train import train_files

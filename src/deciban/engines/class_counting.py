@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -73,6 +73,7 @@ class ClassSurvey(Work):
     """
 
     words = "counting"
+    sums_in = ("found",)
 
     def __init__(self, given: SystemScores, figures: ClassFigures, who: WhoIsIn | None = None) -> None:
         self.given, self.figures, self.who = given, figures, who
@@ -102,12 +103,6 @@ class ClassSurvey(Work):
             subset_counts_of(trials, self.figures.p_target[0]) if self.has_subsets else None,
             None if self.who is None else UnitSums.of(block, self.who),
         )
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        found.found = both(self.found, other.found)
-        return found
 
 
 def survey_classes(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -247,6 +247,7 @@ class ProblemScores(Work):
     """
 
     words = "sorting detectors and pairs"
+    sums_in = ("parts",)
 
     def __init__(self, given: SystemScores, asked: Asked, problems: Sequence[Problem], put: Put | None) -> None:
         self.given, self.asked, self.problems, self.put = given, asked, problems, put
@@ -271,12 +272,6 @@ class ProblemScores(Work):
             self.parts.append((at, c, scores, weights))
         else:
             self.put(at, c, scores, weights)
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        both = self.empty()
-        both.parts = [*self.parts, *other.parts]
-        return both
 
 
 def solved(

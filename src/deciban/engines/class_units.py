@@ -180,6 +180,7 @@ class ClassReplicateTally(Work):
     """
 
     words = "counting replicates"
+    sums_in = ("sums",)
 
     def __init__(self, asked: _AskedClassReplicates) -> None:
         self.asked = asked
@@ -220,12 +221,6 @@ class ClassReplicateTally(Work):
     def has_sums(self) -> bool:
         """See `Work.has_sums`."""
         return bool(self.sums.any())
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        found.sums = self.sums + other.sums
-        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

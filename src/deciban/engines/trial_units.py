@@ -28,7 +28,7 @@ from deciban.engines.units import UnitsInPieces, trials_of
 from deciban.evaluation.unit_trials import N_GROUPS, TrialsInCells
 from deciban.messages import Message
 from deciban.metrics import SortedScores
-from deciban.trials.passes import Engine, Work
+from deciban.trials.passes import Engine, Work, added
 from deciban.trials.sources import Piece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, TargetPairs, counting
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
@@ -103,6 +103,7 @@ class SingleTally(Work):
     """
 
     words = "counting by unit"
+    sums_in = ("own", "squares", "fourths", "totals")
 
     def __init__(self, system: int, cells: Cells, keys: Keys | None, classes: Sequence[tuple[float, int]]) -> None:
         self.system, self.cells, self.keys, self.classes = system, cells, keys, classes
@@ -136,21 +137,9 @@ class SingleTally(Work):
                 mass = None if weights is None else jackknife_weights(weights, total, n)
                 sums.append(sums_of_singles(place, weights, mass, shape))
             with self.lock:
-                mine = self.totals
-                self.totals = (totals[0], totals[1]) if mine is None else (mine[0] + totals[0], mine[1] + totals[1])
+                self.totals = added(self.totals, (totals[0], totals[1]))
                 for tables, *more in zip((self.own, self.squares, self.fourths), *sums, strict=True):
                     tables[:] = [a + b for a, b in zip(tables, more, strict=True)]
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        for name in ("own", "squares", "fourths"):
-            setattr(found, name, [a + b for a, b in zip(getattr(self, name), getattr(other, name), strict=True)])
-        totals = [one.totals for one in (self, other) if one.totals is not None]
-        found.totals = totals[0] if len(totals) == 1 else None
-        if len(totals) == 2:
-            found.totals = (totals[0][0] + totals[1][0], totals[0][1] + totals[1][1])
-        return found
 
     def counts(self) -> tuple[SingleCounts, SingleCounts]:
         """What was counted of targets and of non-targets."""

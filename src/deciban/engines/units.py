@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
 from deciban.memory import Cost, require_room_for_units, rows_that_fit
 from deciban.metrics import SortedScores
-from deciban.trials.passes import Engine, Work
+from deciban.trials.passes import Engine, Work, added
 from deciban.trials.sources import Piece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
@@ -68,6 +67,7 @@ class UnitTally(Work):
     """
 
     words = "counting by unit"
+    sums_in = ("counts", "totals")
 
     def __init__(self, system: int, cells: Cells, keys: Keys, by_name: SpeakersByName | None = None) -> None:
         self.system, self.cells, self.keys, self.by_name = system, cells, keys, by_name
@@ -84,19 +84,8 @@ class UnitTally(Work):
                 totals.append(CellTotals.of(scores, self.cells.of(scores), self.cells.n_cells, weights))
                 found.append(UnitCounts.of(scores, units, self.cells, self.group, weights, in_cells=totals[-1].counts))
             with self.lock:
-                self.counts = _sum(self.counts, (found[0], found[1]))
-                self.totals = _sum(self.totals, (totals[0], totals[1]))
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        found.counts = self.counts if other.counts is None else _sum(self.counts, other.counts)
-        found.totals = self.totals if other.totals is None else _sum(self.totals, other.totals)
-        return found
-
-
-def _sum(one: Any, other: Any) -> Any:
-    return other if one is None else (one[0] + other[0], one[1] + other[1])
+                self.counts = added(self.counts, (found[0], found[1]))
+                self.totals = added(self.totals, (totals[0], totals[1]))
 
 
 class ReplicateTally(Work):
@@ -118,6 +107,7 @@ class ReplicateTally(Work):
     """
 
     words = "counting replicates"
+    sums_in = ("sums",)
 
     def __init__(
         self,
@@ -159,12 +149,6 @@ class ReplicateTally(Work):
     def has_sums(self) -> bool:
         """See `Work.has_sums`."""
         return any(one.any() for one in self.sums)
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        found.sums = [a + b for a, b in zip(self.sums, other.sums, strict=True)]
-        return found
 
 
 def _only_used(units: tuple[TrialUnits, TrialUnits]) -> tuple[TrialUnits, TrialUnits]:
@@ -260,6 +244,7 @@ class StratumTally(Work):
     """
 
     words = "counting by unit and condition"
+    sums_in = ("by_unit", "spread")
 
     def __init__(self, system: int, cells: Cells, who: UnitsOfPieces, n_strata: int) -> None:
         self.system, self.cells, self.who, self.n_strata = system, cells, who, n_strata
@@ -283,13 +268,6 @@ class StratumTally(Work):
                 with self.lock:
                     self.by_unit[k] += by_unit
                     self.spread[k] += spread
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        found.by_unit = [a + b for a, b in zip(self.by_unit, other.by_unit, strict=True)]
-        found.spread = [a + b for a, b in zip(self.spread, other.spread, strict=True)]
-        return found
 
 
 @dataclass(frozen=True, eq=False)

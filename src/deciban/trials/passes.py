@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
 
 from deciban.core.ranks.hull import Pav
 from deciban.errors import naming_trials
@@ -27,6 +29,8 @@ class Work(ABC):
         What a row takes while it is read, sorted and summed up.
     n_bytes : int
         What a sum takes, about, where that is much: every task of a cluster has its own.
+    sums_in : tuple of str
+        Attributes that `added` adds up.
     lock : Lock
         For what threads share.
     of_thread : local
@@ -37,6 +41,7 @@ class Work(ABC):
     rows_per_batch: int = 1_000_000
     bytes_per_row: int = 40
     n_bytes: int = 0
+    sums_in: ClassVar[tuple[str, ...]] = ()
     lock: threading.Lock
     of_thread: threading.local
     _arguments: tuple[tuple[Any, ...], dict[str, Any]]
@@ -73,9 +78,21 @@ class Work(ABC):
     def take(self, pieces: Sequence[Piece]) -> None:
         """Read some pieces and sum them up; from any thread, several at once."""
 
-    @abstractmethod
     def __add__(self, other: Self) -> Self:
         """Both together."""
+        found = self.empty()
+        for name in self.sums_in:
+            setattr(found, name, added(getattr(self, name), getattr(other, name)))
+        return found
+
+
+def added(one: Any, other: Any) -> Any:
+    """Add two sums, of which None is nothing; pairs and lists of arrays entry by entry."""
+    if one is None or other is None:
+        return other if one is None else one
+    if isinstance(one, tuple) or (isinstance(one, list) and one and isinstance(one[0], np.ndarray)):
+        return type(one)(added(a, b) for a, b in zip(one, other, strict=True))
+    return one + other
 
 
 class Engine(ABC):
