@@ -49,13 +49,13 @@ def _table(result: Any, style: str, **how: Any) -> str:
 
 
 def _arrow(result: Any, by: str) -> Any:
-    from deciban.tables.text import arrow_of
+    from deciban.tables.frames import arrow_of
 
     return arrow_of(result, by)
 
 
 def _frame(result: Any, by: str) -> Any:
-    from deciban.tables.text import frame_of
+    from deciban.tables.frames import frame_of
 
     return frame_of(result, by)
 

@@ -40,7 +40,7 @@ PUBLIC_MODULES = [
     "deciban.sklearn",
 ]
 
-MOST = {"code lines": 58_940, "modules": 357}
+MOST = {"code lines": 58_940, "modules": 358}
 """Ceilings of the source as a whole; whoever removes more than a few lines lowers them."""
 
 

@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from deciban import plots
 from deciban._version import __version__
+from deciban.analysis import FusionAnalysis
+from deciban.analysis.fusion import Loss, SystemWorth, worth_of_systems
+from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation import Results
 from deciban.evaluation.information_at import sentence
 from deciban.evaluation.one_system import shared_notes
+from deciban.evaluation.uncertainty import WithInterval, bounds_in_words
 from deciban.evaluation.worst_trials import headings_of, rows_of
+from deciban.fusion.quality import sums_of_measures
+from deciban.models import Model
+from deciban.models.multiclass import ClassModel, parameter_intervals
 from deciban.models.score_model import ScoreModel
+from deciban.models.two_class import Fusion
 from deciban.report import tables
 from deciban.report.answers import in_words
 from deciban.report.conditions import condition_data, room_for
@@ -24,6 +32,7 @@ from deciban.report.content import Differences, Page
 from deciban.report.live import ROOM, as_script_data, live_data
 from deciban.report.scripts import Live, picture, policy, scripts_of_tables
 from deciban.report.tables import (
+    MISSING,
     TEXTS,
     TWO_CLASS,
     about_intervals,
@@ -33,25 +42,15 @@ from deciban.report.tables import (
     compare,
     count,
     definition_of,
+    figures_of,
     matched,
     number,
     percent,
+    points_of,
     scarce_errors,
     sure,
     typeset,
 )
-
-if TYPE_CHECKING:
-    from deciban.models import Model
-from deciban.analysis import FusionAnalysis
-from deciban.analysis.fusion import Loss, SystemWorth, worth_of_systems
-from deciban.core.resampling.intervals import LEVEL
-from deciban.evaluation.uncertainty import WithInterval, bounds_in_words
-from deciban.fusion.quality import sums_of_measures
-from deciban.models import Model
-from deciban.models.multiclass import ClassModel, parameter_intervals
-from deciban.models.two_class import Fusion
-from deciban.report.tables import MISSING, figures_of, points_of
 
 MOST = 2_990_000
 """Bytes of a page: the numbers of conditions, and the pictures of single systems, have the room that is left."""

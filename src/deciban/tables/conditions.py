@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,26 +14,16 @@ from deciban.evaluation.conditions import ByConditions, Condition, Equalized, Sy
 from deciban.evaluation.preset_table import PRIMARY, Preset
 from deciban.evaluation.primary import Primary
 from deciban.evaluation.uncertainty import with_interval
-from deciban.messages import amount
-from deciban.tables.results import captioned, class_columns, number, percent, say, table, two_class_columns
+from deciban.evaluation.worst_trials import headings_of, rows_of
+from deciban.messages import NEGATED, amount
+from deciban.tables.results import captioned, class_columns, console, number, percent, say, table, two_class_columns
 from deciban.tables.writers import Table
 
 if TYPE_CHECKING:
-    from deciban.evaluation.uncertainty import Uncertainty
-import math
-from typing import TYPE_CHECKING
-
-from deciban.evaluation.worst_trials import headings_of, rows_of
-from deciban.messages import NEGATED
-from deciban.tables.results import console
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
     from deciban.core.ranks.thresholds import ErrorsAt
     from deciban.evaluation import Evaluation, Results
     from deciban.evaluation.decided import DecisionEvaluation
-
+    from deciban.evaluation.uncertainty import Uncertainty
 
 _MOST_COUNTS = 3
 """Classes that have a column for how many trials of them a condition has; of more, all trials together have one."""
