@@ -222,7 +222,7 @@ def run_job(job: str, folder: Path, memory: int) -> None:
 
 def imported() -> None:
     """Import what a process needs, which is none of the job."""
-    import deciban.engines.by_value
+    import deciban.engines.counting
     import deciban.evaluation.two_class
     import deciban.io.shards.opening  # noqa: F401
     from deciban.core.ranks.loops import compiled

@@ -452,3 +452,11 @@ def _created(aside: Path, target: Path) -> int:
     if mode is not None:
         os.fchmod(handle, mode)
     return handle
+
+
+def is_file(name: PathLike) -> bool:
+    """Whether there is something of this name that can be read; a folder cannot."""
+    try:
+        return Path(name).exists() and not Path(name).is_dir()
+    except (OSError, ValueError):  # too long for a name, or not to be looked at
+        return False

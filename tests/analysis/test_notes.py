@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from deciban.analysis import analyse_fusion
-from deciban.analysis.data import LabelledData
 from deciban.analysis.fusion import _spread
 from deciban.fusion import LinearFusion, QualityFusion, SubsetFusion
+from deciban.models.labelled import Labelled
 
 
 def near_copies(n=2000, seed=1):
@@ -117,11 +117,9 @@ def test_the_spread_of_the_llr_is_that_of_a_mixture_of_weighted_classes():
     rng, p = np.random.default_rng(2), 0.1
     is_target, weight = np.arange(300) % 3 == 0, rng.integers(1, 4, 300)
     llr = rng.normal(size=300) + np.where(is_target, 4.0, -1.0)
-    data = LabelledData(llr[:, None], is_target=is_target, weight=weight)
     share = np.where(is_target, p / weight[is_target].sum(), (1 - p) / weight[~is_target].sum()) * weight
     expected = np.sqrt(share @ (llr - share @ llr) ** 2)
-    assert _spread(p, data, llr) == pytest.approx(expected, rel=1e-12)
+    assert _spread(p, Labelled(llr, is_target, weight)) == pytest.approx(expected, rel=1e-12)
     llr[0] = np.inf  # certain trials do not count
-    data = LabelledData(llr[:, None], is_target=is_target, weight=weight)
-    some = data.take(np.arange(1, 300))
-    assert _spread(p, data, llr) == pytest.approx(_spread(p, some, llr[1:]), rel=1e-12)
+    some = Labelled(llr[1:], is_target[1:], weight[1:])
+    assert _spread(p, Labelled(llr, is_target, weight)) == pytest.approx(_spread(p, some), rel=1e-12)

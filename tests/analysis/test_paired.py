@@ -56,8 +56,7 @@ def test_the_difference_of_two_rates_is_that_of_discordant_trials():
     units = {"tar_units": number[:50], "non_units": number[50:], "operating_points": [0.5]}
     found = pair(evaluate(tar, first, **units), evaluate(tar, second, **units)).difference(("p_fa", 0), 0.9)
     only_first, only_second = np.sum((first > 0) & (second < 0)), np.sum((first < 0) & (second > 0))
-    n = len(number)
-    variance = n / (n - 1) * (only_first + only_second - (only_first - only_second) ** 2 / n_non) / n_non**2
+    variance = (only_first + only_second - (only_first - only_second) ** 2 / n_non) / (n_non * (n_non - 1))
     assert found.estimate == pytest.approx((only_first - only_second) / n_non)
     assert found.standard_error == pytest.approx(math.sqrt(variance), rel=1e-12)
     reach = stats.t(n_non - 1).ppf(0.95) * math.sqrt(variance)

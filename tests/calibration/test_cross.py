@@ -17,6 +17,7 @@ from deciban.calibration import (
 )
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion, QualityFusion
+from deciban.models.labelled import Labelled
 
 
 class Recorder(Calibrator):
@@ -27,7 +28,8 @@ class Recorder(Calibrator):
     log: ClassVar = []
 
     def _fit(self, data):
-        self.seen = data.score.astype(int), data.weight
+        own = data.look(Labelled.of)
+        self.seen = own.score.astype(int), own.weight
         return {}
 
     def _transform(self, scores):

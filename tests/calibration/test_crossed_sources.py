@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from deciban.calibration import AffineCalibrator, MulticlassCalibrator, cross_validated
-from deciban.calibration.cross import folds_of, held_out
-from deciban.calibration.crossed_sources import SourceParts
+from deciban.calibration.cross import SourceParts
+from deciban.calibration.folds import folds_of
 from deciban.engines.threads import Threads
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion
@@ -40,9 +40,9 @@ def test_every_trial_has_the_llr_of_memory(engine, n_sides):
     groups = {0: None, 1: sides and sides[0], 2: sides}[n_sides]
     here = cross_validated(LinearFusion(), scores, truth, groups=groups, n_folds=3, sample_weight=weight)
     source = source_of(scores.T, truth, rng, systems=("A", "B"), weights=weight, groups=sides)
-    parts = SourceParts.of(source, engine, 3)
+    parts = SourceParts.of(source, engine, 3, memory=MEMORY)
     assert len(parts) == (6 if n_sides == 2 else 3)
-    found = by_score(parts.crossed(LinearFusion(), engine, MEMORY, "fusion"), source)
+    found = by_score(parts.crossed(LinearFusion(), "fusion"), source)
     np.testing.assert_allclose([found[one] for one in scores[:, 0].tolist()], here, rtol=1e-8, atol=1e-9)
 
 
@@ -52,7 +52,7 @@ def test_some_of_the_systems():
     who = np.array([f"p{k}" for k in rng.integers(0, 15, len(truth))])
     here = cross_validated(LinearFusion(), scores[:, 1:], truth, groups=who, n_folds=3)
     source = source_of(scores.T, truth, rng, systems=("A", "B"), groups=(who,))
-    crossed = SourceParts.of(source, Threads(), 3).crossed(LinearFusion(), Threads(), MEMORY, "B", systems=[1])
+    crossed = SourceParts.of(source, Threads(), 3, memory=MEMORY).crossed(LinearFusion(), "B", systems=[1])
     found = by_score(crossed, source)
     np.testing.assert_allclose([found[one] for one in scores[:, 0].tolist()], here, rtol=1e-8, atol=1e-9)
 
@@ -62,11 +62,12 @@ def test_many_classes():
     label = rng.integers(0, 3, 400)
     loglik = rng.normal(size=(400, 3)) + 1.5 * np.eye(3)[label]
     folds = folds_of(loglik, label, None, None, n_folds=4, seed=0)
-    here = held_out(MulticlassCalibrator(), loglik, label, None, folds, classes=("x", "y", "z"))
+    here = np.empty((400, 3))
+    for k in range(4):
+        rest, some = folds[0] != k, folds[0] == k
+        here[some] = MulticlassCalibrator().fit(loglik[rest], label[rest]).transform(loglik[some])
     source = source_of(loglik, label, rng, classes=("x", "y", "z"), groups=())
-    found = by_score(
-        SourceParts.of(source, Threads(), 4).crossed(MulticlassCalibrator(), Threads(), MEMORY, "one"), source
-    )
+    found = by_score(SourceParts.of(source, Threads(), 4, memory=MEMORY).crossed(MulticlassCalibrator(), "one"), source)
     np.testing.assert_allclose([found[one] for one in loglik[:, 0].tolist()], here, rtol=1e-8, atol=1e-9)
 
 
@@ -81,7 +82,7 @@ def test_what_cannot_be_trained_is_refused_as_in_memory():
             cross_validated(AffineCalibrator(), one, truth, groups=who, n_folds=4)
         source = source_of(one, truth, rng, groups=(who,))
         with pytest.raises(InputError) as there:
-            SourceParts.of(source, Threads(), 4).crossed(AffineCalibrator(), Threads(), MEMORY, "one")
+            SourceParts.of(source, Threads(), 4, memory=MEMORY).crossed(AffineCalibrator(), "one")
         assert str(there.value) == str(here.value)
 
 
@@ -96,7 +97,7 @@ def test_trials_that_weigh_nothing_leave_no_class_to_train_on():
         cross_validated(AffineCalibrator(), scores[:, 0], truth, groups=who, n_folds=3, sample_weight=weight)
     source = source_of(scores[:, 0], truth, rng, groups=(who,), weights=weight)
     with pytest.raises(InputError) as there:
-        SourceParts.of(source, Threads(), 3).crossed(AffineCalibrator(), Threads(), MEMORY, "one")
+        SourceParts.of(source, Threads(), 3, memory=MEMORY).crossed(AffineCalibrator(), "one")
     assert str(there.value) == str(here.value)
 
 
@@ -106,7 +107,7 @@ def test_a_trial_that_a_model_refuses_is_named():
     scores[3] = [np.inf, -np.inf]
     source = source_of(scores.T, truth, rng, systems=("A", "B"), groups=(), n_pieces=1)
     with pytest.raises(InputError, match=r"trial \d+ of what is left of piece 0"):
-        SourceParts.of(source, Threads(), 2).crossed(LinearFusion(), Threads(), MEMORY, "fusion")
+        SourceParts.of(source, Threads(), 2, memory=MEMORY).crossed(LinearFusion(), "fusion")
 
 
 def test_a_source_must_know_what_is_held_out_together():

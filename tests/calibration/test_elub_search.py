@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.calibration import AffineCalibrator, Chain, ElubCalibrator
+from deciban.calibration import AffineCalibrator, Chain, ElubCalibrator, bounds
 from deciban.engines.threads import Threads
-from deciban.errors import DecibanWarning, InputError
+from deciban.errors import DecibanWarning
 from support.shards import Apart, source_of
 
 MEMORY = 1 << 28
@@ -52,9 +52,14 @@ def test_a_chain_ends_with_bounds_of_what_it_makes():
     assert there.steps[1].high_ == pytest.approx(here.steps[1].high_, rel=1e-9)
 
 
-def test_more_llrs_than_memory_holds_in_one_place_are_refused():
+def test_bounds_far_from_0_and_more_llrs_at_one_place_than_are_looked_at_together(monkeypatch):
+    monkeypatch.setattr(bounds, "_AT_ONCE", 7)
     rng = np.random.default_rng(2)
     truth = np.arange(4000) % 2 == 0
-    llr = 1e-5 * rng.random(4000) * np.where(truth, 1.0, -1.0)
-    with pytest.raises(InputError, match="llrs and more lie within a thousandth of each other"):
-        ElubCalibrator().fit_pieces(source_of(llr, truth, rng), Threads(), 64 * 1000)
+    for scale, digits in ((1e-5, 12), (3.0, 1)):
+        llr = (scale * (np.where(truth, 1.5, -1.5) + rng.normal(size=4000))).round(digits)
+        found = ElubCalibrator().fit(llr, truth)
+        with monkeypatch.context() as larger:
+            larger.setattr(bounds, "_AT_ONCE", 1 << 20)
+            whole = ElubCalibrator().fit(llr, truth)
+        assert (found.low_, found.high_) == (whole.low_, whole.high_)

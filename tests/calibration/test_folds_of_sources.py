@@ -5,22 +5,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.calibration import cross as folds
-from deciban.calibration.cross import folds_of
-from deciban.calibration.crossed_sources import ByContent, FoldedPiece, dealt, dealt_by_group
+from deciban.calibration import folds
+from deciban.calibration.folds import folded, folds_of
 from deciban.engines.threads import Threads
 from deciban.errors import InputError
 from deciban.trials.sources import Wanted
 from support.shards import Apart, source_of
 
 
-def folds_in(source, deal, listed):
-    """The score of the first system of each trial, with its folds."""
+def folds_in(source):
+    """The first score of each trial, with its folds."""
     found = {}
-    for one, own in zip(source.pieces, listed, strict=True):
-        chunk = FoldedPiece(one, deal, own, one.name, one.n_rows).read(Wanted((0,), folds=True))
-        sides = chunk.folds.T
-        found |= {float(score): tuple(place) for score, place in zip(chunk.scores[0], sides.T.tolist(), strict=True)}
+    for one in source.pieces:
+        chunk = one.read(Wanted((0,), folds=True))
+        first = [np.ravel(row)[0] for row in chunk.scores[0]]
+        found |= {float(score): tuple(place) for score, place in zip(first, chunk.folds.tolist(), strict=True)}
     return found
 
 
@@ -43,14 +42,7 @@ def test_groups_are_in_the_folds_of_memory(seed, n_sides, weights, classes):
     source = source_of(given_scores, truth, rng, weights=weight, groups=sides, **about)
     here = folds_of(scores, label, weight, sides if n_sides == 2 else sides[0], n_folds=n_folds, seed=3)
     for engine in (Threads(), Apart()):
-        deal = dealt_by_group(source, engine, n_folds, 3)
-        found = {}
-        for one in source.pieces:
-            chunk = FoldedPiece(one, deal, None, one.name, one.n_rows).read(Wanted((0,), folds=True))
-            own = chunk.folds.T
-            first = chunk.scores[0][:, 0] if classes else chunk.scores[0]
-            found |= {float(score): tuple(place) for score, place in zip(first, own.T.tolist(), strict=True)}
-        assert found == in_memory(scores, here)
+        assert folds_in(folded(source, engine, n_folds, 3)) == in_memory(scores, here)
 
 
 @given(seed=st.integers(0, 2**32))
@@ -63,8 +55,7 @@ def test_fractions_of_weight_add_up_alike_in_any_pieces(seed):
     weight, names, label = weight[order], np.array([f"g{k:02d}" for k in names[order]]), label[order]
     (here,) = folds_of(scores, label, weight, names, n_folds=3, seed=3)
     source = source_of(scores, label.astype(bool), rng, weights=weight, groups=[names])
-    deal = dealt_by_group(source, Threads(), 3, 3)
-    assert dict(zip(deal.names.to_pylist(), deal.folds.tolist(), strict=True)) == dict(zip(names, here, strict=True))
+    assert folds_in(folded(source, Threads(), 3, 3)) == in_memory(scores, here[None])
 
 
 @pytest.mark.parametrize("most", [1 << 23, 100])
@@ -77,9 +68,7 @@ def test_trials_by_themselves_are_in_the_folds_of_memory(most, weights, monkeypa
     source = source_of(scores.T, truth, rng, systems=("A", "B"), weights=weight, groups=())
     here = folds_of(scores, truth.astype(int), weight, None, n_folds=4, seed=7)
     for engine in (Threads(2), Apart()):
-        deal, listed = dealt(source, engine, 4, 7)
-        assert isinstance(deal, ByContent) == (most == 100)
-        assert folds_in(source, deal, listed) == in_memory(scores[:, 0], here)
+        assert folds_in(folded(source, engine, 4, 7)) == in_memory(scores[:, 0], here)
 
 
 def test_very_many_trials_that_are_alike_are_held_out_together(monkeypatch):
@@ -102,5 +91,5 @@ def test_what_cannot_be_dealt_is_refused_as_in_memory():
             folds_of(scores, truth.astype(int), None, names, n_folds=n_folds, seed=0)
         source = source_of(scores, truth, rng, groups=() if names is None else (names,))
         with pytest.raises(InputError) as there:
-            dealt(source, Threads(), n_folds, 0) if names is None else dealt_by_group(source, Threads(), n_folds, 0)
+            folded(source, Threads(), n_folds, 0)
         assert str(here.value) == str(there.value)

@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.engines.class_counting import ClassSurvey, summarize_surveyed, survey_classes
-from deciban.engines.class_problems import SystemScores, problems_of, solved
+from deciban.engines.class_problems import (
+    ClassSurvey,
+    SystemScores,
+    problems_of,
+    solved,
+    summarize_surveyed,
+    survey_classes,
+)
 from deciban.engines.threads import Threads
 from deciban.evaluation import ClassFigures, class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_trials

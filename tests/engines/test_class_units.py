@@ -8,14 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.core.resampling.units import TrialUnits
-from deciban.engines.class_counting import confusion_in, grouped, summarize_surveyed, survey_classes, totals_of
+from deciban.engines.class_problems import confusion_in, grouped, summarize_surveyed, survey_classes, totals_of
 from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import LookAtUnits
+from deciban.engines.units import look_at_units
 from deciban.errors import InputError
 from deciban.evaluation import ClassFigures, class_evaluation_of
-from deciban.evaluation.multiclass.evaluate import evaluate_trials
-from deciban.evaluation.multiclass.groups import GroupedProblem
+from deciban.evaluation.multiclass.evaluate import GroupedProblem, evaluate_trials
 from deciban.evaluation.unit_trials import Resampling
 from deciban.multiclass.tables import ScoredClasses
 from deciban.workflows.class_sources import calibration_in_pieces
@@ -62,7 +61,7 @@ def in_pieces(rng, *trials, memory=MEMORY, engine=None, resampling=ALONE):
     engine, problem = engine or Threads(2), None
     known = TrialUnits((), np.zeros(0, np.uint64))
     if units is not None:
-        known = engine.run(LookAtUnits(), source.pieces).facts[0].units
+        known = look_at_units(source, engine)[0].units
     home, whole = np.arange(len(classes)), source
     if figures.groups is not None:
         problem = GroupedProblem.of(figures, figures.groups, classes, totals_of(source, engine))

@@ -259,7 +259,7 @@ def test_a_full_disk_is_told_in_one_sentence(monkeypatch):
 
 def test_counts_by_value_are_those_of_sorting(monkeypatch):
     pytest.importorskip("numba")
-    monkeypatch.setattr("deciban.engines.by_value.FEWEST_ROWS", 0)
+    monkeypatch.setattr("deciban.engines.counting.FEWEST_ROWS", 0)
     monkeypatch.setattr("deciban.memory.Cost.HELD", 10**6)
     rng = np.random.default_rng(4)
     truth = rng.random(300_000) < 0.1
@@ -296,7 +296,7 @@ def test_no_more_pieces_at_once_than_memory_holds():
         assert engine.n_at_once == n_at_once
     engine.make_room(source, 10**9, beside=10**9 - 2 * needed)
     assert engine.n_at_once == 1
-    with pytest.raises(InputError, match=r"memory: .* has 100,000 rows in one row group.*, which takes 69 MB where"):
+    with pytest.raises(InputError, match=r"memory: .* has 100,000 rows, which are read at once.* take 69 MB: allow"):
         engine.make_room(source, 2 * needed - 1)
     made = replace(source, classes=("a", "b", "c"))
     assert made.bytes_per_row() > 4 * source.bytes_per_row()

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deciban import evaluate_files
-from deciban.engines import by_value
+from deciban.engines import counting as by_value
 from deciban.engines import dask as dask_clusters
 from deciban.engines import dask as engine
 from deciban.engines.counting import summarize_shards

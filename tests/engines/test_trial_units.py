@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from deciban.core.resampling import unit_counts
 from deciban.core.resampling.units import TrialUnits, independent
-from deciban.engines import trial_units
+from deciban.engines import units as trial_units
 from deciban.engines.counting import evaluate_system
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import SinglesInPieces, TrialSurvey
+from deciban.engines.units import SinglesInPieces, survey_trials
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.unit_trials import Resampling
 from deciban.rules import ThresholdDensity
@@ -66,9 +66,9 @@ def test_intervals_and_replicates_are_those_of_memory(seed, kind, are_tied, are_
         for module in (unit_counts, trial_units):
             patch.setattr(module, "MOST_DEALT", 100 if are_many else 1 << 20)
         source, engine = in_pieces(rng, scores, truth, names, weights), Apart(2) if are_tied else Threads(2)
-        survey = engine.run(TrialSurvey(), source.pieces)
+        survey = survey_trials(source, engine)
         assert (survey.dealt() is None) == are_many
-        by_unit = SinglesInPieces.of_survey(source, engine, 0, survey), Resampling(bootstrap=15, seed=3)
+        by_unit = SinglesInPieces.of_facts(source, engine, 0, survey), Resampling(bootstrap=15, seed=3)
         found = evaluate_system(source, engine, 10**8, figures=FIGURES, by_unit=by_unit)
         assert_equally_sure(found, in_memory(scores, truth, names, weights, bootstrap=15, seed=3))
 
@@ -76,7 +76,7 @@ def test_intervals_and_replicates_are_those_of_memory(seed, kind, are_tied, are_
 def test_bands_of_more_trials_than_groups_are_those_of_memory():
     rng, scores, truth, names = made(4, 5000)
     source, engine = in_pieces(rng, scores, truth, names), Threads(1)
-    by_unit = SinglesInPieces.of_survey(source, engine, 0, engine.run(TrialSurvey(), source.pieces)), Resampling()
+    by_unit = SinglesInPieces.of_facts(source, engine, 0, survey_trials(source, engine)), Resampling()
     found = evaluate_system(source, engine, 10**8, figures=FIGURES, by_unit=by_unit)
     assert_equally_sure(found, in_memory(scores, truth, names, are_listed=False))
 
@@ -85,18 +85,19 @@ def test_a_share_has_the_standard_error_of_independent_trials():
     """That of the binomial distribution, with n - 1 for n."""
     rng, scores, truth, names = made(5, 3000)
     source, engine = in_pieces(rng, scores, truth, names), Threads(1)
-    by_unit = SinglesInPieces.of_survey(source, engine, 0, engine.run(TrialSurvey(), source.pieces)), Resampling()
+    by_unit = SinglesInPieces.of_facts(source, engine, 0, survey_trials(source, engine)), Resampling()
     point = evaluate_system(source, engine, 10**8, figures=FIGURES, by_unit=by_unit)
-    rate, n, n_non = point.operating_points[1].p_fa, len(truth), np.count_nonzero(~truth)
-    expected = np.sqrt(rate * (1.0 - rate) / n_non * n / (n - 1))
+    rate, n_non = point.operating_points[1].p_fa, np.count_nonzero(~truth)
+    expected = np.sqrt(rate * (1.0 - rate) / (n_non - 1))
     assert point.uncertainty.estimates["p_fa", 1].standard_error == pytest.approx(expected, rel=1e-9)
 
 
 def test_surveys_of_parts_add_up():
     rng, scores, truth, names = made(6, 400)
     source, engine = in_pieces(rng, scores, truth, names), Threads(1)
-    one, other = (engine.run(TrialSurvey(), some) for some in (source.pieces[:2], source.pieces[2:]))
+    some = (source.pieces[:2], source.pieces[2:])
+    one, other = (survey_trials(replace(source, pieces=pieces), engine) for pieces in some)
     both = one + other
-    assert both.n == [np.count_nonzero(~truth), np.count_nonzero(truth)]
+    assert both.n.tolist() == [np.count_nonzero(truth), np.count_nonzero(~truth)]
     np.testing.assert_array_equal(both.dealt(), np.sort(TrialUnits.of(names).keys))
     assert both.units.n_units == 400

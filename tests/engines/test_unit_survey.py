@@ -1,13 +1,15 @@
 """What all trials in pieces say of units is what the same trials in memory say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.units import TrialUnits, are_alike, has_common_unit
+from deciban.core.resampling.units import TrialUnits
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import ClassFacts, LookAtUnits, UnitFacts
+from deciban.engines.units import ClassFacts, UnitFacts, look_at_units
 from support.shards import source_of
 
 
@@ -21,12 +23,15 @@ def test_facts_are_those_of_all_trials(seed, two_sides):
     weights[0] = 1
     counting = weights > 0
     source = source_of(rng.normal(size=n), truth, rng, units=units, weights=weights)
-    facts = Threads(2).run(LookAtUnits(), source.pieces).facts[0]
+    facts = look_at_units(source, Threads(2))[0]
     whole = TrialUnits.of(units[counting])
     np.testing.assert_array_equal(facts.keys, np.sort(whole.only_used().keys))
-    classes = [(c, truth[counting] == bool(c)) for c in (0, 1)]
-    assert facts.all_alike == all(are_alike(whole, some) for _, some in classes if some.any())
-    shared = [c for c, some in classes if some.any() and has_common_unit(whole, some)]
+    rows = np.atleast_2d(units.T).T[counting].tolist()
+    classes = {
+        c: [tuple(row) for row, is_tar in zip(rows, truth[counting], strict=True) if is_tar == c] for c in (0, 1)
+    }
+    assert facts.all_alike == all(len({*some}) <= 1 for some in classes.values())
+    shared = [c for c, some in classes.items() if some and set.intersection(*map(set, some))]
     own = not two_sides and whole.only_used().n_units >= int(counting.sum())
     assert sorted(facts.sharing()) == ([] if own else shared)
     if two_sides:
@@ -37,8 +42,8 @@ def test_facts_are_those_of_all_trials(seed, two_sides):
 def test_passes_add_up():
     rng = np.random.default_rng(2)
     source = source_of(rng.normal(size=90), rng.random(90) < 0.3, rng, units=rng.integers(0, 9, (90, 2)))
-    parts = [Threads(1).run(LookAtUnits(), source.pieces[at::2]) for at in (0, 1)]
-    one, other = (parts[1] + parts[0]).facts[0], Threads(1).run(LookAtUnits(), source.pieces).facts[0]
+    (first,), (second,) = (look_at_units(replace(source, pieces=source.pieces[at::2]), Threads(1)) for at in (0, 1))
+    one, other = second + first, look_at_units(source, Threads(1))[0]
     assert (one.n_trials, one.n_contradictions, one.sharing()) == (90, other.n_contradictions, other.sharing())
     np.testing.assert_array_equal(one.keys, other.keys)
 
@@ -46,13 +51,14 @@ def test_passes_add_up():
 def test_of_no_trial_nothing_is_known():
     assert UnitFacts().units is None
     assert UnitFacts().sharing() == []
-    one = ClassFacts.of([np.array([3, 3], np.uint64)])
+    names = TrialUnits.of([3, 3, 4])
+    one = ClassFacts.of(names, np.array([True, True, False]))
     assert one + ClassFacts() == ClassFacts() + one == one
-    assert not (one + ClassFacts.of([np.array([4], np.uint64)])).are_alike
+    assert not (one + ClassFacts.of(names, np.array([False, False, True]))).are_alike
 
 
 @pytest.mark.parametrize("n", [0, 5])
 def test_empty_pieces_say_nothing(n):
     rng = np.random.default_rng(0)
     source = source_of(np.ones(n + 1), np.arange(n + 1) == 0, rng, units=np.arange(n + 1))
-    assert Threads(1).run(LookAtUnits(), source.pieces).facts[0].n_trials == n + 1
+    assert look_at_units(source, Threads(1))[0].n_trials == n + 1

@@ -7,17 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.core.resampling.cell_sums import cell_sums
 from deciban.core.resampling.cells import Cells
-from deciban.core.resampling.replicates import poisson_weights
+from deciban.core.resampling.replicates import cell_sums, poisson_weights
 from deciban.engines import units as engine_units
 from deciban.engines.counting import evaluate_system
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import LookAtUnits
-from deciban.engines.units import ReplicateTally, UnitsInPieces, UnitTally, trials_of
+from deciban.engines.units import CountByUnit, ReplicateTally, UnitReader, UnitsInPieces, look_at_units
 from deciban.evaluation import TwoClassFigures, evaluate
 from deciban.evaluation.unit_trials import Resampling, UnitTrials
 from deciban.rules import ThresholdWeights
+from deciban.trials.passes import Looks
 from support.how_sure import assert_equally_sure
 from support.shards import Apart, source_of
 
@@ -43,7 +42,7 @@ def speakers(seed, most=900):
 
 def units_in(source, engine):
     """The first system of a source with its units."""
-    return UnitsInPieces(source, engine, 0, engine.run(LookAtUnits(), source.pieces).facts[0].units)
+    return UnitsInPieces(source, engine, 0, look_at_units(source, engine)[0].units)
 
 
 def some_weights(rng, n, kind):
@@ -89,12 +88,12 @@ def test_counts_of_parts_add_up():
     source = source_of(scores, truth, rng, units=units)
     cells = Cells(np.array([-1.0, 0.0, 1.0]))
     found = units_in(source, Threads(1))
-    work = UnitTally(0, cells, found.about.keys)
+    work = Looks(UnitReader(0).wanted, CountByUnit(UnitReader(0), cells, found.about.keys), "")
     whole = Threads(1).run(work.empty(), source.pieces)
     left, right = Threads(1).run(work.empty(), source.pieces[:2]), Threads(1).run(work.empty(), source.pieces[2:])
-    for one, other in zip((left + right).counts, whole.counts, strict=True):
+    for one, other in zip((left + right).found.counts, whole.found.counts, strict=True):
         np.testing.assert_array_equal(one.array if hasattr(one, "array") else one.counts, other.counts)
-    assert (work.empty() + right).counts[0].total == right.counts[0].total
+    assert (work.empty() + right).found.counts[0].total == right.found.counts[0].total
 
 
 def test_pieces_of_whole_weights_do_not_round_those_of_others():
@@ -106,7 +105,8 @@ def test_pieces_of_whole_weights_do_not_round_those_of_others():
     pieces = (replace(first, weight=np.ones(first.n_rows, np.int64)), *source.pieces[1:])
     expected = sum(float(one.weight.sum()) for one in pieces)
     keys = units_in(source, Threads(1)).about.keys
-    tar, non = Threads(1).run(UnitTally(0, Cells(np.zeros(1)), keys), pieces).counts
+    work = Looks(UnitReader(0).wanted, CountByUnit(UnitReader(0), Cells(np.zeros(1)), keys), "")
+    tar, non = Threads(1).run(work, pieces).found.counts
     assert tar.total + non.total == pytest.approx(expected, rel=1e-12)
     both = sum(float(one.weight[one.units.codes[0] != one.units.codes[1]].sum()) for one in pieces)
     assert tar.totals.sum() + non.totals.sum() == pytest.approx(expected + both, rel=1e-12)
@@ -118,10 +118,10 @@ def test_sums_of_replicates_are_those_of_all_trials_at_once(monkeypatch, one_sid
     rng, scores, truth, units = speakers(6)
     source = source_of(scores, truth, rng, units=units[:, 0] if one_sided else units)
     cells = Cells(np.array([-1.0, 0.0, 1.0]))
-    found = Threads(2).run(ReplicateTally(0, cells, 7, range(300, 620), 100), source.pieces)
-    whole = UnitTrials.merged([trials_of(one, 0) for one in source.pieces])
+    found = Threads(2).run(ReplicateTally(UnitReader(0), cells, 7, range(300, 620), 100), source.pieces)
+    whole = UnitTrials.merged([UnitReader(0).trials(one.read(UnitReader(0).wanted)) for one in source.pieces])
     weights = poisson_weights(whole.about.keys, 7, np.arange(300, 620))
-    for sums, own, of_class in zip(found.sums, whole.units, whole.scores, strict=True):
+    for sums, own, of_class in zip(found.found, whole.units, whole.scores, strict=True):
         expected = cell_sums(own, cells.of(of_class), 4).of(weights)
         np.testing.assert_array_equal(sums, expected)
         assert sums.dtype == np.int64

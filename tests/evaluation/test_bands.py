@@ -72,7 +72,7 @@ def test_shares_above_a_level_of_independent_trials_are_binomial():
     for curve, scores in (("tar_above", tar), ("non_above", non)):
         for place in (300, 500, 700):
             share = np.mean(scores >= found.curves.levels[place])
-            expected = np.sqrt(share * (1 - share) / 300 * 600 / 599)
+            expected = np.sqrt(share * (1 - share) / 299)
             assert found.uncertainty.curves[curve][place] == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
@@ -84,7 +84,7 @@ def test_llrs_of_blocks_of_independent_trials_have_the_errors_of_log_shares():
     expected = []
     for n_tar, n_non in zip(pav.n_tar, pav.n_non, strict=True):
         shares = [n / 400 for n in (n_tar, n_non) if n]  # a share of 0 has no logarithm, and nothing moves it
-        expected.append(np.sqrt(sum((1 - share) / share / 400 for share in shares) * 800 / 799))
+        expected.append(np.sqrt(sum((1 - share) / share / 399 for share in shares)))
     mixed = (pav.n_tar > 0) & (pav.n_non > 0)
     assert mixed.any()
     np.testing.assert_allclose(found.uncertainty.curves["pav"][mixed], np.array(expected)[mixed], rtol=1e-9)
@@ -108,7 +108,7 @@ def test_blocks_of_little_weight_keep_their_digits():
             shares = (inside / inside.sum() if inside.any() else inside) - own / own.sum()
             less = np.bincount(units, own) / own.sum()  # what a deleted unit takes away
             squares[k] += np.sum((np.bincount(units, shares) * (19 / 20) / (1 - less)) ** 2)
-    np.testing.assert_allclose(found.uncertainty.curves["pav"], np.sqrt(squares * 40 / 39), rtol=1e-9)
+    np.testing.assert_allclose(found.uncertainty.curves["pav"], np.sqrt(squares * 20 / 19), rtol=1e-9)
 
 
 def test_arrays_are_as_long_as_their_curves():

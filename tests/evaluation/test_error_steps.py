@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban.evaluation import evaluate
-from deciban.evaluation.at_priors import grid_of_thresholds
+from deciban.evaluation.curves import grid_of_thresholds
 from deciban.metrics import SortedScores
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import deciban
 from deciban import rules
 from deciban.evaluation import evaluate, evaluate_classes
-from deciban.evaluation.information_at import sentence
+from deciban.evaluation.requested import sentence
 
 SCORES = st.lists(st.sampled_from([-np.inf, -3.0, -1.0, 0.0, 0.5, 2.0, 4.5, np.inf]), min_size=1, max_size=12)
 

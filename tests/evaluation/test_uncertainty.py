@@ -149,3 +149,16 @@ def test_scores_that_are_all_equal_have_no_interval_of_a_minimum():
     found = evaluate(np.full(30, 0.5), np.full(270, 0.5), **units)
     assert found.min_dcf == 1.0
     assert not {"eer", "auc", "min_cllr", ("min_dcf", 0), "mean_min_dcf"} & {*found.uncertainty.estimates}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_minima_and_losses_of_cllr_have_no_bound_above_that_of_cllr(seed):
+    """By definition they are parts of it, in the population as in the sample."""
+    rng = np.random.default_rng(seed)
+    tar, non = rng.normal(9.0, 18**0.5, 200), rng.normal(-9.0, 18**0.5, 5000)
+    found = evaluate(tar, non, tar_units=np.arange(200), non_units=1000 + np.arange(5000))
+    for level in (0.5, 0.95, 0.99):
+        most = found.interval("cllr", level=level).high
+        for name in ("min_cllr", "calibration_loss"):
+            one = found.interval(name, level=level)
+            assert one.high <= max(most, one.estimate, one.corrected)

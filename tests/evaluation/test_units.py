@@ -7,10 +7,10 @@ from sklearn.metrics import log_loss
 
 from deciban import evaluate, evaluate_classes
 from deciban.evaluation import TwoClassFigures
+from deciban.evaluation.reliability import far_off
 from deciban.evaluation.results import Results, shared_notes
 from deciban.evaluation.summary import merged, summarize
 from deciban.evaluation.two_class import evaluation_of
-from deciban.evaluation.units import far_off
 
 SENTENCE = "actual costs and Cllr mean nothing"
 

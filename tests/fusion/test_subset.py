@@ -269,7 +269,7 @@ def test_settings_without_a_meaning_are_refused(more, words):
         (lambda s, y: (s[:, 0], y), r"shape \(n_trials, n_systems\), got \(500,\)"),
         (lambda s, y: (s[:0], y[:0]), "empty"),
         (lambda s, y: (s.astype(str), y), "expected real numbers"),
-        (lambda s, y: (np.full_like(s, NAN), y), "500 of 500 trials were dropped"),
+        (lambda s, y: (np.full_like(s, NAN), y), r"systems 0\+1\+2: no score in any trial"),
         (lambda s, y: (s, y[1:]), "499 labels for 500"),
         (lambda s, y: (s, y & False), "none of the 500 trials is a target"),
         (lambda s, y: (np.tile(s, 10), y), "fusions of 30 systems, and one model holds at most 4,096"),

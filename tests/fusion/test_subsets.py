@@ -1,5 +1,6 @@
 """Fusions of sets of systems trained on trials in pieces: those of memory, whether scores are missing or not."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -82,9 +83,11 @@ def test_a_score_that_is_missing_is_refused_unless_there_is_a_way():
         return str(caught.value)
 
     n_tar = int(truth.sum())
-    assert refused("error").startswith(f"scores: {n_tar} trials lack a score of B. Pass missing='drop'")
-    assert refused("drop").startswith(f"scores: {n_tar} trials were dropped for scores that are missing, and no target")
-    assert refused("subset").startswith("Fusion of A + B, trained on the trials that have all of their scores: ")
+    assert re.search(r"the first is trial \d+ of .*: it has scores only of A, .*Pass missing='drop'", refused("error"))
+    dropped = f"scores: {n_tar} of 300 trials were dropped for scores that are missing, and no target is left"
+    assert refused("drop").startswith(dropped)
+    trained_on = f"the {300 - n_tar} of 300 trials that have all of their scores"
+    assert refused("subset").startswith(f"Fusion of A + B, trained on {trained_on}: ")
     silent = source_of([scores[:, 0], np.full(300, np.nan)], truth, rng, systems=("A", "B"))
     assert refused("subset", replace(silent, incomplete=True)).startswith("scores: B: no score in any trial.")
 

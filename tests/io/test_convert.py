@@ -121,7 +121,7 @@ def test_labels_of_a_key_that_cannot_be_written_are_an_error(name, tmp_path, sco
     assert target.read_text() == "old"
 
 
-@pytest.mark.parametrize("to", ["kaldi", "bosaris-hdf5", "bosaris-mat", "bosaris-mat73"])
+@pytest.mark.parametrize("to", ["kaldi", "bosaris-hdf5", "bosaris-mat"])
 def test_labels_that_are_left_out_are_told(to, tmp_path):
     source = tmp_path / "both.txt"
     source.write_text("ann x 0.1 target\nbob y 2 nontarget\n")

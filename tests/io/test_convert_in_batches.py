@@ -10,7 +10,7 @@ import pytest
 
 from deciban.errors import FormatError, InputError
 from deciban.io.convert import convert
-from deciban.io.shards import text
+from deciban.io.text import reader
 from support.score_files import said
 
 LABELS = {"target": "same", "nontarget": "different"}
@@ -23,7 +23,7 @@ def both_ways(source, target, **options):
     told = said(convert(source, whole, **options))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MODULE, "memory_of", lambda _paths: 10**18)
-        patch.setattr(text, "_BLOCK", 256)
+        patch.setattr(reader, "BLOCK", 256)
         found = said(convert(source, target, **options))
     one, other = pq.read_table(target), pq.read_table(whole)
     assert one.schema.equals(other.schema, check_metadata=True)
@@ -102,7 +102,7 @@ def test_faults_name_the_line_and_leave_nothing(table, tmp_path, monkeypatch):
     lines[60] = "m1 s59 much same"
     table.write_text("\n".join(lines) + "\n")
     monkeypatch.setattr(MODULE, "memory_of", lambda _paths: 10**18)
-    monkeypatch.setattr(text, "_BLOCK", 256)
+    monkeypatch.setattr(reader, "BLOCK", 256)
     with pytest.raises(FormatError, match=r"a\.txt:61: "):
         convert(table, tmp_path / "out.parquet", labels=LABELS)
     assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]

@@ -22,6 +22,7 @@ def test_costs_and_priors(tmp_path):
         [[0, 1.5], [10, 0]],
     )
     assert table.application().prior.tolist() == [0.1, 0.9]
+    assert read_costs(written(tmp_path, GOOD + "prior = 0.1")).application().prior.tolist() == [0.1, 0.9]
     assert table.application(0.25).prior.tolist() == [0.25, 0.75]
     assert table.application({"other": 0.6, "target": 0.4}).prior.tolist() == [0.4, 0.6]
     assert table.application("flat").prior.tolist() == [0.5, 0.5]

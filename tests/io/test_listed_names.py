@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from deciban.errors import InputError
 from deciban.io import validation
-from deciban.io.shards import text
+from deciban.io.text import reader
 from deciban.io.validation import validate
 
 
@@ -20,7 +20,7 @@ def both_ways(submission, trials, **options):
     whole = validate(submission, trials, **options)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(validation, "memory_of", lambda _paths: 10**18)
-        patch.setattr(text, "_BLOCK", 64)
+        patch.setattr(reader, "BLOCK", 64)
         return whole, validate(submission, trials, **options)
 
 

@@ -14,7 +14,7 @@ from deciban.calibration import (
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits
 from deciban.core.training import batches
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import LookAtUnits
+from deciban.engines.units import look_at_units
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import MulticlassFusion
 from deciban.trials.speakers import UnitsOfPieces
@@ -281,7 +281,7 @@ def test_standard_errors_by_units_are_those_of_memory(model, weighted):
     known = {"units": units, "weights": weight, "classes": NAMES, "n_pieces": 9}
     known["systems"] = ("A", "B")[: len(systems)]
     source = source_of(systems if model.is_fusion else systems[0], label, rng, **known)
-    own = UnitsOfPieces(Threads().run(LookAtUnits(), source.pieces).facts[0].units)
+    own = UnitsOfPieces(look_at_units(source, Threads())[0].units)
     there = type(model)(**model.settings).fit_pieces(source, Apart(), MEMORY, units=own)
     assert there.uncertainty_.words == here.uncertainty_.words
     scale = np.abs(here.parameter_covariance_).max()

@@ -6,8 +6,8 @@ import pytest
 from deciban.core.rules.expected import mixed
 from deciban.engines.threads import Threads
 from deciban.fusion import LinearFusion
-from deciban.models.labelled import Labelled
 from deciban.models.two_class import costs_of_mapped
+from deciban.trials.sources import Chunk
 from support.shards import source_of
 
 
@@ -29,6 +29,6 @@ def test_costs_by_a_rule_are_those_of_all_llrs_at_once(rule, weighted):
 def test_logarithmic_costs_of_what_a_map_makes_of_scores():
     rng = np.random.default_rng(2)
     truth, score = np.arange(100) < 40, rng.normal(size=100)
-    costs = costs_of_mapped(lambda own: 2.0 * own, Labelled.of(score, truth, None))
+    costs = costs_of_mapped(lambda own: 2.0 * own, Chunk((score,), truth))
     expected = np.mean(np.logaddexp(0.0, -2.0 * score[truth])) + np.mean(np.logaddexp(0.0, 2.0 * score[~truth]))
     assert mixed(*costs.of_class, 0.0) == pytest.approx(0.5 * expected, rel=1e-14)

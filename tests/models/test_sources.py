@@ -23,7 +23,7 @@ from deciban.calibration import (
 from deciban.core.resampling.units import TrialUnits, UnlistedUnits, keys_of
 from deciban.core.training import batches
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import LookAtUnits
+from deciban.engines.units import look_at_units
 from deciban.errors import DecibanWarning, InputError
 from deciban.fusion import LinearFusion
 from deciban.trials.sources import ShardSource
@@ -278,20 +278,6 @@ def test_infinite_scores_against_the_sign_of_a_weight_are_refused():
     assert here == there
 
 
-class WholeTrials(PavCalibrator):
-    """A calibrator that takes trials in memory alone."""
-
-    fits_pieces = False
-
-
-def test_models_that_need_all_trials_in_memory_say_so():
-    rng = np.random.default_rng(13)
-    scores, truth = systems(rng, n=100, n_systems=1)
-    source = source_of(scores[:, 0], truth, rng)
-    with pytest.raises(InputError, match=r"needs all trials in memory, and arrays is read in pieces\. Allow more"):
-        WholeTrials().fit_pieces(source, Threads(), MEMORY)
-
-
 def test_a_calibration_takes_one_system_of_two_classes():
     rng = np.random.default_rng(14)
     scores, truth = systems(rng, n=100, n_systems=2)
@@ -403,7 +389,7 @@ def test_standard_errors_by_units_are_those_of_memory(name, weighted):
     found = []
     for n_pieces, engine in ((4, Apart()), (25, Threads(2))):
         source = source_of(given.T, truth, rng, n_pieces=n_pieces, units=units, weights=weight, **known)
-        one = engine.run(LookAtUnits(), source.pieces).facts[0].units
+        one = look_at_units(source, engine)[0].units
         own = type(model)(**model.settings).fit_pieces(source, engine, MEMORY, units=UnitsOfPieces(one))
         assert own.uncertainty_.words == here.uncertainty_.words
         np.testing.assert_allclose(own.errors_in_order, here.errors_in_order, rtol=1e-9)

@@ -21,7 +21,9 @@ from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import DecibanWarning, FormatError, InputError
 from deciban.fusion import SubsetFusion
+from deciban.models.sources import SourceTrials
 from deciban.models.uncertainty import JackknifeMaps, checked_units
+from deciban.trials.sources import Chunk, in_memory
 from support.resampled import all_by_all
 
 PARAMETRIC = [
@@ -278,9 +280,11 @@ def test_levels_are_shares(level, drawn):
 
 def test_a_map_that_cannot_do_without_some_units_says_so():
     scores, is_target = [3.0, 1.0, 2.0, -1.0, 1.5, 0.0], [True] * 3 + [False] * 3
-    with pytest.warns(DecibanWarning, match="without one of 2 groups of units: is_target: no target is left"):
+    with pytest.warns(
+        DecibanWarning, match="without one of 2 groups of units: is_target: none of the 3 trials is a target"
+    ):
         model = PavCalibrator().fit(scores, is_target, units=["a", "a", "a", "b", "b", "b"])
-    with pytest.raises(InputError, match="no target is left"):
+    with pytest.raises(InputError, match="none of the 3 trials is a target"):
         model.interval([0.0])
 
 
@@ -292,9 +296,12 @@ def test_beta_at_its_limit_has_none():
 
 
 def test_only_units_of_trials_that_count():
-    units, counts = checked_units(["a", "b", "c"], 3, np.array([1, 0, 2]))
+    chunk = Chunk(
+        (np.arange(3.0),), np.array([True, False, False]), checked_units(["a", "b", "c"], 3), np.array([1, 0, 2])
+    )
+    data, units = SourceTrials(in_memory(chunk)).of_units()
     assert units.n_units == 2
-    assert counts.tolist() == [True, False, True]
+    assert data.batch.scores[0].tolist() == [0.0, 2.0]
 
 
 def test_replicates_do_not_know_the_units_of_training(drawn):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import deciban
-from deciban.evaluation.at_priors import AtPriors
 from deciban.evaluation.bands import band_of
+from deciban.evaluation.curves import AtPriors
 from deciban.report.conditions import condition_data
 
 COLORS = ["#0072B2", "#D55E00"]

@@ -4,6 +4,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
+from deciban.core.classes.certainty import CountedTrials
+from deciban.core.training.multiclass_training import train_counted
+
 
 def problem(n=300, n_systems=1, n_classes=4, *, seed=1, apart=1.5):
     """Log-likelihoods (n, n_systems, n_classes) of systems with common errors, and labels of unequal classes."""
@@ -93,3 +96,9 @@ def optimum(systems, label, *, prior=None, weights=None, mass=None, penalty=0.0,
     x = best_parameters(design, label, prior, mass, penalty=all_of_them, base=base, start=start)
     offsets = np.append(0.0, x[n_systems * scale :]) if offset else np.zeros(n_classes)
     return x[:n_systems] if scale else np.ones(n_systems), offsets - offsets.mean()
+
+
+def train_classes(systems, label, *, prior, weights=None, **form):
+    """Train on arrays of one system or several."""
+    systems = systems[:, None, :] if systems.ndim == 2 else systems
+    return train_counted(CountedTrials.of(systems, label, prior, weights), **form)

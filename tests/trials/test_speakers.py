@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from deciban import evaluate_files
 from deciban.engines.threads import Threads
-from deciban.engines.trial_units import speakers_in_pieces
+from deciban.engines.units import speakers_in_pieces
 from deciban.io.shards.opening import open_shards
 from deciban.trials import Key
 from deciban.trials.sources import Wanted
-from deciban.trials.speakers import SpeakersByName, TargetPairs, connected, joining_links
+from deciban.trials.speakers import TargetPairs, connected, joining_links
 from deciban.trials.units import speakers_of
 from support.sources import write
 
@@ -114,9 +114,7 @@ def test_passes_add_up(tmp_path):
     parts[0].take(source.pieces[cut:])
     parts[1].take(source.pieces[:cut])
     for apart in (False, True):
-        one, other = (
-            SpeakersByName.of(pairs, apart=apart, has_channels=False) for pairs in (whole, parts[0] + parts[1])
-        )
+        one, other = (pairs.speakers(apart=apart, has_channels=False) for pairs in (whole, parts[0] + parts[1]))
         np.testing.assert_array_equal(one.keys, other.keys)
         for side in (0, 1):
             np.testing.assert_array_equal(one.codes[side], other.codes[side])

@@ -151,10 +151,7 @@ def test_lists_are_validated_alike_at_every_size(files, monkeypatch, capsysbinar
 
 ANY_GROUPS = {
     "summarize": ("summarize one.parquet --units spk -o a.summary", "eval a.summary --json"),
-    "summarize classes": (
-        "summarize many0.parquet --classes x,y,z --units spk -o a.summary",
-        "eval a.summary --json",
-    ),
+    "summarize classes": ("summarize many0.parquet --classes x,y,z --units spk -o a.summary", "eval a.summary --json"),
     "merge": (
         "summarize scores.parquet --key key.parquet -o a.summary",
         "summarize more.parquet --key key.parquet -o b.summary",

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deciban import evaluate_files, train_files
-from deciban.errors import InputError, MissingScoresError
+from deciban.errors import MissingScoresError
 from deciban.fusion import LinearFusion, SubsetFusion
 from deciban.workflows import evaluating
 
@@ -94,6 +94,19 @@ def test_what_cannot_be_done_with_them_is_refused(files, monkeypatch):
     *scores, key = files
     with pytest.raises(MissingScoresError, match="have no score in"):
         train_files(scores, key, LinearFusion())
-    for asked in ({"cross_validate": 3}, {"select": True}):
-        with pytest.raises(InputError, match=r"needs all trials in memory where some lack scores"):
-            train_files(scores, key, SubsetFusion(missing="subset"), **asked)
+
+
+@pytest.mark.parametrize("asked", [{"cross_validate": 3}, {"select": True}])
+def test_they_are_held_out_as_in_memory(files, monkeypatch, asked):
+    *scores, key = files
+    whole = train_files(scores, key, SubsetFusion(missing="subset"), intervals=False, **asked)
+    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    found = train_files(scores, key, SubsetFusion(missing="subset"), intervals=False, **asked)
+    if "select" in asked:
+        assert found.selection.names == whole.selection.names
+        assert found.selection.n_trials == whole.selection.n_trials
+        steps = [[one.cost for one in each.selection.steps] for each in (found, whole)]
+        assert steps[0] == pytest.approx(steps[1], rel=1e-7)
+    else:
+        assert found.cross_validated.n_tar == whole.cross_validated.n_tar
+        assert found.cross_validated.cllr == pytest.approx(whole.cross_validated.cllr, rel=1e-7)

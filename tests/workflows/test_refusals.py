@@ -114,7 +114,7 @@ def test_more_classes_than_rows_are_refused_before_rows_are_read(tmp_path, monke
     def read(*_arguments, **_options):
         raise AssertionError("read")
 
-    monkeypatch.setattr("deciban.io.reader.parse_table", read)
+    monkeypatch.setattr("deciban.io.reader.parse_blocks", read)
     monkeypatch.setattr("pyarrow.parquet.ParquetFile.read", read)
     looked = []
     batches = pq.ParquetFile.iter_batches

@@ -78,7 +78,7 @@ def test_quality_measures_from_files_by_the_names_of_trials(tmp_path, monkeypatc
         assert one.uncertainty_.words == other.uncertainty_.words
     evaluated = evaluate_files(path, model=found.model, quality=tmp_path / "quality.txt", intervals=False)
     assert evaluated.systems[0].cllr == pytest.approx(found.after.cllr, rel=1e-9)
-    with pytest.raises(InputError, match="no quality measures of trial for any trial"):
+    with pytest.raises(InputError, match="quality measures of trial, but .* identifies a trial by enroll and test"):
         train_files(path, None, QualityFusion(), quality={"trial": tmp_path / "quality.txt"})
 
 

@@ -12,10 +12,11 @@ import pytest
 import deciban
 from deciban import FormatError, InputError, KeyMismatchError
 from deciban.core.resampling.units import keys_of
-from deciban.trials import units as trials_units
+from deciban.trials.units import speakers_of
 from deciban.workflows import Options, read_joined
 from deciban.workflows.evaluating import evaluate_source
 from deciban.workflows.inputs import ScoreFiles
+from deciban.workflows.kinds import two_class
 from deciban.workflows.kinds.two_class import TwoClass
 
 ROWS = [  # enroll, test, label, the speakers of both sides, day, weight
@@ -332,13 +333,7 @@ def test_frames_have_units_by_their_columns(make):
 
 def test_units_are_found_once_for_all_systems(files, monkeypatch):
     asked = []
-    true = trials_units.TargetGraph
-
-    def counting(*given):
-        asked.append(given)
-        return true(*given)
-
-    monkeypatch.setattr(trials_units, "TargetGraph", counting)
+    monkeypatch.setattr(two_class, "speakers_of", lambda *given: asked.append(given) or speakers_of(*given))
     write("other.csv", (files / "sys.csv").read_text())
     assert len(deciban.evaluate_files(["sys.csv", "other.csv"], "key.csv").systems) == 2
     assert len(asked) == 1

@@ -27,7 +27,7 @@ from deciban.analysis.paired import PairedUnits, SignFlips, holm, is_of_ranks
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.errors import InputError
 from deciban.evaluation.as_json import plain
-from deciban.evaluation.one_system import OneSystem, Shown
+from deciban.evaluation.one_system import OneSystem, Shown, shared_notes
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure, WithInterval, bounds_in_words, no_units, too_few_in_words
 
@@ -457,7 +457,10 @@ def _cost(system: OneSystem, name: str) -> float:
 
 def _notes(systems: Sequence[Any], pairs: Sequence[Pair]) -> list[str]:
     """What a reader must know."""
-    found = list(dict.fromkeys(note for one in systems for note in one.uncertainty.notes))
+    found = [
+        note if len(some) == len(systems) else f"{' · '.join(one.name for one in some)}: {note}"
+        for some, note in shared_notes(systems)
+    ]
     if lacking := without_interval(systems):
         found.append(f"{', '.join(lacking)}: no difference, because not every system has an interval of it.")
     infinite = [

@@ -1,108 +1,42 @@
-"""What a model takes, row by row: scores of systems and quality measures, with or without the truth."""
+"""Labelled trials of several systems in memory, on which fusions are compared."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self, cast
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deciban.calibration.cross import Parts
-from deciban.errors import InputError, TrialError
+from deciban.errors import InputError
 from deciban.evaluation import Evaluation, TwoClassFigures
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.evaluation.unit_trials import Resampling
 from deciban.fusion.linear import LabelledSystems
 from deciban.fusion.quality_measures import QUALITY_SIDES, Measures
-from deciban.models.score_model import ARGUMENTS, LabelledTrials, missing_measures_are_known
+from deciban.models.labelled import Labelled
+from deciban.models.mapped import having, mapped, ordered
+from deciban.models.score_model import ARGUMENTS
 from deciban.models.two_class import Fusion
-from deciban.models.uncertainty import Bounds
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray
+from deciban.trials.sources import Chunk, ShardSource
+from deciban.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SystemsData:
-    """What a model takes for a set of trials.
+class LabelledData:
+    """Labelled trials of several systems.
 
     Attributes
     ----------
-    scores : (n_trials, n_systems) array
-        NaN where a system did not score a trial. Of many classes, (n_trials, n_systems, n_classes).
-    quality : mapping of str to (n_trials, n_measures) array
-        By argument: ``enroll_quality``, ``test_quality``, ``trial_quality``; NaN where there are no measures.
-    """
-
-    scores: AnyArray
-    quality: Mapping[str, AnyArray] = field(default_factory=dict)
-
-    def choose(self, systems: Sequence[int]) -> Self:
-        """The same trials with some of the systems; neighbours are not copied."""
-        chosen = list(systems)
-        first, last = chosen[0], chosen[-1] + 1
-        columns = slice(first, last) if chosen == list(range(first, last)) else chosen
-        return replace(self, scores=self.scores[:, columns])
-
-    def take(self, rows: IntArray | BoolArray) -> Self:
-        """The data of some trials."""
-        return replace(self, **{one.name: _rows_of(getattr(self, one.name), rows) for one in fields(self)})
-
-    @property
-    def complete(self) -> Self:
-        """The trials that all systems scored."""
-        complete: BoolArray = np.asarray(~np.isnan(self.scores).any(axis=1))
-        return self if complete.all() else self.take(complete)
-
-    @property
-    def tables(self) -> list[AnyArray]:
-        """The quality measures, in the order in which training records them."""
-        return [self.quality[name] for name in ARGUMENTS if name in self.quality]
-
-    def transform(self, model: Any) -> FloatArray:
-        """What a trained model makes of these trials."""
-        with missing_measures_are_known():
-            quality = self.quality if model.takes_quality else {}
-            llr: FloatArray = model.transform(model.inputs(self.scores), **quality)
-        return llr
-
-    def interval(self, model: Any, level: float) -> Bounds:
-        """Between which bounds a trained model knows its llrs of these trials; see `ScoreModel.interval`."""
-        with missing_measures_are_known():
-            quality = self.quality if model.takes_quality else {}
-            bounds: Bounds = model.interval(model.inputs(self.scores), level=level, **quality)
-        return bounds
-
-
-def _rows_of(values: Any, rows: IntArray | BoolArray) -> Any:
-    """What belongs to some of the trials: of an array, of several by name, of units, or of nothing."""
-    if isinstance(values, Resampling):
-        return values if values.units is None else replace(values, units=values.units.take(rows))
-    if isinstance(values, Mapping):
-        return {name: table[rows] for name, table in values.items()}
-    return None if values is None else values[rows]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelledData(SystemsData, LabelledTrials):
-    """The same with the truth, to train and to evaluate.
-
-    Attributes
-    ----------
-    scores, quality
-        See `SystemsData`.
-    is_target : (n_trials,) array
-        Whether targets; of many classes, which class.
-    weight : (n_trials,) array, optional
-        How much each trial counts.
+    source : ShardSource
+        Of one batch; NaN stands for a score that is not there.
     resampling : Resampling, optional
-        The units of the trials, and what intervals evaluations make of them.
+        What intervals of evaluations are made of, with the units of the batch.
     """
 
-    is_target: AnyArray = field(kw_only=True)
-    weight: CountArray | None = field(default=None, kw_only=True)
-    resampling: Resampling | None = field(default=None, kw_only=True)
+    source: ShardSource
+    resampling: Resampling | None = None
 
     @classmethod
     def of(
@@ -114,12 +48,12 @@ class LabelledData(SystemsData, LabelledTrials):
         sample_weight: ArrayLike | None,
         quality: Mapping[str, ArrayLike] | None,
     ) -> LabelledData:
-        """Check what a user passed for a fusion of this kind.
+        """Check what a user passed.
 
         Raises
         ------
         InputError
-            If scores, labels, weights or measures are none, do not fit each other, or are not what the fusion takes.
+            As `fit` of the fusion; or if there are measures that it does not take, or none that it needs.
         """
         checked = LabelledSystems.of(scores, is_target, sample_weight, missing=fusion.of_subsets)
         given = dict(quality or {})
@@ -131,116 +65,49 @@ class LabelledData(SystemsData, LabelledTrials):
         if unknown := set(given) - set(ARGUMENTS):
             raise InputError(f"quality: {min(unknown)!r} is none of {', '.join(ARGUMENTS)}, as `fit` calls them.")
         measures = Measures.of(len(checked.scores), **{kind: given.get(f"{kind}_quality") for kind in QUALITY_SIDES})
-        tables = {name: table for name in given if (table := measures.tables.get(name.partition("_")[0])) is not None}
-        return cls(checked.scores, tables, is_target=checked.is_target, weight=checked.weight)
+        tables: Any = {f"{side}_quality": table for side, table in measures.tables.items()}
+        return cls(checked.source(None, tables or None, incomplete=fusion.of_subsets))
 
     @property
-    def counting(self) -> LabelledData:
-        """The trials that count: those of a weight above 0."""
-        return self if self.weight is None or self.weight.all() else self.take(np.flatnonzero(self.weight))
+    def chunk(self) -> Chunk:
+        """All trials."""
+        assert self.source.batch is not None  # noqa: S101  # they are in memory
+        return self.source.batch
+
+    @property
+    def complete(self) -> LabelledData:
+        """Return the trials that all systems scored and that have a weight above 0."""
+        return replace(self, source=having(self.source, range(len(self.source.systems)), counting=True))
 
     @property
     def has_both_classes(self) -> bool:
-        """Whether there are targets and non-targets that count."""
-        counting = self.is_target if self.weight is None else self.is_target[self.weight > 0]
-        return bool(counting.any() and not counting.all())
+        """Whether there are targets and non-targets."""
+        labels = self.chunk.labels
+        return bool(labels.any() and not labels.all())
 
-    def fit(self, model: Any, **more: Any) -> Any:
-        """Train a model on these trials; ``more`` are names of classes, where there are many."""
-        with missing_measures_are_known():
-            scores, how = model.inputs(self.scores), {**self.quality, **more}
-            return model.fit(scores, self.is_target, sample_weight=self.weight, **how)
+    def choose(self, systems: Sequence[int]) -> LabelledData:
+        """Return the same trials with the scores of some systems, in this order."""
+        return replace(self, source=ordered(self.source, systems=systems))
 
-    def known(self, score: AnyArray) -> tuple[AnyArray, AnyArray, CountArray | None]:
-        """Scores of these trials, without those that there are none of (NaN), with their truth and weights."""
-        there: BoolArray = ~np.isnan(score)
-        if score.ndim > 1 or there.all():
-            return score, self.is_target, self.weight
-        return score[there], self.is_target[there], _rows_of(self.weight, there)
+    def labelled(self, llr: FloatArray) -> Labelled:
+        """Return llrs of these trials with their labels and weights."""
+        return Labelled(llr, self.chunk.labels, self.chunk.weight)
 
-    def known_resampling(self, score: AnyArray) -> Resampling | None:
-        """The units of the trials that have a score."""
-        there: BoolArray = ~np.isnan(score)
-        if score.ndim > 1 or there.all():
-            return self.resampling
-        return cast("Resampling | None", _rows_of(self.resampling, np.flatnonzero(there)))
+    def transform(self, model: Any) -> FloatArray:
+        """Return the llrs of a trained model, without warnings about missing quality measures."""
+        found = mapped(self.source, model, "fusion").batch
+        assert found is not None  # noqa: S101  # they are in memory
+        return np.asarray(found.scores[0], np.float64)
 
-    def evaluated(self, score: AnyArray, name: str, figures: TwoClassFigures) -> Evaluation:
-        """Evaluate scores or llrs of these trials; those that have none (NaN) are left out."""
-        known: Any = {"operating_points": figures, "resampling": self.known_resampling(score)}
-        return evaluate_labelled(*self.known(score), name=name, **known)
-
-    def held_out(self, **folds: Any) -> HeldOut:
-        """Make folds once, for any number of models, by the ``groups``, ``n_folds`` and ``seed`` of `cross_validated`.
-
-        They follow from the scores of all systems, so that those of different systems can be compared.
-        """
-        numbers = np.column_stack([self.scores, *self.tables]) if self.quality else self.scores
-        return HeldOut(self, Parts.of(numbers, self.is_target, sample_weight=self.weight, **folds))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class HeldOut:
-    """Trials with their folds.
-
-    Attributes
-    ----------
-    trials : LabelledData
-    parts : Parts
-        They follow from the data of the trials alone, not from their order.
-    """
-
-    trials: LabelledData
-    parts: Parts
-
-    def llr(self, model: Any, systems: Sequence[int] | None = None) -> FloatArray:
-        """Map every trial by a model that was trained without its group.
-
-        Parameters
-        ----------
-        model : calibrator or fusion
-        systems : sequence of int, optional
-            Those to fuse; all if left out.
-
-        Returns
-        -------
-        (n_trials,) array
-            In nats. NaN for trials of weight 0 in folds where a model refuses one of these.
-        """
-        data = self.trials if systems is None else self.trials.choose(systems)
-        by_row: Any = _ByRow(model, data)
-        return self.parts.llr(by_row, np.arange(len(data.scores)))
+    def evaluated(self, llr: FloatArray, name: str, figures: TwoClassFigures) -> Evaluation:
+        """Evaluate llrs of these trials."""
+        chunk, resampling = self.chunk, self.resampling
+        if resampling is not None and resampling.units is not None:
+            resampling = replace(resampling, units=chunk.units)
+        about: Any = {"operating_points": figures, "resampling": resampling}
+        return evaluate_labelled(llr, chunk.labels, chunk.weight, name=name, **about)
 
 
 def copied(fusion: Fusion) -> Fusion:
-    """A fusion with the same settings, not trained."""
+    """A fusion of the same settings that is not trained."""
     return type(fusion)(**fusion.settings)
-
-
-class _ByRow:
-    """A model whose scores are the numbers of trials: quality and missing scores come along with them."""
-
-    def __init__(self, model: Any, data: LabelledData) -> None:
-        self.model, self.data = model, data
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return type(self)(copy.deepcopy(self.model, memo), self.data)
-
-    def fit(self, rows: IntArray, is_target: BoolArray, **_weight: Any) -> Self:  # noqa: ARG002  # the data have both
-        self.data.take(rows).fit(self.model)
-        return self
-
-    def transform(self, rows: IntArray) -> FloatArray:
-        own = self.data.take(rows)
-        try:
-            return own.transform(self.model)
-        except TrialError:
-            if own.counting is own:
-                raise
-        assert own.weight is not None  # noqa: S101  # some trials do not count
-        llr, counting = np.full(len(rows), np.nan), np.flatnonzero(own.weight)
-        try:
-            llr[counting] = own.counting.transform(self.model)
-        except TrialError as error:
-            raise error.among(counting) from None
-        return llr

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from deciban.analysis.compared_figures import figures_of, in_words, shown, with_unit, written
 from deciban.analysis.paired import PairedUnits, fewest_degrees, holm, interval_of_difference, without_rounding
 from deciban.core.by_value import ByValue
-from deciban.core.resampling.intervals import Estimate
-from deciban.core.resampling.rates import FEWEST_CLUSTERS, RateSum
+from deciban.core.resampling.intervals import FEWEST_CLUSTERS, Estimate, RateSum
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, ConditionDifference
 from deciban.evaluation.two_class import prior_name

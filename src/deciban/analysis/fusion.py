@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from deciban.analysis.data import LabelledData, copied
 from deciban.analysis.paired import PairedUnits
+from deciban.calibration.cross import trained_on
 from deciban.core.ranks.operating import PointLike
 from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
 from deciban.core.training.moments import are_same
@@ -22,6 +23,9 @@ from deciban.evaluation.results import Results
 from deciban.evaluation.summary import DEFAULT_POINTS, TwoClassFigures
 from deciban.fusion import LinearFusion, posterior_divergence
 from deciban.messages import names_apart
+from deciban.models.labelled import Labelled
+from deciban.models.mapped import having
+from deciban.models.score_model import missing_measures_are_known
 from deciban.models.two_class import Fusion
 from deciban.types import FloatArray
 
@@ -413,10 +417,11 @@ def analyse_fusion(
     """
     prototype = LinearFusion() if fusion is None else fusion
     dev = LabelledData.of(prototype, scores, is_target, sample_weight=sample_weight, quality=quality)
-    n_systems = dev.scores.shape[1]
+    n_systems = len(dev.source.systems)
     others = _other(prototype, eval_scores, eval_is_target, eval_sample_weight, eval_quality, n_systems)
     _require_complete(dev, "scores")
-    return analysed(prototype, system_names(names, n_systems), dev, others, TwoClassFigures.of(operating_points))
+    figures = TwoClassFigures.of(operating_points)
+    return analysed(FusionTask(prototype, system_names(names, n_systems), dev, others, figures))
 
 
 def system_names(names: Sequence[str] | None, n_systems: int) -> tuple[str, ...]:
@@ -437,29 +442,16 @@ def system_names(names: Sequence[str] | None, n_systems: int) -> tuple[str, ...]
     return given
 
 
-def analysed(
-    prototype: Fusion,
-    names: tuple[str, ...],
-    dev: LabelledData,
-    others: LabelledData | None,
-    figures: TwoClassFigures,
-    *,
-    trained: Fusion | None = None,
-) -> FusionAnalysis:
-    """Analyse a fusion on checked trials; see `analyse_fusion`.
+def analysed(work: FusionTask, *, trained: Fusion | None = None) -> FusionAnalysis:
+    """Train and evaluate a fusion, each system alone, and the fusion without each system.
 
     Parameters
     ----------
-    prototype : fusion
-        Whose settings all trainings have.
-    names : tuple of str
-        Of the systems.
-    dev, others : LabelledData
-    figures : TwoClassFigures
-    trained : fusion, optional
-        What training on ``dev`` gave already.
+    work : FusionTask
+    trained : Fusion, optional
+        The fusion of all systems, if it is trained already.
     """
-    work = FusionTask(prototype, names, dev, others, figures)
+    names, prototype = work.names, work.prototype
     every = tuple(range(len(names)))
     wanted = [f"without {name}" for name in names] + ["fusion without quality", prototype.table_name]
     *without, plainer, fused = names_apart(wanted, names)
@@ -497,10 +489,9 @@ def _other(
         trials = LabelledData.of(prototype, scores, is_target, sample_weight=weight, quality=quality)
     except InputError as error:
         raise InputError(f"Trials for evaluation (eval_scores, eval_is_target): {error}") from error
-    if trials.scores.shape[1] != n_systems:
+    if (n := len(trials.source.systems)) != n_systems:
         raise InputError(
-            f"eval_scores: {trials.scores.shape[1]} systems, but there are {n_systems} to train on. Pass the same "
-            "systems in the same order."
+            f"eval_scores: {n} systems, but there are {n_systems} to train on. Pass the same systems in the same order."
         )
     _require_complete(trials, "eval_scores")
     return trials
@@ -548,7 +539,7 @@ def on_cancelling_weights(
     if linear is None or fusion.model is None:
         return ""
     size = np.abs(linear.standardized_weights_)
-    spread = _spread(linear.p_target, trials, trials.transform(fusion.model))
+    spread = _spread(linear.p_target, trials.labelled(trials.transform(fusion.model)))
     if not size.max() > _LARGE * spread:
         return ""
     own = np.flatnonzero(size > min(_LARGE * spread, _SHARE * size.max())).tolist()
@@ -581,15 +572,15 @@ def _way_out(ridge: float) -> str:
     return f"Leave one out, or take {penalty}."
 
 
-def _spread(p_target: float, trials: LabelledData, llr: FloatArray) -> float:
+def _spread(p_target: float, trials: Labelled) -> float:
     """Standard deviation of the llr, in which the classes have the weights that they have in those of the scores."""
-    finite = np.isfinite(llr)
-    some, own = (trials, llr) if finite.all() else (trials.take(finite), llr[finite])
-    if not some.has_both_classes:
+    classes = trials.by_class(trials.score)
+    own = [(x[np.isfinite(x)], None if weight is None else weight[np.isfinite(x)]) for x, weight in classes]
+    if not all(len(x) for x, _ in own):
         return math.inf
-    classes = list(zip((p_target, 1.0 - p_target), some.by_class(own), strict=True))
-    mean = sum(prior * np.average(x, weights=weight) for prior, (x, weight) in classes)
-    variance = sum(prior * np.average((x - mean) ** 2, weights=weight) for prior, (x, weight) in classes)
+    parts = list(zip((p_target, 1.0 - p_target), own, strict=True))
+    mean = sum(prior * np.average(x, weights=weight) for prior, (x, weight) in parts)
+    variance = sum(prior * np.average((x - mean) ** 2, weights=weight) for prior, (x, weight) in parts)
     return math.sqrt(variance)
 
 
@@ -609,12 +600,12 @@ class FusionTask:
     @cached_property
     def compared(self) -> LabelledData:
         """The trials of training that all systems scored, and that count."""
-        return self.dev.complete.counting
+        return self.dev.complete
 
     @cached_property
     def other_compared(self) -> LabelledData | None:
         """Other such trials."""
-        return None if self.others is None else self.others.complete.counting
+        return None if self.others is None else self.others.complete
 
     def row(self, role: Role, systems: tuple[int, ...], name: str) -> FusedSystems:
         """Train some of the systems; that this is not possible is an answer, too."""
@@ -634,14 +625,14 @@ class FusionTask:
         if len(llrs) < len(singles):
             return None
         columns, prior = np.column_stack(llrs), self.prototype.p_target
-        return posterior_divergence(columns, dev.is_target, p_target=prior, sample_weight=dev.weight)
+        return posterior_divergence(columns, dev.chunk.labels, p_target=prior, sample_weight=dev.chunk.weight)
 
     def _constant(self, systems: tuple[int, ...]) -> float | None:
         """The only score of a system that stands alone and scores all trials alike."""
         if len(systems) > 1 or self.prototype.takes_quality:
             return None
-        column = self.dev.scores[:, systems[0]]
-        counting = ~np.isnan(column) if self.dev.weight is None else ~np.isnan(column) & (self.dev.weight > 0)
+        column, weight = self.dev.chunk.scores[systems[0]], self.dev.chunk.weight
+        counting = ~np.isnan(column) if weight is None else ~np.isnan(column) & (weight > 0)
         own = column[counting]
         if not len(own) or not np.isfinite(own).all():
             return None
@@ -658,11 +649,13 @@ class FusionTask:
         model = copied(self.prototype)
         model.system_names = tuple(self.names[k] for k in systems)
         own = self.dev.choose(systems)
-        some = np.flatnonzero(~np.isnan(own.scores).all(axis=1))
+        there = np.logical_or.reduce([~np.isnan(column) for column in own.chunk.scores])
+        scored = own.source if there.all() else having(own.source, range(len(systems)), every=False)
         try:
-            (own if len(some) == len(own.is_target) else own.take(some)).fit(model)
+            with missing_measures_are_known():
+                trained_on(model, scored, None, 0)
         except TrialError as error:
-            raise error.among(some) from None
+            raise error.among(np.flatnonzero(there)) from None
         return model
 
     def evaluated(
@@ -678,7 +671,7 @@ class FusionTask:
             note=note,
             systems=systems,
             model=model,
-            penalized_objective=model.penalized_cost(*dev.by_class(llr)),
+            penalized_objective=model.penalized_cost(*dev.labelled(llr).by_class(llr)),
             dev=dev.evaluated(llr, name, self.figures),
             eval=None if others is None else others.evaluated(others.transform(model), name, self.figures),
         )

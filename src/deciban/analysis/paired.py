@@ -10,8 +10,7 @@ from typing import Protocol
 import numpy as np
 from scipy import special
 
-from deciban.core.resampling.intervals import LINEARISED, ROUNDING, Estimate, Interval
-from deciban.core.resampling.rates import t_quantile
+from deciban.core.resampling.intervals import LINEARISED, ROUNDING, Estimate, Interval, t_quantile
 from deciban.core.resampling.units import Keys, mixed_bits
 from deciban.errors import InputError
 from deciban.evaluation.uncertainty import Figure, Uncertainty

@@ -12,8 +12,7 @@ import numpy as np
 from deciban.analysis.compared_figures import figure_called, in_words, key_of, shown
 from deciban.core.by_value import ByValue
 from deciban.core.resampling.components import Component, Factor, components_of, sums_of_levels
-from deciban.core.resampling.intervals import Estimate
-from deciban.core.resampling.rates import Scale
+from deciban.core.resampling.intervals import Estimate, Scale
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.evaluation import ClassEvaluation, Evaluation
@@ -220,6 +219,9 @@ def pilot_of_trials(
     linear = costs[0] if len(costs) == 1 else (costs[0][0] - costs[1][0], costs[0][1] - costs[1][1])
     layout = _Layout.of(units, segments)
     components = components_of(linear, layout.factors, weights)
+    design = _uncertainty(found[0]).design
+    assert design is not None  # noqa: S101  # of two classes
+    stretched = linear[0] * design.stretch[0], linear[1] * design.stretch[1]
     told = layout.n_segments is not None and any(one.name == "segment" for one in components)
     return replace(
         whole,
@@ -229,7 +231,7 @@ def pilot_of_trials(
         n_tar=len(linear[0]),
         n_non=len(linear[1]),
         components=components,
-        growth=_growth(whole, sums_of_levels(linear, layout.factors[0], weights)),
+        growth=_growth(whole, sums_of_levels(stretched, layout.factors[0], weights)),
     )
 
 

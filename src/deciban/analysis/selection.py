@@ -6,20 +6,27 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.analysis.data import HeldOut, LabelledData, copied
+from deciban.analysis.data import LabelledData, copied
 from deciban.analysis.fusion import system_names
+from deciban.calibration.cross import SourceParts, trained_on
 from deciban.core.ranks.operating import OperatingPoint, PointLike, as_operating_point
 from deciban.errors import InputError
 from deciban.evaluation.as_json import Jsonable, plain
 from deciban.fusion import LinearFusion
 from deciban.metrics import SortedScores
+from deciban.models.labelled import Labelled
+from deciban.models.mapped import mapped, ordered
+from deciban.models.score_model import missing_measures_are_known
 from deciban.models.two_class import Fusion
-from deciban.types import FloatArray, Progress
+from deciban.trials.passes import Engine
+from deciban.trials.sources import ShardSource
+from deciban.types import Progress
 
 _SAME = 1e-12
 """Costs that differ by less than this, relative to them, are the same."""
@@ -200,11 +207,11 @@ def select_systems(
     """
     prototype = LinearFusion() if fusion is None else fusion
     data = LabelledData.of(prototype, scores, is_target, sample_weight=sample_weight, quality=quality).complete
-    named = system_names(names, data.scores.shape[1])
+    named = system_names(names, len(data.source.systems))
     least_gain = _validate.in_range(least_gain, "least_gain", 0.0, 1e300, "A gain is finite and at least 0")
     criterion = Criterion(prototype, None if operating_point is None else as_operating_point(operating_point))
-    held = data.held_out(groups=groups, n_folds=n_folds, seed=seed)
-    return chosen_by(Search(_InMemory(held, criterion), named, progress), criterion.words, least_gain)
+    parts = SourceParts.in_memory(data.source, n_folds, groups=groups, seed=seed)
+    return chosen_by(Search(Tried(parts, criterion), named, progress), criterion.words, least_gain)
 
 
 def chosen_by(search: Search, criterion: str, least_gain: float) -> Selection:
@@ -254,64 +261,40 @@ class Criterion:
             return "Cllr in bits"
         return f"cost by the rule ({alpha:g}, {beta:g}) at prior {prior:g}, relative to llr 0"
 
-    def __call__(self, llr: FloatArray, data: LabelledData) -> float:
+    def __call__(self, llrs: ShardSource, engine: Engine | None) -> float:
         """Cost of the llrs of labelled trials, relative to that of llr 0."""
-        if data.weight is not None:  # those of weight 0 may have no llr
-            llr, data = llr[data.weight > 0], data.counting
-        tar, non = data.is_target, ~data.is_target
-        scores = SortedScores(llr[tar], llr[non], tar_weights=data.tar_weight, non_weights=data.non_weight)
-        if self.point is not None:
-            p = self.point
-            return float(scores.act_dcf(p_target=p.p_target, c_miss=p.c_miss, c_fa=p.c_fa))
-        rule, p_target = (self.fusion.alpha, self.fusion.beta), self.fusion.p_target
-        return self.relative(float(scores.trials.scoring_rule_cost(*rule, p_target=p_target)))
-
-    def relative(self, cost: float) -> float:
-        """A cost by the rule, divided by that of llr 0."""
-        rule, p_target = (self.fusion.alpha, self.fusion.beta), self.fusion.p_target
-        nothing = SortedScores([0.0], [0.0]).trials.scoring_rule_cost(*rule, p_target=p_target)
-        return float(cost / nothing)
+        if self.point is None:
+            nothing = np.zeros(1), None
+            return self.fusion.cost_of_pieces(llrs, engine) / self.fusion.cost_of(nothing, nothing)
+        assert llrs.batch is not None  # noqa: S101  # those who name a point pass arrays
+        own, p = Labelled.of(llrs.batch).counting, self.point
+        scores = SortedScores(**own.as_sets(own.score))
+        return float(scores.act_dcf(p_target=p.p_target, c_miss=p.c_miss, c_fa=p.c_fa))
 
 
-class Tried(Protocol):
-    """What says the cost of sets of systems."""
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Costs of sets of systems on trials with their folds."""
 
-    @property
-    def n_parts(self) -> int:
-        """How many models are trained for each cross-validated cost."""
+    parts: SourceParts
+    cost: Criterion
 
     @property
     def n_trials(self) -> int:
         """How many trials the costs are of."""
+        return int(self.parts.counts[1].sum())
 
     def held_out(self, systems: Sequence[int]) -> float:
         """Cross-validated cost of the fusion of some systems."""
+        llrs = self.parts.crossed(copied(self.cost.fusion), "fusion", systems=systems)
+        return self.cost(llrs, self.parts.engine)
 
     def same_data(self, systems: Sequence[int]) -> float:
         """The cost of one that is trained on all trials, of these trials."""
-
-
-@dataclass(frozen=True, slots=True)
-class _InMemory:
-    """Trials in memory, with their folds."""
-
-    held: HeldOut
-    cost: Criterion
-
-    @property
-    def n_parts(self) -> int:
-        return len(list(self.held.parts))
-
-    @property
-    def n_trials(self) -> int:
-        return len(self.held.trials.is_target)
-
-    def held_out(self, systems: Sequence[int]) -> float:
-        return self.cost(self.held.llr(self.cost.fusion, systems), self.held.trials)
-
-    def same_data(self, systems: Sequence[int]) -> float:
-        own = self.held.trials.choose(systems)
-        return self.cost(own.transform(own.fit(copied(self.cost.fusion))), self.held.trials)
+        own = ordered(self.parts.source, systems=systems)
+        with missing_measures_are_known():
+            model = trained_on(copied(self.cost.fusion), own, self.parts.engine, self.parts.memory)
+        return self.cost(mapped(own, model, "fusion"), self.parts.engine)
 
 
 def _best_first(candidates: Sequence[SelectionStep]) -> list[SelectionStep]:
@@ -339,7 +322,7 @@ class Search:
     def __init__(self, tried: Tried, names: tuple[str, ...], progress: Progress | None = None) -> None:
         self.tried, self._names, self._progress = tried, names, progress
         self._chosen: list[int] = []
-        self._n_parts, self._n_trained = tried.n_parts, 0
+        self._n_parts, self._n_trained = len(tried.parts), 0
 
     def around(self, chosen: Sequence[int], before: float) -> tuple[list[SelectionStep], list[Untrained]]:
         """What it brings to add each of the other systems, the best one first, and which of them cannot be trained.

@@ -74,7 +74,6 @@ class AffineCalibrator(TrainedByRule, Calibrator):
     """
 
     kind: ClassVar[str] = "affine"
-    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {"scale": _FINITE, "offset": _FINITE}
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:

@@ -80,7 +80,6 @@ class BetaCalibrator(TrainedByRule, Calibrator):
     """
 
     kind: ClassVar[str] = "beta"
-    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {
         "a": {"type": "number", "minimum": 0},
         "b": {"type": "number", "minimum": 0},
@@ -182,9 +181,9 @@ def _require_possible(columns: list[FloatArray], data: Labelled) -> None:
             )
 
 
-def _ends(model: BetaCalibrator, trials: Labelled | Chunk) -> Ends:
+def _ends(model: BetaCalibrator, trials: Chunk) -> Ends:
     """Find the ends of probabilities of non-targets and of targets, if all are possible."""
-    data = Labelled.of_look(trials)
+    data = Labelled.of(trials)
     _require_possible(model._columns(data.score), data)  # noqa: SLF001
     own = data.counting.non, data.counting.tar
     return Ends.of([np.min(one, initial=np.inf) for one in own], [np.max(one, initial=-np.inf) for one in own])

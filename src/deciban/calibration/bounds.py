@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,32 +16,57 @@ from deciban._validate.probabilities import tell_of_two
 from deciban.core.ranks.counts import SortedClass
 from deciban.core.resampling.linearised import UnitChanges
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.sums import Ends, Sums
+from deciban.core.training.sums import Sums
 from deciban.errors import InputError, warn
-from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.models.labelled import Labelled
 from deciban.models.loading import model_of
 from deciban.models.model import Plain, Uncertainty, content_of
-from deciban.models.sources import SourceTrials
 from deciban.models.two_class import Calibrator, outcome_of
 from deciban.models.uncertainty import ParameterCovariance
 from deciban.trials.sources import Chunk
-from deciban.types import CountArray, FloatArray
+from deciban.types import CountArray, FloatArray, ScoreArray
 
-_CUTS = np.arange((1 << 16) + 1) / (1 << 10)
-"""From 0 to 64: beyond that no bound lies, as not even 10^27 trials would allow it."""
+_AT_ONCE = 1 << 20
+"""Llrs that are looked at together, from 0 on."""
 
 
-def upper_bound(tar: SortedClass, non: SortedClass, amount: float) -> float:
-    """Where above 0 the normalized Bayes error rate first exceeds 1, with so many misleading llrs in each class."""
-    both = np.concatenate((tar.scores, non.scores)).astype(np.float64, copy=False)
-    ends = np.append(np.unique(both[(both > 0.0) & (both < np.inf)]), np.inf)
-    begins = np.insert(ends[:-1], 0, 0.0)
-    rates = Rates(float(tar.total), float(non.total), amount)
-    crossing = rates.crossing(tar.at_or_above(ends), non.at_or_above(ends))
-    first = int(np.argmax(crossing < ends))  # at the last end, infinity, it is always so
-    return float(max(crossing[first], begins[first]))
+def upper_bound(scores: SortedScores, amount: float, *, sign: int = 1) -> float:
+    """Return where above 0 the normalized Bayes error rate first exceeds 1, given ``amount`` misleading llrs.
+
+    With ``sign=-1``, llrs are mirrored and the classes change places.
+    """
+    tar, non = (scores.tar, scores.non)[::sign]
+    rates, begin = Rates(float(tar.total), float(non.total), amount), 0.0
+    for ends in _ends((tar.scores, non.scores), sign):  # at the last end, infinity, it always exceeds 1
+        crossing = rates.crossing(*(_at_or_beyond(one, ends, sign) for one in (tar, non)))
+        first = int(np.argmax(crossing < ends))
+        if crossing[first] < ends[first]:
+            begin = float(ends[first - 1]) if first else begin
+            return max(float(crossing[first]), begin)
+        begin = float(ends[-1])
+    raise AssertionError
+
+
+def _ends(both: tuple[ScoreArray, ScoreArray], sign: int) -> Iterator[FloatArray]:
+    """Yield all different llrs above 0 (below, with the other sign), some at a time from 0 on, and infinity."""
+    side: Literal["left", "right"] = "right" if sign > 0 else "left"
+    at = [int(np.searchsorted(one, one.dtype.type(0.0), side=side)) for one in both]
+    while any(rest := [len(one) - k if sign > 0 else k for one, k in zip(both, at, strict=True)]):
+        k = int(np.argmax(rest))
+        last = both[k][at[k] + sign * min(_AT_ONCE, rest[k]) - (sign > 0)]
+        upto = [int(np.searchsorted(one, last, side=side)) for one in both]
+        parts = [one[min(ends) : max(ends)] for one, *ends in zip(both, at, upto, strict=True)]
+        found = np.unique(sign * np.concatenate(parts).astype(np.float64))
+        if len(found := found[found < np.inf]):
+            yield found
+        at = upto
+    yield np.array([np.inf])
+
+
+def _at_or_beyond(one: SortedClass, ends: FloatArray, sign: int) -> CountArray:
+    """Count trials at or beyond each end."""
+    return one.at_or_above(ends) if sign > 0 else one.below(np.nextafter(-ends, np.inf))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,116 +87,6 @@ class Rates:
             hits: FloatArray = np.log(n_hit / (self.n_tar + self.amount))
             alarms: FloatArray = np.log((n_fa + self.amount) / (self.n_non + self.amount))
         return hits - alarms
-
-
-def upper_bound_of_source(data: SourceTrials, amount: float, *, sign: int) -> float:
-    """The same of trials in pieces: of one cell of llrs after the other in which it may lie, these are kept.
-
-    Parameters
-    ----------
-    data : SourceTrials
-    amount : float
-    sign : {1, -1}
-        -1 for llrs of the opposite sign and classes in each other's place.
-
-    Raises
-    ------
-    InputError
-        If too many llrs lie within a thousandth of each other.
-    """
-    table: _Table = data.look(partial(_counted, sign))
-    counts, high = table.counts.total, table.ends.high
-    n_tar, n_non = counts.sum(axis=1).tolist()
-    rates, above = Rates(n_tar, n_non, amount), counts.sum(axis=1)[:, None] - np.cumsum(counts, axis=1)
-    is_there = counts[:, 1:-1].any(axis=0)
-    least = rates.crossing(above[0, 1:-1], above[1, :-2])
-    for at in np.flatnonzero(is_there & (least < _CUTS[1:])).tolist():
-        kept: _Kept = data.look(partial(_kept, sign, at, rows_that_fit(data.memory, Cost.LLR)))
-        begin = float(np.max(high[:at], initial=0.0))
-        found = _first_in(kept, rates, above[:, at + 1], begin)
-        if found is not None:
-            return found
-    # No bound lies beyond the last cut, so that the next llr is beyond it, too.
-    rest = rates.crossing(above[0, -2], above[1, -2])
-    return max(float(rest), float(np.max(high, initial=0.0)))
-
-
-def _first_in(kept: _Kept, rates: Rates, above: FloatArray, begin: float) -> float | None:
-    """The bound, if it lies before one of these llrs; ``above`` counts the trials of both classes beyond them."""
-    classes = [SortedClass.of(np.concatenate(scores), weights) for scores, weights in kept.classes]
-    ends = np.unique(np.concatenate([one.scores for one in classes])).astype(np.float64)
-    n_hit, n_fa = (beyond + one.at_or_above(ends) for beyond, one in zip(above, classes, strict=True))
-    crossing = rates.crossing(n_hit, n_fa)
-    found = np.flatnonzero(crossing < ends)
-    if not len(found):
-        return None
-    first = int(found[0])
-    return float(max(crossing[first], ends[first - 1] if first else begin))
-
-
-def _by_class(trials: Labelled | Chunk, sign: int) -> list[tuple[FloatArray, CountArray | None]]:
-    """Llrs and weights of targets and of non-targets, or the other way round and with the opposite sign."""
-    data = Labelled.of_look(trials).counting
-    both = [(data.tar, data.tar_weight), (data.non, data.non_weight)]
-    return [(sign * scores.astype(np.float64, copy=False), weights) for scores, weights in both[::sign]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """Trials of both classes in cells between cuts, and the highest llr in each; of more trials they add up."""
-
-    counts: Sums
-    ends: Ends
-
-    def __add__(self, other: _Table) -> _Table:
-        return _Table(self.counts + other.counts, self.ends + other.ends)
-
-
-def _counted(sign: int, trials: Labelled | Chunk) -> _Table:
-    """Count trials in cells; the first is that of llrs up to 0."""
-    n = len(_CUTS)
-    counts, high = np.zeros((2, n + 1)), np.full(n + 1, -np.inf)
-    for k, (llr, weights) in enumerate(_by_class(trials, sign)):
-        cell = np.searchsorted(_CUTS, llr, side="left")
-        counts[k] = np.bincount(cell, weights, minlength=n + 1)
-        finite = llr < np.inf
-        np.maximum.at(high, cell[finite], llr[finite])
-    return _Table(Sums.of(counts), Ends.up_to(high[1:-1]))
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """Llrs of both classes in a cell, in arrays that more are added to, with their weights."""
-
-    llrs: tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]
-    weights: tuple[tuple[CountArray, ...], tuple[CountArray, ...]]
-    most: int
-
-    @property
-    def classes(self) -> list[tuple[tuple[FloatArray, ...], CountArray | None]]:
-        """Of each class llrs, and weights if there are some."""
-        pairs = zip(self.llrs, self.weights, strict=True)
-        return [(llrs, np.concatenate(weights) if weights else None) for llrs, weights in pairs]
-
-    def __add__(self, other: _Kept) -> _Kept:
-        tar, non = ((*a, *b) for a, b in zip(self.llrs, other.llrs, strict=True))
-        of_tar, of_non = ((*a, *b) for a, b in zip(self.weights, other.weights, strict=True))
-        n = sum(len(one) for one in (*tar, *non))
-        if n > self.most:
-            what = f"scores: {n:,} llrs and more lie within a thousandth of each other where the bound may be"
-            raise memory_error(f"{what}, and all of them are kept")
-        return _Kept((tar, non), (of_tar, of_non), self.most)
-
-
-def _kept(sign: int, at: int, most: int, trials: Labelled | Chunk) -> _Kept:
-    """Keep the trials of a cell, counted from 0."""
-    low, high = _CUTS[at], _CUTS[at + 1]
-    llrs, weights = [], []
-    for llr, weight in _by_class(trials, sign):
-        some = (llr > low) & (llr <= high)
-        llrs.append((llr[some],))
-        weights.append(() if weight is None else (weight[some],))
-    return _Kept((llrs[0], llrs[1]), (weights[0], weights[1]), most)
 
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -203,7 +118,6 @@ class BoundCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "bound"
-    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, *, low: float | None = None, high: float | None = None) -> None:
@@ -272,7 +186,6 @@ class ElubCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "elub"
-    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {
         "low": {"type": "number", "maximum": 0},
         "high": {"type": "number", "minimum": 0},
@@ -283,12 +196,7 @@ class ElubCalibrator(Calibrator):
         _misleading(n_misleading)
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
-        if isinstance(data, Labelled):
-            self.low_, self.high_ = _bounds(SortedScores(**data.as_sets(data.score)), self.n_misleading)
-        else:
-            amount = _misleading(self.n_misleading)
-            low, self.high_ = (upper_bound_of_source(data, amount, sign=sign) for sign in (-1, 1))
-            self.low_ = -low + 0.0
+        self.low_, self.high_ = _bounds(data.ranks, self.n_misleading)
         if self.low_ == 0.0 or self.high_ == 0.0:
             sides = [side for side, bound in (("lower", self.low_), ("upper", self.high_)) if bound == 0.0]
             warn(
@@ -371,12 +279,7 @@ def elub_bounds(
 def _bounds(scores: SortedScores, n_misleading: float) -> tuple[float, float]:
     """Of checked llrs; see `elub_bounds`."""
     amount = _misleading(n_misleading)
-    mirrored = SortedScores(
-        *(-np.asarray(one.scores) for one in (scores.non, scores.tar)),
-        tar_weights=scores.non.weights,
-        non_weights=scores.tar.weights,
-    )
-    return -upper_bound(mirrored.tar, mirrored.non, amount) + 0.0, upper_bound(scores.tar, scores.non, amount)
+    return -upper_bound(scores, amount, sign=-1) + 0.0, upper_bound(scores, amount)
 
 
 def _in_both_units(low: float, high: float) -> str:
@@ -399,9 +302,9 @@ def _results(data: Any, transform: Callable[[FloatArray], FloatArray], low: floa
     return outcome_of(data, transform, status)
 
 
-def _beyond(low: float, high: float, trials: Labelled | Chunk) -> Sums:
+def _beyond(low: float, high: float, trials: Chunk) -> Sums:
     """Count trials, and those with scores beyond bounds."""
-    score = Labelled.of_look(trials).score
+    score = Labelled.of(trials).score
     return Sums.of(np.array([len(score), (score < low).sum(), (score > high).sum()]))
 
 
@@ -434,7 +337,6 @@ class Chain(Calibrator):
     """
 
     kind: ClassVar[str] = "chain"
-    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {"steps": {"type": "array", "minItems": 1}}
 
     def __init__(self, *steps: Any) -> None:

@@ -4,309 +4,23 @@ from __future__ import annotations
 
 import copy
 import inspect
-import numbers
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
-from deciban.core.ranks.exact_weights import summed_by_code, whole_or_float
-from deciban.core.resampling.units import mixed_bits
+from deciban.calibration.folds import folded, folds_of, words_of
+from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, TrialError
-from deciban.models.score_model import ARGUMENTS, measure_table, missing_measures_are_known, tell_missing
+from deciban.models.mapped import naming_rows, ordered
+from deciban.models.score_model import ARGUMENTS, ScoreModel, measure_table, missing_measures_are_known, tell_missing
+from deciban.trials.passes import Engine, found_in
+from deciban.trials.sources import Chunk, Columns, HeldPiece, MappedPiece, Piece, ShardSource, Wanted, in_memory
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
-
-
-def folds_of(
-    scores: AnyArray,
-    label: IntArray,
-    weight: CountArray | None,
-    groups: ArrayLike | Sequence[ArrayLike] | None,
-    *,
-    n_folds: Any,
-    seed: Any,
-) -> IntArray:
-    """Fold of every trial, by its groups or (without any) by itself.
-
-    Parameters
-    ----------
-    scores : (n_trials, ...) array
-    label : (n_trials,) int array
-        The class of each trial, from 0.
-    weight : (n_trials,) array, optional
-    groups : (n_trials,) array_like, or two of them, optional
-    n_folds, seed : int
-
-    Returns
-    -------
-    (1, n_trials) or (2, n_trials) array
-        For each side of the trials.
-
-    Raises
-    ------
-    InputError
-        If lengths differ, a group has no name, or there are fewer groups than folds.
-    """
-    n_folds, seed = _whole(n_folds, "n_folds", 2), _whole(seed, "seed", 0)
-    if groups is None:
-        return _folds_of_trials(scores, label, weight, n_folds, seed)[np.newaxis]
-    sides = _sides(groups, len(scores))
-    return _folds_of_groups(sides, label, weight, n_folds, seed)[sides]
-
-
-def held_out(
-    model: Any,
-    scores: AnyArray,
-    label: AnyArray,
-    weight: CountArray | None,
-    folds: IntArray,
-    *,
-    require: Callable[[str, IntArray], None] | None = None,
-    along: Mapping[str, AnyArray] | None = None,
-    **fitting: Any,
-) -> FloatArray:
-    """What copies of a model make of every trial, each trained on the trials that share no fold with it.
-
-    Parameters
-    ----------
-    model : calibrator or fusion
-    scores : (n_trials, ...) array
-    label : (n_trials,) array
-        As ``fit`` wants it.
-    weight : (n_trials,) array, optional
-    folds : (n_sides, n_trials) int array
-    require : function, optional
-        Called with words for what is held out and the rows that are left, to refuse what cannot be trained on.
-    along : mapping of str to (n_trials, ...) array, optional
-        What else ``fit`` and ``transform`` take of every trial, by argument.
-    **fitting
-        More arguments of ``fit``.
-
-    Returns
-    -------
-    (n_trials, ...) array
-
-    Raises
-    ------
-    InputError
-        If training fails; the message names the fold.
-    """
-
-    def of(rows: IntArray) -> dict[str, AnyArray]:
-        return {argument: values[rows] for argument, values in (along or {}).items()}
-
-    llr: FloatArray | None = None
-    for name, inside, outside in splits(folds, int(folds.max()) + 1):
-        if require is not None:
-            require(name, outside)
-        own = None if weight is None else weight[outside]
-        try:
-            fitted = copy.deepcopy(model).fit(
-                scores[outside], label[outside], sample_weight=own, **of(outside), **fitting
-            )
-        except TrialError as error:
-            raise error.among(outside, before=f"Training without {name}: ") from error
-        except InputError as error:
-            raise InputError(f"Training without {name}: {error}") from error
-        try:
-            part = fitted.transform(scores[inside], **of(inside))
-        except TrialError as error:
-            raise error.among(inside) from None
-        if llr is None:
-            llr = np.empty((len(scores), *part.shape[1:]))
-        llr[inside] = part
-    assert llr is not None  # noqa: S101  # there are trials, so there are folds with trials
-    return llr
-
-
-def _whole(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise InputError(f"{name}: got {value!r}. It is a whole number of at least {least}.")
-    return int(value)
-
-
-def _sides(groups: ArrayLike | Sequence[ArrayLike], n_trials: int) -> IntArray:
-    """Groups of each trial on one side or on two, as positions in the sorted names of all of them."""
-    if isinstance(groups, tuple | list) and len(groups) == 2 and all(np.ndim(side) == 1 for side in groups):
-        named = [_names(side, n_trials) for side in groups]
-    else:
-        named = [_names(groups, n_trials)]
-    if len({names.dtype.kind == "U" for names in named}) > 1:
-        raise InputError("groups: one side has strings and the other numbers. A speaker has one name on both sides.")
-    codes = np.unique(np.concatenate(named), return_inverse=True)[1]
-    return codes.reshape(len(named), n_trials).astype(np.int64, copy=False)
-
-
-def _names(side: object, n_trials: int) -> AnyArray:
-    """The groups of one side, all strings or all numbers."""
-    names = _validate.array(side, "groups")  # type: ignore[arg-type]  # it checks
-    if names.ndim != 1 or len(names) != n_trials:
-        raise InputError(
-            f"groups: shape {names.shape} for {n_trials} trials. Give one group per trial, or a pair of such arrays, "
-            "for the enrolment and for the test side."
-        )
-    if names.dtype.kind in "biuU":
-        return names
-    nameless = [not isinstance(name, str | numbers.Real) or name != name for name in names.tolist()]  # noqa: PLR0124
-    if (found := np.flatnonzero(nameless)).size:
-        raise InputError(
-            f"groups: {len(found)} of {n_trials} trials have no group that is a string or a number, the first at index "
-            f"{found[0]}: {names[found[0]]!r}. Give each trial of an unknown speaker its own name, or leave it out."
-        )
-    if len({isinstance(name, str) for name in names.tolist()}) > 1:
-        raise InputError("groups: some are strings and some numbers. A speaker has one name in all trials.")
-    return np.array(names.tolist())
-
-
-def _folds_of_groups(sides: IntArray, label: IntArray, weight: CountArray | None, n_folds: int, seed: int) -> IntArray:
-    """Fold of each group: large ones first, each to where it makes the sums of squares of all classes grow least.
-
-    Groups without weight come last, so that they do not move the others.
-    """
-    return folds_of_shares(_shares(sides, label, weight), n_folds, seed)
-
-
-def folds_of_shares(shares: FloatArray, n_folds: int, seed: int) -> IntArray:
-    """Fold of each group by how much of each class it has; groups are in the order of their names.
-
-    Parameters
-    ----------
-    shares : (n_groups, n_classes) array
-    n_folds, seed : int
-
-    Raises
-    ------
-    InputError
-        If there are fewer groups than folds.
-    """
-    counting = np.flatnonzero(shares.any(axis=1))
-    if len(counting) < n_folds:
-        such = "" if len(counting) == len(shares) else " with a weight above 0"
-        raise InputError(
-            f"n_folds: {n_folds} folds of {len(counting)} groups{such}. There cannot be more folds than groups."
-        )
-    order = counting[np.random.default_rng(seed).permutation(len(counting))]
-    order = order[np.argsort(-shares.sum(axis=1)[order], kind="stable")]
-    order = np.append(order, np.flatnonzero(~shares.any(axis=1)))
-    folds = np.empty(len(shares), np.int64)
-    loads, sizes_of_folds = np.zeros((n_folds, shares.shape[1])), np.zeros(n_folds, np.int64)
-    for group in order.tolist():
-        fold = int(np.lexsort((sizes_of_folds, (loads * shares[group]).sum(axis=1)))[0])
-        folds[group] = fold
-        loads[fold] += shares[group]
-        sizes_of_folds[fold] += 1
-    return folds
-
-
-def _shares(sides: IntArray, label: IntArray, weight: CountArray | None) -> FloatArray:
-    """How much of each class every group has, a row for each group."""
-    n_groups, n_classes = int(sides.max()) + 1, int(label.max()) + 1
-    amount = np.ones(len(label)) if weight is None else weight.astype(np.float64)
-    return shares_of(
-        summed_by_code(amount, [side * n_classes + label for side in sides], n_groups * n_classes),
-        summed_by_code(amount, [label], n_classes),
-    )
-
-
-def shares_of(in_groups: tuple[IntArray, int], in_all: tuple[IntArray, int]) -> FloatArray:
-    """How much of each class every group has, from exact sums, so that nothing depends on the order of trials.
-
-    Parameters
-    ----------
-    in_groups, in_all : pairs as of `deciban.core.ranks.exact_weights.summed_by_code`
-        Of groups, class by class, and of classes.
-
-    Returns
-    -------
-    (n_groups, n_classes) array
-        Of a class without weight 0.
-    """
-    total = whole_or_float(*in_all).astype(np.float64)
-    sums = whole_or_float(*in_groups).astype(np.float64).reshape(-1, len(total))
-    return np.divide(sums, total, out=np.zeros(sums.shape), where=total > 0)
-
-
-def _folds_of_trials(scores: AnyArray, label: IntArray, weight: CountArray | None, n_folds: int, seed: int) -> IntArray:
-    """Fold of each trial: shuffled from an order that follows from the trials themselves, then dealt by class.
-
-    Of very many each trial is asked alone, so that no list of all is needed.
-    """
-    columns = list(scores.reshape(len(scores), -1).T)
-    keys = [*columns, label]
-    n_counting = len(label) if weight is None else int(np.count_nonzero(weight))
-    if not are_listed(n_counting, len(columns)):
-        return folds_by_content(columns, label, n_folds, seed)
-    order = np.lexsort(keys if weight is None else [weight, *keys])
-    # Trials without weight come last, so that they do not move the others.
-    counting, others = (order, order[:0]) if weight is None else (order[weight[order] > 0], order[weight[order] == 0])
-    if len(counting) < n_folds:
-        such = " with a weight above 0" if len(others) else ""
-        raise InputError(
-            f"n_folds: {n_folds} folds of {len(counting)} trials{such}. There cannot be more folds than trials."
-        )
-    counting = np.random.default_rng(seed).permutation(counting)
-    order = np.append(counting[np.argsort(label[counting], kind="stable")], others)
-    folds = np.empty(len(scores), np.int64)
-    folds[order] = np.arange(len(scores)) % n_folds
-    return folds
-
-
-_MOST_NUMBERS = 1 << 23
-"""Numbers up to which trials are listed to be dealt out to folds."""
-
-
-def are_listed(n_trials: int, n_columns: int) -> bool:
-    """Whether trials with so many numbers each are few enough to be listed: a million of up to eight.
-
-    >>> are_listed(1_000_000, 1), are_listed(1_000_000, 10)
-    (True, False)
-    """
-    return n_trials * max(n_columns, 8) <= _MOST_NUMBERS
-
-
-def folds_by_content(columns: Sequence[AnyArray], label: AnyArray, n_folds: int, seed: int) -> IntArray:
-    """Fold of each trial where there are very many: its numbers and its class decide, so that equal trials share one.
-
-    Parameters
-    ----------
-    columns : sequence of (n_trials,) array
-    label : (n_trials,) array
-    n_folds, seed : int
-
-    Examples
-    --------
-    >>> folds = folds_by_content([np.arange(1e5)], np.zeros(100_000, int), 4, 0)
-    >>> bool(np.all(np.abs(np.bincount(folds) - 25_000) < 500))
-    True
-    """
-    bits = mixed_bits(np.asarray(label).astype(np.int64) + seed)
-    for column in columns:
-        numbers = column.astype(np.float64) + 0.0  # so that there is one 0
-        numbers[np.isnan(numbers)] = np.nan
-        bits = mixed_bits(bits ^ mixed_bits(numbers.view(np.uint64)))
-    return (bits % np.uint64(n_folds)).astype(np.int64)
-
-
-def words_of(low: int, high: int, n_folds: int) -> str:
-    """What is held out, in words: a fold, or the trials between two.
-
-    >>> words_of(0, 0, 5), words_of(0, 2, 5)
-    ('fold 1 of 5', 'folds 1 and 3 of 5')
-    """
-    return f"fold {low + 1} of {n_folds}" if low == high else f"folds {low + 1} and {high + 1} of {n_folds}"
-
-
-def splits(folds: IntArray, n_folds: int) -> Iterator[tuple[str, IntArray, IntArray]]:
-    """Words for each part, its trials, and the trials that share no fold with it."""
-    low, high = folds.min(axis=0), folds.max(axis=0)
-    for i in range(n_folds):
-        for j in range(i, n_folds) if len(folds) > 1 else [i]:
-            inside = np.flatnonzero((low == i) & (high == j))
-            if len(inside):
-                yield words_of(i, j, n_folds), inside, np.flatnonzero(~np.isin(folds, (i, j)).any(axis=0))
 
 
 class Trainable(Protocol):
@@ -415,62 +129,21 @@ def cross_validated(
             f"calibrator: got {type(calibrator).__name__}. Pass a calibrator or a fusion, such as AffineCalibrator()."
         )
     columns = _checked_scores(scores)
+    truth, weight = _validate.labels(is_target, sample_weight, len(columns))
     given = dict(zip(ARGUMENTS, (enroll_quality, test_quality, trial_quality), strict=True))
     quality = _checked_quality(calibrator, given, len(columns))
-    # Trials of the same scores are told apart by their measures, so that the order does not matter.
-    each = np.column_stack((columns.reshape(len(columns), -1), *quality.values())) if quality else columns
-    parts = Parts.of(each, is_target, sample_weight=sample_weight, groups=groups, n_folds=n_folds, seed=seed)
+    is_fusion = isinstance(calibrator, ScoreModel) and calibrator.is_fusion
+    systems: Any = Columns.of(columns) if is_fusion else (columns,)
+    chunk = Chunk(systems, truth, weight=weight, quality=cast("Any", quality or None))
+    parts = SourceParts.in_memory(in_memory(chunk), n_folds, groups=groups, seed=seed)
+    llrs = parts.crossed(calibrator, "").batch
+    assert llrs is not None  # noqa: S101  # they are in memory
+    llr: FloatArray = np.asarray(llrs.scores[0])
     if not quality:
-        return parts.llr(calibrator, columns)
-    with missing_measures_are_known():
-        llr = parts.llr(calibrator, columns, quality)
+        return llr
     present = np.asarray(~np.isnan(np.column_stack(list(quality.values()))).any(axis=1), np.bool_)
     tell_missing(type(calibrator).__name__, present, "left out where quality is trained, and fused by scores alone")
     return llr
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Parts:
-    """Labelled trials with the folds in which they are held out, for any number of models.
-
-    Attributes
-    ----------
-    is_target : (n_trials,) bool array
-    weight : (n_trials,) array, optional
-    folds : (n_sides, n_trials) int array
-    """
-
-    is_target: BoolArray
-    weight: CountArray | None
-    folds: IntArray
-
-    @classmethod
-    def of(
-        cls,
-        scores: AnyArray,
-        is_target: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | Sequence[ArrayLike] | None = None,
-        n_folds: int = 5,
-        seed: int = 0,
-    ) -> Parts:
-        """Check labels, and make folds of checked scores; see `cross_validated`."""
-        truth, weight = _validate.labels(is_target, sample_weight, len(scores))
-        folds = folds_of(scores, truth.astype(np.int64), weight, groups, n_folds=n_folds, seed=seed)
-        return cls(truth, weight, folds)
-
-    def __iter__(self) -> Iterator[tuple[str, IntArray, IntArray]]:
-        """Words for each part, its trials, and those to train on."""
-        return splits(self.folds, int(self.folds.max()) + 1)
-
-    def llr(self, calibrator: Trainable, scores: AnyArray, quality: Mapping[str, AnyArray] | None = None) -> FloatArray:
-        """What copies of a calibrator or fusion make of every trial; see `cross_validated`."""
-
-        def require(name: str, outside: IntArray) -> None:
-            _require_classes(name, self.is_target[outside], None if self.weight is None else self.weight[outside])
-
-        return held_out(calibrator, scores, self.is_target, self.weight, self.folds, require=require, along=quality)
 
 
 def _checked_quality(calibrator: Trainable, given: dict[str, ArrayLike | None], n_trials: int) -> dict[str, ScoreArray]:
@@ -499,22 +172,261 @@ def _checked_scores(scores: ArrayLike) -> AnyArray:
     return array
 
 
-def _require_classes(name: str, truth: BoolArray, weight: CountArray | None) -> None:
-    counted = truth if weight is None else truth[weight > 0]
-    n_tar = int(np.count_nonzero(counted))
-    require_left(name, n_tar, len(counted) - n_tar)
+def _left(out: tuple[int, int], piece: Piece, wanted: Wanted) -> Chunk:
+    """Read the trials of a piece that share no fold with the held-out trials."""
+    chunk = piece.read(replace(wanted, folds=True))
+    return chunk.take(_shares_none(out, chunk))
 
 
-def require_left(name: str, n_tar: int, n_non: int) -> None:
-    """Refuse to train without what is held out, if then no targets or no non-targets are left.
+def _shares_none(out: tuple[int, int], chunk: Chunk) -> BoolArray:
+    """Return True for the trials that share no fold with the held-out trials."""
+    left: BoolArray = np.logical_not(np.isin(_folds(chunk), out).any(axis=1))
+    return left
+
+
+def _folds(chunk: Chunk) -> IntArray:
+    """Return the folds of each trial, (n_trials, n_sides)."""
+    assert chunk.folds is not None  # noqa: S101  # they were asked for
+    return chunk.folds
+
+
+def _crossed(
+    models: Mapping[tuple[int, int], Any],
+    systems: tuple[int, ...],
+    names: tuple[str, ...],
+    piece: Piece,
+    wanted: Wanted,
+) -> Chunk:
+    """Read the trials of a piece with the results of models that were trained on the others.
+
+    Parameters
+    ----------
+    models : mapping of (int, int) to model
+        By the folds of the held-out trials.
+    systems : tuple of int
+    names : tuple of str
+        Of these systems.
+    piece : Piece
+        Whose trials know their folds.
+    wanted : Wanted
 
     Raises
     ------
     InputError
+        If a model refuses a trial.
     """
-    for n, kind in ((n_tar, "target"), (n_non, "non-target")):
-        if not n:
-            raise InputError(
-                f"groups: without {name} no {kind} is left to train on. Take more folds or fewer, another seed, or "
-                "more groups with trials of both classes; trials with two sides need at least 3 folds."
-            )
+    if not wanted.systems:
+        return piece.read(wanted)
+    some = next(iter(models.values()))
+    quality = some.quality_arguments if getattr(some, "takes_quality", False) else ()
+    # What weighs nothing may be what a model refuses.
+    chunk = piece.read(replace(wanted, systems=systems, quality=quality, weight=True, folds=True))
+    low, high = _ends(chunk)
+    found: FloatArray | None = None
+    with naming_rows(chunk, names, piece.name), missing_measures_are_known():
+        for out, model in models.items():
+            rows = np.flatnonzero((low == out[0]) & (high == out[1]))
+            if not len(rows):
+                continue
+            own = _transformed(model, chunk.take(rows), rows)
+            found = np.full((len(low), *own.shape[1:]), np.nan) if found is None else found
+            found[rows] = own
+    if found is None:
+        found = np.zeros((0, *chunk.scores[0].shape[1:]))
+    weight = chunk.weight if wanted.weight else None
+    return replace(chunk, scores=(found,) * len(wanted.systems), quality=None, weight=weight)
+
+
+def _transformed(model: Any, chunk: Chunk, rows: IntArray) -> FloatArray:
+    """Apply a model to trials at some positions; NaN for trials of weight 0 that it refuses."""
+    try:
+        return np.asarray(model.transform(_inputs(model, chunk), **(chunk.quality or {})))
+    except TrialError as error:
+        if chunk.weight is None or chunk.weight.all():
+            raise error.among(rows) from None
+    counting = np.flatnonzero(chunk.weight)
+    found = _transformed(model, chunk.take(counting), rows[counting])
+    whole = np.full((len(rows), *found.shape[1:]), np.nan)
+    whole[counting] = found
+    return whole
+
+
+def _inputs(model: Any, chunk: Chunk) -> AnyArray:
+    """Return the scores as the model takes them; a class from elsewhere takes the array that was passed."""
+    found: AnyArray = model.inputs(chunk.stacked) if isinstance(model, ScoreModel) else chunk.scores[0]
+    return found
+
+
+def trained_on(
+    model: Any, source: ShardSource, engine: Engine | None, memory: int, *, units: TrialUnits | None = None
+) -> Any:
+    """Train a model on the trials of a source, by arrays where these are in one batch, with units of that batch."""
+    chunk = source.batch
+    if chunk is None:
+        return model.fit_pieces(source, engine, memory)
+    more: dict[str, Any] = {"classes": source.classes} if source.classes else {}
+    more |= {**(chunk.quality or {}), **({} if units is None else {"units": units})}
+    return model.fit(_inputs(model, chunk), chunk.labels, sample_weight=chunk.weight, **more)
+
+
+def _ends(chunk: Chunk) -> tuple[IntArray, IntArray]:
+    """The lower and the higher fold of each trial."""
+    folds = _folds(chunk)
+    return folds.min(axis=1), folds.max(axis=1)
+
+
+def _counts(n_folds: int, n_classes: int, chunk: Chunk) -> CountArray | None:
+    """Count the trials of each part, of each class: all of them, and those that count; None of no trial."""
+    if chunk.truth is None or not len(chunk.truth):
+        return None
+    low, high = _ends(chunk)
+    place, size = (low * n_folds + high) * n_classes + chunk.truth, n_folds * n_folds * n_classes
+    counting = slice(None) if chunk.weight is None else chunk.weight > 0
+    table = np.stack([np.bincount(place, minlength=size), np.bincount(place[counting], minlength=size)])
+    return table.reshape(2, n_folds, n_folds, n_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class SourceParts:
+    """Trials of a source with the folds in which they are held out, for any number of models.
+
+    Attributes
+    ----------
+    source : ShardSource
+        Whose trials know their folds.
+    engine : Engine or None
+        Where passes run; None if all trials are in one batch in memory.
+    memory : int
+        Bytes that may be taken.
+    counts : (2, n_folds, n_folds, n_classes) int array
+        Trials by their folds, the lower first, and by class: all, and those that count.
+    """
+
+    source: ShardSource
+    engine: Engine | None
+    memory: int
+    counts: IntArray
+
+    @classmethod
+    def of(cls, source: ShardSource, engine: Engine, n_folds: int, *, memory: int = 0, seed: int = 0) -> Self:
+        """Make folds of trials that are read in batches: two passes.
+
+        Parameters
+        ----------
+        source : ShardSource
+            Which knows its groups.
+        engine : Engine
+        n_folds : int
+        memory : int
+        seed : int
+
+        Raises
+        ------
+        InputError
+            If there are fewer groups or trials than folds, or the source was not asked for groups.
+        """
+        return cls._counted(folded(source, engine, n_folds, seed), engine, memory, n_folds)
+
+    @classmethod
+    def in_memory(
+        cls, source: ShardSource, n_folds: Any, *, groups: ArrayLike | Sequence[ArrayLike] | None = None, seed: Any = 0
+    ) -> Self:
+        """Make folds of the trials of one batch, as `cross_validated` does.
+
+        Raises
+        ------
+        InputError
+            As `folds_of`.
+        """
+        chunk = source.batch
+        assert chunk is not None  # noqa: S101  # who asks knows
+        numbers = [chunk.stacked.reshape(len(chunk.labels), -1), *(chunk.quality or {}).values()]
+        each = (
+            np.column_stack(numbers) if len(numbers) > 1 else numbers[0]
+        )  # measures tell trials of equal scores apart
+        about = chunk.labels.astype(np.int64), chunk.weight, groups
+        folds = folds_of(each, *about, n_folds=n_folds, seed=seed)
+        own = HeldPiece(replace(chunk, folds=folds.T), source.pieces[0].name)
+        return cls._counted(replace(source, pieces=(own,)), None, 0, int(folds.max()) + 1)
+
+    @classmethod
+    def _counted(cls, source: ShardSource, engine: Engine | None, memory: int, n_folds: int) -> Self:
+        wanted, step = (
+            Wanted((), truth=True, weight=True, folds=True),
+            partial(_counts, n_folds, len(source.classes) or 2),
+        )
+        return cls(source, engine, memory, found_in(source, engine, wanted, step, "counting folds"))
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return int(self.counts.shape[1])
+
+    def __len__(self) -> int:
+        """How many models are trained."""
+        return len(self._parts)
+
+    @property
+    def _parts(self) -> list[tuple[int, int]]:
+        """The folds of each part."""
+        return [(low, high) for low, high in np.argwhere(self.counts[0].sum(axis=2) > 0).tolist()]
+
+    def __iter__(self) -> Iterator[tuple[str, tuple[int, int], ShardSource]]:
+        """Words for each part, its folds, and the trials to train on."""
+        for low, high in self._parts:
+            step = partial(_left, (low, high))
+            left = [MappedPiece(one, step, f"what is left of {one.name}") for one in self.source.pieces]
+            yield words_of(low, high, self.n_folds), (low, high), self.source.made_of(left)
+
+    def _require(self, name: str, out: tuple[int, int]) -> None:
+        """Refuse to train without a part, if a class of two has no trial then."""
+        others = [k for k in range(self.n_folds) if k not in out]
+        n_non, n_tar = self.counts[1][np.ix_(others, others)].sum(axis=(0, 1)).tolist()
+        for n, kind in ((n_tar, "target"), (n_non, "non-target")):
+            if not n:
+                raise InputError(
+                    f"groups: without {name} no {kind} is left to train on. Take more folds or fewer, another seed, or "
+                    "more groups with trials of both classes; trials with two sides need at least 3 folds."
+                )
+
+    def crossed(self, model: Any, name: str, *, systems: Sequence[int] | None = None) -> ShardSource:
+        """Train a copy of a model for every part, on the trials that share no fold with it.
+
+        Parameters
+        ----------
+        model : ScoreModel
+            It stays as it is.
+        name : str
+            What its scores are called.
+        systems : sequence of int, optional
+            Those to train on; all if left out.
+
+        Returns
+        -------
+        ShardSource
+            The same trials with what the model makes of each that was trained without it.
+
+        Raises
+        ------
+        InputError
+            If training fails; the message names the fold.
+        """
+        chosen = tuple(range(len(self.source.systems)) if systems is None else systems)
+        models: dict[tuple[int, int], Any] = {}
+        for words, out, left in self:
+            if not self.source.classes:
+                self._require(words, out)
+            before = f"Training without {words}: "
+            try:
+                with missing_measures_are_known():
+                    models[out] = trained_on(
+                        copy.deepcopy(model), ordered(left, systems=chosen), self.engine, self.memory
+                    )
+            except TrialError as error:
+                batch = self.source.batch
+                assert batch is not None  # noqa: S101  # passes name trials
+                raise error.among(np.flatnonzero(_shares_none(out, batch)), before=before) from error
+            except InputError as error:
+                raise InputError(f"{before}{error}") from error
+        step = partial(_crossed, models, chosen, tuple(self.source.systems[k] for k in chosen))
+        return self.source.map(step, systems=(name,), is_double=True, quality=(), incomplete=False)

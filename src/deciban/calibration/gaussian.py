@@ -15,7 +15,7 @@ from deciban.core.resampling.linearised import UnitChanges, require_effective, r
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.expected import ClassCosts, MeanCost
 from deciban.core.training.influences import MomentSums, Spread, effective_of, leaves_out
-from deciban.core.training.sums import Ends
+from deciban.core.training.sums import Ends, UnitSums
 from deciban.errors import InputError, TrialError, warn
 from deciban.models.labelled import Labelled
 from deciban.models.model import Plain, Uncertainty
@@ -81,7 +81,6 @@ class GaussianCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "gaussian"
-    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {
         "mean_tar": {"type": "number"},
         "mean_non": {"type": "number"},
@@ -134,7 +133,7 @@ class GaussianCalibrator(Calibrator):
     def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
         require_several(units)
         non, tar = _moments(data, data.look(_find_ranges))
-        sums = data.moments_by_unit(MomentSums(non, tar), units)
+        sums = data.look_by_unit(partial(_by_unit, MomentSums(non, tar)))
         (found,) = sums.parts
         means, variances, shares = found[:, :2], found[:, 2:4], found[:, 4:]
         n_effective = require_effective(effective_of(sums, shares), ("non-target", "target"), units)
@@ -232,6 +231,10 @@ def _require_finite(data: Labelled) -> None:
         )
 
 
+def _by_unit(look: MomentSums, chunk: Chunk, units: TrialUnits) -> UnitSums:
+    return look(chunk.scores[0].astype(np.float64, copy=False), chunk.labels, chunk.float_weight, units)
+
+
 @dataclass(frozen=True, slots=True)
 class _Ranges:
     """Between which scores each class lies, and how many trials of it count; of more trials it adds up."""
@@ -244,9 +247,9 @@ class _Ranges:
         return _Ranges(self.ends + other.ends, (a + c, b + d))
 
 
-def _find_ranges(trials: Labelled | Chunk) -> _Ranges:
+def _find_ranges(trials: Chunk) -> _Ranges:
     """A look at trials."""
-    data = Labelled.of_look(trials)
+    data = Labelled.of(trials)
     _require_finite(data)
     data = data.counting
     both = data.non, data.tar
@@ -254,11 +257,9 @@ def _find_ranges(trials: Labelled | Chunk) -> _Ranges:
     return _Ranges(Ends.of(low, high), (len(data.non), len(data.tar)))
 
 
-def _powers(
-    middle: FloatArray, size: FloatArray, mean: Sequence[float], power: int, trials: Labelled | Chunk
-) -> ClassCosts:
+def _powers(middle: FloatArray, size: FloatArray, mean: Sequence[float], power: int, trials: Chunk) -> ClassCosts:
     """Sum up powers of ``(score - middle) / size - mean`` in each class, with exact sums."""
-    data = Labelled.of_look(trials).counting
+    data = Labelled.of(trials).counting
 
     def of_class(k: int, scores: ScoreArray, weights: CountArray | None) -> MeanCost:
         return MeanCost.of(scores, lambda own: ((own - middle[k]) / size[k] - mean[k]) ** power, weights)

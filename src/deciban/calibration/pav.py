@@ -86,7 +86,6 @@ class PavCalibrator(Calibrator):
     """
 
     kind: ClassVar[str] = "pav"
-    fits_pieces = True
     parameter_schema: ClassVar[dict[str, Any]] = {"low": _NUMBERS, "high": _NUMBERS, "llr": _NUMBERS}
 
     llr_: FloatArray
@@ -114,7 +113,7 @@ class PavCalibrator(Calibrator):
 
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         smoothing, bound = self._checked()
-        blocks: Pav = data.pav
+        blocks: Pav = data.ranks.pav
         self.low_, self.high_, llr = (
             _smoothed(blocks, smoothing) if smoothing else (blocks.low, blocks.high, blocks.llr)
         )

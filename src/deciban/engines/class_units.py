@@ -2,135 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import partial
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from deciban.core.classes.shown import Shown
-from deciban.core.resampling.class_sums import Block, CostSums, DealtUnits, centre_of
-from deciban.core.resampling.clusters import StratumWeights, UnitDesign
-from deciban.core.resampling.intervals import Estimate
+from deciban.core.resampling.class_sums import Block, CostSums, DealtUnits, SharesBelow, centre_of
+from deciban.core.resampling.clusters import UnitDesign
 from deciban.core.resampling.replicates import BLOCK, poisson_weights
-from deciban.core.resampling.units import Keys, TrialUnits
-from deciban.engines.class_problems import SystemScores, TrialBlock
+from deciban.core.resampling.units import TrialUnits
+from deciban.engines.class_problems import SystemScores, TrialBlock, UnitSums, WhoIsIn
 from deciban.evaluation.bands import Bands
-from deciban.evaluation.bootstrap import Bootstrap
 from deciban.evaluation.multiclass.class_figures import CURVE, MOST_KEPT, AtHand, Gathered, axis_of, keeps_curve
 from deciban.evaluation.multiclass.detector_costs import BestOfDetector, DetectorBands, OneDetector
 from deciban.evaluation.multiclass.portions import ALL, DETECTOR, RATES, Portion, Portions
 from deciban.evaluation.multiclass.problem_sums import CountedProblems
 from deciban.evaluation.multiclass.result import ClassEvaluation
 from deciban.evaluation.multiclass.summary import ClassSummary
-from deciban.evaluation.uncertainty import Figure, Uncertainty
+from deciban.evaluation.uncertainty import Bootstrap, Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.memory import Cost, memory_error, rows_that_fit
 from deciban.multiclass.tables import Detectors, ScoredClasses
 from deciban.trials.passes import Engine, Work
 from deciban.trials.sources import Piece, ShardSource
 from deciban.types import BoolArray, FloatArray, IntArray
-
-
-class BandTally(Work):
-    """Shares of trials below the thresholds of some detectors, by stratum and unit.
-
-    Parameters
-    ----------
-    given : SystemScores
-    who : WhoIsIn
-    bands : DetectorBands
-    bests : mapping of int to BestOfDetector
-        Of the detectors of these targets.
-    """
-
-    words = "counting by unit"
-
-    def __init__(
-        self, given: SystemScores, who: WhoIsIn, bands: DetectorBands, bests: Mapping[int, BestOfDetector]
-    ) -> None:
-        self._given = given, who, bands, bests
-        self.below = {target: bands.empty(target) for target in bests}
-        self.n_bytes = sum(table.nbytes for one in self.below.values() for table in one.tables)
-
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        given, who, bands, bests = self._given
-        has_units = bands.units.keys is not None
-        for piece in pieces:
-            for block in given.blocks(piece, units=has_units):
-                trials = block.trials
-                rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
-                if not len(rows):
-                    continue
-                units = who.units_of(block.units, len(trials.label)).take(rows) if has_units else None
-                own = bands.units.shares(Block(block.stratum[rows], trials.weights_of(rows), units))
-                detectors = Detectors.of(trials, bands.rivals)
-                for target, best in bests.items():
-                    one = OneDetector(detectors, target, np.zeros(0), best)
-                    for table, found in self.below[target].counted(own, one.share, bands.places(one)):
-                        with self.lock:
-                            np.add(table, found, out=table)
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        for target, one in found.below.items():
-            for table, a, b in zip(one.tables, self.below[target].tables, other.below[target].tables, strict=True):
-                np.add(a, b, out=table)
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class BandsInPieces:
-    """What the bands of the detectors of an evaluation in pieces are made of.
-
-    Attributes
-    ----------
-    source : ShardSource
-    engine : Engine
-        Where passes run.
-    memory : int
-        Bytes that may be taken.
-    system : int
-    portions : Portions
-        Of the evaluation, with what is best for each detector.
-    design : UnitDesign
-        Of all trials.
-    """
-
-    source: ShardSource
-    engine: Engine
-    memory: int
-    system: int
-    portions: Portions
-    design: UnitDesign
-
-    def errors(self, summary: ClassSummary, who: WhoIsIn) -> DetectorBands:
-        """Standard errors of all detectors; of least errors where these are known.
-
-        Parameters
-        ----------
-        summary : ClassSummary
-            Of all trials, of which detectors were counted.
-        who : WhoIsIn
-        """
-        found, design, units = self.portions.found, self.design, who.units
-        are_single = len(units.codes) < 2 and design.n_units == design.weights.n_trials.sum()
-        dealt = DealtUnits(design, None if are_single else units.keys, Bands.MOST_UNITS)
-        rivals, bests = summary.figures.rivals(len(design.clusters.seen))[0], self.portions.bests[0]
-        bands = DetectorBands(found, dealt, rivals)
-        given = SystemScores.of(self.source, self.system)
-        size = 8 * (len(bands.thresholds) + 1) * (4 * dealt.n_groups + 4 * len(design.home))
-        at_once = rows_that_fit(self.memory / 4, size)  # detectors in one pass
-        for first in range(0, len(bests), at_once):
-            some = {target: bests[target] for target in range(first, min(first + at_once, len(bests)))}
-            tally = self.engine.run(BandTally(given, who, bands, some), self.source.pieces)
-            for target, below in tally.below.items():
-                bands.add(target, below)
-        return bands
-
 
 _LINEARISED = (CURVE, "subset_c_avg", "subset_mean_by_size")
 """Figures among those of all classes that have no replicates."""
@@ -140,87 +38,162 @@ _WEIGHTS = 1 << 21
 """Weights of trials that are multiplied at once."""
 
 
-@dataclass(frozen=True, eq=False)
-class _AskedClassReplicates:
-    """What a pass over trials needs to sum up replicates.
+_FEWEST_ROWS = 1 << 12
+"""Trials whose influences are computed at once, however little memory there is."""
 
-    Attributes
+
+Adding: TypeAlias = Callable[[Any, TrialBlock, Any], None]
+"""Adds a block to a total, with the lock for that."""
+
+
+class BlockTally(Work):
+    """One pass over blocks of trials of a system, which are added to one total.
+
+    Parameters
     ----------
     given : SystemScores
-    portions : Portions
-    begins : mapping of Portion to int
-        Where the figures of portions begin.
-    row : (n_figures,) int array
-        Which replicates are those of each figure; -1 for none.
-    shape : (int, int, int)
-        Of the sums: figures and one more, strata, replicates and one more.
-    seed : int
-    numbers : range
-        Of the replicates.
+    words : str
+        What goes on, for progress.
+    start : callable
+        Returns the total of no trial, to which others can be added in place.
+    add : callable
+        Adds a block to a total; the third argument is the lock for that. Both can be pickled.
+    units : bool
+        Whether blocks have the units of trials.
+    n_bytes : int
+        Of the total.
     """
 
-    given: SystemScores
-    portions: Portions
-    begins: Mapping[Portion, int]
-    row: IntArray
-    shape: tuple[int, int, int]
-    seed: int
-    numbers: range
+    def __init__(
+        self, given: SystemScores, words: str, start: Callable[[], Any], add: Adding, *, units: bool, n_bytes: int
+    ) -> None:
+        self.given, self.words, self.start, self.add = given, words, start, add
+        self.units, self.n_bytes = units, n_bytes
+        self._total: Any = None
+
+    @property
+    def total(self) -> Any:
+        """The total: sums of nothing are not made until they are needed, nor sent to every worker."""
+        with self.lock:
+            if self._total is None:
+                self._total = self.start()
+            return self._total
+
+    @property
+    def has_sums(self) -> bool:
+        """See `Work.has_sums`."""
+        return self._total is not None
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        for piece in pieces:
+            for block in self.given.blocks(piece, units=self.units):
+                self.add(self.total, block, self.lock)
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        found = self.empty()
+        for one in (self, other):
+            if one._total is not None:
+                total = found.total
+                total += one._total
+        return found
 
 
-class ClassReplicateTally(Work):
-    """Costs of trials times the weights of their units, by figure, stratum and replicate.
+class _Below(dict[int, SharesBelow]):
+    """Shares of trials below the thresholds of some detectors, by target."""
+
+    @classmethod
+    def of(cls, bands: DetectorBands, targets: Sequence[int]) -> _Below:
+        """Of no trial."""
+        return cls({target: bands.empty(target) for target in targets})
+
+    def __iadd__(self, other: _Below) -> Self:
+        for target, one in self.items():
+            for table, own in zip(one.tables, other[target].tables, strict=True):
+                np.add(table, own, out=table)
+        return self
+
+
+def _count_below(
+    who: WhoIsIn, bands: DetectorBands, bests: Mapping[int, BestOfDetector], total: _Below, block: TrialBlock, lock: Any
+) -> None:
+    """Add the shares of the trials of a block below the thresholds of detectors, by stratum and unit."""
+    trials = block.trials
+    rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
+    if not len(rows):
+        return
+    units = None if bands.units.keys is None else who.units_of(block.units, len(trials.label)).take(rows)
+    own = bands.units.shares(Block(block.stratum[rows], trials.weights_of(rows), units))
+    detectors = Detectors.of(trials, bands.rivals)
+    for target, best in bests.items():
+        one = OneDetector(detectors, target, np.zeros(0), best)
+        for table, found in total[target].counted(own, one.share, bands.places(one)):
+            with lock:
+                np.add(table, found, out=table)
+
+
+def _count_replicates(
+    portions: Portions,
+    begins: Mapping[Portion, int],
+    drawn: tuple[IntArray, int, range],
+    total: FloatArray,
+    block: TrialBlock,
+    lock: Any,
+) -> None:
+    """Add costs of trials times the weights of their units, by figure, stratum and replicate.
 
     The last figure are the weights themselves; the first replicate are the trials as they are. Weights follow from
     seed, replicate and key of a unit, so that nothing is shared between batches.
 
     Parameters
     ----------
-    asked : _AskedClassReplicates
+    portions : Portions
+    begins : mapping of Portion to int
+        Where the figures of portions begin.
+    drawn : ((n_figures,) int array, int, range)
+        Which row of the total is that of each figure, -1 for none; the seed, and the numbers of the replicates.
+    total : (n_figures + 1, n_strata, n_replicates + 1) array
+    block : TrialBlock
+    lock : Lock
     """
+    assert block.units is not None  # noqa: S101  # they were asked for
+    at_hand = portions.at_hand(block.trials, block.units, block.stratum)
+    if not at_hand.n_trials:
+        return
+    row, seed, numbers = drawn
+    alike, weights = _Alike.of(at_hand.costs.stratum, at_hand.costs.units), at_hand.costs.costs.weights
+    parts = [(np.array([len(total) - 1]), alike.summed(np.ones((1, at_hand.n_trials)), weights))]
+    for part in portions.parts(begins, at_hand):
+        own = row[part.figures]
+        parts.append((own[own >= 0], alike.summed(part.costs[own >= 0], weights)))
+    step = max(_WEIGHTS // len(alike.stratum), 1)
 
-    words = "counting replicates"
-    sums_in = ("sums",)
-
-    def __init__(self, asked: _AskedClassReplicates) -> None:
-        self.asked = asked
-        self.sums: FloatArray = np.zeros(asked.shape)
-        self.n_bytes = 2 * self.sums.nbytes
-
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        for piece in pieces:
-            for block in self.asked.given.blocks(piece, units=True):
-                assert block.units is not None  # noqa: S101  # they were asked for
-                at_hand = self.asked.portions.at_hand(block.trials, block.units, block.stratum)
-                if at_hand.n_trials:
-                    self._add(at_hand)
-
-    def _add(self, at_hand: AtHand) -> None:
-        asked, costs = self.asked, at_hand.costs
-        alike = _Alike.of(costs.stratum, costs.units)
-        weights = costs.costs.weights
-        parts = [(np.array([asked.shape[0] - 1]), alike.summed(np.ones((1, at_hand.n_trials)), weights))]
-        for part in asked.portions.parts(asked.begins, at_hand):
-            row = asked.row[part.figures]
-            parts.append((row[row >= 0], alike.summed(part.costs[row >= 0], weights)))
-        step = max(_WEIGHTS // len(alike.stratum), 1)
-        for first in range(0, len(asked.numbers), step):
-            numbers = asked.numbers[first : first + step]
-            self._sum(parts, alike, alike.weights(asked.seed, numbers), slice(1 + first, 1 + first + len(numbers)))
-        self._sum(parts, alike, np.ones((len(alike.stratum), 1)), slice(0, 1))
-
-    def _sum(self, parts: Any, alike: _Alike, weights: FloatArray, columns: slice) -> None:
+    def add(times: FloatArray, columns: slice) -> None:
         for stratum, own in alike.runs():
             for rows, costs in parts:
-                found = costs[own].T @ weights[own]
-                with self.lock:
-                    self.sums[rows, stratum, columns] += found
+                found = costs[own].T @ times[own]
+                with lock:
+                    total[rows, stratum, columns] += found
 
-    @property
-    def has_sums(self) -> bool:
-        """See `Work.has_sums`."""
-        return bool(self.sums.any())
+    add(np.ones((len(alike.stratum), 1)), slice(0, 1))
+    for first in range(0, len(numbers), step):
+        some = numbers[first : first + step]
+        add(alike.weights(seed, some), slice(1 + first, 1 + first + len(some)))
+
+
+def _add_influences(
+    who: WhoIsIn, portions: Portions, begins: Mapping[Portion, int], total: CostSums, block: TrialBlock, lock: Any
+) -> None:
+    """Add what the trials of a block cost in the figures of some portions."""
+    at_hand = at_hand_of(block, portions, who)
+    if not at_hand.n_trials:
+        return
+    costs = at_hand.costs
+    whole = Block(costs.stratum, costs.costs.weights, None if who.keys is None else costs.units)
+    for part in portions.parts(begins, at_hand):
+        with lock:
+            total.add(part, whole)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -278,220 +251,6 @@ class _Alike:
             yield int(self.stratum[first]), slice(int(first), int(last))
 
 
-@dataclass(frozen=True, eq=False)
-class ReplicatesInPieces:
-    """Replicates of figures that are sums of class means; see `deciban.evaluation.multiclass.influences`.
-
-    Attributes
-    ----------
-    source : ShardSource
-        Whose trials say their units.
-    engine : Engine
-        Where passes run.
-    memory : int
-        Bytes that may be taken.
-    system : int
-    resampling : Resampling
-    portions : Portions
-    """
-
-    source: ShardSource
-    engine: Engine
-    memory: int
-    system: int
-    resampling: Resampling
-    portions: Portions
-
-    def bootstrap(
-        self, sample: TrialBlock, design: UnitDesign, estimates: Mapping[Figure, Estimate], still: AbstractSet[Figure]
-    ) -> Bootstrap:
-        """Draw replicates of all figures that have some.
-
-        Parameters
-        ----------
-        sample : TrialBlock
-            A few trials, which show what figures there are.
-        design : UnitDesign
-            Of all trials.
-        estimates : mapping of figure to Estimate
-        still : set of figures
-            Those that are 0 whatever is drawn.
-        """
-        units = TrialUnits.each(len(sample.stratum))
-        at_hand = self.portions.at_hand(sample.trials, units, sample.stratum)
-        names = {
-            one: [figure.name for figure in self.portions.figures(one, at_hand)]
-            for one in self.portions.names
-            if one[0] in (ALL, DETECTOR)
-        }
-        n_strata = len(design.home)
-        most = max(map(len, names.values())) + 1
-        at_once = BLOCK * rows_that_fit(self.memory, Cost.CLASS_REPLICATE * n_strata * most * BLOCK)
-        found: dict[Figure, list[FloatArray]] = {}
-        has_all = list[BoolArray]()
-        for first in range(0, self.resampling.bootstrap, at_once):
-            numbers = range(first, min(first + at_once, self.resampling.bootstrap))
-            room = rows_that_fit(self.memory, Cost.CLASS_REPLICATE * n_strata * (1 + len(numbers)))
-            for some in _together(names, room):
-                drawn, has = self._pass(some, design, numbers)
-                for name, values in drawn.items():
-                    found.setdefault(name, []).append(values)
-            has_all.append(has)
-        whole: dict[Figure, tuple[FloatArray, float]] = {}
-        for name, parts in found.items():
-            if name in estimates:
-                one = np.concatenate([own[1:] for own in parts])
-                whole[name] = (np.zeros(len(one)), 0.0) if name in still else (one, float(parts[0][0]))
-        return Bootstrap.of(whole, np.concatenate(has_all), estimates, self.resampling)
-
-    def _pass(
-        self, some: Mapping[Portion, Sequence[Figure]], design: UnitDesign, numbers: range
-    ) -> tuple[dict[Figure, FloatArray], BoolArray]:
-        """One pass: some figures in some replicates, after those of the trials as they are; and which have them."""
-        begins, names = dict[Portion, int](), list[Figure]()
-        for portion, own in some.items():
-            begins[portion] = len(names)
-            names += own
-        drawn = np.array([not (isinstance(one, tuple) and one[0] in _LINEARISED) for one in names])
-        row = np.where(drawn, np.cumsum(drawn) - 1, -1)
-        given = SystemScores.of(self.source, self.system)
-        shape = int(drawn.sum()) + 1, len(design.home), 1 + len(numbers)
-        asked = _AskedClassReplicates(given, self.portions, begins, row, shape, self.resampling.seed, numbers)
-        sums = self.engine.run(ClassReplicateTally(asked), self.source.pieces).sums
-        totals = design.weights.totals
-        there = totals > 0.0
-        shares = np.where(there, totals / np.bincount(design.home, totals)[design.home], 0.0)
-        weight = sums[-1]
-        has_all = np.asarray((weight > 0.0)[there].all(axis=0))[1:]
-        scale = np.divide(shares[:, None], weight, out=np.zeros(weight.shape), where=weight > 0.0)
-        values = np.einsum("fsr,sr->fr", sums[:-1], scale)
-        return {name: values[at] for name, at in zip(names, row, strict=True) if at >= 0}, has_all
-
-
-def _together(names: Mapping[Portion, Sequence[Figure]], room: int) -> Iterator[dict[Portion, Sequence[Figure]]]:
-    """Portions of not more figures than there is room for, and one at least."""
-    some = dict[Portion, Sequence[Figure]]()
-    for one, own in names.items():
-        if some and sum(map(len, some.values())) + len(own) > room:
-            yield some
-            some = {}
-        some[one] = own
-    yield some
-
-
-_SOME = 16
-"""Trials of each stratum about whose mean costs are summed up."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WhoIsIn:
-    """What units trials are of, and what has a mean of its own.
-
-    Attributes
-    ----------
-    units : TrialUnits
-        All units, of no trial; no keys where every trial is one.
-    home : (n_strata,) int array
-        The class of each stratum: the classes themselves, or the group of each class.
-    """
-
-    units: TrialUnits
-    home: IntArray
-
-    @property
-    def keys(self) -> Keys | None:
-        """Of all units, ascending; None where every trial is one."""
-        return self.units.keys if len(self.units.keys) else None
-
-    def units_of(self, own: TrialUnits | None, n_trials: int) -> TrialUnits:
-        """The units of some trials, all of them known; every trial by itself where nothing is known."""
-        if own is None:
-            return TrialUnits((np.arange(n_trials),), np.zeros(n_trials, np.uint64))
-        return own.among(self.units.keys)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class UnitSums:
-    """What is known of units after the first pass; ``a + b`` is what is known of the trials of both.
-
-    Attributes
-    ----------
-    weights : StratumWeights
-    some : Shown
-        A few trials of each stratum, by the lots of their scores.
-    """
-
-    weights: StratumWeights
-    some: Shown
-
-    @classmethod
-    def of(cls, block: TrialBlock, who: WhoIsIn) -> UnitSums:
-        """Of the trials of a block."""
-        trials, stratum = block.trials, block.stratum
-        rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
-        units = None if who.keys is None else who.units_of(block.units, len(trials.label)).take(rows)
-        weights = StratumWeights.of(stratum[rows], len(who.home), trials.weights_of(rows), units)
-        return cls(weights, Shown.of(trials.loglik[rows], stratum[rows], _SOME))
-
-    def __add__(self, other: UnitSums) -> UnitSums:
-        """What is known of the trials of both."""
-        return UnitSums(self.weights + other.weights, self.some + other.some)
-
-
-_FEWEST_ROWS = 1 << 12
-"""Trials whose influences are computed at once, however little memory there is."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """What a pass over trials needs to sum up influences."""
-
-    given: SystemScores
-    who: WhoIsIn
-    portions: Portions
-    begins: Mapping[Portion, int]
-    centre: FloatArray
-    design: UnitDesign
-
-
-class InfluenceTally(Work):
-    """Influences on the figures of some portions, summed up.
-
-    Parameters
-    ----------
-    asked : _Asked
-    """
-
-    words = "summing up influences"
-
-    def __init__(self, asked: _Asked) -> None:
-        self.asked = asked
-        self.sums = CostSums.empty(asked.centre, asked.design)
-        self.n_bytes = _bytes_of(len(asked.centre), asked.design)
-
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        asked = self.asked
-        for piece in pieces:
-            for block in asked.given.blocks(piece, units=asked.who.keys is not None):
-                at_hand = at_hand_of(block, asked.portions, asked.who)
-                if not at_hand.n_trials:
-                    continue
-                costs = at_hand.costs
-                units = None if asked.who.keys is None else costs.units
-                whole = Block(costs.stratum, costs.costs.weights, units)
-                for part in asked.portions.parts(asked.begins, at_hand):
-                    with self.lock:
-                        self.sums.add(part, whole)
-
-    def __add__(self, other: Self) -> Self:
-        """See `Work.__add__`."""
-        found = self.empty()
-        for one in (self, other):
-            found.sums.merge(one.sums)
-        return found
-
-
 def at_hand_of(block: TrialBlock, portions: Portions, who: WhoIsIn) -> AtHand:
     """The trials of a block, of which costs are asked."""
     units = who.units_of(block.units, len(block.trials.label))
@@ -502,6 +261,22 @@ def _bytes_of(n_figures: int, design: UnitDesign) -> int:
     """What sums of so many figures take."""
     n_strata = len(design.home)
     return n_figures * 8 * (6 * n_strata if design.weights.by_unit is None else design.n_pairs + 3 * n_strata)
+
+
+Sizes: TypeAlias = Mapping[Portion, float]
+"""What portions take in a pass."""
+
+
+def _together(sizes: Sizes, room: float) -> Iterator[list[Portion]]:
+    """Portions for which there is room in one pass, and one at least."""
+    some, taken = list[Portion](), 0.0
+    for name, size in sizes.items():
+        if some and taken + size > room:
+            yield some
+            some, taken = [], 0.0
+        some.append(name)
+        taken += size
+    yield some
 
 
 @dataclass(frozen=True, eq=False)
@@ -545,59 +320,116 @@ class InfluencesInPieces:
         assert isinstance(summary.problems, CountedProblems)  # noqa: S101  # they are read in pieces
         portions = Portions.of(summary, found, design.clusters, summary.problems.pair_pavs)
         keeps = keeps_curve(len(self.who.units.keys), len(axis_of(summary)), self.resampling.keep)
-        gathered = Gathered(design, keeps_curve=keeps)
-        for names in self._together(portions, design):
-            self._pass(names, portions, sums, gathered)
-        replicates = None
-        if self.resampling.bootstrap:
-            asked = ReplicatesInPieces(self.source, self.engine, self.memory, self.system, self.resampling, portions)
-            replicates = asked.bootstrap(self._sample(sums), design, gathered.estimates, gathered.still)
-        about = self.source, self.engine, self.memory, self.system
-        bands = BandsInPieces(*about, portions, design).errors(summary, self.who)
+        gathered, sample = Gathered(design, keeps_curve=keeps), self._sample(sums)
+        sizes = {name: _bytes_of(portions.size(name), design) for name in portions.names}
+        if (most := max(sizes.values())) > self.memory:
+            what = f"units: there are {len(self.who.units.keys):,}, and influences are added up for each"
+            way = "take every segment for a unit (leave --units out)"
+            raise memory_error(what, needed=most, given=self.memory, way=way)
+        for names in _together(sizes, self.memory // 4):
+            self._add(names, portions, sample, gathered)
+        replicates = self._bootstrap(portions, sample, gathered) if self.resampling.bootstrap else None
+        bands = self._bands(portions, design, summary)
         level = self.resampling.level
         return gathered.uncertainty(self.who.units, summary, found, bands.rates, level, replicates)
 
-    def _together(self, portions: Portions, design: UnitDesign) -> Iterator[list[Portion]]:
-        """Portions for which there is room in one pass."""
-        some, taken, room = list[Portion](), 0, self.memory // 4
-        for name in portions.names:
-            size = _bytes_of(portions.size(name), design)
-            if size > self.memory:
-                what = f"units: there are {len(self.who.units.keys):,}, and influences are added up for each"
-                way = "take every segment for a unit (leave --units out)"
-                raise memory_error(what, needed=size, given=self.memory, way=way)
-            if some and taken + size > room:
-                yield some
-                some, taken = [], 0
-            some.append(name)
-            taken += size
-        yield some
+    def _run(self, words: str, start: Callable[[], Any], add: Adding, *, units: bool, n_bytes: int, **most: int) -> Any:
+        """Return the total of one pass."""
+        given = SystemScores.of(self.source, self.system, **most)
+        work = BlockTally(given, words, start, add, units=units, n_bytes=n_bytes)
+        return self.engine.run(work, self.source.pieces).total
 
-    def _pass(self, names: Sequence[Portion], portions: Portions, sums: UnitSums, gathered: Gathered) -> None:
-        """One pass, for some portions."""
-        sample = self._sample(sums)
-        at_hand = at_hand_of(sample, portions, self.who)
+    def _add(self, names: Sequence[Portion], portions: Portions, sample: TrialBlock, gathered: Gathered) -> None:
+        """One pass, for the influences on some portions."""
+        at_hand, design = at_hand_of(sample, portions, self.who), gathered.design
         begins, n_figures = dict[Portion, int](), 0
         for name in names:
             begins[name] = n_figures
             n_figures += len(portions.figures(name, at_hand)) // portions.each(name)
-        design = gathered.design
         few = Block(at_hand.costs.stratum, None, None)
         centre = centre_of(list(portions.parts(begins, at_hand)), few, (n_figures, len(self.who.home)))
+        start, add = partial(CostSums.empty, centre, design), partial(_add_influences, self.who, portions, begins)
+        how: Any = {"units": self.who.keys is not None, "n_bytes": _bytes_of(n_figures, design)}
         at_once = n_figures * self.engine.n_at_once
         most = rows_that_fit(self.memory / 4, Cost.INFLUENCE, at_once=at_once, fewest=_FEWEST_ROWS)
-        given = SystemScores.of(self.source, self.system, most)
-        asked = _Asked(given, self.who, portions, begins, centre, design)
-        tally = self.engine.run(InfluenceTally(asked), self.source.pieces)
+        sums: CostSums = self._run("summing up influences", start, add, most=most, **how)
         for name, begin in begins.items():
             figures = portions.figures(name, at_hand)
             if name[0] == RATES:
-                gathered.add_rates(figures, tally.sums, begin)
+                gathered.add_rates(figures, sums, begin)
                 continue
             keep = name[0] in (ALL, DETECTOR) and len(figures) * len(self.who.units.keys) <= MOST_KEPT
-            gathered.add(figures, tally.sums, begin, each=portions.each(name), keep=keep)
+            gathered.add(figures, sums, begin, each=portions.each(name), keep=keep)
 
     def _sample(self, sums: UnitSums) -> TrialBlock:
         """A few trials of each stratum."""
         some, home = sums.some, self.who.home
         return TrialBlock(ScoredClasses(some.loglik, home[some.label], None, self.source.classes), some.label, None)
+
+    def _bands(self, portions: Portions, design: UnitDesign, summary: ClassSummary) -> DetectorBands:
+        """Standard errors of all detectors."""
+        units = self.who.units
+        are_single = len(units.codes) < 2 and design.n_units == design.weights.n_trials.sum()
+        dealt = DealtUnits(design, None if are_single else units.keys, Bands.MOST_UNITS)
+        rivals, bests = summary.figures.rivals(len(design.clusters.seen))[0], portions.bests[0]
+        bands = DetectorBands(portions.found, dealt, rivals)
+        size = 8 * (len(bands.thresholds) + 1) * (4 * dealt.n_groups + 4 * len(design.home))
+        at_once = rows_that_fit(self.memory / 4, size)  # detectors in one pass
+        for first in range(0, len(bests), at_once):
+            some = {target: bests[target] for target in range(first, min(first + at_once, len(bests)))}
+            start, add = partial(_Below.of, bands, list(some)), partial(_count_below, self.who, bands, some)
+            how: Any = {"units": not are_single, "n_bytes": size * len(some)}
+            for target, below in self._run("counting by unit", start, add, **how).items():
+                bands.add(target, below)
+        return bands
+
+    def _bootstrap(self, portions: Portions, sample: TrialBlock, gathered: Gathered) -> Bootstrap:
+        """Draw replicates of sums of class means, by decisions that are the best for all trials."""
+        at_hand = portions.at_hand(sample.trials, TrialUnits.each(len(sample.stratum)), sample.stratum)
+        names = {
+            one: [figure.name for figure in portions.figures(one, at_hand)]
+            for one in portions.names
+            if one[0] in (ALL, DETECTOR)
+        }
+        n_strata, n_replicates = len(gathered.design.home), self.resampling.bootstrap
+        most = max(map(len, names.values())) + 1
+        at_once = BLOCK * rows_that_fit(self.memory, Cost.CLASS_REPLICATE * n_strata * most * BLOCK)
+        found: dict[Figure, list[FloatArray]] = {}
+        has_all = list[BoolArray]()
+        for first in range(0, n_replicates, at_once):
+            numbers = range(first, min(first + at_once, n_replicates))
+            room = rows_that_fit(self.memory, Cost.CLASS_REPLICATE * n_strata * (1 + len(numbers)))
+            for some in _together({one: len(own) for one, own in names.items()}, room):
+                own = {one: names[one] for one in some}
+                drawn, has = self._replicates(portions, own, gathered.design, numbers)
+                for name, values in drawn.items():
+                    found.setdefault(name, []).append(values)
+            has_all.append(has)
+        whole: dict[Figure, tuple[FloatArray, float]] = {}
+        for name, parts in found.items():
+            if name in gathered.estimates:
+                one = np.concatenate([own[1:] for own in parts])
+                whole[name] = (np.zeros(len(one)), 0.0) if name in gathered.still else (one, float(parts[0][0]))
+        return Bootstrap.of(whole, np.concatenate(has_all), gathered.estimates, self.resampling)
+
+    def _replicates(
+        self, portions: Portions, some: Mapping[Portion, Sequence[Figure]], design: UnitDesign, numbers: range
+    ) -> tuple[dict[Figure, FloatArray], BoolArray]:
+        """One pass: some figures in some replicates, after those of the trials as they are; and which have them."""
+        begins, names = dict[Portion, int](), list[Figure]()
+        for portion, own in some.items():
+            begins[portion] = len(names)
+            names += own
+        drawn = np.array([not (isinstance(one, tuple) and one[0] in _LINEARISED) for one in names])
+        row = np.where(drawn, np.cumsum(drawn) - 1, -1)
+        shape = int(drawn.sum()) + 1, len(design.home), 1 + len(numbers)
+        add = partial(_count_replicates, portions, begins, (row, self.resampling.seed, numbers))
+        how: Any = {"units": True, "n_bytes": 16 * math.prod(shape)}
+        sums: FloatArray = self._run("counting replicates", partial(np.zeros, shape), add, **how)
+        totals = design.weights.totals
+        there, weight = totals > 0.0, sums[-1]
+        shares = np.where(there, totals / np.bincount(design.home, totals)[design.home], 0.0)
+        has_all = np.asarray((weight > 0.0)[there].all(axis=0))[1:]
+        scale = np.divide(shares[:, None], weight, out=np.zeros(weight.shape), where=weight > 0.0)
+        values = np.einsum("fsr,sr->fr", sums[:-1], scale)
+        return {name: values[at] for name, at in zip(names, row, strict=True) if at >= 0}, has_all

@@ -12,7 +12,10 @@ import numpy as np
 
 from deciban._files import ScratchFolder
 from deciban.core.ranks.counts import SortedClass, whole_if_possible
-from deciban.engines.sorting import Ascending, Ranges, SortedFiles, borders_of
+from deciban.core.ranks.loops import N_BYTES, compiled
+from deciban.core.ranks.value_counts import ValueCounts, expected_bytes
+from deciban.engines.sorting import Adding, Ascending, Ranges, SortedFiles, Sums, borders_of
+from deciban.engines.threads import in_threads
 from deciban.evaluation.results import Evaluation
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.evaluation.two_class import evaluation_of
@@ -22,7 +25,7 @@ from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes
 from deciban.trials.passes import Engine
 from deciban.trials.sources import Piece, ShardSource, Wanted
-from deciban.types import FloatArray, ScoreArray
+from deciban.types import CountArray, FloatArray, ScoreArray
 
 _TIMES_SORTED = {False: 2, True: 8}
 """How often its size a range takes while it is sorted."""
@@ -73,7 +76,6 @@ def summarize_shards(
     work.rows_per_batch = rows_at_once(source, engine, memory)
     if source.n_rows <= rows_that_fit(memory, Cost.HELD_WEIGHTED if source.has_weights else Cost.HELD):
         return _held(source, engine, work, asked)
-    from deciban.engines.by_value import summarize_by_value
 
     found = summarize_by_value(source, engine, memory, system=system, figures=asked)
     return found if found is not None else _by_files(source, engine, memory, work, asked)
@@ -224,3 +226,93 @@ def evaluate_system(
     if source.weights_are_counts:
         summary = replace(summary, is_weighted=False)
     return evaluation_of(replace(summary, units=units), name=source.systems[system], resampling=resampling)
+
+
+FEWEST_ROWS = 1 << 26
+"""Of fewer trials most have a score of their own: sorting them takes less time."""
+
+_ROWS_PER_BATCH = 1 << 21
+"""So many scores are some thousand for each block of neighbouring ones."""
+
+_STEP = 1 << 18
+"""Different scores of which groups are made at once."""
+
+_MORE_THAN_SEEN = 1.25
+"""Pieces may need so much more than the first one lets expect."""
+
+
+class _NoRoomError(Exception):
+    """There is no room for what a pass has found."""
+
+
+def summarize_by_value(
+    source: ShardSource, engine: Engine, memory: int, *, system: int, figures: TwoClassFigures
+) -> Summary | None:
+    """Summarize the trials of a system by counts of different scores, where there is room for these.
+
+    Parameters
+    ----------
+    source, engine, memory, system, figures
+        See `deciban.engines.counting.summarize_shards`.
+
+    Returns
+    -------
+    Summary or None
+        None if sorting is better, or nothing here counts fast.
+    """
+    if source.is_double or source.has_weights or source.n_rows < FEWEST_ROWS or not engine.shares_memory:
+        return None
+    first = source.pieces[0].read(Wanted((system,), truth=True))
+    assert first.truth is not None  # noqa: S101  # it was asked for
+    share = np.count_nonzero(first.truth) / max(len(first.truth), 1)
+    keep, most = int(share <= 0.5), _MORE_THAN_SEEN * min(share, 1 - share) * source.n_rows
+    at_once = engine.n_at_once * max(_ROWS_PER_BATCH, *(one.n_rows for one in source.pieces))
+    room = memory - N_BYTES - int(most * Cost.KEPT + at_once * Cost.READ)
+    if _MORE_THAN_SEEN * expected_bytes(first.scores[0], source.n_rows) > room or (loops := compiled()) is None:
+        return None
+    values, kept, n = ValueCounts(room, loops), list[ScoreArray](), [0, 0]
+
+    def use(found: Ascending) -> None:
+        for c, scores, _ in found.parts:
+            n[c] += len(scores)
+            if c == keep:
+                kept.append(scores)
+            else:
+                values.add(scores)
+        if n[keep] > most or values.is_full:
+            raise _NoRoomError
+
+    work = Ascending(system, np.float32, sorts=False)
+    work.rows_per_batch = _ROWS_PER_BATCH
+    try:
+        engine.each(work, source.pieces, use)
+    except _NoRoomError:  # the first trials are not like the others
+        return None
+    require_two_classes(n, source.name)
+    return _summary(np.sort(np.concatenate(kept)), values, keep, engine, Adding.of(figures, n[1], n[0], _STEP))
+
+
+def _summary(kept: ScoreArray, values: ValueCounts, keep: int, engine: Engine, adding: Adding) -> Summary:
+    """From the scores of the rarer class, sorted, and the counts of the other one."""
+    give_back()
+    entries = list(in_threads(lambda block: block.taken(), values.blocks(), engine.n_at_once))
+    ends: Any = [scores[-1] for scores, _ in entries]
+    cuts = [0, *np.searchsorted(kept, ends[:-1], side="right").tolist(), len(kept)]
+    below = np.concatenate(([0], np.cumsum([counts.sum() for _, counts in entries]))).tolist()
+
+    def added(at: int) -> Sums:
+        own, (scores, counts) = SortedClass(kept[cuts[at] : cuts[at + 1]], None, None), entries[at]
+        other, before = counted(scores, counts), (cuts[at], below[at])
+        return adding(own, other, before) if keep else adding(other, own, (below[at], cuts[at]))
+
+    parts = list(in_threads(added, range(len(entries)), engine.n_at_once))
+    scores, counts = (np.concatenate(one) for one in zip(*entries, strict=True))
+    del entries[:]
+    own, others = SortedClass(kept, None, None), counted(scores, counts)
+    tar, non = (own, others) if keep else (others, own)
+    return adding.summary(parts, tar, non, is_weighted=False)
+
+
+def counted(scores: ScoreArray, counts: CountArray) -> SortedClass:
+    """A class of different scores in ascending order, of which so many trials have each."""
+    return SortedClass(scores, counts, np.concatenate((np.zeros(1, np.int64), np.cumsum(counts))))

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -62,7 +62,6 @@ class Ascending(Work):
     """
 
     words = "sorting"
-    sums_in = ("parts",)
 
     def __init__(self, system: int, kind: Any, *, sorts: bool = True) -> None:
         self.system, self.kind, self.sorts = system, kind, sorts
@@ -87,6 +86,12 @@ class Ascending(Work):
                 whole = list(map(np.concatenate, zip(*parts, strict=True)))
                 own = SortedClass.of(*whole) if self.sorts else SortedClass(whole[0], None, None)
                 self.parts.append((c, own.scores, own.weights))
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        both = self.empty()
+        both.parts = [*self.parts, *other.parts]
+        return both
 
 
 @dataclass(slots=True, eq=False)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-from deciban.core.ranks.hull import Pav
 from deciban.memory import Cost, memory_error, rows_that_fit
+from deciban.metrics import SortedScores
 from deciban.steps import teller
 from deciban.trials.passes import Engine, Work
 from deciban.trials.sources import Piece, ShardSource, batches
@@ -22,13 +22,13 @@ V = TypeVar("V")
 
 
 class CountingEngine(Engine):
-    """An engine that finds ranks by counting."""
+    """An engine that finds ranks by sorting or counting."""
 
-    def pav(self, source: ShardSource, memory: int) -> Pav:
-        """See `Engine.pav`."""
+    def ranks(self, source: ShardSource, memory: int) -> SortedScores:
+        """See `Engine.ranks`."""
         from deciban.engines.counting import summarize_shards  # most passes need no ranks
 
-        return summarize_shards(source, self, memory).pav
+        return summarize_shards(source, self, memory).ranks
 
 
 class Threads(CountingEngine):

@@ -1,132 +1,157 @@
-"""Units of trials in pieces: which there are, and how many trials each has in every cell, by one pass each."""
+"""Units of trials in batches: which there are, and how many trials each has in every cell, by one pass each.
+
+Where trials are units by themselves, those of a class in a cell move metrics alike, up to their weights: squares are
+added up cell by cell, in each group that is left out in turn.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 
-from deciban.core.resampling.cell_sums import SumsOfUnits, cell_sums
 from deciban.core.resampling.cells import Cells, CellTotals, cells_of
+from deciban.core.resampling.clusters import ClusterDesign
+from deciban.core.resampling.intervals import ClassSize, effective_numbers
 from deciban.core.resampling.linearised import LinearCosts
 from deciban.core.resampling.replicates import (
     BLOCK,
     FiguresOfTables,
     Replicated,
+    SumsOfUnits,
     block_size,
+    cell_sums,
     of_both_classes,
     poisson_weights,
 )
-from deciban.core.resampling.unit_counts import StratifiedCounts, UnitCounts, groups_of_units, in_strata
-from deciban.core.resampling.units import Keys, TrialUnits
+from deciban.core.resampling.unit_counts import (
+    MOST_DEALT,
+    SingleCounts,
+    UnitCounts,
+    groups_of_keys,
+    jackknife_weights,
+    sums_of_singles,
+)
+from deciban.core.resampling.units import Keys, TrialUnits, UnlistedUnits, distinct, independent
 from deciban.evaluation.unit_trials import N_GROUPS, Resampling, TrialsByUnit, TrialsInCells, UnitTrials, replicated_by
 from deciban.memory import Cost, require_room_for_units, rows_that_fit
+from deciban.messages import Message
 from deciban.metrics import SortedScores
-from deciban.trials.passes import Engine, Work, added
-from deciban.trials.sources import Piece, ShardSource, Wanted
-from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting
-from deciban.types import CountArray, FloatArray, IntArray, ScoreArray
+from deciban.trials.passes import Engine, Looks, found_in
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
+from deciban.trials.speakers import SpeakersByName, TargetPairs, counting
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 _SLICE = 1 << 14
 """Trials of one unit that are handled at once: they may all have different ones."""
 
 
-def trials_of(piece: Piece, system: int, by_name: SpeakersByName | None = None) -> UnitTrials:
-    """The trials of a piece that count, with their units.
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitReader:
+    """Which trials of a source are read, and what tells their units. Can be pickled.
 
-    Parameters
+    Attributes
     ----------
-    piece : Piece
     system : int
     by_name : SpeakersByName, optional
         The units of names, where pieces do not say those of trials.
+    n_strata : int
+        How many strata count alike; 0 where trials are not weighted so.
     """
-    named = by_name is not None
-    chunk = counting(piece.read(Wanted((system,), truth=True, units=not named, weight=True, names=named)))
-    own = chunk.units if by_name is None else by_name.units_of(chunk)
-    assert own is not None and chunk.truth is not None  # noqa: S101, PT018  # they were asked for
-    scores, weight = chunk.scores[0], chunk.weight
-    (tar, of_tar, w_tar), (non, of_non, w_non) = (
-        (scores[some], own.take(some), None if weight is None else weight[some]) for some in (chunk.truth, ~chunk.truth)
-    )
-    return UnitTrials((tar, non), (of_tar, of_non), (w_tar, w_non))
+
+    system: int
+    by_name: SpeakersByName | None = None
+    n_strata: int = 0
+
+    @property
+    def wanted(self) -> Wanted:
+        """What is read of pieces."""
+        named = self.by_name is not None
+        return Wanted((self.system,), truth=True, units=not named, weight=True, names=named)
+
+    def trials(self, chunk: Chunk) -> UnitTrials:
+        """Return the trials that count, with their units."""
+        chunk = counting(chunk)
+        own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
+        assert own is not None and chunk.truth is not None  # noqa: S101, PT018  # they were asked for
+        rows, weight, stratum = (chunk.truth, ~chunk.truth), chunk.weight, chunk.stratum if self.n_strata else None
+        scores, units = [chunk.scores[0][some] for some in rows], [own.take(some) for some in rows]
+        weights = [None if weight is None else weight[some] for some in rows]
+        strata = None if stratum is None else (stratum[rows[0]], stratum[rows[1]])
+        pairs = (scores[0], scores[1]), (units[0], units[1]), (weights[0], weights[1])
+        return UnitTrials(*pairs, strata, self.n_strata)
 
 
-class UnitTally(Work):
-    """Trials of both classes by unit and cell.
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedByUnit:
+    """Trials of both classes by unit and cell; ``a + b`` are those of both."""
 
-    Parameters
+    counts: tuple[UnitCounts, UnitCounts]
+    totals: tuple[CellTotals, CellTotals]
+
+    def __add__(self, other: CountedByUnit) -> CountedByUnit:
+        """Those of the trials of both."""
+        (tar, non), (of_tar, of_non) = self.counts, self.totals
+        counts = tar + other.counts[0], non + other.counts[1]
+        return CountedByUnit(counts, (of_tar + other.totals[0], of_non + other.totals[1]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountByUnit:
+    """Counts the trials of a piece by unit and cell. Can be pickled.
+
+    Attributes
     ----------
-    system : int
+    reader : UnitReader
     cells : Cells
     keys : (n_units,) uint64 array
         Of all units, ascending.
-    by_name : SpeakersByName, optional
-        The units of names, where pieces do not say those of trials.
     """
 
-    words = "counting by unit"
-    sums_in = ("counts", "totals")
+    reader: UnitReader
+    cells: Cells
+    keys: Keys
 
-    def __init__(self, system: int, cells: Cells, keys: Keys, by_name: SpeakersByName | None = None) -> None:
-        self.system, self.cells, self.keys, self.by_name = system, cells, keys, by_name
-        self.group: IntArray = groups_of_units(keys, N_GROUPS)
-        self.counts: tuple[UnitCounts, UnitCounts] | None = None
-        self.totals: tuple[CellTotals, CellTotals] | None = None
-
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        for piece in pieces:
-            trials, found, totals = trials_of(piece, self.system, self.by_name), [], []
-            for scores, own, weights in zip(trials.scores, trials.units, trials.weights, strict=True):
-                units = own.among(self.keys)
-                totals.append(CellTotals.of(scores, self.cells.of(scores), self.cells.n_cells, weights))
-                found.append(UnitCounts.of(scores, units, self.cells, self.group, weights, in_cells=totals[-1].counts))
-            with self.lock:
-                self.counts = added(self.counts, (found[0], found[1]))
-                self.totals = added(self.totals, (totals[0], totals[1]))
+    def __call__(self, chunk: Chunk) -> CountedByUnit:
+        """Count the trials of a piece."""
+        trials = self.reader.trials(chunk)
+        trials = replace(trials, units=(trials.units[0].among(self.keys), trials.units[1].among(self.keys)))
+        tar, non = (
+            CellTotals.of(scores, self.cells.of(scores), self.cells.n_cells, weights)
+            for scores, weights in zip(trials.scores, trials.weights, strict=True)
+        )
+        return CountedByUnit(trials.by_unit(self.cells, (tar.counts, non.counts)), (tar, non))
 
 
-class ReplicateTally(Work):
+class ReplicateTally(Looks):
     """Sums of the weights of trials in cells, of both classes, in some replicates of the bootstrap.
 
     Weights follow from seed, replicate and key of a unit, so that nothing is shared between batches.
 
     Parameters
     ----------
-    system : int
+    reader : UnitReader
     cells : Cells
     seed : int
     numbers : range
         Of the replicates.
     rows_per_batch : int
         More rows at once take more memory and fewer looks at all weights.
-    by_name : SpeakersByName, optional
-        The units of names, where pieces do not say those of trials.
     """
 
-    words = "counting replicates"
-    sums_in = ("sums",)
-
-    def __init__(
-        self,
-        system: int,
-        cells: Cells,
-        seed: int,
-        numbers: range,
-        rows_per_batch: int,
-        by_name: SpeakersByName | None = None,
-    ) -> None:
-        self.system, self.cells, self.seed, self.numbers = system, cells, seed, numbers
-        self.rows_per_batch, self.by_name = rows_per_batch, by_name
-        self.sums: list[CountArray] = [np.zeros((cells.n_cells, len(numbers)), np.int64) for _ in range(2)]
-        self.n_bytes = 2 * self.sums[0].nbytes
+    def __init__(self, reader: UnitReader, cells: Cells, seed: int, numbers: range, rows_per_batch: int) -> None:
+        super().__init__(reader.wanted, reader.trials, "counting replicates")
+        self.cells, self.seed, self.numbers, self.rows_per_batch = cells, seed, numbers, rows_per_batch
+        self.n_bytes = 16 * cells.n_cells * len(numbers)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """See `Work.take`."""
-        parts = [trials_of(one, self.system, self.by_name) for one in pieces]
-        trials = UnitTrials.merged([replace(one, units=_only_used(one.units)) for one in parts])
+        parts = [self.look(piece.read(self.wanted)) for piece in pieces]
+        used = [(one.units[0].only_used(), one.units[1].only_used()) for one in parts]
+        trials = UnitTrials.merged([replace(one, units=own) for one, own in zip(parts, used, strict=True)])
         for c, (scores, own, weights) in enumerate(zip(trials.scores, trials.units, trials.weights, strict=True)):
             # Products of two units are the faster the more trials share one.
             step = _SLICE if len(own.codes) == 1 else max(len(scores), 1)
@@ -141,25 +166,10 @@ class ReplicateTally(Work):
             numbers = self.numbers[first : first + step]
             found = sums.of(poisson_weights(units.keys, self.seed, np.array(numbers)))
             with self.lock:
-                if found.dtype != np.int64:
-                    self.sums[c] = self.sums[c].astype(np.float64, copy=False)
-                self.sums[c][:, first : first + step] += found
-
-    @property
-    def has_sums(self) -> bool:
-        """See `Work.has_sums`."""
-        return any(one.any() for one in self.sums)
-
-
-def _only_used(units: tuple[TrialUnits, TrialUnits]) -> tuple[TrialUnits, TrialUnits]:
-    """The units of both classes without those that no trial has."""
-    used = np.zeros(units[0].n_units, np.bool_)
-    for own in units:
-        for side in own.codes:
-            used[side] = True
-    place = np.cumsum(used) - 1
-    tar, non = (replace(one, codes=tuple(place[side] for side in one.codes), keys=one.keys[used]) for one in units)
-    return tar, non
+                if self.found is None:
+                    self.found = np.zeros((2, self.cells.n_cells, len(self.numbers)), found.dtype)
+                self.found = self.found.astype(np.result_type(self.found, found), copy=False)
+                self.found[c, :, first : first + step] += found
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +187,8 @@ class UnitsInPieces(TrialsByUnit):
         The units of names, where pieces do not say those of trials.
     memory : int
         Bytes that may be taken.
+    n_strata : int
+        How many strata count alike; 0 where trials are not weighted so.
     """
 
     source: ShardSource
@@ -185,6 +197,12 @@ class UnitsInPieces(TrialsByUnit):
     units: TrialUnits
     by_name: SpeakersByName | None = None
     memory: int = 1 << 30
+    n_strata: int = 0
+
+    @property
+    def reader(self) -> UnitReader:
+        """Which trials are read."""
+        return UnitReader(self.system, self.by_name, self.n_strata)
 
     def __post_init__(self) -> None:
         """Refuse more units than the memory holds."""
@@ -202,8 +220,8 @@ class UnitsInPieces(TrialsByUnit):
     def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
         """See `TrialsByUnit.counted`."""
         cells = self.cells(ranks, wanted)
-        found = self.engine.run(UnitTally(self.system, cells, self.units.keys, self.by_name), self.source.pieces)
-        assert found.counts is not None and found.totals is not None  # noqa: S101, PT018  # there are pieces
+        look = CountByUnit(self.reader, cells, self.units.keys)
+        found: CountedByUnit = found_in(self.source, self.engine, self.reader.wanted, look, "counting by unit")
         costs = LinearCosts.of_totals(*found.totals, ranks.pav, ranks.rocch, cells)
         return TrialsInCells(costs, *found.counts)
 
@@ -223,8 +241,8 @@ class UnitsInPieces(TrialsByUnit):
         rows = rows_that_fit(self.memory, Cost.REPLICATED, at_once=threads, fewest=1 << 16, most=1 << 20)
         for first in range(0, asked.bootstrap, at_once):
             numbers = range(first, min(first + at_once, asked.bootstrap))
-            work = ReplicateTally(self.system, counted.cells, asked.seed, numbers, rows, self.by_name)
-            tar, non = self.engine.run(work, self.source.pieces).sums
+            work = ReplicateTally(self.reader, counted.cells, asked.seed, numbers, rows)
+            tar, non = self.engine.run(work, self.source.pieces).found
             for start in range(0, len(numbers), BLOCK):
                 some = slice(start, start + BLOCK)
                 found.append(of_both_classes(figures_of, (tar[:, some], non[:, some]), whole))
@@ -232,60 +250,373 @@ class UnitsInPieces(TrialsByUnit):
         return figures, has_both
 
 
-class StratumTally(Work):
-    """Weights of trials of both classes by unit and stratum, and by stratum and cell.
-
-    Parameters
-    ----------
-    system : int
-    cells : Cells
-    who : UnitsOfPieces
-    n_strata : int
-    """
-
-    words = "counting by unit and condition"
-    sums_in = ("by_unit", "spread")
-
-    def __init__(self, system: int, cells: Cells, who: UnitsOfPieces, n_strata: int) -> None:
-        self.system, self.cells, self.who, self.n_strata = system, cells, who, n_strata
-        n_units = who.units.n_units
-        self.by_unit: list[FloatArray] = [np.zeros((n_units, n_strata)) for _ in range(2)]
-        self.spread: list[FloatArray] = [np.zeros((n_strata, cells.n_cells)) for _ in range(2)]
-        self.n_bytes = 2 * (self.by_unit[0].nbytes + self.spread[0].nbytes)
-
-    def take(self, pieces: Sequence[Piece]) -> None:
-        """See `Work.take`."""
-        wanted = self.who.wanted(Wanted((self.system,), truth=True, weight=True))
-        for piece in pieces:
-            chunk = counting(piece.read(wanted))
-            assert chunk.truth is not None and chunk.stratum is not None  # noqa: S101, PT018  # pieces say both
-            own = self.who.of(chunk)
-            for k, some in enumerate((chunk.truth, ~chunk.truth)):
-                weight = None if chunk.weight is None else chunk.weight[some]
-                cell: IntArray = self.cells.of(chunk.scores[0][some])
-                shape = self.n_strata, self.cells.n_cells
-                by_unit, spread = in_strata(chunk.stratum[some], cell, own.take(some), weight, shape)
-                with self.lock:
-                    self.by_unit[k] += by_unit
-                    self.spread[k] += spread
-
-
-@dataclass(frozen=True, eq=False)
-class StratifiedUnitsInPieces(UnitsInPieces):
-    """Trials of a source with their units, weighted so that strata count alike.
+@dataclass(frozen=True, slots=True, eq=False)
+class TrialFacts:
+    """How many trials of each class count, their weights, and their keys; ``a + b`` are those of both.
 
     Attributes
     ----------
-    n_strata : int
+    n : (2,) int array
+        Targets and non-targets.
+    weights : (2, 2) array
+        Their weights, and squares of these, added up.
+    keys : uint64 array or None
+        None of more trials than are dealt out to groups.
     """
 
-    n_strata: int = 0
+    n: IntArray
+    weights: FloatArray
+    keys: Keys | None
+
+    @classmethod
+    def of(cls, chunk: Chunk) -> TrialFacts:
+        """From trials of a piece."""
+        chunk = counting(chunk)
+        assert chunk.truth is not None  # noqa: S101  # it was asked for
+        own = np.ones(len(chunk.truth)) if chunk.weight is None else chunk.weight.astype(np.float64)
+        both = [own[chunk.truth], own[~chunk.truth]]
+        keys = None if chunk.units is None else keys_of_singles(chunk.units)
+        return cls(np.array(list(map(len, both))), np.array([(one.sum(), one @ one) for one in both]), keys)
+
+    def __add__(self, other: TrialFacts) -> TrialFacts:
+        """Those of the trials of both."""
+        n, keys = self.n + other.n, None
+        if self.keys is not None and other.keys is not None and n.sum() <= MOST_DEALT:
+            keys = np.concatenate((self.keys, other.keys))
+        return TrialFacts(n, self.weights + other.weights, keys)
+
+    @property
+    def units(self) -> UnlistedUnits:
+        """The units of all trials."""
+        none = (np.zeros(0, np.int64),), np.zeros(0, np.uint64)
+        return UnlistedUnits(*none, "trial", independent("trial"), int(self.n.sum()))
+
+    @property
+    def unit_facts(self) -> UnitFacts:
+        """The same as of other units."""
+        return UnitFacts(
+            {c: ClassFacts(n, are_alike=n < 2) for c, n in zip((1, 0), self.n.tolist(), strict=True)}, units=self.units
+        )
+
+    def dealt(self) -> Keys | None:
+        """The keys of all trials, ascending; None of very many."""
+        return None if self.keys is None or self.n.sum() > MOST_DEALT else np.sort(self.keys)
+
+
+def survey_trials(source: ShardSource, engine: Engine) -> TrialFacts:
+    """Look at the trials of a source that are units by themselves: one pass; keys of very many are not read."""
+    wanted = Wanted((), truth=True, units=source.n_rows <= MOST_DEALT or source.has_weights, weight=True)
+    none = TrialFacts(np.zeros(2, np.int64), np.zeros((2, 2)), np.zeros(0, np.uint64))
+    found: TrialFacts | None = found_in(source, engine, wanted, TrialFacts.of, "looking at units")
+    return none if found is None else found
+
+
+def keys_of_singles(units: TrialUnits) -> Keys:
+    """Return the key of each trial."""
+    return units.keys[units.codes[0]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedSingles:
+    """Trials of both classes by group and cell, and the second and fourth powers of their weights; these add up.
+
+    Attributes
+    ----------
+    totals : pair of CellTotals
+    own, squares, fourths : (2, n_groups, n_cells) arrays
+    """
+
+    totals: tuple[CellTotals, CellTotals]
+    own: CountArray
+    squares: CountArray
+    fourths: CountArray
+
+    def __add__(self, other: CountedSingles) -> CountedSingles:
+        """Those of the trials of both."""
+        totals = self.totals[0] + other.totals[0], self.totals[1] + other.totals[1]
+        sums = self.own + other.own, self.squares + other.squares, self.fourths + other.fourths
+        return CountedSingles(totals, *sums)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountSingles:
+    """Counts the trials of a piece, each of which is a unit. Can be pickled.
+
+    Attributes
+    ----------
+    reader : UnitReader
+    cells : Cells
+    keys : (n,) uint64 array or None
+        Those of all trials, ascending, where there are few enough.
+    facts : TrialFacts
+        Of all trials.
+    """
+
+    reader: UnitReader
+    cells: Cells
+    keys: Keys | None
+    facts: TrialFacts
+
+    def __call__(self, chunk: Chunk) -> CountedSingles:
+        """Count the trials of a piece."""
+        trials, totals, sums, shape = self.reader.trials(chunk), [], [], (N_GROUPS, self.cells.n_cells)
+        classes = zip(self.facts.weights[:, 0].tolist(), self.facts.n.tolist(), strict=True)
+        of_classes = zip(trials.scores, trials.units, trials.weights, classes, strict=True)
+        for scores, units, weights, (total, n) in of_classes:
+            cell = self.cells.of(scores).astype(np.int64, copy=False)
+            totals.append(CellTotals.of(scores, cell, shape[1], weights))
+            mass = None if weights is None else jackknife_weights(weights, total, n)
+            sums.append(sums_of_singles(self._groups(keys_of_singles(units)) * shape[1] + cell, weights, mass, shape))
+        own, squares, fourths = (np.stack(pair) for pair in zip(*sums, strict=True))
+        return CountedSingles((totals[0], totals[1]), own, squares, fourths)
+
+    def _groups(self, keys: Keys) -> IntArray:
+        if self.keys is None:
+            return groups_of_keys(keys, N_GROUPS)
+        return np.searchsorted(self.keys, keys) % max(min(N_GROUPS, len(self.keys)), 1)
+
+
+@dataclass(frozen=True, eq=False)
+class SinglesInPieces(UnitsInPieces):
+    """Trials of a source that are units by themselves.
+
+    Attributes
+    ----------
+    facts : TrialFacts, optional
+        Of all trials.
+    """
+
+    facts: TrialFacts | None = None
+
+    @classmethod
+    def of_facts(
+        cls, source: ShardSource, engine: Engine, system: int, facts: TrialFacts, memory: int = 1 << 30
+    ) -> Self:
+        """From what one pass has found."""
+        return cls(source, engine, system, facts.units, None, memory, facts=facts)
+
+    @property
+    def _table_is_enough(self) -> bool:
+        return False
 
     def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
         """See `TrialsByUnit.counted`."""
-        found = super().counted(ranks, wanted)
-        who = UnitsOfPieces(self.units, self.by_name)
-        tally = self.engine.run(StratumTally(self.system, found.cells, who, self.n_strata), self.source.pieces)
-        of_classes = zip((found.tar, found.non), tally.by_unit, tally.spread, strict=True)
-        tar, non = (StratifiedCounts.of(*one) for one in of_classes)
-        return replace(found, tar=tar, non=non)
+        cells, facts = self.cells(ranks, wanted), self.facts
+        assert facts is not None  # noqa: S101  # see `of_facts`
+        look, words = CountSingles(self.reader, cells, facts.dealt(), facts), "counting by unit"
+        found: CountedSingles = found_in(self.source, self.engine, self.reader.wanted, look, words)
+        costs = LinearCosts.of_totals(*found.totals, ranks.pav, ranks.rocch, cells)
+        tar, non = (
+            ClassSize(float(total) / one, float(effective_numbers(total, squares)), n)
+            for (total, squares), one, n in zip(facts.weights, costs.one_trial, facts.n.tolist(), strict=True)
+        )
+        in_cells = [one.counts for one in found.totals]
+        counts = SingleCounts.of_classes(list(found.own), list(found.squares), list(found.fourths), in_cells)
+        return TrialsInCells(costs, *counts, singles=ClusterDesign.of_trials((tar, non)))
+
+
+@dataclass(slots=True)
+class ClassFacts:
+    """What all trials of a class share.
+
+    Attributes
+    ----------
+    n_trials : int
+    common : frozenset of int
+        Numbers of units that every trial has, on either side.
+    first : tuple of int
+        The units of one trial, side by side.
+    are_alike : bool
+        Whether all others have the same.
+    """
+
+    n_trials: int = 0
+    common: frozenset[int] = frozenset()
+    first: tuple[int, ...] = ()
+    are_alike: bool = True
+
+    @classmethod
+    def of(cls, units: TrialUnits, chosen: BoolArray) -> Self:
+        """Of some trials. Only units of the first one that the last one has, too, can be common to all.
+
+        Examples
+        --------
+        >>> units = TrialUnits.of([["ann", "bob"], ["cid", "ann"], ["cid", "bob"]])
+        >>> [len(ClassFacts.of(units, np.array(some)).common) for some in ([True, True, False], [True, True, True])]
+        [1, 0]
+        """
+        at = np.flatnonzero(chosen)
+        if not len(at):
+            return cls()
+        first, last = ([int(side[at[place]]) for side in units.codes] for place in (0, -1))
+        alike = first == last and all(
+            bool(np.all(side[at] == one)) for side, one in zip(units.codes, first, strict=True)
+        )
+        candidates = {*first} & {*last}
+        common = {one for one in candidates if np.logical_or.reduce([side[at] == one for side in units.codes]).all()}
+        keys = units.keys
+        return cls(len(at), frozenset(int(keys[one]) for one in common), tuple(int(keys[one]) for one in first), alike)
+
+    def __add__(self, other: ClassFacts) -> ClassFacts:
+        """Of both sets of trials."""
+        if not self.n_trials or not other.n_trials:
+            return self if self.n_trials else other
+        alike = self.are_alike and other.are_alike and self.first == other.first
+        return ClassFacts(self.n_trials + other.n_trials, self.common & other.common, self.first, alike)
+
+
+@dataclass(slots=True)
+class UnitFacts:
+    """What one way to name units says of all trials.
+
+    Attributes
+    ----------
+    classes : dict of int to ClassFacts
+        By what the truth of trials is.
+    n_contradictions : int
+        Trials that are no targets, with one unit on both sides.
+    keys : (n_units,) uint64 array
+        Of units that trials have, ascending.
+    units : TrialUnits or None
+        All units, of no trial; None if there is none.
+    """
+
+    classes: dict[int, ClassFacts] = field(default_factory=dict)
+    n_contradictions: int = 0
+    keys: Keys = field(default_factory=lambda: np.zeros(0, np.uint64))
+    units: TrialUnits | None = None
+
+    @classmethod
+    def of(cls, units: TrialUnits, truth: AnyArray, counting: BoolArray | None = None) -> Self:
+        """Of some trials, or of those that count; then units are those that trials have, by their keys."""
+        masks = {int(c): truth == c for c in np.flatnonzero(np.bincount(truth))}
+        masks = masks if counting is None else {c: mask & counting for c, mask in masks.items()}
+        classes = {c: ClassFacts.of(units, mask) for c, mask in masks.items()}
+        same: BoolArray = (units.codes[0] == units.codes[-1]) & masks.get(0, np.zeros(len(truth), np.bool_))
+        n = int(np.count_nonzero(same)) if len(units.codes) == 2 else 0
+        return cls(classes, n, units.keys, units.take(slice(0)))
+
+    @classmethod
+    def of_piece(cls, units: TrialUnits, truth: AnyArray) -> Self:
+        """Of the trials of a piece, which may have few of the units."""
+        found = cls.of(units.only_used(), truth)
+        keys = np.sort(found.keys)
+        return replace(found, keys=keys, units=replace(units.take(slice(0)), keys=keys))
+
+    def trials_of(self, truth: int) -> int:
+        """Trials of a class."""
+        return self.classes[truth].n_trials if truth in self.classes else 0
+
+    def __add__(self, other: UnitFacts) -> UnitFacts:
+        """Of both sets of trials."""
+        both = {
+            c: self.classes.get(c, ClassFacts()) + other.classes.get(c, ClassFacts())
+            for c in sorted({*self.classes, *other.classes})
+        }
+        keys = distinct(np.concatenate((self.keys, other.keys)))
+        units = self.units or other.units
+        units = None if units is None else replace(units, keys=keys)
+        return UnitFacts(both, self.n_contradictions + other.n_contradictions, keys, units)
+
+    @property
+    def n_trials(self) -> int:
+        """Trials that count."""
+        return sum(one.n_trials for one in self.classes.values())
+
+    @property
+    def all_alike(self) -> bool:
+        """Whether no class has trials of different units."""
+        return all(one.are_alike for one in self.classes.values())
+
+    def sharing(self) -> list[int]:
+        """Classes of which all trials have a unit in common; none where every trial has a unit of its own."""
+        if self.units is None or (len(self.units.codes) == 1 and len(self.keys) >= self.n_trials):
+            return []
+        return [c for c, one in self.classes.items() if one.n_trials and one.common]
+
+
+class _Facts(tuple[UnitFacts, ...]):
+    """What several ways to name units say of trials; ``a + b`` is what they say of both."""
+
+    __slots__ = ()
+
+    def __add__(self, other: _Facts) -> _Facts:  # type: ignore[override]
+        return _Facts(a + b for a, b in zip(self, other, strict=True))
+
+
+def look_at_units(
+    source: ShardSource, engine: Engine, ways: Sequence[SpeakersByName | None] = (None,)
+) -> tuple[UnitFacts, ...]:
+    """Find out what has to be said of units: one pass.
+
+    Parameters
+    ----------
+    source : ShardSource
+    engine : Engine
+    ways : sequence of SpeakersByName or None
+        Ways to name the units of trials; None for what pieces say themselves.
+
+    Returns
+    -------
+    tuple of UnitFacts
+        Of each way.
+    """
+    by_name = any(one is not None for one in ways)
+    wanted = Wanted((), truth=True, units=None in ways, weight=True, names=by_name)
+    found: _Facts | None = found_in(source, engine, wanted, partial(_facts_of, ways), "looking at units")
+    return tuple(UnitFacts() for _ in ways) if found is None else found
+
+
+def _facts_of(ways: Sequence[SpeakersByName | None], chunk: Chunk) -> _Facts | None:
+    chunk = counting(chunk)
+    assert chunk.truth is not None  # noqa: S101  # it was asked for
+    if not len(chunk.truth):
+        return None
+    units: list[Any] = [chunk.units if way is None else way.units_of(chunk) for way in ways]
+    return _Facts(UnitFacts.of_piece(one, chunk.truth) for one in units)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitsFound:
+    """Units of a source.
+
+    Attributes
+    ----------
+    facts : UnitFacts or None
+        What is known of them; None if there are none.
+    by_name : SpeakersByName or None
+        The units of names, where pieces do not say those of trials.
+    said : tuple of Message
+        What was assumed to find them.
+    each : TrialUnits or None
+        What a trial is called, where every one is a unit by itself: without keys, as there are so many.
+    """
+
+    facts: UnitFacts | None
+    by_name: SpeakersByName | None = None
+    said: tuple[Message, ...] = ()
+    each: TrialUnits | None = None
+
+    @classmethod
+    def of_trials(cls, noun: str) -> Self:
+        """Return every trial as a unit, where ``noun`` is what a trial is called."""
+        return cls(None, each=TrialUnits((), np.zeros(0, np.uint64), noun, independent(noun)))
+
+
+def speakers_in_pieces(source: ShardSource, engine: Engine) -> tuple[UnitFacts, SpeakersByName]:
+    """Find speakers from target trials, as `deciban.trials.units.speakers_of` does in memory.
+
+    Parameters
+    ----------
+    source : ShardSource
+        With names of both sides.
+    engine : Engine
+    """
+    pairs = engine.run(TargetPairs(), source.pieces).gathered()
+    has_channels = len(source.sides) > 2
+    ways = [pairs.speakers(apart=False, has_channels=has_channels)]
+    if not has_channels and len(np.intersect1d(*pairs.names)):
+        ways.append(pairs.speakers(apart=True, has_channels=False))
+    facts = look_at_units(source, engine, ways)
+    at = 1 if len(ways) > 1 and facts[0].n_contradictions and not facts[1].n_contradictions else 0
+    return facts[at], ways[at]

@@ -1,5 +1,5 @@
 from deciban.core.resampling.intervals import Interval as Interval
-from deciban.evaluation.bootstrap import Bootstrap as Bootstrap
+from deciban.evaluation.curves import Curves as Curves
 from deciban.evaluation.multiclass.evaluate import class_evaluation_of as class_evaluation_of
 from deciban.evaluation.multiclass.evaluate import evaluate_classes as evaluate_classes
 from deciban.evaluation.multiclass.evaluate import evaluate_groups as evaluate_groups
@@ -14,16 +14,16 @@ from deciban.evaluation.multiclass.summary import summarize_classes as summarize
 from deciban.evaluation.preset_table import Preset as Preset
 from deciban.evaluation.preset_table import preset as preset
 from deciban.evaluation.preset_table import presets as presets
-from deciban.evaluation.results import Curves as Curves
 from deciban.evaluation.results import Evaluation as Evaluation
 from deciban.evaluation.results import PointResult as PointResult
 from deciban.evaluation.results import Results as Results
-from deciban.evaluation.speaker_means import Menagerie as Menagerie
-from deciban.evaluation.speaker_means import menagerie as menagerie
 from deciban.evaluation.summary import Summary as Summary
 from deciban.evaluation.summary import TwoClassFigures as TwoClassFigures
 from deciban.evaluation.summary import merged as merged
 from deciban.evaluation.summary import summarize as summarize
 from deciban.evaluation.two_class import evaluate as evaluate
 from deciban.evaluation.two_class import evaluation_of as evaluation_of
+from deciban.evaluation.uncertainty import Bootstrap as Bootstrap
 from deciban.evaluation.unit_trials import Resampling as Resampling
+from deciban.evaluation.worst_trials import Menagerie as Menagerie
+from deciban.evaluation.worst_trials import menagerie as menagerie

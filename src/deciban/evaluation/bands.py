@@ -10,20 +10,21 @@ from scipy import special
 
 from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.clusters import ClusterDesign
+from deciban.core.resampling.intervals import RatePart, RateSum, Scale, bounds_on_scale, t_quantile
 from deciban.core.resampling.linearised import LinearCosts
-from deciban.core.resampling.rates import RatePart, RateSum, Scale, bounds_on_scale, t_quantile
 from deciban.core.resampling.unit_counts import Table, UnitCounts, as_array, cumulated, in_blocks
-from deciban.evaluation.at_priors import rate_bounds, spread_of_rates
+from deciban.evaluation.curves import rate_bounds, spread_of_rates
 from deciban.evaluation.linear_figures import LARGEST
 from deciban.evaluation.uncertainty import CurveInfluences, Figure, Uncertainty
 from deciban.types import AnyArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.unit_counts import RowsOfTrials
+    from deciban.evaluation.curves import Curves
+    from deciban.evaluation.influences import WithoutGroups
     from deciban.evaluation.multiclass.result import ClassEvaluation
     from deciban.evaluation.one_system import OneSystem
-    from deciban.evaluation.optimism import WithoutGroups
-    from deciban.evaluation.results import Curves, Evaluation
+    from deciban.evaluation.results import Evaluation
     from deciban.evaluation.summary import Summary
 
 
@@ -131,7 +132,8 @@ class Bands:
         starts = np.append(self.starts, self.costs.cells.n_cells)
         of_miss, of_rejected = (_rates(*one, self.places) for one in ((tar, below[0]), (non, below[1])))
         factors = [
-            np.ones(one.shape[1]) if part is None else own[part] for one, own in zip(below, self.factors, strict=True)
+            np.full(one.shape[1], stretch) if part is None else own[part]
+            for one, own, stretch in zip(below, self.factors, self.design.stretch.tolist(), strict=True)
         ]
         of_miss *= factors[0]
         of_rejected *= factors[1]
@@ -191,7 +193,7 @@ class Bands:
             spread = np.sqrt(misses * rejected)
             between = np.divide(-both, spread, out=np.zeros_like(both), where=spread > 0.0)
             parts = [
-                (RatePart(weight, rate, squares * self._factor(size.n_units), size),)
+                (RatePart(weight, rate, squares * self._factor(self.design.n_units), size),)
                 for weight, rate, squares, size in zip(
                     weights[name], self._error_rates(name).T, (misses, rejected), self.design.sizes, strict=True
                 )

@@ -1,22 +1,32 @@
-"""The points that plots draw, taken from a summary: borders of cells and levels follow from what it holds."""
+"""Numbers behind pictures: curves, and errors of Bayes decisions over a grid of priors and at any threshold."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import expit, logit, ndtr
 
+from deciban.core.by_value import ByValue
 from deciban.core.ranks.counts import CountTable, SortedClass, corners
-from deciban.core.ranks.operating import detection_cost
+from deciban.core.ranks.hull import Pav
+from deciban.core.ranks.operating import detection_cost, effective_log_odds
 from deciban.core.resampling.cells import Cells, in_cells
+from deciban.core.resampling.intervals import ROUNDING
 from deciban.core.rules.expected import cross_entropy_curve
-from deciban.evaluation.reliability import reliability_of
-from deciban.evaluation.results import Curves
+from deciban.evaluation.reliability import Reliability, reliability_of
 from deciban.evaluation.summary import Summary
 from deciban.metrics.scores import ScoredTrials
 from deciban.types import CountArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from deciban.evaluation.results import Evaluation
+    from deciban.evaluation.uncertainty import Uncertainty
+
 
 _HALF_WIDTH = 7.0
 """Prior log odds on both sides of 0 that plots show: priors from 0.0009 to 0.9991."""
@@ -29,6 +39,59 @@ _MANY = 8192
 _CELLS_PER_NAT = 64
 _LINEAR_BEYOND = 40.0
 """Log odds beyond which ln(1 + e^x) is x or 0 to the last digit: no cells are needed there."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curves(ByValue):
+    """The points that plots draw. Where there are many they are thinned below the size of a pixel.
+
+    Attributes
+    ----------
+    roc_p_fa, roc_p_miss : (n,) arrays
+        Corners of the steppy ROC from accept-all to reject-all.
+    hull_p_fa, hull_p_miss : (n,) arrays
+        Vertices of the convex hull.
+    prior_log_odds : (m,) array
+        Grid in nats for the two that follow.
+    act_error, min_error : (m,) arrays
+        Bayes error rate, normalized by that of llr 0.
+    entropy_log_odds : (e,) array
+        Grid in nats for the two that follow.
+    act_cross_entropy, min_cross_entropy : (e,) arrays
+        In bits. With more than 8192 trials the actual one is computed from cells of 1/64 nat, which moves it by
+        less than 2e-5 bits.
+    pav : Pav
+        Blocks of scores and their log-likelihood ratios.
+    bins : (b + 1,) array
+        Edges of score bins; equal in width, infinite scores left out.
+    tar_density, non_density : (b,) arrays
+        Share of the class in each bin, divided by the width of the bin.
+    levels : (k,) array
+        Score levels for the two that follow.
+    tar_above, non_above : (k,) arrays
+        Share of the class at or above each level (Tippett).
+    reliability : Reliability
+        Posteriors against what PAV makes of them.
+    """
+
+    roc_p_fa: FloatArray
+    roc_p_miss: FloatArray
+    hull_p_fa: FloatArray
+    hull_p_miss: FloatArray
+    prior_log_odds: FloatArray
+    act_error: FloatArray
+    min_error: FloatArray
+    entropy_log_odds: FloatArray
+    act_cross_entropy: FloatArray
+    min_cross_entropy: FloatArray
+    pav: Pav
+    bins: FloatArray
+    tar_density: FloatArray
+    non_density: FloatArray
+    levels: FloatArray
+    tar_above: FloatArray
+    non_above: FloatArray
+    reliability: Reliability
 
 
 def draw_curves(summary: Summary, trials: ScoredTrials) -> Curves:
@@ -150,3 +213,268 @@ def _class_in_cells(trials: SortedClass, edges: FloatArray) -> tuple[FloatArray,
     largest = np.finfo(np.float64).max
     counts, means = in_cells(trials, Cells(np.concatenate(([-largest], edges, [np.inf]))))
     return means[counts > 0], counts[counts > 0]
+
+
+_FARTHEST, _APART = 10.0, 0.05
+"""The grid reaches so far on both sides of log odds 0, in such steps: in nats."""
+
+_DIGITS = 4
+"""Of the priors of the grid, so that they can be written and typed."""
+
+_COMMON = ((0.01, 10.0, 1.0), (0.95, 1.0, 10.0))
+"""Points of known evaluations with unequal costs. Round priors, as all other plans have, are in the grid anyway."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AtPriors(ByValue):
+    """Bayes decisions of one system at every prior of a grid, with unit costs.
+
+    Whoever has other costs looks at the prior with the same effective log odds: ``logit p_target + log(c_miss/c_fa)``.
+    The Bayes threshold is minus these log odds.
+
+    Attributes
+    ----------
+    log_odds : (n_places,) array
+        Effective prior log odds in nats, ascending: priors of four digits in steps of about 0.05 nats from -10 to 10,
+        round priors, and every operating point of the evaluation.
+    n_miss, n_fa : (n_places,) arrays
+        Errors at the Bayes threshold: whole numbers, or sums of weights.
+    p_miss, p_fa : (n_places,) arrays
+        The same as fractions of the trials of each class.
+    act_dcf, min_dcf : (n_places,) arrays
+        Costs of these errors and of those at the best threshold, normalized by the default cost. After one pass over
+        trials that do not fit in memory the minimum may be unknown: NaN.
+    """
+
+    log_odds: FloatArray
+    n_miss: CountArray
+    n_fa: CountArray
+    p_miss: FloatArray
+    p_fa: FloatArray
+    act_dcf: FloatArray
+    min_dcf: FloatArray
+
+    def nearest(self, log_odds: float) -> int:
+        """Position of the place that is nearest to effective prior log odds.
+
+        Examples
+        --------
+        >>> from deciban import evaluate
+        >>> at = evaluate([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]).at_priors
+        >>> place = at.nearest(0.02)
+        >>> float(at.log_odds[place]), int(at.n_miss[place]), int(at.n_fa[place])
+        (0.0, 0, 2)
+        """
+        return int(np.argmin(np.abs(self.log_odds - log_odds)))
+
+
+@cache
+def _grid() -> tuple[float, ...]:
+    """Log odds of the grid: of priors that are short to write, and of round ones."""
+    steps = expit(np.arange(-round(_FARTHEST / _APART), 1) * _APART)
+    small = {float(f"{p:.{_DIGITS - 1}e}") for p in steps}
+    small |= {float(f"{digit}e{-power}") for power in range(1, 5) for digit in (1, 2, 5)}
+    below = [float(logit(p)) for p in small]
+    common = [float(effective_log_odds(logit(p), miss, false_alarm)) for p, miss, false_alarm in _COMMON]
+    return tuple(sorted({*below, *(-x for x in below), *common, *(-x for x in common)}))
+
+
+def priors_of(thresholds: list[float]) -> FloatArray:
+    """The grid, and the log odds of such Bayes thresholds.
+
+    Examples
+    --------
+    >>> grid = priors_of([12.5])
+    >>> float(grid[0]), len(grid) > 400, bool((np.diff(grid) <= 0.051).all())
+    (-12.5, True, False)
+    """
+    return np.unique(np.concatenate((_grid(), [-one for one in thresholds])))
+
+
+def at_priors(summary: Summary, thresholds: list[float]) -> AtPriors:
+    """Count errors at every prior of the grid.
+
+    Parameters
+    ----------
+    summary : Summary
+    thresholds : list of float
+        Bayes thresholds of the operating points.
+    """
+    log_odds = priors_of(thresholds)
+    errors = summary.errors(-log_odds)
+    act = detection_cost(errors.p_miss, errors.p_fa, log_odds, 1.0, 1.0, normalize=True)
+    least = np.asarray(summary.rocch.min_dcf(prior_log_odds=log_odds))
+    return AtPriors(log_odds, errors.n_miss, errors.n_fa, errors.p_miss, errors.p_fa, act, least)
+
+
+def rate_intervals(one: Evaluation) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Intervals of both error rates at every place of `AtPriors`; empty where units are not known.
+
+    At operating points they are those of the evaluation. Between them, what units add to the variance of a rate (the
+    design effect) is taken from the places of bands: every seventh prior of the curves, on a straight line between.
+
+    Parameters
+    ----------
+    one : Evaluation
+
+    Returns
+    -------
+    dict of {"p_miss", "p_fa"} to (low, high)
+
+    Examples
+    --------
+    >>> from deciban import evaluate
+    >>> units = {"tar_units": ["ann", "bob", "cid", "dan", "eve"], "non_units": ["fay", "gus", "hal", "ivy", "jim"]}
+    >>> one = evaluate([1.0, 2.0, 2.0, -0.5, 3.0], [0.0, 1.0, -1.0, -2.0, -1.0], operating_points=[0.5], **units)
+    >>> low, high = rate_intervals(one)["p_fa"]
+    >>> place, exact = one.at_priors.nearest(0.0), one.interval("p_fa")
+    >>> bool(low[place] == exact.low), bool(high[place] == exact.high)
+    (True, True)
+    """
+    known, at, found = one.uncertainty, one.at_priors, {}
+    if known is None or at is None:
+        return {}
+    own = {-point.threshold: k for k, point in enumerate(one.operating_points)}
+    for name in ("p_miss", "p_fa"):
+        spread, rates = known.curves.get(name), getattr(at, name)
+        if known.size_of(name) is None or spread is None:
+            continue
+        effect = np.square(np.interp(at.log_odds, one.curves.prior_log_odds, spread))
+        low, high = rate_bounds(known, name, rates, effect * np.clip(rates * (1.0 - rates), 0.0, None))
+        for k in np.flatnonzero(np.isin(at.log_odds, list(own))).tolist():
+            figure = name, own[float(at.log_odds[k])]
+            if figure in known.estimates:
+                interval = known.interval(figure)
+                low[k], high[k] = interval.low, interval.high
+        found[name] = low, high
+    return found
+
+
+def rate_bounds(
+    known: Uncertainty, name: str, rates: FloatArray, variances: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return Wilson limits of many error rates of a class; see `deciban.core.resampling.intervals.ClassSize`.
+
+    Parameters
+    ----------
+    known : Uncertainty
+        With intervals of this rate.
+    name : {"p_miss", "p_fa"}
+    rates, variances : (n,) arrays
+
+    Examples
+    --------
+    >>> from deciban import evaluate
+    >>> units = {"tar_units": ["ann", "bob", "cid", "dan", "eve"], "non_units": ["fay", "gus", "hal", "ivy", "jim"]}
+    >>> known = evaluate([1.0, 2.0, 2.0, -0.5, 3.0], [0.0, 1.0, -1.0, -2.0, -1.0], **units).uncertainty
+    >>> low, high = rate_bounds(known, "p_miss", np.array([0.0, 0.5]), np.array([0.0, 0.1]))
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.0, 0.066], [0.607, 0.934])
+    """
+    size = known.size_of(name)
+    return (np.zeros_like(rates), np.ones_like(rates)) if size is None else size.limits(rates, variances, known.level)
+
+
+def spread_of_rates(rates: FloatArray, errors: FloatArray) -> FloatArray:
+    """Standard errors as a share of ``sqrt(p (1 - p))``; of rates of 0 or 1 that of the next other one.
+
+    Examples
+    --------
+    >>> spread_of_rates(np.array([0.0, 0.5, 0.5]), np.array([0.0, 0.1, 0.05])).tolist()
+    [0.2, 0.2, 0.1]
+    """
+    base = np.sqrt(np.clip(rates * (1.0 - rates), 0.0, None))
+    moved = (rates > ROUNDING) & (rates < 1.0 - ROUNDING)
+    if not moved.any():
+        return np.zeros(len(rates))
+    places = np.arange(len(rates))
+    return np.interp(places, places[moved], errors[moved] / base[moved])
+
+
+REACH = 30.0
+"""Nats on both sides of 0 in which thresholds lie: priors down to 1e-13."""
+
+_MOST = 1 << 16
+"""Scores that are kept."""
+
+_REACH_OF_GRID, _STEP = 16.0, 2.0**-8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ErrorSteps(ByValue):
+    """Misses and false alarms as functions of the threshold.
+
+    Attributes
+    ----------
+    thresholds : (n,) array
+        Ascending, in nats: all different scores, or a grid.
+    n_miss, n_fa : (n + 1,) arrays
+        Errors at every threshold, and at one above the last.
+    is_exact : bool
+        True if a threshold between two neighbours makes the errors of the upper one: they are scores. Otherwise its
+        errors lie between those of both.
+    """
+
+    thresholds: FloatArray
+    n_miss: CountArray
+    n_fa: CountArray
+    is_exact: bool
+
+    @property
+    def reach(self) -> float:
+        """Thresholds up to which errors are known, on both sides of 0."""
+        return REACH if self.is_exact else _REACH_OF_GRID
+
+    def thinned(self, every: int) -> ErrorSteps:
+        """Return the errors at one of so many thresholds.
+
+        Examples
+        --------
+        >>> steps = ErrorSteps(np.array([-1.0, 0.0, 1.0]), np.arange(4), np.arange(3, -1, -1), is_exact=True)
+        >>> thin = steps.thinned(2)
+        >>> thin.thresholds.tolist(), thin.n_fa.tolist(), thin.is_exact
+        ([-1.0, 1.0], [3, 1, 0], False)
+        """
+        kept = np.arange(0, len(self.thresholds), every)
+        ends = np.append(kept, len(self.thresholds))
+        return ErrorSteps(self.thresholds[kept], self.n_miss[ends], self.n_fa[ends], is_exact=False)
+
+
+def grid_of_thresholds() -> FloatArray:
+    """Thresholds at which errors of many trials are counted; the last one ends the grid.
+
+    Examples
+    --------
+    >>> grid = grid_of_thresholds()
+    >>> len(grid), float(grid[0]), float(grid[-1])
+    (8193, -16.0, 16.0)
+    """
+    n = round(_REACH_OF_GRID / _STEP)
+    return np.asarray(_STEP * np.arange(-n, n + 1))
+
+
+def error_steps(summary: Summary) -> ErrorSteps:
+    """Return the errors at all thresholds.
+
+    Parameters
+    ----------
+    summary : Summary
+
+    Examples
+    --------
+    >>> from deciban.evaluation.summary import summarize
+    >>> steps = error_steps(summarize([1.0, 2.0, 2.0], [0.0, 1.0, -1.0]))
+    >>> steps.thresholds.tolist(), steps.n_miss.tolist(), steps.n_fa.tolist()
+    ([-1.0, 0.0, 1.0, 2.0], [0, 0, 0, 1, 3], [3, 2, 1, 0, 0])
+    """
+    classes = summary.ranks.tar, summary.ranks.non
+    ends = np.array([-REACH, REACH])
+    inside = [one.scores[slice(*one.positions(ends).tolist())] for one in classes]
+    if sum(map(len, inside)) <= _MOST:
+        thresholds, is_exact = np.union1d(*inside).astype(np.float64), True
+        last = np.append(thresholds, REACH)
+    else:
+        last = grid_of_thresholds()
+        thresholds, is_exact = last[:-1], False
+    errors = summary.errors(last)
+    return ErrorSteps(thresholds, errors.n_miss, errors.n_fa, is_exact)

@@ -11,15 +11,13 @@ import numpy as np
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.core.resampling.class_sums import ClassMeans
-from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign, Groups
-from deciban.core.resampling.intervals import Estimate, NothingSeen
-from deciban.core.resampling.linearised import sums_by_unit
-from deciban.core.resampling.rates import small_sample_factors
+from deciban.core.resampling.clusters import Groups
+from deciban.core.resampling.intervals import NothingSeen
 from deciban.core.resampling.units import TrialUnits
 from deciban.decisions import Application
 from deciban.evaluation.as_json import plain, with_intervals
 from deciban.evaluation.multiclass.class_figures import ClassFigure, Gathered
-from deciban.evaluation.multiclass.influences import ClassReplicates
+from deciban.evaluation.multiclass.portions import ClassReplicates
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.evaluation.unit_trials import Resampling
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
@@ -234,64 +232,19 @@ def _uncertainty(
     for name, costs in figures.items():
         value, most = float((costs * shares).sum()), costs.max(axis=0)
         how: Any = {"limits": (0.0, float(most.sum()))}
-        if isinstance(name, str) or not costs.min(axis=0).any():  # a sum of error rates
-            how |= {"most": most, "are_graded": True}
+        least = costs.min(axis=0)
+        if problem.is_detection or isinstance(name, str) or not least.any():  # a sum of error rates
+            how |= {"most": most - least, "are_graded": not problem.is_detection}
         else:
+            least = np.zeros(len(least))
             how["nothing_seen"] = NothingSeen(few, above=float(costs.max()), ceiling=float(most.sum()))
-        made = ClassFigure(name, value, costs[action, label], groups, **how)
+        made = ClassFigure(name, value, (costs - least)[action, label], groups, **how)
         if replicates is not None:
             replicates.add([made])
         gathered.add_costs([made], means)
-    estimates, too_few = gathered.estimates, design.too_few(problem.classes)
-    if problem.is_detection:
-        is_whole = weights is None or weights.dtype == np.int64
-        n_tar, n_non = (counts.sum(axis=0) if is_whole else np.bincount(label)).tolist()
-        variances = _variances(figures, means, np.where(label == 0, action == 1, action == 0), (n_tar, n_non), label)
-        estimates, too_few = _sums_of_rates(figures, shares, variances), variances.design.too_few()
-    return Uncertainty(
-        n_units=design.n_units,
-        noun=own.noun,
-        source=own.source,
-        keys=own.keys,
-        estimates=estimates,
-        level=resampling.level,
-        too_few=too_few,
-        bootstrap=None if replicates is None else replicates.bootstrap(estimates),
-    )
+    drawn = None if replicates is None else replicates.bootstrap(gathered.estimates)
+    return gathered.known(own, _NAMES if problem.is_detection else problem.classes, resampling.level, drawn)
 
 
-def _weights(costs: FloatArray) -> tuple[float, float]:
-    """Return what a miss rate and a false-alarm rate of 1 add to a cost."""
-    return float(costs[1, 0] - costs[0, 0]), float(costs[0, 1] - costs[1, 1])
-
-
-def _variances(
-    figures: Mapping[Figure, FloatArray], means: ClassMeans, is_error: BoolArray, n_trials: Pair, label: IntArray
-) -> ClassVariances[Figure]:
-    """Return the variances of sums of error rates, as `deciban.evaluation.evaluate` has them."""
-    totals, influences = list[FloatArray](), list[FloatArray]()
-    for kind in (0, 1):
-        share = np.where(label == kind, means.share, 0.0)
-        of_units, errors = sums_by_unit(np.stack((share, share * (is_error - share @ is_error))), means.units).T
-        totals.append(of_units)
-        influences.append(errors * small_sample_factors(of_units))
-    design = ClusterDesign.of_units(totals, n_trials)
-    found = ClassVariances(list(figures), design, means.design.n_units)
-    weights = np.array([_weights(costs) for costs in figures.values()])
-    tar, non = (np.outer(own, weights[:, kind]) for kind, own in enumerate(influences))
-    found.add(slice(None), tar, non, tar + non)
-    return found
-
-
-def _sums_of_rates(
-    figures: Mapping[Figure, FloatArray], shares: FloatArray, variances: ClassVariances[Figure]
-) -> dict[Figure, Estimate]:
-    """Return the metrics that have an interval."""
-    found = dict[Figure, Estimate]()
-    for name, costs in figures.items():
-        pairs = zip(_weights(costs), (float(shares[1, 0]), float(shares[0, 1])), strict=True)
-        rates = [ClassRate(kind, weight, rate) for kind, (weight, rate) in enumerate(pairs)]
-        value, limits = float((costs * shares).sum()), (0.0, float(costs.max(axis=0).sum()))
-        if variances.has_clusters(rates) and (one := variances.estimate(name, value, rates, limits=limits)).is_known:
-            found[name] = one
-    return found
+_NAMES = ("targets", "non-targets")
+"""What messages call the classes of a detection."""

@@ -14,7 +14,7 @@ from scipy.special import logit
 from deciban.core.ranks.hull import Rocch
 from deciban.core.ranks.thresholds import beyond, evidence_bounds
 from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign
-from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
+from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, Scale
 from deciban.core.resampling.linearised import (
     BestDecisions,
     LinearCosts,
@@ -22,9 +22,7 @@ from deciban.core.resampling.linearised import (
     crossing_weights,
     dcf_weights,
 )
-from deciban.core.resampling.rates import Scale
-from deciban.evaluation.information_at import constant_costs
-from deciban.evaluation.requested import PosteriorScores, RuleFigures, actual_costs, cell_costs
+from deciban.evaluation.requested import PosteriorScores, RuleFigures, actual_costs, cell_costs, constant_costs
 from deciban.evaluation.uncertainty import Figure
 from deciban.messages import counted
 from deciban.types import FloatArray
@@ -40,7 +38,7 @@ LARGEST = 1e140
 
 
 OF_THRESHOLDS, OF_MAPS = 1.0, 2.0 / 3.0
-"""Rates at which optimism falls: see `deciban.evaluation.optimism`."""
+"""Rates at which optimism falls: see `deciban.evaluation.influences`."""
 
 
 Least: TypeAlias = Callable[[BestDecisions], FloatArray]
@@ -232,10 +230,10 @@ class FiguresOfEvaluation:
             )
         for k, limited in enumerate(asked.rates_at):
             threshold, errors = limited.errors.threshold, limited.errors
-            find = costs.limited_miss if limited.limited == "fmr" else costs.limited_false_alarm
-            weights = find(threshold, self.n_units)
+            kind = int(limited.limited == "fmr")
+            weights = costs.limited(kind, threshold, self.n_units)
             sums = _rates(weights, errors.p_miss, errors.p_fa)
-            place, limit = costs.rates(threshold, *weights), (int(limited.limited == "fmr"), limited.limit)
+            place, limit = costs.rates(threshold, *weights), (kind, limited.limit)
             yield LinearFigure(
                 ("rates_at", k), limited.rate, place, "logit", limits=(0.0, 1.0), sums=sums, limited=limit
             )

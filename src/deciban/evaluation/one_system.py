@@ -10,7 +10,7 @@ from deciban._lazy import registered
 from deciban.core.by_value import ByValue
 from deciban.core.resampling.intervals import Interval
 from deciban.evaluation.as_json import Jsonable
-from deciban.evaluation.information_at import InformationAt
+from deciban.evaluation.requested import InformationAt
 from deciban.evaluation.uncertainty import Figure, Uncertainty, no_units
 
 By: TypeAlias = Literal["system", "point", "class"]

@@ -1,27 +1,33 @@
-"""Reliability of posteriors: what they say against what PAV makes of them, which needs no bins.
+"""Reliability of posteriors, and whether scores can be log-likelihoods or their ratios at all.
 
 The curve is that of Dimitriadis, Gneiting and Jordan ("Stable reliability diagrams for probabilistic classifiers", PNAS
 118, 2021): monotone, piecewise constant, with as many pieces as the trials support. Two classes and many have the same:
 of two it is about the posterior of a target, of many about that of the class that is recognized.
+
+Badly calibrated scores are not yet something else, and a few that are wrong and certain do not make all others so. Four
+things together do: the best scale is above 4 or below 1/4, or all scores have one sign; with the best scale and offset
+the scores tell most of what any increasing map could make of them; as they are they tell less than half of that; and
+all that is no matter of chance, by the likelihood ratio of 30 trials or more of each class.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
 
+from deciban._validate.probabilities import LIKE_PROBABILITIES, LIKE_RATIOS, like_probabilities, like_ratios
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.counts import CountTable, SortedClass
-from deciban.core.ranks.hull import pool
+from deciban.core.ranks.hull import FEW_ERRORS, pool
 from deciban.core.resampling.intervals import LEVEL, checked_level
+from deciban.errors import InputError
+from deciban.evaluation.summary import Summary
+from deciban.messages import Note
 from deciban.types import AnyArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from deciban.evaluation.summary import Summary
 
 _BINS = 40
 _EVEN = 0.5
@@ -190,27 +196,8 @@ def _cells(summary: Summary) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PosteriorOdds:
-    """Posterior log odds of the recognized class, of the trials of one class; ``a + b`` merges those of two parts.
-
-    Attributes
-    ----------
-    right, wrong : SortedClass
-        Of the trials that were recognized as what they are, and of the others.
-    """
-
-    right: SortedClass
-    wrong: SortedClass
-
-    def __add__(self, other: PosteriorOdds) -> PosteriorOdds:
-        """Those of the trials of both."""
-        merged = (SortedClass.merged([getattr(one, name) for one in (self, other)]) for name in ("right", "wrong"))
-        return PosteriorOdds(*merged)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class PooledOdds:
-    """The same of the trials of all classes, each with the weight of its class, in PAV blocks and in bins.
+    """Posterior log odds of the recognized class of all trials, with weights of classes, in PAV blocks and in bins.
 
     Attributes
     ----------
@@ -230,11 +217,8 @@ class PooledOdds:
     failed: FloatArray
 
     @classmethod
-    def of(cls, found: Sequence[PosteriorOdds], prior: FloatArray) -> PooledOdds:
-        """From those of each class, which weighs as the prior says."""
-        weights = [p / (one.right.total + one.wrong.total) for p, one in zip(prior.tolist(), found, strict=True)]
-        right = _together([one.right for one in found], weights)
-        wrong = _together([one.wrong for one in found], weights)
+    def of(cls, right: SortedClass, wrong: SortedClass) -> PooledOdds:
+        """From posterior log odds of trials that were recognized, and of the others, with the weights of classes."""
         table = CountTable.of(right, wrong)
         starts = pool(table.n_tar, table.n_non)
         n_right, n_wrong = (np.add.reduceat(counts, starts) for counts in (table.n_tar, table.n_non))
@@ -247,14 +231,138 @@ def reliability_of_classes(found: PooledOdds, prior: FloatArray) -> Reliability:
     return Reliability(tuple(prior.tolist()), expit(found.low), expit(found.high), observed, EDGES, *shares)
 
 
-def _together(parts: Sequence[SortedClass], weights: Sequence[float]) -> SortedClass:
-    """The trials of all classes, each with the weight of its class."""
-    scores = np.concatenate([one.scores for one in parts])
-    own = [np.ones(len(one.scores)) if one.weights is None else one.weights for one in parts]
-    return SortedClass.of(scores, np.concatenate([weight * each for weight, each in zip(weights, own, strict=True)]))
-
-
 def _in_bins(trials: SortedClass, shift: float = 0.0) -> FloatArray:
     """Number (or weight) of trials in each bin of posteriors; those at 1 are in the last one."""
     inner = trials.below(PLACES - shift)
     return np.diff(np.concatenate(([0], inner, [trials.total]))).astype(np.float64)
+
+
+FARTHEST = 4.0
+"""By how much scores may be multiplied, or divided, by their best calibration and still be log-likelihood ratios."""
+
+_TOLD = 0.5
+"""Share of what the scores hold that they must tell as they are."""
+
+_CHANCE = 20.0
+"""Twice the logarithm of a likelihood ratio: exceeded by chance in one of 20,000 sets (two parameters)."""
+
+_MENDED = 0.75
+"""Share of what the scores hold that the best scale and offset make them tell."""
+
+_RIDGE = 1e-3
+"""Penalty on the scale, so that there is a best one for classes that do not overlap."""
+
+_SHOWN = 4096
+"""Scores of a class that stand for all of them, at equal distances in their order."""
+
+
+def remark_on_llrs(summary: Summary) -> str:
+    """What is to be said of scores of two classes that are no log-likelihood ratios; empty if they may be some.
+
+    Parameters
+    ----------
+    summary : Summary
+        Of scores that favour targets.
+    """
+    if ratios := _remark_on_ratios(summary):
+        return ratios
+    if summary.n_infinite or summary.finite_range is None:
+        return ""
+    if in_range := remark_on_range(summary):
+        return in_range
+    lowest, highest = summary.finite_range
+    n_least, least = min(summary.n_tar, summary.n_non), summary.recalibrated.cllr()
+    if not far_off(summary.cllr, least, 1.0, n_least, 2):
+        return ""  # no scale and offset can do better than the best increasing map
+    scale, mended = _best_scale(summary.ranks.tar, summary.ranks.non)
+    if 1.0 - mended < _MENDED * (1.0 - least) or not far_off(summary.cllr, mended, 1.0, n_least, 2):
+        return ""
+    why = beyond(scale)
+    if not why and (lowest >= 0.0 or highest <= 0.0):
+        why = "none is negative" if lowest >= 0.0 else "none is positive"
+    return no_log_likelihoods("log-likelihood ratios", why) if why else ""
+
+
+def _remark_on_ratios(summary: Summary) -> str:
+    """Return the note on scores that look like likelihood ratios, with most non-targets below 1; empty if not."""
+    tar, non = summary.ranks.tar, summary.ranks.non
+    if summary.figures.axis == "log10" or summary.finite_range is None:
+        return ""
+    if any(len(one.scores) and one.scores[0] < 0.0 for one in (tar, non)):
+        return ""
+    positive = np.array([np.nextafter(0.0, 1.0)])
+    firsts = [one.scores[int(one.positions(positive)[0]) :][:1] for one in (tar, non)]
+    low = min((float(first[0]) for first in firsts if len(first)), default=math.inf)
+    high, share = summary.finite_range[1], float(non.below(np.ones(1))[0]) / non.total
+    is_like = share > 0.5 and like_ratios(low, high, summary.n_tar + summary.n_non, share, 0.5)
+    return Note(LIKE_RATIOS.format(low=low, high=high), "ratios") if is_like else ""
+
+
+def remark_on_range(summary: Summary) -> str:
+    """Return the note on scores of two classes that all lie in [0, 1]; empty if they do not."""
+    if summary.n_infinite or summary.finite_range is None:
+        return ""
+    are_alike = like_probabilities(*summary.finite_range, summary.n_tar + summary.n_non)
+    return Note(LIKE_PROBABILITIES, "no-llrs") if are_alike else ""
+
+
+def beyond(scale: float) -> str:
+    """Why a best scale is not that of log-likelihoods; empty if it may be.
+
+    >>> beyond(10.0), beyond(0.4)
+    ('calibration would multiply them by more than 4', '')
+    """
+    times = "multiply" if scale > FARTHEST else "divide" if scale < 1 / FARTHEST else ""
+    return f"calibration would {times} them by more than {FARTHEST:g}" if times else ""
+
+
+def no_log_likelihoods(what: str, why: str) -> str:
+    """The sentence on scores that are none."""
+    words = f"These are no {what} ({why}): actual costs and Cllr mean nothing, calibrate first (deciban calibrate)."
+    return Note(words, "no-llrs")
+
+
+def far_off(cllr: float, mended: float, silent: float, n_least: float, n_classes: int) -> bool:
+    """Whether scores tell less than half of what they hold, and not by chance.
+
+    Parameters
+    ----------
+    cllr, mended, silent : float
+        Bits of the scores as they are, after a calibration, and of scores that say nothing.
+    n_least : int or float
+        Trials of the rarest class.
+    n_classes : int
+
+    Examples
+    --------
+    >>> far_off(0.9, 0.2, 1.0, 100, 2), far_off(0.3, 0.2, 1.0, 100, 2), far_off(0.99, 0.97, 1.0, 30, 2)
+    (True, False, False)
+    """
+    if n_least < FEW_ERRORS or not silent - cllr < _TOLD * (silent - mended):
+        return False
+    return 2.0 * n_classes * n_least * (cllr - mended) * math.log(2) > _CHANCE
+
+
+def _best_scale(tar: SortedClass, non: SortedClass) -> tuple[float, float]:
+    """The best scale of scores, with an offset, and Cllr after both; nothing is gained where there is no best one."""
+    from deciban.core.training.linear_training import train  # evaluations of llrs need none of it
+
+    (of_tar, w_tar), (of_non, w_non) = _thinned(tar), _thinned(non)
+    is_target = np.arange(len(of_tar) + len(of_non)) < len(of_tar)
+    rule: dict[str, Any] = {"alpha": 1.0, "beta": 1.0, "log_odds": 0.0, "ridge": _RIDGE}
+    try:
+        found = train([np.append(of_tar, of_non)], is_target, weights=np.append(w_tar, w_non), **rule)
+    except InputError:
+        return 1.0, math.inf
+    return float(found.weights[0]), found.objective / math.log(2)
+
+
+def _thinned(one: SortedClass) -> tuple[FloatArray, FloatArray]:
+    if one.weights is not None and len(one.scores) <= _SHOWN:
+        return one.scores.astype(np.float64), one.weights.astype(np.float64)
+    n = min(len(one.scores), _SHOWN)
+    lines = (np.arange(n) + 0.5) * one.total / n
+    rows = lines.astype(np.int64)
+    if one.cumulated is not None:  # the entries in which these trials are
+        rows = np.searchsorted(one.cumulated, lines, side="right") - 1
+    return one.scores[rows].astype(np.float64), np.ones(n)

@@ -10,21 +10,24 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
 
-from deciban.core.by_value import ByValue
-from deciban.core.ranks.hull import Pav
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.errors import InputError
 from deciban.evaluation.as_json import SCHEMA, plain
-from deciban.evaluation.at_priors import AtPriors, ErrorSteps
-from deciban.evaluation.information_at import InformationAt, WithCapacity, information_dicts
+from deciban.evaluation.curves import AtPriors, Curves, ErrorSteps
 from deciban.evaluation.one_system import OneSystem, Shown, shared_notes
-from deciban.evaluation.reliability import Reliability
-from deciban.evaluation.requested import NOTHING, Requested, misleading_dicts
+from deciban.evaluation.requested import (
+    NOTHING,
+    InformationAt,
+    Requested,
+    WithCapacity,
+    information_dicts,
+    misleading_dicts,
+)
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.messages import Message, as_objects, counted, shortened
 from deciban.metrics.scores import ScoredTrials
 from deciban.metrics.thresholds import MisleadingEvidence
-from deciban.types import Axis, FloatArray
+from deciban.types import Axis
 
 if TYPE_CHECKING:
     from deciban.evaluation.conditions import SystemConditions
@@ -131,59 +134,6 @@ class PointResult:
     def __str__(self) -> str:
         """Name the operating point, as tables and legends call it."""
         return str(OperatingPoint(self.p_target, self.c_miss, self.c_fa))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Curves(ByValue):
-    """The points that plots draw. Where there are many they are thinned below the size of a pixel.
-
-    Attributes
-    ----------
-    roc_p_fa, roc_p_miss : (n,) arrays
-        Corners of the steppy ROC from accept-all to reject-all.
-    hull_p_fa, hull_p_miss : (n,) arrays
-        Vertices of the convex hull.
-    prior_log_odds : (m,) array
-        Grid in nats for the two that follow.
-    act_error, min_error : (m,) arrays
-        Bayes error rate, normalized by that of llr 0.
-    entropy_log_odds : (e,) array
-        Grid in nats for the two that follow.
-    act_cross_entropy, min_cross_entropy : (e,) arrays
-        In bits. With more than 8192 trials the actual one is computed from cells of 1/64 nat, which moves it by
-        less than 2e-5 bits.
-    pav : Pav
-        Blocks of scores and their log-likelihood ratios.
-    bins : (b + 1,) array
-        Edges of score bins; equal in width, infinite scores left out.
-    tar_density, non_density : (b,) arrays
-        Share of the class in each bin, divided by the width of the bin.
-    levels : (k,) array
-        Score levels for the two that follow.
-    tar_above, non_above : (k,) arrays
-        Share of the class at or above each level (Tippett).
-    reliability : Reliability
-        Posteriors against what PAV makes of them.
-    """
-
-    roc_p_fa: FloatArray
-    roc_p_miss: FloatArray
-    hull_p_fa: FloatArray
-    hull_p_miss: FloatArray
-    prior_log_odds: FloatArray
-    act_error: FloatArray
-    min_error: FloatArray
-    entropy_log_odds: FloatArray
-    act_cross_entropy: FloatArray
-    min_cross_entropy: FloatArray
-    pav: Pav
-    bins: FloatArray
-    tar_density: FloatArray
-    non_density: FloatArray
-    levels: FloatArray
-    tar_above: FloatArray
-    non_above: FloatArray
-    reliability: Reliability
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,14 +15,12 @@ from deciban.core.ranks.hull import FEW_ERRORS, Rocch
 from deciban.core.ranks.operating import WORSE_THAN_NONE, PointLike, detection_cost, effective_log_odds
 from deciban.core.resampling.intervals import LEVEL
 from deciban.errors import InputError
-from deciban.evaluation.at_priors import at_priors, error_steps
-from deciban.evaluation.curves import draw_curves, trials_in_cells
-from deciban.evaluation.information_at import information_of
-from deciban.evaluation.requested import NOTHING, requested_of
-from deciban.evaluation.results import Curves, Evaluation, PointResult
+from deciban.evaluation.curves import Curves, at_priors, draw_curves, error_steps, trials_in_cells
+from deciban.evaluation.reliability import remark_on_llrs, remark_on_range
+from deciban.evaluation.requested import NOTHING, information_of, requested_of
+from deciban.evaluation.results import Evaluation, PointResult
 from deciban.evaluation.summary import DEFAULT_POINTS, Summary, TwoClassFigures, summarize
 from deciban.evaluation.unit_trials import Resampling, UnitTrials
-from deciban.evaluation.units import remark_on_llrs, remark_on_range
 from deciban.messages import Note
 from deciban.metrics import SortedScores
 from deciban.metrics.thresholds import misleading_of
@@ -325,11 +323,8 @@ def evaluate_labelled(
     how: Any = {"tar_weights": tar_weights, "non_weights": non_weights, "tar_units": of_tar, "non_units": of_non}
     summary = summarize(tar, non, figures=TwoClassFigures.of(operating_points), **how)
     if asked.strata is not None and isinstance(summary.units, UnitTrials):
-        from deciban.evaluation.unit_trials import StratifiedTrials  # few ask for it
-
-        strata = asked.strata[is_target], asked.strata[~is_target]
-        held = StratifiedTrials.within(summary.units, strata, int(asked.strata.max(initial=0)) + 1)
-        summary = replace(summary, units=held)
+        strata, n_strata = (asked.strata[is_target], asked.strata[~is_target]), int(asked.strata.max(initial=0)) + 1
+        summary = replace(summary, units=replace(summary.units, strata=strata, n_strata=n_strata))
     return evaluation_of(summary, name=name, resampling=asked)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.clusters import ClusterDesign
-from deciban.core.resampling.intervals import LEVEL, checked_level
-from deciban.core.resampling.rates import ClassSize
+from deciban.core.resampling.intervals import LEVEL, ClassSize, checked_level
 from deciban.core.resampling.unit_counts import (
     StratifiedCounts,
     UnitCounts,
@@ -28,10 +27,9 @@ from deciban.errors import InputError
 from deciban.types import CountArray, FloatArray, IntArray, ScoreArray, Units, Weights
 
 if TYPE_CHECKING:
-    from deciban.core.resampling.cell_sums import CellSums
     from deciban.core.resampling.cells import Cells
     from deciban.core.resampling.linearised import LinearCosts
-    from deciban.core.resampling.replicates import FiguresOfTables, Multipliers, Replicated
+    from deciban.core.resampling.replicates import CellSums, FiguresOfTables, Multipliers, Replicated
     from deciban.core.resampling.unit_counts import RowsOfTrials
     from deciban.metrics import SortedScores
 
@@ -121,10 +119,11 @@ class TrialsInCells:
 
     @property
     def small_sample(self) -> tuple[FloatArray, FloatArray]:
-        """Factors of the influences of units through each class; see `UnitCounts.small_sample`."""
-        if self.singles is not None:  # the rows have them
-            return np.ones(self.tar.n_units), np.ones(self.non.n_units)
-        return self.tar.small_sample, self.non.small_sample
+        """Factors of the influences of units through each class; see `UnitCounts.small_sample` and `stretches`."""
+        of_tar, of_non = self.design.stretch.tolist()
+        if self.singles is not None:  # the rows have the others
+            return np.full(self.tar.n_units, of_tar), np.full(self.non.n_units, of_non)
+        return of_tar * self.tar.small_sample, of_non * self.non.small_sample
 
 
 class TrialsByUnit(ABC):
@@ -179,11 +178,16 @@ class UnitTrials(TrialsByUnit):
     ----------
     scores, units, weights : pairs
         Of targets and of non-targets; weights may be None. All trials of both classes have the same units.
+    strata : pair of (n,) int arrays, optional
+        Where trials are weighted so that strata count alike: the stratum of each.
+    n_strata : int
     """
 
     scores: tuple[ScoreArray, ScoreArray]
     units: tuple[TrialUnits, TrialUnits]
     weights: tuple[CountArray | None, CountArray | None] = (None, None)
+    strata: tuple[IntArray, IntArray] | None = None
+    n_strata: int = 0
 
     @classmethod
     def of(cls, scores: Pair, units: tuple[Units, Units], weights: tuple[Weights, Weights]) -> UnitTrials | None:
@@ -239,19 +243,20 @@ class UnitTrials(TrialsByUnit):
         cells = cells_of(ranks.table, ranks.pav, wanted, self.about.n_units)
         costs = LinearCosts(ranks.tar, ranks.non, ranks.pav, ranks.rocch, cells)
         costs.one_trial = (_mean_weight(self.weights[0]), _mean_weight(self.weights[1]))
-        if self._are_singles:
+        if self.about.are_independent and self.strata is None:
             return self._singles(costs)
-        group, in_cells = groups_of_units(self.units[0].keys, N_GROUPS), (costs.n_tar, costs.n_non)
-        tar, non = (
-            UnitCounts.of(scores, units, cells, group, weights, in_cells=known)
-            for scores, units, weights, known in zip(self.scores, self.units, self.weights, in_cells, strict=True)
-        )
-        return TrialsInCells(costs, tar, non)
+        return TrialsInCells(costs, *self.by_unit(cells, (costs.n_tar, costs.n_non)))
 
-    @property
-    def _are_singles(self) -> bool:
-        """Whether every trial is a unit, so that those in the same cell can be counted together."""
-        return self.about.are_independent
+    def by_unit(self, cells: Cells, in_cells: Sequence[CountArray]) -> tuple[UnitCounts, UnitCounts]:
+        """Return targets and non-targets by unit and cell; of how many there are in all cells is known."""
+        found, group = list[UnitCounts](), groups_of_units(self.units[0].keys, N_GROUPS)
+        for c, (scores, units, weights) in enumerate(zip(self.scores, self.units, self.weights, strict=True)):
+            own = UnitCounts.of(scores, units, cells, group, weights, in_cells=in_cells[c])
+            if self.strata is not None:
+                shape = self.n_strata, cells.n_cells
+                own = StratifiedCounts.of(own, *in_strata(self.strata[c], cells.of(scores), units, weights, shape))
+            found.append(own)
+        return found[0], found[1]
 
     def _singles(self, costs: LinearCosts) -> TrialsInCells:
         """Return the counts of trials that are units: those of a class and group in the same cell share a row."""
@@ -269,7 +274,7 @@ class UnitTrials(TrialsByUnit):
 
     def replicated(self, figures_of: FiguresOfTables, counted: TrialsInCells, asked: Resampling) -> Replicated:
         """See `TrialsByUnit.replicated`."""
-        from deciban.core.resampling.cell_sums import cell_sums  # few ask for it
+        from deciban.core.resampling.replicates import cell_sums  # few ask for it
 
         cells, counts = counted.cells, (counted.tar, counted.non)
         tar, non = (
@@ -322,37 +327,3 @@ def units_of_classes(
         if one.n_trials != size:
             raise InputError(f"{name}: units of {one.n_trials} trials for {size} scores. Give one row for each trial.")
     return found[0], found[1]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StratifiedTrials(UnitTrials):
-    """Trials in memory, weighted so that strata count alike.
-
-    Attributes
-    ----------
-    strata : pair of (n,) int arrays
-        Of targets and of non-targets.
-    n_strata : int
-    """
-
-    strata: tuple[IntArray, IntArray] = (np.zeros(0, np.int64), np.zeros(0, np.int64))
-    n_strata: int = 0
-
-    @classmethod
-    def within(cls, trials: UnitTrials, strata: tuple[IntArray, IntArray], n_strata: int) -> StratifiedTrials:
-        """The same trials with their strata."""
-        return cls(trials.scores, trials.units, trials.weights, strata, n_strata)
-
-    @property
-    def _are_singles(self) -> bool:
-        """Whether trials that are units are counted together: not those of strata."""
-        return False
-
-    def counted(self, ranks: SortedScores, wanted: FloatArray) -> TrialsInCells:
-        """See `TrialsByUnit.counted`."""
-        found = UnitTrials.counted(self, ranks, wanted)
-        counts, cells = list[UnitCounts](), found.cells
-        for k, own in enumerate((found.tar, found.non)):
-            of_class = self.strata[k], cells.of(self.scores[k]), self.units[k], self.weights[k]
-            counts.append(StratifiedCounts.of(own, *in_strata(*of_class, (self.n_strata, cells.n_cells))))
-        return replace(found, tar=counts[0], non=counts[1])

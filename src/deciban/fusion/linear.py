@@ -15,21 +15,18 @@ from deciban._validate import arrays as _validate
 from deciban.core.rules.expected import MeanCost
 from deciban.core.training.blocks import length_bound
 from deciban.errors import InputError, TrialError
-from deciban.models.labelled import Form, scores_alone
-from deciban.models.model import Training
+from deciban.models.labelled import scores_alone
 from deciban.models.score_model import LabelledTrials
 from deciban.models.two_class import Fusion, results_of
 from deciban.models.uncertainty import ParameterCovariance, checked_units
+from deciban.trials.sources import Chunk, Columns, ShardSource, in_memory
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
     from deciban.core.training.descent import Fit
-    from deciban.core.training.linear_objective import Trials
-    from deciban.core.training.linear_training import LinearFit
     from deciban.models.sources import SourceTrials
     from deciban.trials.passes import Engine
-    from deciban.trials.sources import ShardSource
     from deciban.trials.speakers import UnitsOfPieces
 
 
@@ -43,14 +40,11 @@ class LabelledSystems(LabelledTrials):
         As it came: never copied if it is an array of floats.
     is_target : (n_trials,) bool array
     weight : (n_trials,) array, optional
-    reach : float
-        No score is farther from 0; infinite if that is not known.
     """
 
     scores: ScoreArray
     is_target: BoolArray
     weight: CountArray | None = None
-    reach: float = np.inf
 
     @classmethod
     def of(
@@ -64,23 +58,18 @@ class LabelledSystems(LabelledTrials):
             If a score is NaN, shapes do not fit, labels are no booleans, or a class is empty or weightless.
         """
         matrix = _validate.matrix(scores, "scores", "system")
-        reach = length_bound(matrix)
         if missing:
             matrix = with_one_nan(matrix)
-        elif not reach < np.inf:
+        elif not length_bound(matrix) < np.inf:
             _validate.require_no_nan(matrix, "scores")
-        return cls(matrix, *_validate.labels(is_target, sample_weight, len(matrix)), reach)
+        return cls(matrix, *_validate.labels(is_target, sample_weight, len(matrix)))
 
-    def linear(self, form: Form) -> Trials:  # noqa: ARG002  # a matrix has one
-        """Trials to train weights of systems on."""
-        from deciban.core.training import linear_objective
-
-        return linear_objective.Trials.of(self.scores, self.is_target, weights=self.float_weight, reach=self.reach)
-
-    def take(self, rows: BoolArray | IntArray) -> LabelledSystems:
-        """Some of the trials."""
-        weight = None if self.weight is None else self.weight[rows]
-        return LabelledSystems(self.scores[rows], self.is_target[rows], weight)
+    def source(
+        self, units: Any = None, quality: Mapping[str, FloatArray] | None = None, *, incomplete: bool = False
+    ) -> ShardSource:
+        """A source of these trials; units are what a user passed."""
+        about = self.is_target, checked_units(units, len(self.scores)), self.weight, quality
+        return in_memory(Chunk(Columns.of(self.scores), *about), incomplete=incomplete)
 
     @property
     def columns(self) -> list[ScoreArray]:
@@ -235,33 +224,24 @@ class LinearFusion(Fusion):
             If a score is NaN, shapes do not fit, a class is empty, the classes are separated and there is no penalty,
             or infinite scores contradict each other or the truth.
         """
-        data = LabelledSystems.of(scores, is_target, sample_weight)
-        own, counts = checked_units(units, len(data.scores), data.weight)
-        fit = self._learn(self._train(data.linear(scores_alone)))
-        self.training_ = Training.on(data.scores, data.is_target, data.float_weight, results_of(fit))
-        self._learn_uncertainty(own, lambda own: self._uncertainty(data if counts.all() else data.take(counts), own))
-        return self
-
-    def _learn(self, fit: LinearFit) -> LinearFit:
-        """Take over what training found."""
-        self.weights_, self.standardized_weights_ = fit.weights, fit.standardized
-        self.offset_ = fit.offset
-        self.penalized_objective_ = penalized(fit, self.ridge)
-        return fit
+        return self.fit_pieces(LabelledSystems.of(scores, is_target, sample_weight).source(units), None, 0)
 
     def fit_pieces(
-        self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
+        self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
     ) -> Self:
         """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
         from deciban.models.sources import SourceTrials
 
         data = SourceTrials(source, engine, memory, units)
-        fit = self._learn(self._train(data.linear(scores_alone)))
+        fit = self._train(data.linear(scores_alone))
+        self.weights_, self.standardized_weights_ = fit.weights, fit.standardized
+        self.offset_ = fit.offset
+        self.penalized_objective_ = penalized(fit, self.ridge)
         self.training_ = data.training(results_of(fit))
-        self._learn_uncertainty(None if units is None else units.units, lambda own: self._uncertainty(data, own))
+        self._learn_uncertainty(data, self._uncertainty)
         return self
 
-    def _uncertainty(self, data: LabelledSystems | SourceTrials, units: TrialUnits) -> ParameterCovariance:
+    def _uncertainty(self, data: SourceTrials, units: TrialUnits) -> ParameterCovariance:
         found = self._influences(data.linear(scores_alone), units, self.weights_, self.offset_)
         return ParameterCovariance.of(found, units)
 

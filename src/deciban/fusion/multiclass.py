@@ -15,7 +15,6 @@ from deciban.core.classes.loglik import row_blocks
 from deciban.core.training.moments import overflown, refuse_overflow
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import penalized, require_systems
-from deciban.models.labelled import LabelledClasses
 from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, VECTOR, ClassModel
 from deciban.trials.sources import Chunk
@@ -78,7 +77,6 @@ class MulticlassFusion(ClassModel):
     """
 
     kind: ClassVar[str] = "multiclass-fusion"
-    fits_pieces = True
     is_fusion = True
     no_errors = ""
     table_name = "fusion"
@@ -173,10 +171,9 @@ class MulticlassFusion(ClassModel):
         super().set_parameters(parameters)
 
 
-def _require_positive_in(weights: FloatArray, trials: LabelledClasses | Chunk) -> None:
+def _require_positive_in(weights: FloatArray, trials: Chunk) -> None:
     """Refuse what `_require_positive` refuses, and find nothing."""
-    systems = trials.scores if isinstance(trials, LabelledClasses) else np.stack(trials.scores, axis=1)
-    _require_positive(np.asarray(systems), weights, np.flatnonzero(weights <= 0.0), trials.weight)
+    _require_positive(trials.stacked, weights, np.flatnonzero(weights <= 0.0), trials.weight)
 
 
 def _require_positive(

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.units import TrialUnits
-from deciban.core.training.linear_objective import Trials
 from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
 from deciban.fusion.quality_measures import (
@@ -22,14 +21,11 @@ from deciban.fusion.quality_measures import (
     plain_combination,
     raw_sizes,
     require_fitting,
-    with_all_measures,
 )
 from deciban.fusion.quality_training import MeasuredFusion, QualityTerms, quality_part, require_matrix
 from deciban.models.loading import model_of
-from deciban.models.model import Training
 from deciban.models.score_model import ParameterRow, objective_line, tell_missing
-from deciban.models.two_class import results_of
-from deciban.models.uncertainty import Bounds, ParameterCovariance, checked_units
+from deciban.models.uncertainty import Bounds, ParameterCovariance
 from deciban.types import FloatArray, IntArray, ScoreArray
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
@@ -228,41 +224,10 @@ class QualityFusion(MeasuredFusion):
         DecibanWarning
             If trials lack a measure.
         """
-        symmetric = self._is_symmetric()
         data = LabelledSystems.of(scores, is_target, sample_weight)
         passed = Measures.of(len(data.scores), enroll=enroll_quality, test=test_quality, trial=trial_quality)
-        measures = combined_measures(passed, self.combine)
-        if symmetric:
-            measures.require_same()
-        known, own = with_all_measures(data, measures)
-        terms = QualityTerms.of(own, known.is_target, known.float_weight, symmetric=symmetric)
-        backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
-        backoff.system_names = self.system_names
-        backoff.fit(data.scores, data.is_target, sample_weight=data.weight, units=units)
-        side_scores = list(own.tables["trial"].T) if "trial" in own.tables else []
-        columns = [*known.columns, *side_scores, *terms.columns]
-        try:
-            fit = self._train(Trials.of(columns, known.is_target, weights=known.float_weight))
-        except TrialError as error:
-            raise error.among(np.flatnonzero(measures.present)) from None
-        if terms.columns:
-            terms.require_digits(fit.weights[-len(terms.columns) :], own)
-        self._take_over(fit, terms, backoff, measures.n_measures)
-        results = results_of(fit) | {"n_without_quality": int(np.count_nonzero(~measures.present))}
-        seen = [*data.columns, *passed.columns]
-        self.training_ = Training.on(seen, data.is_target, data.float_weight, results)
-        tell_missing("QualityFusion", measures.present, "left out where the quality part was trained")
-        of_all, counts = checked_units(units, len(data.scores), data.weight)
-        of_known = None if of_all is None else of_all.take(measures.present[counts]).only_used()
-
-        def uncertainty(own: TrialUnits) -> ParameterCovariance:
-            given = Trials.of(columns, known.is_target, weights=known.float_weight)
-            found = self._influences(given, own, fit.weights, fit.offset)
-            changes = self._in_units_of_measures(terms, found.values)
-            return ParameterCovariance.of(replace(found, values=changes), own)
-
-        self._learn_uncertainty(of_known, uncertainty)
-        return self
+        quality: Any = {f"{side}_quality": table for side, table in passed.tables.items()}
+        return self.fit_pieces(data.source(units, quality=quality), None, 0)
 
     @property
     def parameter_names(self) -> tuple[str, ...]:

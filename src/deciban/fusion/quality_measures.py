@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.training.linear_objective import Trials
 from deciban.errors import InputError
-from deciban.fusion.linear import LabelledSystems, with_one_nan
+from deciban.fusion.linear import with_one_nan
 from deciban.models.score_model import measure_table
 from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
 
@@ -115,23 +115,6 @@ class Measures:
                     f"{name}_quality: {n_given or 'no'} measures, but the fusion was trained on {n or 'none'}. "
                     "Pass the same ones in the same order; NaN stands for a measure that a trial does not have."
                 )
-
-
-def with_all_measures(data: LabelledSystems, measures: Measures) -> tuple[LabelledSystems, Measures]:
-    """The trials that have all measures, and a weight.
-
-    Raises
-    ------
-    InputError
-        If none of a class has.
-    """
-    counting = measures.present if data.weight is None else measures.present & (data.weight > 0)
-    if counting.all():
-        return data, measures
-    for rows, name in ((data.is_target, "target"), (~data.is_target, "non-target")):
-        if not (counting & rows).any():
-            raise no_trial_with_all(name)
-    return data.take(counting), measures.take(counting)
 
 
 def no_trial_with_all(name: str) -> InputError:

@@ -12,8 +12,8 @@ import numpy as np
 
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.linear_objective import Trials
-from deciban.core.training.linear_training import LinearFit
-from deciban.core.training.moments import equal_classes, moments
+from deciban.core.training.moments import equal_classes, moments, ranges
+from deciban.core.training.separation import undecided
 from deciban.core.training.sums import Ends, Sums
 from deciban.errors import InputError
 from deciban.fusion.linear import LinearFusion, penalized
@@ -23,7 +23,7 @@ from deciban.models.sources import SourceTrials
 from deciban.models.two_class import Fusion, results_of
 from deciban.models.uncertainty import ParameterCovariance
 from deciban.trials.passes import Engine
-from deciban.trials.sources import Chunk, ShardSource
+from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.speakers import UnitsOfPieces
 from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
 
@@ -96,8 +96,6 @@ class QualityTerms:
         Values of measures that are constant but for rounding.
     indices : tuple of (int, int)
         Where in ``W`` the parameter of each term stands.
-    columns : tuple
-        The terms; columns to train on.
     """
 
     centers: tuple[FloatArray, FloatArray]
@@ -105,24 +103,6 @@ class QualityTerms:
     symmetric: bool
     constants: tuple[tuple[float | None, ...], tuple[float | None, ...]]
     indices: tuple[tuple[int, int], ...] = ()
-    columns: tuple[_Term, ...] = ()
-
-    @classmethod
-    def of(
-        cls, measures: Measures, is_target: BoolArray, weight: FloatArray | None, *, symmetric: bool
-    ) -> QualityTerms:
-        """Terms of measures that are all there.
-
-        Raises
-        ------
-        InputError
-            If measures are so large or small that the product of two does not fit a float.
-        """
-        of_side = {side: moments_of(measures.tables[side], is_target, weight) for side in _sides_in(measures)}
-        terms = cls.around(of_side, symmetric=symmetric)
-        ends = {side: (measures.tables[side].min(axis=0), measures.tables[side].max(axis=0)) for side in of_side}
-        terms.require_sizes(ends)
-        return replace(terms, columns=terms.columns_of(measures))
 
     @classmethod
     def around(cls, moments: Mapping[str, tuple[FloatArray, FloatArray]], *, symmetric: bool) -> QualityTerms:
@@ -174,18 +154,6 @@ class QualityTerms:
         if self._is_of_both:
             raw = 0.5 * raw + 0.5 * raw.T  # equal but for rounding
         return self._whole(raw), offset
-
-    def require_digits(self, weights: FloatArray, measures: Measures) -> None:
-        """Refuse measures that are so far from 0 that ``W`` for measures as they are would lose the sum of all terms.
-
-        ``q' W r`` is then a small difference of large products, whatever the digits of ``W``.
-
-        Raises
-        ------
-        InputError
-            If it differs by more than `_LOST` from what was trained.
-        """
-        self.refuse_lost(self.lost_of(weights, measures))
 
     def lost_of(self, weights: FloatArray, measures: Measures) -> float:
         """By how much rounding changes the llr of a trial, at most."""
@@ -267,15 +235,6 @@ def _relative_to(center: FloatArray) -> FloatArray:
     return matrix
 
 
-def moments_of(table: ScoreArray, is_target: BoolArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation of each measure, in which both classes weigh the same."""
-    return moments(equal_classes(Trials(tuple(table.T), is_target, (0.0, 0.0), weight)))
-
-
-def _sides_in(measures: Measures) -> list[str]:
-    return [side for side in _SIDES if side in measures.tables]
-
-
 def _require_size(lowest: FloatArray, highest: FloatArray, center: FloatArray, name: str) -> None:
     with np.errstate(over="ignore"):
         low, high = center - lowest, highest - center
@@ -345,10 +304,25 @@ class MeasuredFusion(Fusion):
     def _in_units_of_measures(self, terms: QualityTerms, influences: FloatArray) -> FloatArray:
         """Return influences on the parameters of the fusion, from those on what was trained."""
 
-    def _take_over(
-        self, fit: LinearFit, terms: QualityTerms, backoff: LinearFusion, n_measures: Mapping[str, int]
-    ) -> None:
-        """Take what was trained: weights of systems, then of measures of trials, then of terms."""
+    def fit_pieces(
+        self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
+    ) -> Self:
+        """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
+        symmetric, data = self._is_symmetric(), SourceTrials(source, engine, memory, units)
+        if not source.quality and engine is not None:
+            raise InputError(f"{type(self).__name__}: needs quality measures, and {source.name} has none.")
+        data.quality = source.quality
+        lacking: _Lacking = data.look(partial(_lacking, self.combine, symmetric))
+        n_measures = dict(lacking.n_measures)
+        terms = _terms_of_source(data, self.combine, n_measures, symmetric=symmetric)
+        backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
+        backoff.system_names = self.system_names
+        backoff.fit_pieces(source.map(_without_quality, quality=()), engine, memory, units=units)
+        parts = data.made_by(partial(_measured, self.combine, terms))
+        fit = self._train(parts)
+        if terms.indices:
+            of_terms = fit.weights[-len(terms.indices) :]
+            terms.refuse_lost(float(data.look(partial(_lost, self.combine, terms, of_terms)).high))
         n_systems = backoff.n_systems_
         n_linear = n_systems + n_measures["trial"]
         self.weights_, self.standardized_weights_ = fit.weights[:n_systems], fit.standardized[:n_systems]
@@ -357,41 +331,21 @@ class MeasuredFusion(Fusion):
         self.quality_weights_, offset = terms.matrix(fit.weights[n_linear:])
         self.standardized_quality_weights_ = terms.standardized(fit.standardized[n_linear:])
         self.quality_sides_ = tuple(side for side in ("enroll", "test") if n_measures[side])
-        self.offset_ = fit.offset + offset
+        self.offset_, self.backoff_ = fit.offset + offset, backoff
         self.penalized_objective_ = penalized(fit, self.ridge)
-        self.backoff_ = backoff
-
-    def fit_pieces(
-        self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
-    ) -> Self:
-        """Train on trials in pieces; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
-        symmetric, data = self._is_symmetric(), SourceTrials(source, engine, memory, units)
-        if not source.quality:
-            raise InputError(f"{type(self).__name__}: needs quality measures, and {source.name} has none.")
-        data.quality = source.quality
-        lacking: _Lacking = data.look(partial(_lacking, self.combine, symmetric))
-        n_measures = dict(lacking.n_measures)
-        terms = _terms_of_source(data, self.combine, n_measures, symmetric=symmetric)
-        backoff = LinearFusion(p_target=self.p_target, alpha=self.alpha, beta=self.beta, ridge=self.ridge)
-        backoff.system_names = self.system_names
-        backoff.fit_pieces(source, engine, memory, units=units)
-        parts = data.made_by(partial(_measured, self.combine, terms))
-        fit = self._train(parts)
-        if terms.indices:
-            of_terms = fit.weights[-len(terms.indices) :]
-            terms.refuse_lost(float(data.look(partial(_lost, self.combine, terms, of_terms)).high))
-        self._take_over(fit, terms, backoff, n_measures)
         n_lacking, n = (int(one) for one in lacking.sums.total)
         self.training_ = data.training(results_of(fit) | {"n_without_quality": n_lacking})
         if n_lacking:
-            tell_lacking("QualityFusion", n_lacking, n, "", "left out where the quality part was trained")
+            where = "" if data.batch is None else f", the first at index {lacking.first}"
+            tell_lacking("QualityFusion", n_lacking, n, where, "left out where the quality part was trained")
 
-        def uncertainty(own: TrialUnits) -> ParameterCovariance:
-            found = self._influences(parts, own, fit.weights, fit.offset)
+        def uncertainty(counting: SourceTrials, own: TrialUnits) -> ParameterCovariance:
+            given = parts if counting is data else counting.made_by(partial(_measured, self.combine, terms))
+            found = self._influences(given, own, fit.weights, fit.offset)
             changes = self._in_units_of_measures(terms, found.values)
             return ParameterCovariance.of(replace(found, values=changes), own)
 
-        self._learn_uncertainty(None if units is None else units.units, uncertainty)
+        self._learn_uncertainty(data, uncertainty)
         return self
 
 
@@ -405,17 +359,18 @@ def _terms_of_source(
     InputError
         If no trial of a class has all measures, or these are too large or small.
     """
-    parts, amounts = data.made_by(partial(_measured, combine, None)).undecided(1.0, 1.0)
+    parts, amounts = undecided(data.made_by(partial(_measured, combine, None)), 1.0, 1.0)
     for amount, name in zip(amounts.total, ("non-target", "target"), strict=True):
         if not amount:
             raise no_trial_with_all(name)
     center, width = moments(equal_classes(parts))
+    low, high = ranges(parts) if len(center) else (center, center)
     of_side, ends, begin = {}, {}, 0
     for side in ("enroll", "test"):
         if n := n_measures[side]:
             own = slice(begin, begin := begin + n)
             of_side[side] = center[own], width[own]
-            ends[side] = parts.first.ends.low[own], parts.first.ends.high[own]
+            ends[side] = low[own], high[own]
     terms = QualityTerms.around(of_side, symmetric=symmetric)
     terms.require_sizes(ends)
     return terms
@@ -428,9 +383,14 @@ def _measures_of(chunk: Chunk, combine: Any) -> Measures:
     return combined_measures(Measures.of(len(chunk.scores[0]), **given), combine)
 
 
-def _counting(chunk: Chunk, measures: Measures) -> BoolArray:
+def _without_quality(piece: Piece, wanted: Wanted) -> Chunk:
+    return replace(piece.read(wanted), quality=None)
+
+
+def _counting(chunk: Chunk, measures: Measures) -> BoolArray | slice:
     """The trials that count and have all measures."""
-    return measures.present if chunk.weight is None else measures.present & (chunk.weight > 0)
+    counts = measures.present if chunk.weight is None else measures.present & (chunk.weight > 0)
+    return slice(None) if counts.all() else counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -439,9 +399,10 @@ class _Lacking:
 
     sums: Sums
     n_measures: tuple[tuple[str, int], ...]
+    first: int
 
     def __add__(self, other: _Lacking) -> _Lacking:
-        return _Lacking(self.sums + other.sums, self.n_measures)
+        return _Lacking(self.sums + other.sums, self.n_measures, self.first)
 
 
 def _lacking(combine: Any, symmetric: bool, chunk: Chunk) -> _Lacking:  # noqa: FBT001
@@ -449,11 +410,11 @@ def _lacking(combine: Any, symmetric: bool, chunk: Chunk) -> _Lacking:  # noqa: 
     measures = _measures_of(chunk, combine)
     if symmetric:
         measures.require_same()
-    lacking = np.count_nonzero(~measures.present)
-    return _Lacking(Sums.of([float(lacking), float(len(measures.present))]), tuple(measures.n_measures.items()))
+    sums = Sums.of([float(np.count_nonzero(~measures.present)), float(len(measures.present))])
+    return _Lacking(sums, tuple(measures.n_measures.items()), int(np.argmin(measures.present)))
 
 
-def _measured(combine: Any, terms: QualityTerms | None, chunk: Chunk) -> tuple[Trials, BoolArray]:
+def _measured(combine: Any, terms: QualityTerms | None, chunk: Chunk) -> tuple[Trials, BoolArray | slice]:
     """Make trials of the measures of a piece, those of both sides; or of scores and terms of measures."""
     measures = _measures_of(chunk, combine)
     rows = _counting(chunk, measures)
@@ -463,13 +424,12 @@ def _measured(combine: Any, terms: QualityTerms | None, chunk: Chunk) -> tuple[T
         columns = [column for table in of_sides for column in table.T]
     else:
         of_trial = list(own.tables["trial"].T) if "trial" in own.tables else []
-        of_terms = [np.asarray(term) for term in terms.columns_of(own)]
-        columns = [*(one[rows] for one in chunk.scores), *of_trial, *of_terms]
+        columns = [*(one[rows] for one in chunk.scores), *of_trial, *terms.columns_of(own)]
     return Trials.of(columns, chunk.labels[rows], weights=None if weight is None else weight[rows]), rows
 
 
 def _lost(combine: Any, terms: QualityTerms, weights: FloatArray, chunk: Chunk) -> Ends | None:
     """Find by how much rounding changes llrs of a piece."""
     measures = _measures_of(chunk, combine)
-    rows = _counting(chunk, measures)
-    return Ends.up_to(terms.lost_of(weights, measures.take(rows))) if rows.any() else None
+    own = measures.take(_counting(chunk, measures))
+    return Ends.up_to(terms.lost_of(weights, own)) if len(own.present) else None

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -18,15 +19,15 @@ from deciban.errors import InputError, TrialError
 from deciban.fusion.linear import LabelledSystems, LinearFusion, combined, require_systems
 from deciban.models.loading import model_of
 from deciban.models.mapped import ScoredBy, having, mapped, ordered, scored_by
-from deciban.models.model import Plain, Training, content_of
+from deciban.models.model import Plain, content_of
 from deciban.models.score_model import ParameterRow
 from deciban.models.sources import SourceTrials
 from deciban.models.two_class import Fusion
-from deciban.models.uncertainty import Bounds, checked_units
-from deciban.trials.passes import Engine
-from deciban.trials.sources import Chunk, ShardSource
+from deciban.models.uncertainty import Bounds
+from deciban.trials.passes import Engine, found_in
+from deciban.trials.sources import Chunk, ShardSource, Wanted
 from deciban.trials.speakers import UnitsOfPieces
-from deciban.types import AnyArray, BoolArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, FloatArray, IntArray, ScoreArray
 
 Subset: TypeAlias = tuple[int, ...]
 """Positions of some of the systems, in increasing order."""
@@ -56,7 +57,7 @@ def occurring_subsets(scores: ScoreArray) -> dict[Subset, IntArray]:
     return found
 
 
-def wanted_subsets(complete: Subset, occurring: Mapping[Subset, IntArray], max_missing: int) -> list[Subset]:
+def wanted_subsets(complete: Subset, occurring: Collection[Subset], max_missing: int) -> list[Subset]:
     """Sets of systems to train for, those of most systems first."""
     n = len(complete)
     n_lacking = range(min(max_missing, n - 1) + 1) if max_missing else range(0)
@@ -106,15 +107,18 @@ class ScoredSource:
     seen : ScoredBy or None
         Which scores they have; None where they have all.
     n_dropped : int
+    given : ShardSource
+        With those that are dropped.
     """
 
     source: ShardSource
     seen: ScoredBy | None
     n_dropped: int
+    given: ShardSource
 
     @classmethod
     def of(
-        cls, source: ShardSource, engine: Engine, missing: str, called: Callable[[Sequence[int]], str]
+        cls, source: ShardSource, engine: Engine | None, missing: str, called: Callable[[Sequence[int]], str]
     ) -> ScoredSource:
         """Look which systems scored which trials, and leave out those that ``missing`` says: one pass.
 
@@ -123,49 +127,49 @@ class ScoredSource:
         InputError
             If scores are missing and that is to be an error, a system has none, or a class is left without trials.
         """
-        if not source.incomplete:
-            return cls(source, None, 0)
-        seen, every = scored_by(source, engine), tuple(range(len(source.systems)))
-        if missing == "error" and any(seen.n_without):
-            raise InputError(
-                f"scores: {max(seen.n_without):,} trials lack a score of {called([int(np.argmax(seen.n_without))])}. "
-                "Pass missing='drop' or missing='subset', or leave these trials out."
-            )
+        every = tuple(range(len(source.systems)))
+        if source.incomplete and missing == "error":
+            wanted = Wanted(every, truth=True)
+            found_in(source, engine, wanted, partial(_require_complete, called), "looking for scores that are missing")
+        elif not source.incomplete and not source.has_weights:
+            return cls(source, None, 0, source)
+        seen = scored_by(source, engine)
         silent = [k for k in every if not any(k in subset for subset in seen.counts)]
         if silent:
             raise InputError(f"scores: {called(silent)}: no score in any trial. Leave such systems out.")
         kept = having(source, every, every=missing == "drop")
         if missing != "drop":
-            return cls(kept, seen, seen.n_none)
+            return cls(kept, seen, seen.n_none, source)
         counts = {subset: own for subset, own in seen.counts.items() if subset == every}
         for at, name in ((1, "target"), (0, "non-target")):
             if not counts or not counts[every][at]:
                 raise InputError(
-                    f"scores: {seen.n_lacking:,} trials were dropped for scores that are missing, and no {name} is "
-                    "left. Pass missing='subset', or leave out the system that lacks most."
+                    f"scores: {seen.n_lacking:,} of {source.n_rows:,} trials were dropped for scores that are missing, "
+                    f"and no {name} is left. Pass missing='subset', or leave out the system that lacks most."
                 )
-        return cls(kept, replace(seen, counts=counts), seen.n_lacking)
+        return cls(kept, replace(seen, counts=counts), seen.n_lacking, source)
 
     @property
-    def occurring(self) -> dict[Subset, IntArray]:
+    def occurring(self) -> list[Subset]:
         """Sets of systems that trials have scores of."""
         every = tuple(range(len(self.source.systems)))
-        subsets = [every] if self.seen is None else [subset for subset in self.seen.counts if subset]
-        return {subset: np.zeros(0, np.int64) for subset in subsets}
+        return [every] if self.seen is None else [subset for subset in self.seen.counts if subset]
 
-    @property
-    def counting(self) -> ShardSource:
-        """The trials of positive weight."""
-        return having(self.source, range(len(self.source.systems)), every=False, counting=True)
+    def words_of(self, subset: Subset) -> str:
+        """Say how many trials have the scores of some systems."""
+        if self.seen is None:
+            return "all trials"
+        counts = [(sum(own), set(subset) <= set(one)) for one, own in self.seen.counts.items() if one]
+        n, n_all = sum(own for own, has_them in counts if has_them), sum(own for own, _ in counts)
+        return f"the {n:,} of {n_all:,} trials that have all of their scores"
 
-    def results(self, fusions: Mapping[Subset, LinearFusion], training: Training) -> dict[str, Plain]:
-        """What a model file tells of all fusions, and of how many trials have just their scores."""
-        every = {tuple(range(len(self.source.systems))): tuple(training.counts.values())}
-        counts = every if self.seen is None else self.seen.counts
-        found: dict[str, Plain] = {}
-        for subset, fusion in fusions.items():
-            found |= results_of_subset(subset, fusion, sum(counts.get(subset, ())))
-        return found
+    def rows_of(self, subset: Subset) -> IntArray:
+        """The positions of these trials among those that were given, which are in memory."""
+        batch = self.given.batch
+        assert batch is not None  # noqa: S101  # others have a name
+        there = [~np.isnan(batch.scores[k]) for k in subset] if self.seen is not None else []
+        there += [] if batch.weight is None or self.seen is None else [batch.weight > 0]
+        return np.flatnonzero(np.logical_and.reduce(there)) if there else np.arange(len(batch.labels))
 
     def trained_on(self, subset: Subset) -> ShardSource:
         """The trials that have scores of some systems, and these scores."""
@@ -173,72 +177,11 @@ class ScoredSource:
             return ordered(self.source, systems=subset)
         return replace(ordered(having(self.source, subset, counting=True), systems=subset), incomplete=False)
 
-    def training(self, whole: LinearFusion, engine: Engine, memory: int) -> Training:
-        """The record of all trials; that of the fusion of all systems if all of them have all scores."""
-        if self.seen is None:
-            assert whole.training_ is not None  # noqa: S101  # it has just been trained
-            return whole.training_
-        data = SourceTrials(self.source, engine, memory)
-        data.look(_nothing)
-        return data.training({})
 
-
-def _nothing(chunk: Chunk) -> None:
-    """A look that only notes what is recorded."""
-
-
-def fusions_of_subsets(
-    wanted: Sequence[Subset],
-    fusion_of: Callable[[Subset], LinearFusion],
-    trials: ScoredSource,
-    engine: Engine,
-    memory: int,
-    units: UnitsOfPieces | None,
-) -> dict[Subset, LinearFusion]:
-    """Train a fusion of every set of systems on all trials that have scores of these.
-
-    Parameters
-    ----------
-    wanted : sequence of tuple of int
-        Positions of systems.
-    fusion_of : function
-        Makes the fusion of some systems, which is not trained yet.
-    trials : ScoredSource
-    engine, memory, units
-        As of `deciban.models.score_model.ScoreModel.fit_pieces`.
-
-    Raises
-    ------
-    InputError
-        As `LinearFusion.fit_pieces`; the message names the systems.
-    """
-    found: dict[Subset, LinearFusion] = {}
-    for subset in wanted:
-        fusion = fusion_of(subset)
-        try:
-            found[subset] = fusion.fit_pieces(trials.trained_on(subset), engine, memory, units=units)
-        except InputError as error:
-            names = " + ".join(trials.source.systems[k] for k in subset)
-            which = "all trials" if trials.seen is None else "the trials that have all of their scores"
-            words = f"Fusion of {names}, trained on {which}: {error}"
-            raise InputError(f"{words} Or leave out one of these systems.") from error
-    if trials.seen is None:
-        whole = found[max(found, key=len)].training_
-        for fusion in found.values():  # whose record is that of the trials, whatever systems it takes
-            assert fusion.training_ is not None and whole is not None  # noqa: S101, PT018  # it has just been trained
-            fusion.training_ = replace(fusion.training_, counts=whole.counts)
-    return found
-
-
-def results_of_subset(subset: Subset, fusion: LinearFusion, n_exactly: int) -> dict[str, Plain]:
-    """What a model file tells of the fusion of one set of systems."""
-    name, training = name_of(subset), fusion.training_
-    assert training is not None  # noqa: S101  # it was trained a moment ago
-    return {
-        f"n_exactly_{name}": n_exactly,
-        f"n_trained_{name}": sum(training.counts.values()),
-        f"status_{name}": training.results["status"],
-    }
+def _require_complete(called: Callable[[Sequence[int]], str], chunk: Chunk) -> None:
+    """Refuse trials that lack a score."""
+    way = "Pass missing='drop' or missing='subset', or leave these trials out"
+    require_known(occurring_subsets(chunk.stacked), [tuple(range(len(chunk.scores)))], way, called=called)
 
 
 _POLICIES = ("error", "drop", "subset")
@@ -376,54 +319,46 @@ class SubsetFusion(Fusion):
             If a score is missing and that is to be an error, if there would be too many fusions, or if one cannot be
             trained, for want of a class for example; see `LinearFusion.fit`. The message names its systems.
         """
-        missing, max_missing = self._policy()
         data = LabelledSystems.of(scores, is_target, sample_weight, missing=True)
-        of_all, _ = checked_units(units, len(data.scores))
-        occurring = occurring_subsets(data.scores)
-        complete = tuple(range(data.scores.shape[1]))
-        if missing == "error":
-            way = "Pass missing='drop' or missing='subset', or leave these trials out"
-            require_known(occurring, [complete], way, called=self.called)
-        unused = {subset for subset in occurring if not subset or (missing == "drop" and subset != complete)}
-        n_dropped = sum(len(occurring.pop(subset)) for subset in unused)
-        left: IntArray = np.sort(np.concatenate([np.zeros(0, np.int64), *occurring.values()]))
-        if n_dropped:
-            data = _of(data, left)
-        self._require_scores(data)
-        rows: IntArray = np.arange(len(data.scores)) if data.weight is None else np.flatnonzero(data.weight)
-        counting = data if data.weight is None else data.take(rows)
-        occurring = occurring_subsets(counting.scores)
-        wanted = [complete] if missing != "subset" else wanted_subsets(complete, occurring, max_missing)
-        try:
-            own = None if of_all is None else of_all.take(left[rows])
-            self.fusions_ = {subset: self._trained(counting, subset, own) for subset in wanted}
-        except TrialError as error:
-            raise error.among(left[rows]) from None
-        self._n_systems = len(complete)
-        self.objective_ = self.cost_of(*counting.by_class(self._fused(counting.scores, occurring)))
-        results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": n_dropped}
-        for subset, fusion in self.fusions_.items():
-            results |= results_of_subset(subset, fusion, len(occurring.get(subset, ())))
-        self.training_ = Training.on(data.columns, data.is_target, data.float_weight, results)
-        return self
+        return self.fit_pieces(data.source(units, incomplete=bool(np.isnan(data.scores).any())), None, 0)
 
     def fit_pieces(
-        self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
+        self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
     ) -> Self:
         """Train on trials in pieces, as `fit` does; see `LinearFusion.fit_pieces`."""
         missing, max_missing = self._policy()
         complete = tuple(range(len(source.systems)))
         seen = ScoredSource.of(source, engine, missing, self.called)
         wanted = [complete] if missing != "subset" else wanted_subsets(complete, seen.occurring, max_missing)
-        self.fusions_ = fusions_of_subsets(wanted, self._untrained, seen, engine, memory, units)
-        self._n_systems = len(complete)
-        if seen.seen is not None:
-            self.objective_ = self.cost_of_pieces(mapped(seen.counting, self, "fusion"), engine)
+        fusions = {}
+        for subset in wanted:
+            fusion = self._untrained(subset)
+            try:
+                fusions[subset] = fusion.fit_pieces(seen.trained_on(subset), engine, memory, units=units)
+            except InputError as error:
+                names = " + ".join(source.systems[k] for k in subset) if source.name else self.called(subset)
+                before = f"Fusion of {names}, trained on {seen.words_of(subset)}: "
+                after = " Or leave out one of these systems."
+                if isinstance(error, TrialError):
+                    raise error.among(seen.rows_of(subset), before=before, after=after) from error
+                raise InputError(f"{before}{error}{after}") from error
+        self._n_systems, self.fusions_ = len(complete), fusions
+        counts: Any = {}
+        if seen.seen is None:
+            training, own = self.whole.training_, self.whole.objective_
         else:
-            self.objective_ = self.whole.objective_
-        training = seen.training(self.whole, engine, memory)
+            counting = having(seen.source, complete, every=False, counting=True)
+            own, counts = self.cost_of_pieces(mapped(counting, self, "fusion"), engine), seen.seen.counts
+            training = SourceTrials(seen.source, engine, memory).training({})
+        assert training is not None  # noqa: S101  # the fusion of all systems has just been trained
+        self.objective_, counts = own, counts or {complete: tuple(training.counts.values())}
         results: dict[str, Plain] = {"objective": self.objective_, "n_dropped": seen.n_dropped}
-        self.training_ = replace(training, results=results | seen.results(self.fusions_, training))
+        for subset, fusion in fusions.items():
+            name, one = name_of(subset), fusion.training_
+            assert one is not None  # noqa: S101  # it was trained a moment ago
+            results |= {f"n_exactly_{name}": sum(counts.get(subset, ())), f"n_trained_{name}": sum(one.counts.values())}
+            results[f"status_{name}"] = one.results["status"]
+        self.training_ = replace(training, results=results)
         return self
 
     def _untrained(self, subset: Subset) -> LinearFusion:
@@ -465,32 +400,6 @@ class SubsetFusion(Fusion):
             "subset": "Leave these trials out, or train with such trials or a larger max_missing (--missing subset=N)",
         }
         return ways[self._policy()[0]]
-
-    def _require_scores(self, data: LabelledSystems) -> None:
-        """Refuse a system that scored no trial that counts."""
-        there = ~np.isnan(data.scores if data.weight is None else data.scores[data.weight > 0])
-        if (silent := np.flatnonzero(~there.any(axis=0))).size:
-            raise InputError(f"scores: {self.called(silent.tolist())}: no score in any trial. Leave such systems out.")
-
-    def _trained(self, data: LabelledSystems, subset: Subset, units: TrialUnits | None) -> LinearFusion:
-        """A fusion of some systems, trained on all trials that have scores of these."""
-        systems = list(subset)
-        rows: BoolArray = np.logical_not(np.isnan(data.scores[:, systems]).any(axis=1))
-        own = data if rows.all() else data.take(rows)
-        scores = own.scores if len(subset) == data.scores.shape[1] else own.scores[:, systems]
-        fusion = self._untrained(subset)
-        try:
-            units = None if units is None else units.take(rows)
-            return fusion.fit(scores, own.is_target, sample_weight=own.weight, units=units)
-        except InputError as error:
-            before = (
-                f"Fusion of {self.called(subset)}, trained on the {len(scores):,} of {len(rows):,} trials that have "
-                "all of their scores: "
-            )
-            after = " Or leave out one of these systems."
-            if isinstance(error, TrialError):
-                raise error.among(np.flatnonzero(rows), before=before, after=after) from error
-            raise InputError(f"{before}{error}{after}") from error
 
     def _fused(self, scores: ScoreArray, occurring: Mapping[Subset, IntArray]) -> FloatArray:
         llr = np.empty(len(scores))
@@ -592,21 +501,3 @@ class SubsetFusion(Fusion):
                 f"n_systems: {n_systems:g}, but there are fusions of {len(set().union(*fusions))} of them."
             )
         self._n_systems, self.fusions_ = n_systems, fusions
-
-
-def _of(data: LabelledSystems, rows: IntArray) -> LabelledSystems:
-    """The trials that are not dropped.
-
-    Raises
-    ------
-    InputError
-        If they lack a class.
-    """
-    left = data.take(rows)
-    for truth, name in ((True, "target"), (False, "non-target")):
-        if not (left.is_target == truth).any():
-            raise InputError(
-                f"scores: {len(data.scores) - len(rows)} of {len(data.scores)} trials were dropped for scores that are "
-                f"missing, and no {name} is left. Pass missing='subset', or leave out the system that lacks most."
-            )
-    return left

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +90,7 @@ def read_costs(path: PathLike) -> CostTable:
     ----------
     path : path
         TOML with ``actions`` and ``classes``, lists of names, and ``costs``, a row of numbers for each action;
-        ``prior`` may be there, a probability for each class.
+        ``prior`` may be there: a probability for each class, or one number, that of the first of two classes.
 
     Returns
     -------
@@ -132,11 +132,12 @@ def read_costs(path: PathLike) -> CostTable:
     actions, classes = (_names(found[key], key, name) for key in ("actions", "classes"))
     costs = _matrix(found["costs"], actions, classes, name)
     try:
-        prior = None if "prior" not in found else _validate_classes.prior(found["prior"], len(classes))
-        Application(costs, prior)
+        table = CostTable(actions, classes, costs, None, name)
+        given = found.get("prior")
+        prior = None if given is None else np.asarray(table.application(given).prior)
     except InputError as error:
         raise FormatError(f"{name}: {error}") from error
-    return CostTable(actions, classes, costs, prior, name)
+    return replace(table, prior=prior)
 
 
 def _names(values: Any, key: str, name: str) -> tuple[str, ...]:

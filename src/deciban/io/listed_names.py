@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,21 +18,15 @@ from deciban._arrow import to_numpy
 from deciban._files import PathLike, ScratchFolder, display_name
 from deciban.errors import FormatError
 from deciban.io.contents import ContentKind, Contents
-from deciban.io.formats import Options
 from deciban.io.reader import read_contents, text_faults
+from deciban.io.recognition import recognize
 from deciban.io.shards.database import Database, database
-from deciban.io.shards.files import is_columnar, open_files, table_files
-from deciban.io.shards.text import (
-    contents_in_batches,
-    faults_in_blocks,
-    is_readable_in_batches,
-    lines_of_rows,
-    plain_text_files,
-)
+from deciban.io.shards.files import table_files
+from deciban.io.shards.text import block_size, contents_in_batches, is_readable_in_batches, plain_text_files
 from deciban.io.shards.writing import TableWriter
 from deciban.memory import memory_error, memory_for_trials
 from deciban.messages import Message, counted
-from deciban.trials import Trials
+from deciban.trials import Origin, Trials
 from deciban.trials.joining.lookup import Wanted
 from deciban.trials.joining.renaming import Renamed, near_names
 from deciban.types import AnyArray, IntArray
@@ -113,7 +108,7 @@ def _copies(trials: Trials) -> tuple[IntArray, IntArray]:
     return before, times
 
 
-class NamesInMemory:
+class ListedNames(ABC):
     """The names of the trials of one input.
 
     Parameters
@@ -125,6 +120,15 @@ class NamesInMemory:
     rename : function, optional
         Gives trials the names by which they are compared.
 
+    Attributes
+    ----------
+    name : str
+        What messages call the input.
+    contents : Contents
+        Those of the first batch, for what all have in common.
+    n_changed : int
+        Names that are compared by others.
+
     Raises
     ------
     FormatError, OSError
@@ -133,35 +137,86 @@ class NamesInMemory:
     def __init__(
         self, source: PathLike, given: Mapping[str, Any], need: ContentKind, rename: Callable[[Trials], Renamed] | None
     ) -> None:
-        self.contents = read_contents(source, need=need, **given)
-        assert self.contents.index is not None  # noqa: S101  # it was asked for
-        read = self.contents.systems[0].trials if need == "scores" else self.contents.index.trials
-        named = Renamed(read) if rename is None else rename(read)
-        self.trials, self.n_changed = named.trials, named.n_changed
-        self._read = read
+        self.name, self.n_changed = display_name(source), 0
+        self._origins, self._starts = list[Origin](), [0]
+        first: Contents | None = None
+        for name, contents in self._read(source, need, given):
+            assert contents.index is not None  # noqa: S101  # it was asked for
+            first, trials = first or contents, contents.index.trials
+            named = Renamed(trials) if rename is None else rename(trials)
+            self.n_changed += named.n_changed
+            self._origins.append(trials.origin)
+            self._starts.append(self._starts[-1] + len(trials))
+            self._keep(named.trials, name)
+        assert first is not None  # noqa: S101  # there was a batch
+        self.contents = first
 
-    @staticmethod
-    def faults_of_text(path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
-        """Yield the lines of a text file that cannot be read."""
-        return text_faults(path, **given)
+    @classmethod
+    @abstractmethod
+    def _read(cls, source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
+        """Yield batches with their names."""
+
+    @classmethod
+    @abstractmethod
+    def faults_of_text(cls, path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
+        """Yield the lines of text files that cannot be read."""
+
+    @abstractmethod
+    def _keep(self, trials: Trials, name: str) -> None:
+        """Keep the trials of a batch under the names that are compared."""
+
+    @abstractmethod
+    def differences(self, listed: Any) -> Differences | None:
+        """Compare the trials with a list; return None if both have the same trials in the same order."""
+
+    def near(self, listed: Any) -> str:  # noqa: ARG002
+        """Return the hint on names that differ in how they are written, which takes all names."""
+        return ""
 
     @property
-    def name(self) -> str:
-        """What messages call the input."""
-        return self.trials.origin.name
+    def n_rows(self) -> int:
+        """How many trials there are."""
+        return self._starts[-1]
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """By what trials are identified."""
+        assert self.contents.index is not None  # noqa: S101  # it was asked for
+        return self.contents.index.trials.sides
 
     def read_message(self, kind: str, more: str) -> Message:
         """Return the message on how the input was read."""
-        origin = self._read.origin
-        return Message(kind, origin.name, f"{origin.reading}   {counted(len(self._read), 'trial')}{more}")
+        return Message(kind, self.name, f"{self._origins[0].reading}   {counted(self.n_rows, 'trial')}{more}")
 
     def places(self, rows: Sequence[int]) -> dict[int, str]:
         """Return the places of rows in words, found together: to find one takes a pass over the file."""
-        own = sorted(set(rows))
-        return dict(zip(own, self.trials.origin.where_all(own), strict=True))
+        found: dict[int, str] = {}
+        for origin, start, stop in zip(self._origins, self._starts, self._starts[1:], strict=False):
+            own = sorted({row for row in rows if start <= row < stop})
+            if own:
+                found |= zip(own, origin.where_all([row - start for row in own]), strict=True)
+        return found
+
+
+class NamesInMemory(ListedNames):
+    """The names of the trials of one input, in one batch."""
+
+    trials: Trials
+
+    @classmethod
+    def _read(cls, source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
+        yield display_name(source), read_contents(source, need=need, **given)
+
+    @classmethod
+    def faults_of_text(cls, path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
+        """See `ListedNames.faults_of_text`."""
+        return text_faults(recognize(path, **given).files)
+
+    def _keep(self, trials: Trials, name: str) -> None:  # noqa: ARG002
+        self.trials = trials
 
     def differences(self, listed: NamesInMemory) -> Differences | None:
-        """Compare the trials with those of a list; None if both are the same in the same order."""
+        """See `ListedNames.differences`."""
         given, wanted = self.trials, listed.trials
         found, back = Wanted(wanted).find(given).rows, Wanted(given).find(wanted).rows
         if found is None or back is None:
@@ -180,7 +235,7 @@ class NamesInMemory:
         return Differences(*faults, int(wanted_times.max(initial=1)), names)
 
     def near(self, listed: NamesInMemory) -> str:
-        """Return the hint on names that differ in how they are written."""
+        """See `ListedNames.near`."""
         found = near_names(self.trials, listed.trials)
         return "" if found is None else f"of the trials of the list, {found}: --ids {found.option}"
 
@@ -199,115 +254,43 @@ def folder_of_names(memory: str | int | None) -> Iterator[type[NamesOnDisk]]:
         folder.remove()
 
 
-class NamesOnDisk:
-    """The names of the trials of one input.
-
-    Parameters
-    ----------
-    source : path
-    given : mapping
-        How it is read.
-    need : {"index", "scores"}
-    rename : function, optional
-        Gives trials the names by which they are compared.
-
-    Raises
-    ------
-    FormatError, OSError
-    """
+class NamesOnDisk(ListedNames):
+    """The names of the trials of one input, in a file of a temporary folder."""
 
     room: ClassVar[tuple[Path, int]]
     """Where files are made, and the bytes of memory that comparing them may take."""
 
-    def __init__(
-        self, source: PathLike, given: Mapping[str, Any], need: ContentKind, rename: Callable[[Trials], Renamed] | None
-    ) -> None:
-        self._source, self._given, self._need = source, given, need
-        self.name, self.path = display_name(source), self.room[0] / f"{need}.parquet"
-        self._n_rows, self.n_changed = list[int](), 0
-        first: Contents | None = None
-        with TableWriter(self.path, self.name) as writer:
-            for name, contents in contents_in_batches(source, need, self.room[1] / 2, unit=None, **given):
-                assert contents.index is not None  # noqa: S101  # it was asked for
-                trials = contents.index.trials
-                first = first or contents
-                if rename is not None:
-                    named = rename(trials)
-                    trials, self.n_changed = named.trials, self.n_changed + named.n_changed
-                columns = {side: pc.cast(trials.column(side), pa.string()) for side in trials.sides}
-                writer.write(pa.table(columns), name)
-                self._n_rows.append(len(trials))
-        assert first is not None  # noqa: S101  # there was a batch
-        self.contents = first
+    def __init__(self, source: PathLike, given: Mapping[str, Any], need: ContentKind, rename: Any) -> None:
+        self.path = self.room[0] / f"{need}.parquet"
+        with TableWriter(self.path, display_name(source)) as self._writer:
+            super().__init__(source, given, need, rename)
+
+    @classmethod
+    def _read(cls, source: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[tuple[str, Contents]]:
+        return contents_in_batches(source, need, cls.room[1] / 2, unit=None, **given)
 
     @classmethod
     def faults_of_text(cls, path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
-        """Yield the lines of a text file that cannot be read; nothing if it is no text."""
-        files = table_files(path)
-        if any(is_columnar(file.path) for file in files):
-            return
-        for found in plain_text_files(files, **given):
-            try:
-                layout = found.layout("scores")
-            except FormatError:
-                continue
-            yield from faults_in_blocks(found, layout, found.options, cls.room[1] / 2)
+        """See `ListedNames.faults_of_text`."""
+        return text_faults(plain_text_files(table_files(path), **given), block_size(cls.room[1] / 2))
 
-    @property
-    def trials(self) -> Trials:
-        """Those of the first batch, for what all have in common."""
-        assert self.contents.index is not None  # noqa: S101  # it was asked for
-        return self.contents.index.trials
-
-    def read_message(self, kind: str, more: str) -> Message:
-        """Return the message on how the input was read."""
-        reading = self.trials.origin.reading
-        return Message(kind, self.name, f"{reading}   {counted(sum(self._n_rows), 'trial')}{more}")
-
-    def places(self, rows: Sequence[int]) -> dict[int, str]:
-        """What messages call the places of some rows."""
-        files, name = table_files(self._source), self.name
-        if all(is_columnar(file.path) for file in files):
-            table = open_files(self._source, files, Options(columns=self._given["columns"]), at_once=True)
-            return {row: table.where(row) for row in rows}
-        found: dict[int, str] = {}
-        first = at = 0
-        for opened in plain_text_files(files, **self._given):
-            layout = opened.layout(self._need)
-            left = [row - first for row in rows if row >= first]
-            lines = lines_of_rows(opened, layout, self._n_rows[at:], left, self.room[1] / 2) if left else {}
-            for row, line in lines.items():
-                found.setdefault(row + first, f"{opened.source.name}:{line}")
-            if len(files) == 1:
-                break
-            first, at = self._after(opened, first, at)
-        return {row: found.get(row, f"{name}, row {row}") for row in rows}
-
-    def _after(self, opened: Any, first: int, at: int) -> tuple[int, int]:
-        """The first row and piece of the next file."""
-        batches = contents_in_batches(opened.source.path, self._need, self.room[1] / 2, unit=None, **self._given)
-        n_blocks = sum(1 for _ in batches)
-        return first + sum(self._n_rows[at : at + n_blocks]), at + n_blocks
+    def _keep(self, trials: Trials, name: str) -> None:
+        self._writer.write(pa.table({side: pc.cast(trials.column(side), pa.string()) for side in trials.sides}), name)
 
     def differences(self, listed: NamesOnDisk) -> Differences | None:
-        """Compare the trials with those of a list; None if both are the same in the same order."""
+        """See `ListedNames.differences`."""
         moved = _first_difference(self.path, listed.path)
         if moved is None:
             return None
         folder, memory = self.room
-        n_rows = sum(self._n_rows) + sum(listed._n_rows)
-        with database(folder, memory // 2, n_rows, f"{self.name} and {listed.name}") as made:
+        with database(folder, memory // 2, self.n_rows + listed.n_rows, f"{self.name} and {listed.name}") as made:
             again, lacking, extra, most = _differences(made, self, listed)
         return Differences(again, lacking, extra, most, moved)
-
-    def near(self, listed: NamesOnDisk) -> str:  # noqa: ARG002
-        """Return the hint on names that differ in how they are written: none, which takes all names."""
-        return ""
 
 
 def _differences(made: Database, scored: NamesOnDisk, listed: NamesOnDisk) -> tuple[Fault, Fault, Fault, int]:
     """Trials that are there too often, lack or are extra; and how often the list has a trial at most."""
-    sides = ", ".join(f'"{side}"' for side in scored.trials.sides)
+    sides = ", ".join(f'"{side}"' for side in scored.sides)
     for name, one in (("scored", scored), ("listed", listed)):
         path = str(one.path).replace("'", "''")
         made.run(f"create view {name} as select {sides}, file_row_number as row from read_parquet('{path}')")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,8 @@ from deciban.io.columns.headers import Columns
 from deciban.io.contents import ContentKind, Contents
 from deciban.io.formats import BinaryFormat, Format, Options, bare_name, by_name
 from deciban.io.recognition import Opened, Recognized, readable_as, recognize
-from deciban.io.source import Source, TwoFiles, read_text, refuse_doubles
-from deciban.io.text.plain_lines import parse_plain
-from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
+from deciban.io.source import Source, TwoFiles, other_file, read_text, refuse_doubles
+from deciban.io.text.reader import Layout, TextBlocks, faults_in, line_of_row, parse_blocks
 from deciban.io.text.ways import in_lines
 from deciban.messages import counted
 from deciban.trials import Key, Origin, Scores, Trials
@@ -138,13 +136,7 @@ def _read_one(opened: Opened, options: Options) -> Input:
     options = replace(options, name=_system_name(source.path, options.name))
     if isinstance(chosen, BinaryFormat):
         return Input(chosen.read(source, options), chosen, source)
-    contents = None
-    if opened.is_big:  # read without holding its text, unless it needs more care
-        with suppress(FormatError, InputError):
-            if opened.sample.is_plain:
-                contents = parse_plain(Path(source.path), *_how_to_read(opened, options))
-    if contents is None:
-        contents = parse_table(_table_text(opened, options.need), *_how_to_read(opened, options))
+    contents = parse_blocks(_blocks(opened, options.need), *_how_to_read(opened, options))
     if opened.is_cut_off:
         contents = replace(contents, notes=(*contents.notes, _CUT_OFF))
     layout = opened.layout(options.need)
@@ -157,51 +149,34 @@ def _read_one(opened: Opened, options: Options) -> Input:
     return Input(contents, layout.format, source if opened.translated is None else opened.translated.source, layout)
 
 
-def _how_to_read(opened: Opened, options: Options) -> tuple[Layout, Origin, str, Options]:
+def _how_to_read(opened: Opened, options: Options) -> tuple[Origin, str, Options]:
     layout, source = opened.layout(options.need), opened.source
     # A stream can be read only once: messages count rows instead of lines.
     reading = str(layout) if opened.translated is None else opened.translated.reading(str(layout))
     origin = Origin(source.name, reading, _LineOf(source.path, layout) if source.is_file else None)
     options = replace(options, need=options.need or layout.holds)
-    return layout, origin, options.name or "", layout.declared(options, source.name)
+    return origin, options.name or "", layout.declared(options, source.name)
 
 
-def _table_text(opened: Opened, need: ContentKind | None) -> bytes:
-    data = opened.text
+def _blocks(opened: Opened, need: ContentKind | None) -> TextBlocks:
     if need == "quality":
         raise FormatError(
             f"{opened.source.name}: a text table, but quality of both sides was asked for. It is read from HDF5 and "
             "MATLAB files; text files hold the quality of one side (segment-quality)."
         )
-    return data
+    return opened.blocks(need)
 
 
-def text_faults(
-    path: PathLike,
-    *,
-    format: str | None = None,
-    columns: Columns | None = None,
-    labels: Mapping[str, str] | None = None,
-) -> Iterator[FormatError]:
-    """Find all lines of a score file that cannot be read; nothing if it is no text table.
-
-    Parameters
-    ----------
-    path, format, columns, labels
-        See `deciban.read_scores`.
-
-    Yields
-    ------
-    FormatError
-    """
-    for opened in recognize(path, format=format, columns=columns, labels=labels).files:
+def text_faults(files: Iterable[Opened], size: int | None = None) -> Iterator[FormatError]:
+    """Find all lines of score files that cannot be read, in blocks of a size; nothing in files that are no text."""
+    for opened in files:
         if isinstance(opened.asked, BinaryFormat) or not opened.is_text:
             continue
         try:
-            data, layout = _table_text(opened, "scores"), opened.layout("scores")
+            blocks = opened.blocks("scores", size)
         except FormatError:
             continue
-        yield from faults(data, layout, opened.options.vocabulary, opened.source.name)
+        yield from faults_in(blocks, opened.options.vocabulary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +188,7 @@ class _LineOf:
 
     def __call__(self, row: int) -> int | None:
         try:
-            return line_of_row(read_text(self.path), self.layout, row, display_name(self.path))
+            return line_of_row(TextBlocks(display_name(self.path), self.layout, text=read_text(self.path)), row)
         except (OSError, FormatError):
             return None
 
@@ -387,7 +362,7 @@ def _columns(file: Opened) -> list[str] | None:
 def _shares(file: Opened, enroll: pa.Array, test: pa.Array) -> bool:
     """Whether one of the columns is a test segment, and one of the first rows an enrolment."""
     layout = file.layout("class-scores")
-    rows = [line.partition(layout.delimiter)[0].strip(' "') for line in file.sample.lines[1:]]
+    rows = [line.partition(layout.delimiter)[0].strip(' "') for line in file.lines[1:]]
     return _overlap(_columns(file) or [], test) and _overlap(rows, enroll)
 
 
@@ -416,7 +391,7 @@ def _with_header_of(key: Recognized, scores: Recognized) -> Recognized:
 
 
 def _first_line(file: Opened) -> str:
-    return file.sample.lines[0] if file.sample.lines else ""
+    return file.lines[0] if file.lines else ""
 
 
 _SEPARATORS = "-_. "
@@ -533,10 +508,8 @@ def _refuse_other_labels(contents: Contents, *, is_target: bool) -> None:
         return
     rows = np.flatnonzero(contents.key.is_target != is_target)
     if len(rows):
-        where, said = contents.key.trials.origin.where(int(rows[0])), ("non-target", "target")[not is_target]
-        asked = "targets" if is_target else "non-targets"
-        raise KeyMismatchError(
-            f"{where}: is labelled {said} ({len(rows):,} of {len(contents.key):,} trials), but {contents.origin.name} "
-            f"was given as the scores of {asked}. Are the two files swapped? A file that has labels for all its trials "
-            "needs no second one: name it alone."
+        where, more = (
+            contents.key.trials.origin.where(int(rows[0])),
+            f" ({len(rows):,} of {len(contents.key):,} trials)",
         )
+        raise KeyMismatchError(f"{where}: {other_file(more, is_target=is_target)}.")

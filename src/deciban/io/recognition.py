@@ -22,10 +22,10 @@ from deciban.io.contents import ContentKind
 from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary_formats, by_name
 from deciban.io.library_errors import only_format_errors
 from deciban.io.packing import codec_of
-from deciban.io.source import Source, TwoFiles, files_of, numbered_lines, read_text, single_files
+from deciban.io.source import Source, TwoFiles, clean_text, files_of, numbered_lines, read_text, single_files
 from deciban.io.spreadsheets import Translated, has_semicolons, of_semicolons, of_workbook
 from deciban.io.text.finding import columns_seen, find_layout, names_classes
-from deciban.io.text.reader import Layout
+from deciban.io.text.reader import Layout, TextBlocks
 from deciban.io.text.ways import ColumnsSeen
 from deciban.memory import TIMES_ITS_SIZE, Cost
 
@@ -41,17 +41,6 @@ BIG = 1 << 25
 
 _TEXT_FORMAT_OF: dict[ContentKind | None, str] = {"segment-quality": "bosaris-quality", "id-map": "bosaris-idmap"}
 """Text files that are no lists of trials are never guessed, but taken for these when such a thing is asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """The first lines of a text table, without comments and blank lines.
-
-    ``is_plain`` says whether nothing was left out: no comment, blank line or byte order mark.
-    """
-
-    lines: tuple[str, ...]
-    is_plain: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,14 +149,11 @@ class Opened:
     @property
     def _most_rows(self) -> int:
         """The number of lines of a text file, which is at least the number of its rows."""
-        if not self.is_big:
-            return self.text.count(b"\n") + 1
-        with Path(self.source.path).open("rb") as file:
-            return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")) + 1
+        return sum(block.count(b"\n") for _, block in self.blocks("class-scores")) + 1
 
     @cached_property
-    def sample(self) -> Sample:
-        """The first lines.
+    def lines(self) -> tuple[str, ...]:
+        """The first lines, without comments and blank lines.
 
         Raises
         ------
@@ -175,16 +161,15 @@ class Opened:
             If they are not text.
         """
         is_long = self.is_big or (self.source.is_plain and self.source.size > _LONG)
-        data = _start(Path(self.source.path)) if is_long else self.text
-        unmarked = data.removeprefix(b"\xef\xbb\xbf")
+        data = clean_text(_start(Path(self.source.path)), self.source.name) if is_long else self.text
         lines: list[str] = []
-        n_bytes = n_lines = 0
-        for number, line in islice(numbered_lines(unmarked, self.source.name), _SAMPLED_LINES):
+        n_bytes = 0
+        for _, line in islice(numbered_lines(data.removeprefix(b"\xef\xbb\xbf"), self.source.name), _SAMPLED_LINES):
             lines.append(line)
-            n_lines, n_bytes = number, n_bytes + len(line)
+            n_bytes += len(line)
             if n_bytes > _SAMPLED_BYTES and len(lines) >= _FEWEST_LINES:
                 break
-        return Sample(tuple(lines), n_lines == len(lines) > 0 and unmarked is data)
+        return tuple(lines)
 
     def layout(self, need: ContentKind | None) -> Layout:
         """How to read the lines as what is needed; None: as what they hold.
@@ -195,19 +180,26 @@ class Opened:
             As in `deciban.io.text.finding.find_layout`, or if there is no line.
         """
         if need not in self._layouts:
-            chosen, lines = self.format_for(need), self.sample.lines
+            chosen, lines = self.format_for(need), self.lines
             if not lines:
                 raise FormatError(f"{self.source.name}: the file is empty. Expected one trial per line.")
             text_format = chosen if isinstance(chosen, TextFormat) else None
             self._layouts[need] = find_layout(lines, self.source.name, replace(self.options, need=need), text_format)
         return self._layouts[need]
 
+    def blocks(self, need: ContentKind | None, size: int | None = None) -> TextBlocks:
+        """The lines of a text table, in blocks of a size if it is given; a big file is never in memory as a whole."""
+        layout = self.layout(need)
+        if self.is_big or (size is not None and self.source.is_plain and not self.needs_translation):
+            return TextBlocks(self.source.name, layout, Path(self.source.path), size=size)
+        return TextBlocks(self.source.name, layout, text=self.text)
+
     def ways(self, need: ContentKind | None) -> list[str]:
         """Options that would say what the columns of a table mean; none where columns have no names."""
         if self.asked is not None or self.options.columns is not None:
             return []
         if self.is_text:
-            seen = columns_seen(self.sample.lines, self.options)
+            seen = columns_seen(self.lines, self.options)
             return [] if seen is None else seen.ways(need)
         form, rows = self._recognized, list[list[str]]()
         if form is not None and form.sample is not None:
@@ -241,7 +233,7 @@ class Opened:
         """The layouts that fit what the label of a plain table names: one of many classes, or targets."""
         if self.options.columns is not None or not any(layout.header for layout in found.values()):
             return found
-        of_classes = names_classes(self.sample.lines, self.options)
+        of_classes = names_classes(self.lines, self.options)
         named = [role_of(header) for header in next(layout.header for layout in found.values() if layout.header)]
         return {
             kind: layout
@@ -408,14 +400,14 @@ def _told_by_header(layout: Layout) -> int:
 
 
 def _start(path: Path) -> bytes:
-    """The first whole lines of a plain file, with the line ends that `read_text` gives."""
+    """The first whole lines of a plain file."""
     with path.open("rb") as file:
         data = file.read(_SAMPLED_BYTES)
         while data.count(b"\n") < _FEWEST_LINES and (more := file.read(_SAMPLED_BYTES)):
             data += more
     if len(data) >= _SAMPLED_BYTES:
         data = data[: data.rfind(b"\n") + 1] or data
-    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return data
 
 
 _HEAD = 4096

@@ -272,13 +272,21 @@ def read_text(path: PathLike | Source) -> bytes:
         advice = _ADVICE.get(kind, "Convert it to text first")
         article = "an" if kind in ("Excel", "old Excel", "npz", "xz", "rar") else "a"
         raise FormatError(f"{name}: this is {article} {kind} file, expected a text table. {advice}.")
-    data = source.data
+    return clean_text(source.data, name).removeprefix(b"\xef\xbb\xbf")
+
+
+def clean_text(data: bytes, name: str, n_lines: int = 0) -> bytes:
+    """Return lines that end in a line feed, whatever they ended in before; ``n_lines`` are before them.
+
+    Raises
+    ------
+    FormatError
+        If they hold NUL bytes.
+    """
     if b"\x00" in data:
-        line = data.count(b"\n", 0, data.index(b"\x00")) + 1
+        line = data.count(b"\n", 0, data.index(b"\x00")) + 1 + n_lines
         raise FormatError(f"{name}:{line}: holds NUL bytes, so it is not text. Expected a text table in UTF-8.")
-    if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return data.removeprefix(b"\xef\xbb\xbf")
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def without_comments(data: bytes) -> bytes:
@@ -286,15 +294,15 @@ def without_comments(data: bytes) -> bytes:
     return _COMMENT.sub(b"", data) if b"#" in data or b";" in data else data
 
 
-def numbered_lines(data: bytes, name: str) -> Iterator[tuple[int, str]]:
-    """Yield line number and text of every line that is neither blank nor a comment.
+def numbered_lines(data: bytes, name: str, first: int = 0) -> Iterator[tuple[int, str]]:
+    """Yield number and text of every line that is neither blank nor a comment; ``first`` lines are before them.
 
     Raises
     ------
     FormatError
         At the first line that is not UTF-8.
     """
-    start, number = 0, 0
+    start, number = 0, first
     while start < len(data):
         number += 1
         end = data.find(b"\n", start)
@@ -318,6 +326,15 @@ def several_systems(name: str, systems: Sequence[str]) -> FormatError:
     return FormatError(
         f"{name}: holds the scores of {len(systems)} systems: {', '.join(systems)}. Choose one: columns='score="
         f"{systems[0]},...' (--columns)."
+    )
+
+
+def other_file(more: str, *, is_target: bool) -> str:
+    """Say that a trial has another label than the one of two files that it is in; ``more`` is on others like it."""
+    said, asked = ("non-target", "targets") if is_target else ("target", "non-targets")
+    return (
+        f"is labelled {said}{more}, but its file was given as the scores of {asked}. Are the two files swapped? A file "
+        "that has labels for all its trials needs no second one: name it alone"
     )
 
 

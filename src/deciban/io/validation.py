@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
@@ -11,7 +11,7 @@ from typing import Any
 from deciban._files import PathLike
 from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
-from deciban.io.listed_names import SHOWN, NamesInMemory, NamesOnDisk, are_readable, folder_of_names
+from deciban.io.listed_names import SHOWN, ListedNames, NamesInMemory, are_readable, folder_of_names
 from deciban.io.read import read_renaming
 from deciban.io.recognition import memory_of
 from deciban.io.source import require_one_stream
@@ -84,7 +84,7 @@ def validate(
     renaming = read_renaming(ids)
     given: Any = {"format": format, "columns": columns, "labels": labels}
     listing: Any = {"format": trials_format, "columns": trials_columns, "labels": labels}
-    make: Callable[..., NamesInMemory | NamesOnDisk] = NamesInMemory
+    make: type[ListedNames] = NamesInMemory
     with ExitStack() as stack:
         needed: Any = [(trials, "index", listing), (submission, "scores", given)]
         if memory_of([submission, trials]) > memory_for_trials(memory) and are_readable(needed, memory):
@@ -94,7 +94,7 @@ def validate(
         try:
             scored = make(submission, given, "scores", None if renaming is None else renaming.of_scores)
         except FormatError as error:
-            found = islice(make.faults_of_text(submission, given), SHOWN)  # type: ignore[attr-defined]
+            found = islice(make.faults_of_text(submission, given), SHOWN)
             return Validation(tuple(messages), tuple(map(str, found)) or (str(error),))
         # The systems of one input score the same trials: what is wrong with those of one is wrong with all.
         names = [system.name for system in scored.contents.systems]
@@ -109,10 +109,10 @@ def validate(
 
 
 def _faults(scored: Any, listed: Any, *, any_order: bool, may_be_near: bool) -> Iterator[str]:
-    if scored.trials.sides != listed.trials.sides:
+    if scored.sides != listed.sides:
         yield (
-            f"{scored.name} identifies a trial by {' and '.join(scored.trials.sides)}, the list by "
-            f"{' and '.join(listed.trials.sides)}. Name the columns of both files."
+            f"{scored.name} identifies a trial by {' and '.join(scored.sides)}, the list by "
+            f"{' and '.join(listed.sides)}. Name the columns of both files."
         )
         return
     found = scored.differences(listed)

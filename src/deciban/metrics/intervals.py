@@ -15,9 +15,8 @@ from scipy.special import logit
 from deciban.core.ranks.operating import effective_log_odds
 from deciban.core.resampling.cells import Cells, cells_of
 from deciban.core.resampling.clusters import ClassRate, ClassVariances, ClusterDesign
-from deciban.core.resampling.intervals import LEVEL, Interval, checked_level
-from deciban.core.resampling.linearised import LinearCosts, crossing_slopes, dcf_weights
-from deciban.core.resampling.rates import FEWEST_CLUSTERS, Scale
+from deciban.core.resampling.intervals import FEWEST_CLUSTERS, LEVEL, Interval, Scale, checked_level
+from deciban.core.resampling.linearised import LinearCosts, crossing_slopes, crossing_weights, dcf_weights
 from deciban.core.resampling.unit_counts import UnitCounts, in_blocks
 from deciban.core.resampling.units import TrialUnits, together
 from deciban.errors import InputError
@@ -78,7 +77,7 @@ def _crossing(of: LinearCosts, ratio: float = 1.0) -> FloatArray:
 
 
 def _crossing_weights(trials: _Trials, ratio: float = 1.0) -> tuple[float, float]:
-    return trials.costs.crossing_weights(ratio, trials.n_seen)
+    return crossing_weights(trials.costs.rocch, ratio, trials.n_seen)
 
 
 def _along_chord(trials: _Trials, ratio: float = 1.0) -> FloatArray:
@@ -210,8 +209,9 @@ def interval(
             )
     if known.rates is not None:
         trials = replace(trials, of_cells=known.rates(trials, **at))
-    of_tar, of_non = (one * own.small_sample for one, own in zip(trials.influences(), trials.counts, strict=True))
-    variances = ClassVariances([figure], trials.design, trials.n_units)
+    each = zip(trials.influences(), trials.counts, trials.design.stretch.tolist(), strict=True)
+    of_tar, of_non = (one * (own.small_sample * stretch) for one, own, stretch in each)
+    variances = ClassVariances([figure], trials.design)
     variances.add(slice(None), of_tar[:, None], of_non[:, None], (of_tar + of_non)[:, None])
     rates = [] if known.weights is None else trials.rates(known.weights(trials, **at))
     of_scale: Any = {"scale": known.scale, "limits": known.limits}
@@ -256,10 +256,6 @@ class _Trials:
         if of_units[0].n_units < 2:
             raise InputError("tar_units, non_units: all trials are of one unit. An interval needs at least two.")
         return cls(value, costs, known.costs(costs, **at), (counts[0], counts[1]))
-
-    @property
-    def n_units(self) -> int:
-        return self.counts[0].n_units
 
     @property
     def design(self) -> ClusterDesign:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from deciban.errors import naming_trials
 from deciban.models.score_model import missing_measures_are_known
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
-from deciban.types import AnyArray, BoolArray
+from deciban.types import AnyArray, BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from deciban.trials.lists import Trials
@@ -34,10 +34,16 @@ def _mapped(model: Any, systems: tuple[str, ...], piece: Piece, wanted: Wanted) 
     chunk = piece.read(replace(wanted, systems=tuple(range(len(systems))), quality=quality))
     if not len(chunk.scores[0]):
         return replace(chunk, scores=(chunk.scores[0].astype(np.float64),))
-    with naming_rows(chunk, systems, piece.name), missing_measures_are_known():
+    with naming_rows(chunk, systems, piece.name):
         given = {} if chunk.quality is None else {name: chunk.quality[name] for name in quality}
-        llr = model.transform(model.inputs(chunk.stacked), **given)
-    return replace(chunk, scores=(llr,))
+        return replace(chunk, scores=(transformed(model, chunk.stacked, given),))
+
+
+def transformed(model: Any, scores: AnyArray, quality: Mapping[str, AnyArray]) -> FloatArray:
+    """Return the llrs or log-likelihoods of a model; the scores have an axis of systems after that of trials."""
+    with missing_measures_are_known():
+        llr: FloatArray = model.transform(model.inputs(scores), **(quality if model.takes_quality else {}))
+    return llr
 
 
 def mapped(source: ShardSource, model: Any, name: str) -> ShardSource:
@@ -62,6 +68,8 @@ def mapped(source: ShardSource, model: Any, name: str) -> ShardSource:
 
 def naming_rows(chunk: Chunk, systems: Sequence[str], name: str) -> AbstractContextManager[None]:
     """Name the trial in what is refused for its sake: as its files do, or by its number in a piece."""
+    if not name:  # arrays, whose trials have numbers
+        return nullcontext()
     if chunk.trials is None:
         return naming_trials(f"{{}} of {name}".format)
     return naming_scores(chunk.stacked, systems, chunk.trials)
@@ -123,7 +131,8 @@ def _having(piece: Piece, wanted: Wanted, *, systems: tuple[int, ...], every: bo
         rules.append(chunk.weight > 0)
     kept: BoolArray = np.logical_and.reduce(rules)
     weight = chunk.weight if wanted.weight else None
-    own = replace(chunk, scores=tuple(by_system[at] for at in wanted.systems), weight=weight)
+    scores = chunk.scores if asked == wanted.systems else tuple(by_system[at] for at in wanted.systems)
+    own = replace(chunk, scores=scores, weight=weight)
     return own if kept.all() else own.take(kept)
 
 
@@ -207,7 +216,7 @@ def _of_each(is_target: AnyArray) -> tuple[int, int]:
     return len(is_target) - n_tar, n_tar
 
 
-def scored_by(source: ShardSource, engine: Engine) -> ScoredBy:
+def scored_by(source: ShardSource, engine: Engine | None) -> ScoredBy:
     """How many trials of a source have scores of which systems: one pass."""
     wanted = Wanted(tuple(range(len(source.systems))), truth=True, weight=source.has_weights)
     found: ScoredBy | None = found_in(source, engine, wanted, ScoredBy.of, "counting scores")

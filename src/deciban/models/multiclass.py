@@ -14,16 +14,17 @@ from deciban._validate import arrays as _validate
 from deciban._validate import classes as _validate_classes
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import InputError, warn
-from deciban.models.labelled import LabelledClasses
-from deciban.models.model import Plain, Training, Uncertainty, fingerprint
+from deciban.models.model import Plain, Uncertainty
 from deciban.models.score_model import ParameterRow, ScoreModel, error_in_words
 from deciban.models.two_class import results_of
 from deciban.models.uncertainty import ParameterCovariance, checked_units
+from deciban.trials.sources import Chunk, Columns, in_memory
 from deciban.types import AnyArray, FloatArray, ScoreArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.units import TrialUnits
     from deciban.core.training.descent import Fit
+    from deciban.models.sources import SourceClasses
     from deciban.trials.passes import Engine
     from deciban.trials.sources import ShardSource
     from deciban.trials.speakers import UnitsOfPieces
@@ -89,12 +90,19 @@ class ClassModel(ScoreModel):
             can be learnt from these scores: the classes are separated and there is no penalty, for example, or infinite
             scores contradict the truth or the sign of a weight.
         """
-        checked = self._checked_scores(loglik)
-        data = self._labelled(checked, label, sample_weight, *self._classes_of(checked, label, classes))
-        own, counts = checked_units(units, len(data.label), data.weight)
-        self._record(data, self._fit(data))
-        self._learn_uncertainty(own, lambda own: self._uncertainty(data if counts.all() else data.take(counts), own))
-        return self
+        from deciban.models.sources import SourceClasses
+
+        scores = self._checked_scores(loglik)
+        n_classes, given = self._classes_of(scores, label, classes)
+        names = _validate_classes.names(given, n_classes)
+        checked = _validate_classes.label(label, len(scores), n_classes, names)
+        weight = _validate.weights(sample_weight, len(scores), "sample_weight")
+        prior = _validate_classes.prior(self.prior, n_classes)
+        _validate_classes.all_classes(checked, n_classes, weights=weight, needed=prior > 0.0, classes=names)
+        systems = (scores,) if scores.ndim == 2 else Columns.of(scores)
+        chunk = Chunk(systems, checked, checked_units(units, len(scores)), weight)
+        source = in_memory(chunk, names or tuple(map(str, range(n_classes))))
+        return self._learn(SourceClasses(source, None, self.prior, named=names is not None))
 
     def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
         """Covariance of scales and offsets.
@@ -132,30 +140,26 @@ class ClassModel(ScoreModel):
         scales = tuple(f"weight of {name}" for name in self.trained_systems) if self.is_fusion else ("scale",)
         return (*scales, *(f"offset of {name}" for name in self.counted))
 
-    fits_pieces: ClassVar[bool] = False
-    """Whether training takes trials in pieces, too."""
-
     def fit_pieces(
-        self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
+        self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
     ) -> Self:
         """Train on the trials of a source; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
-        if not self.fits_pieces:
-            return super().fit_pieces(source, engine, memory)
         from deciban.models.sources import SourceClasses
 
-        data = SourceClasses(source, engine, self.prior, memory, units)
+        return self._learn(SourceClasses(source, engine, self.prior, memory, units))
+
+    def _learn(self, data: SourceClasses) -> Self:
         if not self.is_fusion:
             data.require_one_system(type(self).__name__)
         results = self._fit(data)
-        self.classes_ = source.classes
+        self.classes_ = data.classes
         self.training_ = data.training(results)
-        own_units = None if units is None else units.units
-        self._learn_uncertainty(own_units, lambda own: self._uncertainty(data, own))
+        self._learn_uncertainty(data, self._uncertainty)
         return self
 
     @abstractmethod
     def _fit(self, data: Any) -> Mapping[str, Plain]:
-        """Set the parameters, and return what else is worth knowing; data are `LabelledClasses` or in pieces."""
+        """Set the parameters, and return what else is worth knowing; data are `SourceClasses`."""
 
     def transform(self, loglik: ArrayLike) -> FloatArray:
         """Map the log-likelihoods of trials.
@@ -301,35 +305,6 @@ class ClassModel(ScoreModel):
         return _validate.in_range(
             getattr(self, "ridge", 0.0), "ridge", 0.0, 1e300, "A penalty is finite and at least 0"
         )
-
-    def _labelled(
-        self,
-        scores: ScoreArray,
-        label: ArrayLike,
-        sample_weight: ArrayLike | None,
-        n_classes: int,
-        classes: Sequence[str] | None,
-    ) -> LabelledClasses:
-        """Check what a user passed besides the scores, which are checked.
-
-        Raises
-        ------
-        InputError
-            If labels, weights, names or the prior do not fit, or a class that the prior holds possible has no trial.
-        """
-        names = _validate_classes.names(classes, n_classes)
-        checked = _validate_classes.label(label, len(scores), n_classes, names)
-        weight = _validate.weights(sample_weight, len(scores), "sample_weight")
-        prior = _validate_classes.prior(self.prior, n_classes)
-        _validate_classes.all_classes(checked, n_classes, weights=weight, needed=prior > 0.0, classes=names)
-        return LabelledClasses(scores, checked, n_classes, prior, weight, names)
-
-    def _record(self, data: LabelledClasses, results: Mapping[str, Plain]) -> None:
-        """Keep names, and what the model was trained on."""
-        self.classes_ = data.classes
-        counts = np.bincount(data.label, minlength=data.n_classes).tolist()
-        digits = fingerprint(_columns(data.scores), data.label, data.float_weight)
-        self.training_ = Training(dict(zip(self.counted, counts, strict=True)), digits, results=results)
 
     def _results_of(self, fit: Fit) -> dict[str, Plain]:
         """What a model file tells of a search; warns if it did not reach the optimum."""

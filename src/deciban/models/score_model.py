@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from deciban._validate import arrays as _validate
 from deciban.core.resampling.intervals import LEVEL, checked_level
 from deciban.errors import DecibanWarning, InputError, warn
-from deciban.memory import memory_error
 from deciban.models.model import Model, Uncertainty
 from deciban.models.uncertainty import Bounds, JackknifeMaps, ParameterCovariance
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
@@ -189,30 +188,26 @@ class ScoreModel(Model):
     def fit(self, *args: Any, **kwargs: Any) -> Self:
         """Train on labelled trials."""
 
+    @abstractmethod
     def fit_pieces(
-        self,
-        source: ShardSource,
-        engine: Engine,  # noqa: ARG002  # whoever can needs them
-        memory: int,  # noqa: ARG002
-        *,
-        units: UnitsOfPieces | None = None,  # noqa: ARG002
+        self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
     ) -> Self:
-        """Train on trials in pieces, whatever their number, where passes run: what `fit` finds in memory.
+        """Train on the trials of a source, whatever their number: what `fit` finds of arrays.
 
         Parameters
         ----------
-        source, engine, memory
+        source, memory
             As of `deciban.engines.counting.summarize_shards`.
+        engine : Engine or None
+            Where passes run; None if the source is one batch in memory.
         units : UnitsOfPieces, optional
             With them training finds out how sure it is, as `fit` does, by one more pass.
 
         Raises
         ------
         FormatError, OSError, InputError
-            As reading and `fit`; or if models of this kind need all trials in memory.
+            As reading and `fit`.
         """
-        what = f"{type(self).__name__}: needs all trials in memory, and {source.name} is read in pieces"
-        raise memory_error(what, way="train on a sample of these trials")
 
     @abstractmethod
     def transform(self, *args: Any, **kwargs: Any) -> FloatArray:
@@ -373,13 +368,14 @@ class ScoreModel(Model):
             "by them; say in no_intervals why llrs have no intervals, if there are none."
         )
 
-    def _learn_uncertainty(self, units: TrialUnits | None, find: Callable[[TrialUnits], Uncertainty]) -> None:
+    def _learn_uncertainty(self, data: Any, find: Callable[[Any, TrialUnits], Uncertainty]) -> None:
         """Find out how sure training is, if the units are known; tell why not, where that is impossible."""
         self.uncertainty_, self.no_errors = None, type(self).no_errors
+        counting, units = data.of_units()
         if units is None:
             return
         try:
-            self.uncertainty_ = None if self.no_errors else find(units)
+            self.uncertainty_ = None if self.no_errors else find(counting, units)
         except InputError as error:
             self.no_errors = str(error).rstrip(".")
         if self.no_errors:

@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,12 +21,12 @@ from deciban.core.rules.expected import (
     scoring_rule_cost,
     scoring_rule_costs,
 )
-from deciban.errors import InputError, warn
+from deciban.errors import InputError, TrialError, warn
 from deciban.models.labelled import Labelled
-from deciban.models.model import Plain, Training, Uncertainty
+from deciban.models.model import Plain, Uncertainty
 from deciban.models.score_model import ParameterRow, ScoreModel
 from deciban.models.uncertainty import JackknifeMaps, bare_copy, checked_units
-from deciban.trials.sources import Chunk, ShardSource, Wanted
+from deciban.trials.sources import Chunk, ShardSource, Wanted, in_memory
 from deciban.types import AnyArray, FloatArray
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from deciban.trials.speakers import UnitsOfPieces
 
 
-def costs_of_mapped(transform: Callable[[FloatArray], FloatArray], trials: Labelled | Chunk) -> ClassCosts:
+def costs_of_mapped(transform: Callable[[FloatArray], FloatArray], trials: Chunk) -> ClassCosts:
     """Sum up logarithmic costs of what a map makes of the scores of targets, and of non-targets."""
-    data = Labelled.of_look(trials)
+    data = Labelled.of(trials)
     tar, non = data.by_class(transform(data.score.astype(np.float64, copy=False)))
     return ClassCosts(log_costs(counting_llrs(tar), counting_llrs(non), 0.0))
 
@@ -52,7 +52,7 @@ def _costs_by_rule(log_odds: float, alpha: float, beta: float, llrs: Chunk) -> C
     """Sum up costs of llrs by a member of the beta family at prior log odds; None of no trial."""
     if llrs.truth is None or not len(llrs.truth):
         return None
-    tar, non = map(counting_llrs, Labelled.of_look(llrs).by_class(llrs.scores[0]))
+    tar, non = map(counting_llrs, Labelled.of(llrs).by_class(llrs.scores[0]))
     return ClassCosts(scoring_rule_costs(tar, non, log_odds, alpha, beta))
 
 
@@ -64,9 +64,6 @@ def counting_llrs(trials: WeightedScores) -> WeightedScores:
 
 class Calibrator(ScoreModel):
     """A map from the scores of one system to log-likelihood ratios, trained on labelled trials."""
-
-    fits_pieces: ClassVar[bool] = False
-    """Whether training takes trials in pieces, too."""
 
     def fit(
         self,
@@ -99,12 +96,10 @@ class Calibrator(ScoreModel):
         InputError
             If a score is NaN, lengths differ, a class is empty, or nothing finite can be learnt from these scores.
         """
-        data = Labelled.of(scores, is_target, sample_weight)
-        own, counts = checked_units(units, len(data.score), data.weight)
-        results = self._fit(data)
-        self.training_ = Training.on([data.score], data.is_target, data.float_weight, results)
-        self._learn_uncertainty(own, lambda own: self._uncertainty(data if counts.all() else data.take(counts), own))
-        return self
+        score = _validate.scores(scores, "scores")
+        truth, weight = _validate.labels(is_target, sample_weight, len(score))
+        chunk = Chunk((score,), truth, checked_units(units, len(score)), weight)
+        return self.fit_pieces(in_memory(chunk), None, 0)
 
     def _uncertainty(self, data: Any, units: TrialUnits) -> Uncertainty:
         """How sure training is, by a jackknife, as there is no formula.
@@ -121,21 +116,18 @@ class Calibrator(ScoreModel):
             one._fit(some)
             return one
 
-        found: JackknifeMaps = data.jackknife(trained_on, units)
-        return found
+        return JackknifeMaps.leaving_out(lambda group, n: trained_on(data.without(group, n)), units)
 
     def fit_pieces(
-        self, source: ShardSource, engine: Engine, memory: int, *, units: UnitsOfPieces | None = None
+        self, source: ShardSource, engine: Engine | None, memory: int, *, units: UnitsOfPieces | None = None
     ) -> Self:
         """Train on the trials of a source of one system; see `deciban.models.score_model.ScoreModel.fit_pieces`."""
-        if not self.fits_pieces:
-            return super().fit_pieces(source, engine, memory)
         from deciban.models.sources import SourceTrials
 
         data = SourceTrials(source, engine, memory, units)
         data.require_one_system(type(self).__name__)
         self.learn(data)
-        self._learn_uncertainty(None if units is None else units.units, lambda own: self._uncertainty(data, own))
+        self._learn_uncertainty(data, self._uncertainty)
         return self
 
     def learn(self, data: SourceTrials) -> None:
@@ -144,7 +136,7 @@ class Calibrator(ScoreModel):
 
     @abstractmethod
     def _fit(self, data: Any) -> Mapping[str, Plain]:
-        """Set the parameters, and return what else is worth knowing; data are `Labelled` or `SourceTrials`."""
+        """Set the parameters, and return what else is worth knowing; data are `SourceTrials`."""
 
     def transform(self, scores: ArrayLike) -> FloatArray:
         """Turn scores into log-likelihood ratios.
@@ -209,7 +201,7 @@ def outcome(tar: WeightedScores, non: WeightedScores, status: str) -> dict[str, 
 
 
 def outcome_of(data: Any, transform: Callable[[FloatArray], FloatArray], status: str) -> dict[str, Plain]:
-    """The same of `Labelled` trials, or of trials in pieces, after a map that can be pickled."""
+    """The same of `SourceTrials`, after a map that can be pickled."""
     costs: ClassCosts = data.look(partial(costs_of_mapped, transform))
     tar, non = costs.of_class
     return _outcome(mixed(tar, non, 0.0), status)
@@ -260,7 +252,7 @@ class TrainedByRule(ScoreModel):
         alpha, beta, log_odds, _ = self._rule()
         return scoring_rule_cost(tar, non, log_odds, alpha, beta)
 
-    def cost_of_pieces(self, llrs: ShardSource, engine: Engine) -> float:
+    def cost_of_pieces(self, llrs: ShardSource, engine: Engine | None) -> float:
         """The same of the llrs of a source: one pass."""
         from deciban.trials.passes import found_in
 
@@ -277,7 +269,11 @@ class TrainedByRule(ScoreModel):
 
         alpha, beta, log_odds, ridge = self._rule()
         rule: Mapping[str, Any] = {"alpha": alpha, "beta": beta, "log_odds": log_odds, "ridge": ridge}
-        fit = train_trials(given, **rule, **form)
+        try:
+            fit = train_trials(given, **rule, **form)
+        except TrialError as error:
+            numbers = getattr(given, "numbers", None)
+            raise error if numbers is None else error.among(numbers) from None
         infinite = given.infinite_columns() if np.any(fit.weights <= 0.0) else ()
         for k, is_infinite in enumerate(infinite):
             weight = fit.weights[k]

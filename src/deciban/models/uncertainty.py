@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from deciban.core.resampling.rates import t_quantile
+from deciban.core.resampling.intervals import t_quantile
 from deciban.core.resampling.units import TrialUnits, source_of_file
 from deciban.errors import DecibanWarning, InputError
 from deciban.models.model import Model, Uncertainty
-from deciban.types import AnyArray, BoolArray, FloatArray
+from deciban.types import FloatArray
 
 if TYPE_CHECKING:
     from deciban.core.resampling.linearised import UnitChanges
@@ -179,33 +179,8 @@ class JackknifeMaps(Uncertainty):
         return f"jackknife of {len(self.replicates)} groups"
 
     @classmethod
-    def of(cls, trained_on: Callable[[BoolArray], Model], units: TrialUnits) -> JackknifeMaps:
-        """Train without each group of units.
-
-        Parameters
-        ----------
-        trained_on : function
-            Of the trials to train on, (n_trials,) bool array, that returns a model.
-        units : TrialUnits
-
-        Raises
-        ------
-        InputError
-            As `leaving_out`.
-        """
-        from deciban.core.resampling.unit_counts import groups_of_units
-
-        groups = groups_of_units(units.keys, min(MOST_GROUPS, units.n_units))
-
-        def without(group: int, n_groups: int) -> Model:  # noqa: ARG001
-            is_out = groups == group
-            return trained_on(~np.logical_or.reduce([is_out[side] for side in units.codes]))
-
-        return cls.leaving_out(without, units)
-
-    @classmethod
     def leaving_out(cls, without: Callable[[int, int], Model], units: TrialUnits) -> JackknifeMaps:
-        """The same, however trials are left out.
+        """Train without each group of units.
 
         Parameters
         ----------
@@ -277,27 +252,25 @@ def _around(llr: FloatArray, errors: FloatArray, reach: float, middle: FloatArra
     return low, high
 
 
-def checked_units(units: Any, n_trials: int, weights: AnyArray | None = None) -> tuple[TrialUnits | None, BoolArray]:
-    """The units that a user passed, of the trials that count, and which trials these are.
+def checked_units(units: Any, n_trials: int) -> TrialUnits | None:
+    """Return the units that a user passed.
 
     Parameters
     ----------
     units : TrialUnits, array_like or None
     n_trials : int
-    weights : (n_trials,) array, optional
 
     Raises
     ------
     InputError
         If they are no units, or of more or fewer trials.
     """
-    counts = np.ones(n_trials, np.bool_) if weights is None else np.asarray(weights > 0)
     if units is None:
-        return None, counts
+        return None
     found = units if isinstance(units, TrialUnits) else TrialUnits.of(units)
     if found.n_trials != n_trials:
         raise InputError(f"units: of {found.n_trials} trials, but there are {n_trials}. Give one for each trial.")
-    return (found if counts.all() else found.take(counts)).only_used(), counts
+    return found
 
 
 def bare_copy(model: Any) -> Any:

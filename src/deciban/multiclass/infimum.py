@@ -208,7 +208,7 @@ class CalibratedTrials(ABC):
 
     @abstractmethod
     def train(self, **form: Any) -> ClassFit:
-        """See `deciban.core.training.multiclass_training.train_classes`."""
+        """See `deciban.core.training.multiclass_training.train_counted`."""
 
     def leads(self) -> FloatArray:
         """See `OpenTrials.leads`."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -152,19 +152,6 @@ class ByClass:
         """Weights of some trials."""
         return None if self.weights is None else self.weights[some]
 
-    @classmethod
-    def merged(cls, parts: Sequence[ByClass]) -> ByClass:
-        """The trials of all parts, class by class."""
-        n_classes = len(parts[0].lengths)
-        label = np.concatenate([part.label for part in parts])
-        order = ordered_by_class(label, n_classes)
-        weights = None
-        if any(part.weights is not None for part in parts):
-            ones = (np.ones(len(part.label), np.int64) if part.weights is None else part.weights for part in parts)
-            weights = np.concatenate(list(ones))[order]
-        values = np.concatenate([part.values for part in parts], axis=1)[:, order]
-        return cls(values, np.bincount(label, minlength=n_classes), weights)
-
 
 class AnyDetectors(Protocol):
     """Each target against the rest, as scores or counted already."""
@@ -237,11 +224,6 @@ class Detectors:
         passes.add([np.searchsorted(thresholds, self.llrs.values[target], side="right")], self.llrs.label, slice(None))
         return passes.accepted()
 
-    @classmethod
-    def merged(cls, parts: Sequence[Detectors]) -> Detectors:
-        """The detectors for the trials of all parts."""
-        return cls(parts[0].prior, ByClass.merged([part.llrs for part in parts]))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
@@ -273,7 +255,11 @@ class Pairs:
         places, n_classes = self.leads.slices, len(self.leads.lengths)
         actual, minimum = np.ones((2, n_classes, n_classes))
         for i, others in self.portions():
-            figures = self._alone(i, int(others[0]), places) if len(others) == 1 else self._at_once(i, others, places)
+            if len(others) == 1:
+                one = self.scores(i, int(others[0]))
+                figures: tuple[Any, Any] = one.cllr(), one.min_cllr()
+            else:
+                figures = self._at_once(i, others, places)
             actual[i, others], minimum[i, others] = figures
             actual[others, i], minimum[others, i] = figures
         return actual, minimum
@@ -298,18 +284,12 @@ class Pairs:
         non = Problems(-theirs, lengths[others])
         return cllrs(tar, non), min_cllrs(tar, non)
 
-    def _alone(self, i: int, j: int, places: list[slice]) -> tuple[float, float]:
-        """Figures of two classes."""
+    def scores(self, i: int, j: int, rows: Sequence[Any] | None = None) -> SortedScores:
+        """Return the scores of two classes, of which the first is the target; of all or some trials of each class."""
+        places = self.leads.slices if rows is None else rows
         own, theirs = places[i], places[j]
         tar = SortedClass.of(self.leads.values[j, own], self.leads.weights_of(own))
-        non = SortedClass.of(-self.leads.values[i, theirs], self.leads.weights_of(theirs))
-        scores = SortedScores.of_sorted(tar, non)
-        return scores.cllr(), scores.min_cllr()
-
-    @classmethod
-    def merged(cls, parts: Sequence[Pairs]) -> Pairs:
-        """The pairs for the trials of all parts."""
-        return cls(ByClass.merged([part.leads for part in parts]))
+        return SortedScores.of_sorted(tar, SortedClass.of(-self.leads.values[i, theirs], self.leads.weights_of(theirs)))
 
 
 def posterior(loglik: ArrayLike, *, prior: Priors = None) -> FloatArray:

@@ -12,8 +12,8 @@ from deciban.analysis.compared_figures import figure_among, in_words, shown
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, SystemConditions
 from deciban.evaluation.results import Results
-from deciban.evaluation.speaker_means import ANIMALS, Menagerie
 from deciban.evaluation.uncertainty import Figure, shown_interval
+from deciban.evaluation.worst_trials import ANIMALS, Menagerie
 from deciban.plots.axes import HALO, Canvas, Mark, Style, in_percent
 from deciban.plots.curves import REFERENCE
 from deciban.plots.files import families_for, letters, readable

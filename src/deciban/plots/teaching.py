@@ -13,8 +13,8 @@ from scipy.special import expit
 from deciban.core.ranks.operating import default_error
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation
-from deciban.evaluation.at_priors import AtPriors
 from deciban.evaluation.bands import band_of
+from deciban.evaluation.curves import AtPriors
 from deciban.plots.axes import Canvas, Drawable, Drawing, Style, in_percent, systems_of
 from deciban.plots.curves import REFERENCE, draw_reference, top_of, write_priors
 from deciban.plots.files import letters

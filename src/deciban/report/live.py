@@ -20,10 +20,10 @@ from deciban.analysis.comparison import Pair, caption_of, cells_of, label_of, p_
 from deciban.core.ranks.hull import Rocch
 from deciban.core.ranks.operating import detection_cost
 from deciban.evaluation import Evaluation, presets
-from deciban.evaluation.at_priors import REACH, AtPriors, ErrorSteps, grid_of_thresholds, rate_intervals
 from deciban.evaluation.bands import band_of, hull_bands
 from deciban.evaluation.conditions import Condition
 from deciban.evaluation.consistency import consistency_of
+from deciban.evaluation.curves import REACH, AtPriors, ErrorSteps, grid_of_thresholds, rate_intervals
 from deciban.evaluation.results import Results
 from deciban.plots.calibration import MOST_WITH_BANDS
 from deciban.report.content import Differences

@@ -5,11 +5,8 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, Self, TypeVar
 
-import numpy as np
-
-from deciban.core.ranks.hull import Pav
 from deciban.errors import naming_trials
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 
@@ -29,8 +26,6 @@ class Work(ABC):
         What a row takes while it is read, sorted and summed up.
     n_bytes : int
         What a sum takes, about, where that is much: every task of a cluster has its own.
-    sums_in : tuple of str
-        Attributes that `added` adds up.
     lock : Lock
         For what threads share.
     of_thread : local
@@ -41,7 +36,6 @@ class Work(ABC):
     rows_per_batch: int = 1_000_000
     bytes_per_row: int = 40
     n_bytes: int = 0
-    sums_in: ClassVar[tuple[str, ...]] = ()
     lock: threading.Lock
     of_thread: threading.local
     _arguments: tuple[tuple[Any, ...], dict[str, Any]]
@@ -78,21 +72,9 @@ class Work(ABC):
     def take(self, pieces: Sequence[Piece]) -> None:
         """Read some pieces and sum them up; from any thread, several at once."""
 
+    @abstractmethod
     def __add__(self, other: Self) -> Self:
         """Both together."""
-        found = self.empty()
-        for name in self.sums_in:
-            setattr(found, name, added(getattr(self, name), getattr(other, name)))
-        return found
-
-
-def added(one: Any, other: Any) -> Any:
-    """Add two sums, of which None is nothing; pairs and lists of arrays entry by entry."""
-    if one is None or other is None:
-        return other if one is None else one
-    if isinstance(one, tuple) or (isinstance(one, list) and one and isinstance(one[0], np.ndarray)):
-        return type(one)(added(a, b) for a, b in zip(one, other, strict=True))
-    return one + other
 
 
 class Engine(ABC):
@@ -143,8 +125,8 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def pav(self, source: ShardSource, memory: int) -> Pav:
-        """PAV blocks of the scores of the first system of a source of two classes.
+    def ranks(self, source: ShardSource, memory: int) -> Any:
+        """Sort the scores of the first system of a source of two classes; see `deciban.metrics.SortedScores`.
 
         Parameters
         ----------
@@ -233,7 +215,7 @@ def both(one: Any, other: Any) -> Any:
 
 
 def found_in(
-    source: ShardSource, engine: Engine, wanted: Wanted, look: Callable[[Chunk], Any], words: str = "training"
+    source: ShardSource, engine: Engine | None, wanted: Wanted, look: Callable[[Chunk], Any], words: str = "training"
 ) -> Any:
     """Have a look at all pieces of a source: one pass.
 
@@ -256,4 +238,7 @@ def found_in(
     InputError
         What a look refuses, with the piece and the number of the trial.
     """
+    if engine is None:
+        assert source.batch is not None  # noqa: S101  # without an engine, all trials are in one batch
+        return look(source.batch)
     return engine.run(Looks(wanted, look, words), source.pieces).found

@@ -118,8 +118,9 @@ class Chunk:
 
     def take(self, rows: AnyArray) -> Chunk:
         """Some of the trials, by their numbers or by a mask."""
+        together = self.scores.together if isinstance(self.scores, Columns) else None
         return Chunk(
-            tuple(one[rows] for one in self.scores),
+            tuple(one[rows] for one in self.scores) if together is None else Columns.of(together[rows]),
             None if self.truth is None else self.truth[rows],
             None if self.units is None else self.units.take(rows),
             None if self.weight is None else self.weight[rows],
@@ -133,8 +134,28 @@ class Chunk:
         )
 
 
+class Columns(tuple[ScoreArray, ...]):  # noqa: SLOT001  # tuples with slots cannot be pickled
+    """Scores of systems that lie together in an array, (n_trials, n_systems, ...), which is kept.
+
+    Attributes
+    ----------
+    together : array
+    """
+
+    together: ScoreArray
+
+    @classmethod
+    def of(cls, together: ScoreArray) -> Columns:
+        """Return the columns of an array."""
+        found = cls(together[:, k] for k in range(together.shape[1]))
+        found.together = together
+        return found
+
+
 def stacked(columns: Sequence[AnyArray]) -> AnyArray:
     """Put scores of systems into one array: trials, systems (one is a view, of several each lies together), classes."""
+    if isinstance(columns, Columns):
+        return columns.together
     if len(columns) == 1:
         return columns[0][:, None]
     if columns[0].ndim > 1:
@@ -206,9 +227,10 @@ class HeldPiece(Piece):
     def read(self, wanted: Wanted) -> Chunk:
         """See `Piece.read`."""
         found = self.chunk
+        is_all = wanted.systems == tuple(range(len(found.scores)))
         return replace(
             found,
-            scores=tuple(found.scores[at] for at in wanted.systems),
+            scores=found.scores if is_all else tuple(found.scores[at] for at in wanted.systems),
             units=found.units if wanted.units else None,
             weight=found.weight if wanted.weight else None,
             conditions=found.conditions if wanted.conditions else None,
@@ -421,6 +443,22 @@ class ShardSource:
         """
         n_numbers, size = n_systems * max(len(self.classes), 1), 8 if self.is_double else 4
         return bytes_of_row(n_numbers, size, weighted=self.has_weights)
+
+
+def in_memory(chunk: Chunk, classes: tuple[str, ...] = (), *, incomplete: bool = False) -> ShardSource:
+    """A source of one batch that is made of arrays.
+
+    Parameters
+    ----------
+    chunk : Chunk
+    classes : tuple of str
+        Of a source of many classes.
+    incomplete : bool
+        Whether scores may be NaN, for none.
+    """
+    names = tuple(f"system {k}" for k in range(len(chunk.scores)))
+    about: Any = {"has_weights": chunk.weight is not None, "incomplete": incomplete}
+    return ShardSource("", (HeldPiece(chunk, ""),), names, classes, quality=tuple(chunk.quality or ()), **about)
 
 
 def _of_system(system: int, piece: Piece, wanted: Wanted) -> Chunk:

@@ -68,6 +68,12 @@ class TargetPairs(Work):
                 self._gather()
         return self
 
+    def speakers(self, *, apart: bool, has_channels: bool) -> SpeakersByName:
+        """Return the speakers of all names."""
+        found = self.gathered()
+        links = [np.searchsorted(own, side) for own, side in zip(found.names, found.links, strict=True)]
+        return SpeakersByName.of(found.names, links, apart=apart, has_channels=has_channels)
+
     def __getstate__(self) -> dict[str, Any]:
         self.gathered()
         return super().__getstate__()
@@ -128,25 +134,23 @@ class SpeakersByName:
     apart: bool
 
     @classmethod
-    def of(cls, found: TargetPairs, *, apart: bool, has_channels: bool) -> Self:
-        """From the pairs of target trials; see `deciban.trials.units.TargetGraph`."""
-        enroll, test = found.gathered().names
+    def of(cls, names: tuple[Keys, Keys], links: Sequence[IntArray], *, apart: bool, has_channels: bool) -> Self:
+        """Join the names of target trials; ``links`` are positions of these names on both sides."""
+        enroll, test = names
         if apart or has_channels:
             keys = np.concatenate((enroll, test if has_channels else mixed_bits(test)))
             place = np.arange(len(enroll)), np.arange(len(enroll), len(keys))
         else:
             keys = distinct(np.concatenate((enroll, test)))
             place = np.searchsorted(keys, enroll), np.searchsorted(keys, test)
-        one, other = (
-            where[np.searchsorted(own, side)] for where, own, side in zip(place, found.names, found.links, strict=True)
-        )
+        one, other = (where[at] for where, at in zip(place, links, strict=True))
         part = connected(one, other, len(keys))
         least = np.full(int(part.max(initial=-1)) + 1, np.iinfo(np.uint64).max, np.uint64)
         np.minimum.at(least, part, keys)
         order = np.argsort(least, kind="stable")
         rank: AnyArray = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
-        return cls(found.names, (rank[part[place[0]]], rank[part[place[1]]]), least[order], apart)
+        return cls(names, (rank[part[place[0]]], rank[part[place[1]]]), least[order], apart)
 
     @property
     def about(self) -> TrialUnits:
@@ -218,7 +222,7 @@ class UnitsOfPieces:
             return TrialUnits.each(len(chunk.truth))
         own = chunk.units if self.by_name is None else self.by_name.units_of(chunk)
         assert own is not None  # noqa: S101  # they were asked for
-        return own.among(self.units.keys)
+        return own if own.keys is self.units.keys else own.among(self.units.keys)
 
 
 def connected(one: IntArray, other: IntArray, n_nodes: int) -> IntArray:

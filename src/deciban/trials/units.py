@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -18,7 +17,7 @@ from deciban.errors import InputError
 from deciban.messages import counted
 from deciban.trials.lists import PAIR, PAIR_SIDE, ROW, Trials
 from deciban.trials.names import encode
-from deciban.trials.speakers import FOUND, connected
+from deciban.trials.speakers import SpeakersByName
 from deciban.types import AnyArray, BoolArray, IntArray
 
 UnitColumn: TypeAlias = tuple[IntArray, pa.Array]
@@ -211,75 +210,26 @@ def keys_of_trials(sides: Sequence[Keys]) -> Keys:
     return first
 
 
-@dataclass(frozen=True, eq=False)
-class TargetGraph:
-    """Who is who by target trials: both sides of one are the same speaker, and so is what is joined by several.
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundSpeakers:
+    """Speakers that follow from target trials: both sides of one are the same speaker, and so is what several join.
 
     Attributes
     ----------
-    trials : Trials
-        Of two sides; where there is a channel, a name of the test side is one of a channel.
-    is_target : (n_trials,) bool array
-    counting : (n_trials,) bool array, optional
-        Trials that count, where others do not.
+    units : TrialUnits
+        Of every trial; a name that is in no target trial is a speaker of its own.
+    n_contradictions : int
+        Non-target trials with one and the same speaker on both sides.
     apart : bool
         Whether a name on one side has nothing to do with the same one on the other.
     """
 
-    trials: Trials
-    is_target: BoolArray
-    counting: BoolArray | None = None
-    apart: bool = False
-
-    @cached_property
-    def _sides(self) -> tuple[list[AnyArray], list[AnyArray], Keys]:
-        """Positions of names for each trial; what they stand for, side by side; and the keys of these."""
-        trials = self.trials
-        codes: list[AnyArray] = [_codes(trials, 0), _codes(trials, 1)]
-        if trials.sides == PAIR_SIDE:
-            n_channels = len(trials.names[2])
-            channels = codes[1].astype(np.int64) * n_channels + _codes(trials, 2)
-            pairs, codes[1] = np.unique(channels, return_inverse=True)
-            keys = [_keys(names) for names in trials.names]
-            both = mixed_bits(keys[1][pairs // n_channels] ^ mixed_bits(keys[2][pairs % n_channels]))
-            n_enroll = len(keys[0])
-            place: list[AnyArray] = [np.arange(n_enroll), np.arange(n_enroll, n_enroll + len(pairs))]
-            return codes, place, np.concatenate([keys[0], both])
-        if self.apart:
-            return codes, *_numbered_apart(trials.names)
-        merged, distinct = encode(pa.concat_arrays(list(trials.names)))
-        return codes, [merged[: len(trials.names[0])], merged[len(trials.names[0]) :]], _keys(distinct)
-
-    @property
-    def shares_names(self) -> bool:
-        """Whether some name is on both sides."""
-        _, place, keys = self._sides
-        return sum(map(len, place)) > len(keys)
-
-    @cached_property
-    def units(self) -> TrialUnits:
-        """Connected components; a name that is in no target trial is a unit by itself.
-
-        The key of a unit is the least of the keys of its names.
-        """
-        codes, place, keys = self._sides
-        linking = np.flatnonzero(self.is_target if self.counting is None else self.is_target & self.counting)
-        one, other = (where[own[linking]] for own, where in zip(codes, place, strict=True))
-        part = connected(one, other, len(keys))
-        least = np.full(int(part.max(initial=-1)) + 1, np.iinfo(np.uint64).max, np.uint64)
-        np.minimum.at(least, part, keys)
-        parts: list[AnyArray] = [part[where] for where in place]
-        return _in_order(codes, parts, least, self.counting, noun="speaker", source=FOUND)
-
-    @cached_property
-    def n_contradictions(self) -> int:
-        """Non-target trials with one and the same speaker on both sides."""
-        enroll, test = self.units.codes
-        same = (enroll == test) & ~self.is_target
-        return int(np.count_nonzero(same if self.counting is None else same & self.counting))
+    units: TrialUnits
+    n_contradictions: int
+    apart: bool
 
 
-def speakers_of(trials: Trials, is_target: BoolArray, counting: BoolArray | None = None) -> TargetGraph:
+def speakers_of(trials: Trials, is_target: BoolArray, counting: BoolArray | None = None) -> FoundSpeakers:
     """Find the speakers of trials of two sides: enrolment and test of a target trial are the same one.
 
     A name is the same recording or model on either side, unless the truth says otherwise: where equal names on both
@@ -307,8 +257,44 @@ def speakers_of(trials: Trials, is_target: BoolArray, counting: BoolArray | None
     """
     if trials.sides not in (PAIR, PAIR_SIDE):
         raise InputError(f"{trials.origin.name}: trials have no two sides, so that nothing says who is who.")
-    found = TargetGraph(trials, _validate.truth(is_target, len(trials)), counting)
-    if not found.n_contradictions or not found.shares_names:
+    truth, has_channels = _validate.truth(is_target, len(trials)), trials.sides == PAIR_SIDE
+    used = slice(None) if counting is None else np.flatnonzero(counting)
+    codes, keys = _names_of_sides(trials)
+    names, at = list[Keys](), list[AnyArray]()
+    for own, side in zip(keys, codes, strict=True):
+        there = np.flatnonzero(np.bincount(side[used]))
+        there = there[np.argsort(own[there])]
+        at.append(np.full(len(own), -1))  # where no trial that counts has a name, it is of no speaker
+        at[-1][there] = np.arange(len(there))
+        names.append(own[there])
+    linking = np.flatnonzero(truth if counting is None else truth & counting)
+    links = [place[side[linking]] for place, side in zip(at, codes, strict=True)]
+
+    def joined(*, apart: bool) -> FoundSpeakers:
+        found = SpeakersByName.of((names[0], names[1]), links, apart=apart, has_channels=has_channels)
+        places = zip(found.codes, at, codes, strict=True)
+        sides: list[AnyArray] = [np.append(own, 0)[place].astype(np.int32)[side] for own, place, side in places]
+        enroll, test = sides
+        same = (enroll == test) & ~truth
+        if counting is not None:
+            enroll[~counting] = test[~counting] = 0
+            same &= counting
+        return FoundSpeakers(replace(found.about, codes=(enroll, test)), int(np.count_nonzero(same)), apart)
+
+    found = joined(apart=False)
+    if not found.n_contradictions or has_channels or not len(np.intersect1d(names[0], names[1])):
         return found
-    other = replace(found, apart=True)
+    other = joined(apart=True)
     return found if other.n_contradictions else other
+
+
+def _names_of_sides(trials: Trials) -> tuple[list[AnyArray], list[Keys]]:
+    """For each side the position of the name of every trial, and the keys of names; a channel is part of a name."""
+    codes: list[AnyArray] = [_codes(trials, 0), _codes(trials, 1)]
+    keys = [_keys(names) for names in trials.names]
+    if trials.sides == PAIR:
+        return codes, keys
+    n_channels = len(trials.names[2])
+    channels = codes[1].astype(np.int64) * n_channels + _codes(trials, 2)
+    pairs, codes[1] = np.unique(channels, return_inverse=True)
+    return codes, [keys[0], mixed_bits(keys[1][pairs // n_channels] ^ mixed_bits(keys[2][pairs % n_channels]))]

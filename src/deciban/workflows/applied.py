@@ -21,7 +21,6 @@ from deciban._arrow import compute as pc
 from deciban._arrow import to_numpy
 from deciban._files import PathLike
 from deciban._version import __version__
-from deciban.analysis.data import SystemsData
 from deciban.errors import DecibanError, InputError, KeyMismatchError, naming_trials
 from deciban.io import Contents
 from deciban.io.columns.columnar import ReadAs, table_of
@@ -31,9 +30,9 @@ from deciban.io.reader import Input
 from deciban.io.shards.files import stamp_of
 from deciban.io.units import certain, n_infinite
 from deciban.messages import WARNING, Message, as_message, counted
-from deciban.models.mapped import naming_scores
+from deciban.models.mapped import naming_scores, transformed
 from deciban.models.model import to_text
-from deciban.models.score_model import ScoreModel
+from deciban.models.score_model import ScoreModel, missing_measures_are_known
 from deciban.models.uncertainty import Bounds
 from deciban.trials import Index, Key, Trials
 from deciban.trials.joining.join import align_incomplete, append_trials, new_rows
@@ -524,14 +523,17 @@ def applied(what: ToApply, inputs: list[Input], names: Sequence[str], meet: Meet
     quality = _quality(what, trials, tally)
 
     def transform(columns: Sequence[Any]) -> tuple[AnyArray, Bounds | None]:
-        data = SystemsData(kind.stacked(columns), quality)
+        scores = kind.stacked(columns)
         called = [one.name for one in columns]
         tally.systems = tuple(called)
         if model.of_subsets:
             with naming_trials(trials.name_of):
-                tally.ways.update(dict(model.subsets_of(data.scores)))  # type: ignore[attr-defined]
-        with naming_scores(data.scores, called, trials):
-            return data.transform(model), None if what.level is None else data.interval(model, what.level)
+                tally.ways.update(dict(model.subsets_of(scores)))  # type: ignore[attr-defined]
+        with naming_scores(scores, called, trials), missing_measures_are_known():
+            llr, given = transformed(model, scores, quality), quality if model.takes_quality else {}
+            if what.level is None:
+                return llr, None
+            return llr, model.interval(model.inputs(scores), level=what.level, **given)
 
     result, bounds, notes = result_of(model, kind, shared.systems, shared.first, reading, transform)
     own = [as_message(note, name) for name, one in zip(names, inputs, strict=True) for note in one.contents.notes]

@@ -13,22 +13,21 @@ from deciban._validate import classes as _validate_classes
 from deciban._validate.classes import prior_of
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.multiclass_training import ClassFit
-from deciban.engines.class_counting import (
+from deciban.engines.class_problems import (
     ClassSums,
+    WhoIsIn,
     confusion_in,
     grouped,
     summarize_surveyed,
     survey_classes,
     totals_of,
 )
-from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
+from deciban.engines.class_units import InfluencesInPieces
 from deciban.errors import InputError
-from deciban.evaluation.multiclass.evaluate import class_evaluation_of
+from deciban.evaluation.multiclass.evaluate import ClassTotals, GroupedProblem, class_evaluation_of
 from deciban.evaluation.multiclass.figures import ClassFigures
-from deciban.evaluation.multiclass.groups import ClassTotals, GroupedProblem
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.summands import ScoreChecks
-from deciban.evaluation.multiclass.summary import ClassSummary
+from deciban.evaluation.multiclass.summary import ClassSummary, ScoreChecks
 from deciban.evaluation.unit_trials import Resampling
 from deciban.io.recognition import memory_of
 from deciban.memory import memory_error
@@ -74,7 +73,7 @@ class CalibratedPieces(CalibratedTrials):
 
     def lack_rivals(self) -> bool:
         """See `CalibratedTrials.lack_rivals`."""
-        return not self.data.counted.first.rivals.any()
+        return not self.data.first.rivals.any()
 
     def train(self, **form: Any) -> ClassFit:
         """See `CalibratedTrials.train`: some passes."""
@@ -142,7 +141,7 @@ class _Limits:
     @cached_property
     def all(self) -> CalibrationLimits:
         """Those of the trials."""
-        given = CalibratedPieces(self.data, is_finite=not self.data.counted.first.has_infinite)
+        given = CalibratedPieces(self.data, is_finite=not self.data.first.has_infinite)
         return CalibrationLimits(given, np.arange(self.data.n_classes), self.data.n_classes, self.total, is_wrong=False)
 
 
@@ -162,7 +161,7 @@ def _least(limits: _Limits, *, scale: bool, offset: bool) -> Best:
     except InputError:
         return limits.all.least(scale=scale, offset=offset)
     if scale and fit.weights[0] <= 0.0:  # scores that say the opposite: of scales of at least 0, 0 is best
-        return limits.all.least(scale=scale, offset=offset) if data.counted.first.has_infinite else without
+        return limits.all.least(scale=scale, offset=offset) if data.first.has_infinite else without
     return no_worse(Best(fit.objective, float(fit.weights[0]) if scale else 1.0, fit.offsets), without)
 
 

@@ -18,7 +18,7 @@ from deciban.messages import WARNING, Message, names_apart, topic_of
 if TYPE_CHECKING:
     from deciban._files import PathLike
     from deciban.analysis.two_systems import ScorePairs
-    from deciban.evaluation.speaker_means import Menagerie
+    from deciban.evaluation.worst_trials import Menagerie
     from deciban.models import Model
     from deciban.models.score_model import ScoreModel
     from deciban.types import Progress
@@ -309,7 +309,7 @@ def menageries_of(
         As in `deciban.evaluate_files`; if scores are of many classes, or units are unknown; or as in
         `deciban.evaluation.menagerie`.
     """
-    from deciban.evaluation.speaker_means import menagerie
+    from deciban.evaluation.worst_trials import menagerie
 
     joined = _of_two_classes(files, options, progress)
     units, said = joined.units(options.how_sure)

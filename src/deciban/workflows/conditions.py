@@ -23,7 +23,7 @@ from deciban.engines.conditions import (
     sum_of,
     weighted_by_condition,
 )
-from deciban.engines.trial_units import LookAtUnits, TrialSurvey
+from deciban.engines.units import look_at_units, survey_trials
 from deciban.errors import InputError
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
 from deciban.messages import WARNING, Message, counted
@@ -450,9 +450,9 @@ class Conditions:
         if units is None or own.are_trials:
             return own
         if own.singles is not None:
-            survey = self.engine.run(TrialSurvey(), source.pieces)
-            return replace(own, units=survey.units if sum(survey.n) > 1 else None, singles=survey)
-        facts = self.engine.run(LookAtUnits((own.by_name,)), source.pieces).facts[0]
+            survey = survey_trials(source, self.engine)
+            return replace(own, units=survey.units if survey.units.n_units > 1 else None, singles=survey)
+        facts = look_at_units(source, self.engine, (own.by_name,))[0]
         return replace(own, units=replace(units, keys=facts.keys) if len(facts.keys) > 1 else None)
 
 

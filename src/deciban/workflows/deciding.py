@@ -15,12 +15,11 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._files import PathLike, ScratchFolder, atomic_write, display_name
-from deciban.analysis.data import SystemsData
 from deciban.decisions import Application, DecisionTally
 from deciban.decisions.risks import Decisions, checked_loglik, counts_and_risk, decided
 from deciban.errors import InputError
+from deciban.evaluation.reliability import remark_on_llrs
 from deciban.evaluation.summary import summarize
-from deciban.evaluation.units import remark_on_llrs
 from deciban.io.columns.columnar import ReadAs
 from deciban.io.columns.headers import unit_in_words
 from deciban.io.columns.rows import Range, Rows
@@ -34,6 +33,7 @@ from deciban.io.shards.writing import TableWriter, in_order
 from deciban.io.source import TwoFiles, single_files
 from deciban.io.writing import refuse_overwriting, target_name
 from deciban.messages import WARNING, Message, as_message, counted
+from deciban.models.mapped import transformed
 from deciban.models.score_model import ScoreModel
 from deciban.steps import teller
 from deciban.trials.frames import to_arrow
@@ -465,7 +465,7 @@ class _Deciding:
     def _mapped(self, columns: Sequence[Any]) -> AnyArray:
         """What the model makes of one system."""
         assert self.model is not None  # noqa: S101  # who asks knows that there is one
-        return SystemsData(self.kind.stacked(columns), {}).transform(self.model)
+        return transformed(self.model, self.kind.stacked(columns), {})
 
     def _scores(self, system: Any) -> ScoreArray:
         """Scores with classes in the order of the costs."""

@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol, Self, TypeAlias, runtime_checkable
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from deciban._arrow import with_gaps
 from deciban._files import PathLike, is_open_file
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
+from deciban.io.columns.values import coded_column
 from deciban.io.contents import Contents
 from deciban.io.reader import matrices_by_key, require_as_many
 from deciban.io.recognition import Recognized, recognize
@@ -35,38 +35,6 @@ from deciban.workflows.kinds.score_units import in_nats, prior_of_classes
 from deciban.workflows.options import TRIALS, Figures, HowSure, KindName, Options, Reading, Renamed, renamed
 from deciban.workflows.partitions import sides_with_names
 from deciban.workflows.plans import plan_columns
-
-
-@runtime_checkable
-class Opened(Protocol):
-    """What a user named, opened: `ScoreFiles` that are read as one batch, or a `ShardSource`."""
-
-    @property
-    def is_at_hand(self) -> bool:
-        """Whether all trials are in memory, or will be."""
-
-    @property
-    def score_paths(self) -> list[Any]:
-        """The score files that a user named."""
-
-    def kind_name(self, options: Options) -> KindName:
-        """Return what the scores are about."""
-
-    def as_source(self, options: Options, progress: Progress | None = None) -> ShardSource:
-        """Return the trials."""
-
-    def in_order_of(self, classes: Sequence[str]) -> Self:
-        """Return the same with the classes in the order of other trials, where they are still to be read."""
-
-    def options_for(self, model: Any, options: Options) -> Options:
-        """Return options with the kind of a model."""
-
-    def as_recognized(self, reading: Reading) -> Reading:
-        """Return how the score files are read once more without their key."""
-
-    def alone(self) -> tuple[ScoreFiles, ...]:
-        """Return each system by itself, if systems need not be paired."""
-
 
 Paths: TypeAlias = Sequence[PathLike | TwoFiles] | PathLike | TwoFiles
 """Score files, or one; those of one system may be two."""
@@ -167,6 +135,10 @@ class ScoreFiles:
         return single_files(file.path for file in (*self.scores, *(() if self.key is None else (self.key,))))
 
 
+Opened: TypeAlias = ScoreFiles | ShardSource
+"""What a user named, opened: files that are read as one batch, or a source."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class JoinedScores:
     """The scores of several systems on the trials of one key.
@@ -235,17 +207,11 @@ class JoinedScores:
 
     def all_messages(self, ties: Mapping[str, int | float] | None = None) -> tuple[Message, ...]:
         """What was read and assumed, and how trials met, with the number of tied scores of each system if known."""
-        joined = self.kind.join_message(self.report, "" if ties is None else ties_in_words(ties))
-        chosen = self.kind.by_order_messages(self.reading) + self.kind.fill_messages(self.reading, self.report.missing)
-        return (
-            *self.messages,
-            *self.kind.ids_messages(self.reading, self.report),
-            joined,
-            *chosen,
-            *self.report.left_out(self.reading.missing, self.kind.noun),
-            *self._used(),
-            *self.near,
-        )
+        met = how_trials_met(self.kind, self.reading, self.report, "" if ties is None else ties_in_words(ties))
+        if len(self.aligned) > 1 and self.key.trials.sides == ("row",):
+            words = f"{self.kind.noun}s have no names: row n of each system is taken for the same {self.kind.noun}"
+            met = [*met, Message("join", "", words)]
+        return (*self.messages, *met, *self._used(), *self.near)
 
     def _used(self) -> list[Message]:
         """Which trials of the key are left, if these are not all of its rows."""
@@ -571,9 +537,18 @@ def _said(source: ShardSource, kind: AnyKind, reading: Reading) -> list[Message]
         found.append(became_logarithms(prior, is_classes=bool(source.classes)))
     if source.report is None or reading.by_order:
         return [*found, *kind.by_order_messages(reading)]
-    report = source.report
-    more = [*kind.fill_messages(reading, report.missing), *report.left_out(reading.missing, kind.noun)]
-    return [*found, *kind.ids_messages(reading, report), kind.join_message(report, ""), *more]
+    return [*found, *how_trials_met(kind, reading, source.report, "")]
+
+
+def how_trials_met(kind: AnyKind, reading: Reading, report: JoinReport, ties: str) -> list[Message]:
+    """Return the messages on a join; ``ties`` describes tied scores."""
+    return [
+        *kind.ids_messages(reading, report),
+        kind.join_message(report, ties),
+        *kind.by_order_messages(reading),
+        *kind.fill_messages(reading, report.missing),
+        *report.left_out(reading.missing, kind.noun),
+    ]
 
 
 def source_of(joined: JoinedScores, options: Options) -> ShardSource:
@@ -628,6 +603,4 @@ def _conditions(trials: Trials, options: Options) -> Iterator[tuple[str, tuple[A
             continue
         else:
             continue
-        coded = values.dictionary_encode()
-        codes = with_gaps(coded.indices, len(coded.dictionary)).astype(np.int64)
-        yield name, (codes, coded.dictionary)
+        yield name, coded_column(values)

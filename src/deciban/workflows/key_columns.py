@@ -13,7 +13,7 @@ import pyarrow as pa
 from deciban._arrow import compute as pc
 from deciban._arrow import constant, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
-from deciban.errors import InputError, KeyMismatchError
+from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.values import refuse_gaps, weights_of
 from deciban.io.contents import RowError
 from deciban.messages import Message, counted
@@ -50,18 +50,19 @@ def complete_column(
         there = ", ".join((*others, *trials.conditions)) or "none"
         raise InputError(f"{trials.origin.name}: no column {name!r} {role}; there are {there} (besides {besides}).")
     values = trials.condition(name)
-    with _placed(trials):
+    with placed_trials(trials):
         refuse_gaps(with_gaps(pc.equal(as_text(values), constant("")), 1.0), name, role)
     return values
 
 
 @contextmanager
-def _placed(trials: Trials) -> Iterator[None]:
-    """Tell the place of a trial whose value is refused."""
+def placed_trials(trials: Trials) -> Iterator[None]:
+    """Add the place of a trial to the message about its value."""
     try:
         yield
     except RowError as error:
-        raise InputError(f"{trials.origin.where(error.row or 0)}: {error}.") from error
+        kind = InputError if error.kind is FormatError else error.kind
+        raise kind(f"{trials.origin.where(error.row or 0)}: {error}.") from error
 
 
 def weight_column(trials: Trials, name: str) -> FloatArray:
@@ -79,7 +80,7 @@ def weight_column(trials: Trials, name: str) -> FloatArray:
     """
     names = "the names of trials and the label"
     values = complete_column(trials, name, "says how much trials count", besides=names)
-    with _placed(trials):
+    with placed_trials(trials):
         return weights_of(values, name)
 
 

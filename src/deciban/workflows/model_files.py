@@ -14,7 +14,6 @@ from deciban._files import PathLike, display_name
 from deciban.errors import InputError
 from deciban.io.recognition import Recognized, readable_as
 from deciban.io.source import several_systems
-from deciban.memory import memory_error
 from deciban.messages import WARNING, Message, counted
 from deciban.models import Model, load_model
 from deciban.models.mapped import ScoredBy, counting, having, mapped, ordered, scored_by
@@ -316,7 +315,7 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
     >>> order_of_training(["b", "a"], ["a", "b"], 2)[0]
     [1, 0]
     >>> print(*order_of_training(["x", "y"], ["a", "b"], 2)[1])
-    note  systems in the order given: x for a, y for b
+    warn  systems in the order given: x for a, y for b
     """
     names = list(given)
     if len(given) > n_systems and trained and set(trained) <= set(given) and len(set(given)) == len(given):
@@ -342,7 +341,7 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
         )
     pairs = ", ".join(f"{name} for {old}" for name, old in zip(given, trained, strict=False) if name != old)
     words = pairs if trained else "the model does not know their names"
-    return list(range(n_systems)), [Message("note", "", f"systems in the order given: {words}")]
+    return list(range(n_systems)), [Message(WARNING, "", f"systems in the order given: {words}")]
 
 
 def ways_message(n: int, subset: Sequence[int], systems: Sequence[str]) -> Message:
@@ -408,18 +407,6 @@ class Scored:
         if self.seen is None:
             return self.source
         return having(self.source, every) if all(self.seen.counts.get(every, (0, 0))) else None
-
-    def require_all(self, what: str) -> None:
-        """Refuse trials in pieces that lack scores where these cannot be.
-
-        Raises
-        ------
-        InputError
-            If there are some.
-        """
-        if self.seen is not None and self.source.batch is None:
-            why = f"{what}: needs all trials in memory where some lack scores, and {self.source.name} is read in pieces"
-            raise memory_error(why, way="leave it out")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,12 +6,11 @@ import difflib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from deciban._files import PathLike
+from deciban._files import PathLike, is_file
 from deciban._validate.classes import Groups, Prior
 from deciban._validate.probabilities import unit_of
 from deciban.core.ranks.operating import PointLike, as_operating_point
@@ -399,14 +398,6 @@ class HowSure:
         """What is read besides scores and key, as far as there is such a file."""
         parts = () if self.naming is None else self.naming.parts
         return [one for one in parts if isinstance(one, str | os.PathLike) and is_file(one)]
-
-
-def is_file(name: PathLike) -> bool:
-    """Whether there is something of this name that can be read; a folder cannot."""
-    try:
-        return Path(name).exists() and not Path(name).is_dir()
-    except (OSError, ValueError):  # too long for a name, or not to be looked at
-        return False
 
 
 def _whole(value: Any, name: str, what: str, most: int) -> int:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,11 +18,13 @@ from deciban.fusion import QualityFusion
 from deciban.fusion.quality import sums_of_measures, weighted_sum
 from deciban.fusion.quality_measures import QUALITY_SIDES, QualitySide, matrices_of, plain_combination
 from deciban.io import read_contents
+from deciban.io.columns.values import plain
 from deciban.io.shards.layout import QualityOf, TrialRows
 from deciban.io.source import Source, numbered_lines, read_text
 from deciban.messages import Message, counted
 from deciban.models.score_model import ScoreModel
-from deciban.trials import SegmentQuality, Trials
+from deciban.trials import Origin, SegmentQuality, Trials
+from deciban.trials.frozen import as_text
 from deciban.trials.passes import found_in
 from deciban.trials.sources import Chunk, HeldPiece, Piece, ShardSource, Wanted
 from deciban.types import BoolArray, FloatArray
@@ -157,15 +159,7 @@ def quality_messages(
     InputError
         If there are none, or none of a side that is needed.
     """
-    messages = [
-        Message(
-            "qual",
-            measured[side].origin.name,
-            f"{side}: {', '.join(measured[side].measures)}   {counted(len(measured[side]), 'name')}",
-        )
-        for side in QUALITY_SIDES
-        if f"{side}_quality" in found
-    ]
+    messages = _messages_of(measured, found)
     is_for_any = set(measured) == set(QUALITY_SIDES)  # one list of names, not said of which side
     needed = [*sides] if sides is not None else [] if is_for_any else [f"{side}_quality" for side in measured]
     missing = [side for side in QUALITY_SIDES if f"{side}_quality" in needed and f"{side}_quality" not in found]
@@ -375,46 +369,39 @@ def with_quality(
         tables, messages = measures_of(measured, batch.trials, sides=sides)
         own = HeldPiece(replace(batch, quality=tables), source.pieces[0].name)
         return replace(source, pieces=(own,), quality=tuple(tables), messages=(*source.messages, *messages))
-    wanted = tuple(
-        f"{side}_quality" for side in QUALITY_SIDES if side in measured and side in _columns_of_sides(source)
-    )
-    pieces = tuple(_measured(one, measured) for one in source.pieces)
-    able = replace(source, pieces=pieces, quality=wanted)
-    counts = np.zeros(0)
+    trials = _first_trial(source)
+    there = [side for side in QUALITY_SIDES if side in measured and side in trials.sides]
+    wanted = tuple(name for name in (f"{side}_quality" for side in there) if sides is None or name in sides)
+    able = replace(source, pieces=tuple(_measured(one, measured) for one in source.pieces), quality=wanted)
+    counts = np.zeros(1 << len(wanted))
     if wanted:
         with scale.engine() as engine:
-            counts = found_in(
-                able, engine, Wanted((), quality=wanted), partial(_known, wanted), "looking for quality"
-            ).total
-    chosen = tuple(name for name, n in zip(wanted, counts, strict=False) if n)
-    is_for_any = set(measured) == set(QUALITY_SIDES)  # one list of names, not said of which side
-    missing = [] if is_for_any else [side for side in measured if f"{side}_quality" not in chosen]
-    if missing or not chosen:
-        origins = ", ".join(dict.fromkeys(one.origin.name for one in measured.values()))
-        raise InputError(
-            f"{origins}: no quality measures of {' or '.join(missing or measured)} for any trial of {source.name}. "
-            "Check that the names are the same, and which side the measures belong to."
-        )
-    return replace(able, quality=chosen, messages=(*source.messages, *_messages_of_source(source, measured, chosen)))
+            look = partial(_known, wanted)
+            counts = found_in(able, engine, Wanted((), quality=wanted), look, "looking for quality").total
+    has = np.arange(len(counts))
+    found = [at for at in range(len(wanted)) if counts[has >> at & 1 == 1].any()]
+    chosen, every = tuple(wanted[at] for at in found), sum(1 << at for at in found)
+    n_lacking = int(counts[has & every != every].sum())
+    messages = quality_messages(measured, trials, sides, chosen, n_lacking, int(counts.sum()))
+    return replace(able, quality=chosen, messages=(*source.messages, *messages))
 
 
-def _messages_of_source(source: ShardSource, measured: Measured, chosen: tuple[str, ...]) -> list[Message]:
-    found = []
-    for name in chosen:
-        side: Any = name.removesuffix("_quality")
-        own = measured[side]
-        words = f"{side}: {', '.join(own.measures)}   {counted(len(own), 'name')}"
-        found.append(Message("qual", own.origin.name or source.name, words))
-    return found
+def _messages_of(measured: Measured, found: Container[str]) -> list[Message]:
+    """List the measures of the sides that were found."""
+    sides = {side: one for side, one in measured.items() if f"{side}_quality" in found}
+    return [
+        Message("qual", one.origin.name, f"{side}: {', '.join(one.measures)}   {counted(len(one), 'name')}")
+        for side, one in sorted(sides.items(), key=lambda entry: QUALITY_SIDES.index(entry[0]))
+    ]
 
 
-def _columns_of_sides(source: ShardSource) -> Mapping[str, str]:
-    """The columns of names of a source.
+def _first_trial(source: ShardSource) -> Trials:
+    """The first trial of a source, for messages.
 
     Raises
     ------
     InputError
-        If it is no table with such columns.
+        If it is no table whose trials have names.
     """
     first = source.pieces[0] if source.pieces else None
     if not isinstance(first, TrialRows) or not first.layout.sides:
@@ -422,7 +409,10 @@ def _columns_of_sides(source: ShardSource) -> Mapping[str, str]:
             f"quality: measures belong to the names of the sides of trials, and {source.name} has none. Add columns "
             "with these names."
         )
-    return first.layout.sides
+    sides = first.layout.sides
+    table = first.rows.table([*sides.values()]).slice(0, 1)
+    names = {side: as_text(plain(table.column(column)).combine_chunks()) for side, column in sides.items()}
+    return Trials.of(names, origin=Origin(source.name))
 
 
 def _measured(piece: Piece, measured: Measured) -> Piece:
@@ -431,6 +421,7 @@ def _measured(piece: Piece, measured: Measured) -> Piece:
 
 
 def _known(wanted: Sequence[str], chunk: Chunk) -> Sums:
-    """Count trials of a piece with measures of each side."""
+    """Count trials of a piece by the sides that have measures: a bit for each."""
     tables = chunk.quality or {}
-    return Sums.of([float(np.count_nonzero(~np.isnan(tables[name][:, 0]))) for name in wanted])
+    has = sum((~np.isnan(tables[name][:, 0])).astype(np.int64) << at for at, name in enumerate(wanted))
+    return Sums.of(np.bincount(np.atleast_1d(has), minlength=1 << len(wanted)).astype(np.float64))

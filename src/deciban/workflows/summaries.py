@@ -29,7 +29,7 @@ from deciban.io.summary_files import (
     write_summary,
 )
 from deciban.memory import LEAST_FOR_MERGING, allowed_memory, require_least, rows_that_fit
-from deciban.messages import Message, shortened
+from deciban.messages import WARNING, Message, shortened
 from deciban.messages import counted as so_many
 from deciban.trials.lists import PAIR
 from deciban.trials.passes import Work
@@ -131,8 +131,11 @@ def summarize_files(
         say("merging")
         write_summary(whole, merged_rows(runs, scratch), output)
     scratch.remove()
-    wrote = Message("wrote", display_name(output), f"a summary of {so_many(len(paths), 'shard')}")
-    return (*messages, wrote)
+    wrote = [Message("wrote", display_name(output), f"a summary of {so_many(len(paths), 'shard')}")]
+    if whole.units == "none":
+        words = "names of speakers are not kept: evaluations of the summary have no intervals (--keep-names, --units)"
+        wrote.append(Message(WARNING, "", words))
+    return (*messages, *wrote)
 
 
 def _options(given: dict[str, Any]) -> Options:

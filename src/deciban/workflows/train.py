@@ -390,10 +390,7 @@ def train_source(
         engine.make_room(source, engine.bounded(options.scale.n_bytes), n_systems=len(source.systems))
         units = units_of_source(source, engine, options.how_sure, kind_called(model.scores_kind))
     every = Scored.of(units.source, options)
-    for what, asked in (("cross_validate", held), ("select", select)):
-        if asked is not None:
-            every.require_all(what)
-    selection = None if select is None else selected(every.source, model, select, options, progress)
+    selection = None if select is None else selected(every.complete, model, select, options, progress)
     taken = tuple(sorted(selection.systems)) if selection else tuple(range(len(source.systems)))
     dev = Compared(every.choose(taken, options), options, units)
     untrained = copy.deepcopy(model)
@@ -428,7 +425,7 @@ def train_source(
         tuple(rows),
         analysis,
         selection,
-        None if crossing is None else _scores_of(crossing),
+        None if crossing is None else next(iter(_scores_in_memory(replace(crossing, units=()))), None),
         source.report or JoinReport(source.n_rows, 0, 0, 0),
         (*here, *messages, *_said(model, dev, held), *there),
         source.renamed,
@@ -465,16 +462,6 @@ def _scores_in_memory(source: ShardSource) -> list[AnyScores]:
         for name, score, unit in zip(source.systems, batch.scores, units, strict=True)
         if unit == "nats"
     ]
-
-
-def _scores_of(crossing: ShardSource) -> AnyScores | None:
-    """Cross-validated scores as a table; None of trials in pieces."""
-    batch, (name,) = crossing.batch, crossing.systems
-    if batch is None or batch.trials is None:
-        return None
-    if crossing.classes:
-        return ClassScores(batch.trials, crossing.classes, batch.scores[0], name)
-    return Scores(batch.trials, batch.scores[0], name)
 
 
 def _crossed_row(

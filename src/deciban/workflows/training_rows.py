@@ -16,7 +16,7 @@ from deciban.errors import InputError
 from deciban.evaluation.results import Results
 from deciban.io.source import single_files
 from deciban.messages import WARNING, Message, names_apart
-from deciban.models.mapped import counting, mapped, ordered
+from deciban.models.mapped import counting, having, mapped, ordered
 from deciban.models.score_model import ScoreModel
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
@@ -129,9 +129,12 @@ class Compared:
 
 def _ties(source: ShardSource) -> dict[str, int | float]:
     """How many scores of each system are tied."""
-    data = data_of(source, None)
-    assert data is not None  # noqa: S101  # they are in memory
-    return {name: n_tied(*data.known(data.scores[:, k])) for k, name in enumerate(source.systems)}
+    found = dict[str, int | float]()
+    for k, name in enumerate(source.systems):
+        batch = having(ordered(source, systems=[k]), (0,)).batch
+        assert batch is not None  # noqa: S101  # they are in memory
+        found[name] = n_tied(batch.scores[0], batch.labels, batch.weight)
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,9 +189,16 @@ class TrainingRows:
             If the model refuses a trial, by its name.
         """
         complete = self.dev.complete
-        analysis = self._analysed() if self._alone and complete is not None else None
-        rows: list[FigureRow] = [] if analysis is None else list(analysis.rows)
-        if analysis is None and complete is not None:
+        analysis, rows = None, list[FigureRow]()
+        if self._alone and complete is not None and (task := self.task(self.model)) is not None:
+            try:
+                analysis = analysed(task, trained=self.model)
+            except InputError:
+                if self.others is not None:
+                    mapped(counting(self.others.source), self.model, "fusion")  # which names the trial that it refuses
+                raise
+            rows = list(analysis.rows)
+        elif complete is not None:
             tested = None if self.others is None else self.others.complete
             rows = replace(self, dev=complete, others=tested, training=self.dev.source).plain_rows()
         return list(self.with_incomplete(rows)), analysis
@@ -200,19 +210,14 @@ class TrainingRows:
         (name,) = names_apart(["fusion of what there is"], [row.name for row in rows])
         return *rows, self.row_of("fusion", name, self.model)
 
-    def _analysed(self) -> FusionAnalysis | None:
-        """The analysis of a fusion on arrays; None where trials are not in memory."""
-        data, other = self.dev.data, None if self.others is None else self.others.complete
-        if data is None or (self.others is not None and self.others.data is None):
+    def task(self, model: Any, names: tuple[str, ...] = ()) -> FusionTask | None:
+        """Return the comparison of fusions on arrays; None if the trials are not in memory."""
+        dev, others = self.dev.data, self.others
+        if dev is None or (others is not None and others.data is None):
             return None
-        others = None if other is None or self.others is None else self.others.data
+        tested = None if others is None or others.complete is None else others.data
         figures = checked_figures(self.dev.options.figures)
-        try:
-            return analysed(self.model, self.dev.source.systems, data, others, figures, trained=self.model)
-        except InputError:
-            if self.others is not None:
-                mapped(counting(self.others.source), self.model, "fusion")  # which refuses the same trial, by its name
-            raise
+        return FusionTask(model, names or self.dev.source.systems, dev, tested, figures)
 
     def plain_rows(self) -> list[FigureRow]:
         """Train and evaluate row by row."""
@@ -255,13 +260,11 @@ class TrainingRows:
         systems = self.dev.source.systems
         left = [k for k in range(len(systems)) if k not in selection.systems]
         names = names_apart([f"{systems[k]}, left out" for k in left], [row.name for row in rows])
-        data, other = self.dev.data, None if self.others is None else self.others.complete
-        if data is not None and (other is None or other.data is not None):
-            others = None if other is None or self.others is None else self.others.data
-            work = FusionTask(self.untrained, systems, data, others, checked_figures(self.dev.options.figures))  # type: ignore[arg-type]  # it fuses
-            more: list[FigureRow] = [work.row("left out", (k,), name) for k, name in zip(left, names, strict=True)]
-        else:
-            more = [self.anew("left out", [k], name) for k, name in zip(left, names, strict=True)]
+        task = self.task(self.untrained)
+        pairs = list(zip(left, names, strict=True))
+        more: list[FigureRow] = [
+            self.anew("left out", [k], name) if task is None else task.row("left out", (k,), name) for k, name in pairs
+        ]
         n = sum(row.role == "single" for row in rows)
         return [*rows[:n], *more, *rows[n:]]
 
@@ -316,12 +319,11 @@ def rows_of_model(model: Any, dev: Compared, test: Compared, progress: Progress)
     complete, other = dev.complete, test.complete
     if complete is None:
         return FusionFigures((), None)
-    if dev.data is None or test.data is None:
+    names = (() if model.training_ is None else model.training_.systems) or dev.source.systems
+    if (task := work.task(model, names)) is None:
         found = _trained_anew(replace(work, dev=complete, others=other, training=dev.source), same)
         return replace(found, rows=work.with_incomplete(found.rows))
-    names = (() if model.training_ is None else model.training_.systems) or dev.source.systems
-    others = None if other is None else test.data
-    analysis = analysed(model, names, dev.data, others, checked_figures(dev.options.figures))
+    analysis = analysed(task)
     rows: list[FigureRow] = list(analysis.rows)
     fused, *_ = names_apart([model.table_name], analysis.names)
     own = replace(work, dev=complete, others=other).row_of("fusion", fused, model)

@@ -2,44 +2,40 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
-from deciban._arrow import compute as pc
-from deciban._arrow import constant, of_numpy
-from deciban._files import PathLike, display_name
-from deciban.core.resampling.units import (
-    TrialUnits,
-    UnlistedUnits,
-    are_alike,
-    common_in_words,
-    dominated_in_words,
-    units_in_words,
+from deciban._arrow import of_numpy
+from deciban.core.resampling.units import TrialUnits, UnlistedUnits, common_in_words, units_in_words
+from deciban.engines.units import (
+    SinglesInPieces,
+    TrialFacts,
+    UnitFacts,
+    UnitsFound,
+    UnitsInPieces,
+    look_at_units,
+    survey_trials,
 )
-from deciban.engines.trial_units import LookAtUnits, SinglesInPieces, TrialSurvey, UnitFacts, UnitsFound
-from deciban.engines.units import StratifiedUnitsInPieces, UnitsInPieces
-from deciban.errors import FormatError, InputError, KeyMismatchError
-from deciban.io.read import read_id_map
+from deciban.errors import InputError, KeyMismatchError
+from deciban.io.shards.units import UnitsOf
 from deciban.messages import WARNING, Message, Note, counted
-from deciban.trials import IdMap, Trials
-from deciban.trials.frozen import as_text
-from deciban.trials.lists import PAIR, ROW
-from deciban.trials.names import encode, positions
+from deciban.trials import Trials
+from deciban.trials.lists import ROW
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource, Wanted
 from deciban.trials.speakers import SpeakersByName, UnitsOfPieces, counting
-from deciban.trials.units import UnitColumn, require_two_sides, side_of, units_of_columns, units_of_trials
+from deciban.trials.units import side_of, units_of_trials
 from deciban.types import AnyArray, BoolArray, CountArray, IntArray
-from deciban.workflows.key_columns import complete_column
+from deciban.workflows.key_columns import placed_trials
 from deciban.workflows.kinds import AnyKind
-from deciban.workflows.options import COLUMN, HowSure, UnitNaming, UnitsLike, is_file
+from deciban.workflows.options import HowSure, UnitNaming
 
 if TYPE_CHECKING:
-    from deciban.engines.class_units import WhoIsIn
+    from deciban.engines.class_problems import WhoIsIn
 
 
 def units_of(
@@ -97,45 +93,42 @@ def units_of(
     if naming is None and units.are_independent:
         said = (*said, *unused_names(trials.conditions))
 
-    def masks() -> Iterator[tuple[str, BoolArray]]:
-        found = kind.trials_of_classes(truth, classes)
-        return ((name, mask if counting is None else mask & counting) for name, mask in found)
-
-    all_alike = units.n_units < 2 or all(are_alike(units, mask) for _, mask in masks())
-    return units_and_messages(units, said, all_alike=all_alike, shared=lambda: dominated_in_words(units, masks()))
+    found, messages = units_and_messages(UnitFacts.of(units, truth, counting), said, kind, classes)
+    return (None if found is None else units), messages
 
 
 def units_and_messages(
-    units: TrialUnits, said: Sequence[Message], *, all_alike: bool, shared: Callable[[], str]
+    facts: UnitFacts, said: Sequence[Message], kind: AnyKind, classes: Sequence[str]
 ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
     """What is made of units that were found, and what has to be said of them.
 
     Parameters
     ----------
-    units : TrialUnits
+    facts : UnitFacts
     said : sequence of Message
         What was assumed to find them.
-    all_alike : bool
-        Whether no class has trials of different units.
-    shared : function
-        What classes share, in words.
+    kind : AnyKind
+    classes : sequence of str
 
     Returns
     -------
     units : TrialUnits or None
-        None where nothing can be said of how others would differ.
+        Of no trial; None where nothing can be said of how others would differ.
     messages : tuple of Message
     """
+    units = facts.units
+    assert units is not None  # noqa: S101  # they were found
     words = units_in_words(units)
     if units.n_units < 2:
         words += ": one alone says nothing of others, and there are no intervals"
         return None, (no_intervals(words), *said)
-    if all_alike:
+    if facts.all_alike:
         one_each = f"{counted(units.n_units, units.noun)}, one of each class: nothing tells how others would differ"
         words = one_each if units.are_independent else f"{words}: all trials of a class share theirs"
         words += ", and there are no intervals"
         return None, (no_intervals(words), *said)
-    common = shared()
+    sharing = facts.sharing()
+    common = common_in_words(units.noun, [name for name, c in kind.classes_by_truth(classes) if c in sharing])
     notes = (Message(WARNING, "", common),) if common else ()
     return units, (Message("units", "", words), *said, *notes)
 
@@ -168,172 +161,20 @@ def _named(trials: Trials, naming: UnitNaming, counting: BoolArray | None, noun:
     """Return the units that the user named, where ``noun`` is what a trial is called."""
     if naming.each_trial:
         return units_of_trials(trials, counting, noun=noun)
-    finder = _Finder(trials, counting)
-    if naming.apart or len(naming.parts) == 2:
-        named = "columns" if naming.parts else "sides"
-        require_two_sides(trials.sides, trials.origin.name, named=named)
-    columns, words = finder.columns(naming.parts)
-    if naming.apart and len(columns) < 2:
-        raise InputError(
-            f"units: 'product' is about units of two sides, and by {words} every trial has one. Name a column for each "
-            "side: product:COLUMN,COLUMN."
-        )
-    words += ", those of one side apart from those of the other" if naming.apart else ""
-    return units_of_columns(columns, counting, apart=naming.apart, noun="unit", source=f"by {words}")
+    called = {side: name for name, side in trials.origin.sides}
+    sides = {side: called.get(side, side) for side in trials.sides if side != ROW[0]}
+    units = UnitsOf.named(naming.parts, sides, [*trials.conditions], trials.origin.name, apart=naming.apart)
+    of_side = {column: side for side, column in sides.items()}
+    columns = {
+        name: _names_of(trials, of_side[name]) if name in of_side else trials.condition(name) for name in units.columns
+    }
+    with placed_trials(trials):
+        return units.of(pa.table(columns), counting=counting)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Map:
-    """Units of names: what a file or a mapping says, and what messages call it."""
-
-    units: IdMap
-    called: str
-
-    @classmethod
-    def of(cls, given: PathLike | Mapping[Any, Any] | IdMap) -> _Map:
-        """Read a file, or check a mapping.
-
-        Raises
-        ------
-        FormatError, OSError
-            If a file cannot be read.
-        InputError
-            If a name in a mapping is no text, or a unit neither a text nor a whole number.
-        """
-        if isinstance(given, str | os.PathLike):
-            try:
-                return cls(read_id_map(given), display_name(given))
-            except FormatError as error:
-                raise FormatError(f"{error} Units are read from lines of two columns: a name and its unit.") from error
-        words = f"a mapping of {counted(len(given), 'name')}"
-        if isinstance(given, IdMap):
-            return cls(given, words)
-        for name, unit in given.items():
-            if not isinstance(name, str) or isinstance(unit, bool | float) or unit == "" or unit is None:
-                raise InputError(f"units: got {name!r}: {unit!r}. Write the unit of each name: {{'a-1': 'ann'}}.")
-        return cls(IdMap.from_columns(list(given), list(map(str, given.values())), source="units"), words)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Finder:
-    """Finds what the user named, for the trials of a join."""
-
-    trials: Trials
-    counting: BoolArray | None
-
-    @property
-    def sides(self) -> tuple[str, ...]:
-        """Sides whose names a file names the units of; of two, a channel is none."""
-        return self.trials.sides[:2] if self.trials.sides[:2] == PAIR else self.trials.sides
-
-    def columns(self, parts: tuple[UnitsLike, ...]) -> tuple[list[UnitColumn], str]:
-        """The units of every trial, or those of every trial on each side; and what they were found by.
-
-        If nothing names others, these are the names of the sides.
-        """
-        if not parts:
-            return [side_of(self.trials, side) for side in self.sides], f"the names of {' and '.join(self.sides)}"
-        held = [self._held(part) for part in parts]
-        words = " and ".join(one.called if isinstance(one, _Map) else self._column_in_words(one) for one in held)
-        if len(held) == 1 and isinstance(held[0], _Map):
-            held *= len(self.sides)
-        return [
-            self._mapped(one, side) if isinstance(one, _Map) else self._column(one)
-            for one, side in zip(held, self.sides, strict=False)
-        ], words
-
-    def _held(self, part: UnitsLike) -> str | _Map:
-        """What the user named: a column of the trials, or what a file or a mapping says of names.
-
-        Raises
-        ------
-        InputError
-            If there are both a column and a file of this name.
-        """
-        if not isinstance(part, str):
-            return _Map.of(part)
-        column = part.removeprefix(COLUMN)
-        known = column in self.trials.conditions or self._side_called(column) is not None
-        is_there = column == part and is_file(part)
-        if known and is_there:
-            raise InputError(
-                f"units: {part!r} is a column of {self.trials.origin.name} and a file. Write ./{part} for the file, "
-                f"{COLUMN}{part} for the column."
-            )
-        return _Map.of(part) if is_there else column
-
-    def _side_called(self, name: str) -> str | None:
-        """The side of this name, if it is one whose names stand for somebody."""
-        side = name if name in self.trials.conditions else self.trials.origin.side_called(name)
-        return side if side in self.trials.sides and side != ROW[0] else None
-
-    def _column_in_words(self, name: str) -> str:
-        side = self._side_called(name)
-        return f"column {name!r}" if side is None else f"the names of {side}"
-
-    def _column(self, name: str) -> UnitColumn:
-        """The values of a condition column, or the names of a side.
-
-        Raises
-        ------
-        InputError
-            If there is none, or it lacks values.
-        """
-        trials, side = self.trials, self._side_called(name)
-        if side is not None:
-            return side_of(trials, side)
-        if name not in trials.conditions:
-            sides = () if trials.sides == ROW else trials.sides
-            raise InputError(
-                f"units: {name!r} is no column of {trials.origin.name} (there are "
-                f"{', '.join((*sides, *trials.conditions)) or 'none'}), and no file. Name a column of the key, or a "
-                "file of two columns, name and unit."
-            )
-        return encode(as_text(complete_column(trials, name, "says of which unit trials are", trials.sides)))
-
-    def _mapped(self, held: _Map, side: str) -> UnitColumn:
-        """The units of the names of a side.
-
-        Raises
-        ------
-        InputError
-            If trials have no names.
-        KeyMismatchError
-            If the units of some names are not known.
-        """
-        trials = self.trials
-        if trials.sides == ROW:
-            raise InputError(
-                f"units: {held.called} says the units of names, and trials of {trials.origin.name} have none. Name a "
-                "column of the key, or take every trial for a unit (units='trials', --units trials)."
-            )
-        names = trials.names[trials.sides.index(side)]
-        place = positions(names, held.units.left)
-        unknown = place < 0
-        if unknown.any():
-            self._require_known(side, unknown, held)
-        units = held.units.right.take(of_numpy(place, lacking=unknown))
-        return side_of(trials, side, pc.coalesce(units, constant("")))
-
-    def _require_known(self, side: str, unknown: BoolArray, held: _Map) -> None:
-        """Refuse trials that count, with a name of a side whose unit is not known."""
-        codes, names = side_of(self.trials, side)
-        lacking = unknown[codes] if self.counting is None else unknown[codes] & self.counting
-        if not lacking.any():
-            return
-        row = int(np.argmax(lacking))
-        name, n_lacking, n_names = names[int(codes[row])], len(np.unique(codes[lacking])), len(np.unique(codes))
-        hint = ""
-        if pc.index(held.units.right, name).as_py() >= 0:
-            hint = " There, it is a unit: should it not be in the first column?"
-            if len(self.sides) == 2:
-                one = [side if side == at else "FILE" for at in self.sides]
-                hint = f" There, it is a unit: if names of {side} are units already, say so (--units {','.join(one)})."
-        raise KeyMismatchError(
-            f"{self.trials.origin.where(row)}: {held.called} does not say the unit of {name.as_py()!r} "
-            f"({n_lacking:,} of {counted(n_names, 'name')} of {side} are not in it).{hint} Complete it by a line for "
-            "each of them, a name and its unit, or leave these trials out (--where)."
-        )
+def _names_of(trials: Trials, side: str) -> pa.DictionaryArray:
+    codes, names = side_of(trials, side)
+    return pa.DictionaryArray.from_arrays(of_numpy(codes), names)
 
 
 _UNKNOWN = (
@@ -355,7 +196,7 @@ class UnitsOfSource:
         Of no trial; None where there are no intervals. Where every trial is one, they have no keys.
     by_name : SpeakersByName or None
     messages : tuple of Message
-    singles : TrialSurvey or None
+    singles : TrialFacts or None
         What is known where every trial is a unit.
     strata : (n_strata,) int array, optional
         The class of each stratum, where trials tell of which stratum they are, and each has a mean of its own.
@@ -368,7 +209,7 @@ class UnitsOfSource:
     units: TrialUnits | None
     by_name: SpeakersByName | None
     messages: tuple[Message, ...]
-    singles: TrialSurvey | None = None
+    singles: TrialFacts | None = None
     strata: IntArray | None = None
     n_conditions: int = 0
 
@@ -404,7 +245,7 @@ class UnitsOfSource:
         """The same as evaluations of many classes ask of them."""
         if self.units is None or self.strata is None:
             return self.units
-        from deciban.engines.class_units import WhoIsIn  # which knows influences on figures of many classes
+        from deciban.engines.class_problems import WhoIsIn  # which knows influences on figures of many classes
 
         return WhoIsIn(self.units, self.strata)
 
@@ -413,10 +254,8 @@ class UnitsOfSource:
         if self.units is None:
             return None
         if self.singles is not None:
-            return SinglesInPieces.of_survey(self.source, self.engine, system, self.singles, memory)
-        known = self.source, self.engine, system, self.units, self.by_name, memory
-        if self.n_conditions:
-            return StratifiedUnitsInPieces(*known, self.n_conditions)
+            return SinglesInPieces.of_facts(self.source, self.engine, system, self.singles, memory)
+        known = self.source, self.engine, system, self.units, self.by_name, memory, self.n_conditions
         return UnitsInPieces(*known)
 
 
@@ -447,7 +286,7 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     if source.batch is not None:
         return _of_batch(source, engine, how_sure, kind)
     if source.has_units and not source.are_units:
-        found = UnitsFound(engine.run(LookAtUnits(), source.pieces).facts[0])
+        found = UnitsFound(look_at_units(source, engine)[0])
     elif how_sure.naming is not None and how_sure.naming.each_trial:
         found = UnitsFound.of_trials(kind.noun)
     else:
@@ -455,17 +294,15 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
     if found.each is not None and not source.are_units and not source.classes:
         return UnitsOfSource(source, engine, None, None, (no_intervals(_UNKNOWN),))
     if found.each is not None and not source.classes:
-        survey = engine.run(TrialSurvey(), source.pieces)
+        survey = survey_trials(source, engine)
         said = () if how_sure.naming is not None else unused_names(source.conditions)
-        units, messages = units_and_messages(survey.units, said, all_alike=max(survey.n) < 2, shared=lambda: "")
+        units, messages = units_and_messages(survey.unit_facts, said, kind, ())
         return UnitsOfSource(source, engine, units, None, messages, survey)
     facts, units, messages = found.facts, found.each, found.said
     if units is not None and how_sure.naming is None:
         messages = (*messages, *unused_names(source.conditions))
     if facts is not None and facts.units is not None:
-        names = {int(truth): name for name, truth in kind.classes_by_truth(source.classes)}
-        shared = _shared(facts, names)
-        units, messages = units_and_messages(facts.units, found.said, all_alike=facts.all_alike, shared=lambda: shared)
+        units, messages = units_and_messages(facts, found.said, kind, source.classes)
     return UnitsOfSource(source, engine, units, found.by_name, messages)
 
 
@@ -477,10 +314,3 @@ def _of_batch(source: ShardSource, engine: Engine, how_sure: HowSure, kind: AnyK
     (piece,) = source.pieces
     own = replace(source, pieces=(HeldPiece(replace(batch, units=units), piece.name),), has_units=units is not None)
     return UnitsOfSource(own, engine, units, None, messages)
-
-
-def _shared(facts: UnitFacts, names: dict[int, str]) -> str:
-    """Of which classes all trials have a unit in common, in words."""
-    units: TrialUnits | None = facts.units
-    common = facts.sharing()
-    return "" if units is None else common_in_words(units.noun, [name for c, name in names.items() if c in common])

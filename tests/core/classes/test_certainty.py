@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from deciban.core.classes.certainty import CountedTrials, decided, ruled_out
-from deciban.core.training.multiclass_training import train_classes
 from deciban.errors import InputError, TrialError
+from support.many_classes import train_classes
 
 INF = np.inf
 FLAT = np.full(3, 1 / 3)

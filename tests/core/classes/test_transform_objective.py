@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from deciban.core.classes import transforms as transform_objective
+from deciban.core.classes.certainty import CountedTrials
 from deciban.core.classes.transforms import TransformObjective, normalized, train_transform
 from deciban.core.training.multiclass_objective import ClassTrials
 from support.many_classes import cross_entropy, problem
@@ -55,9 +56,10 @@ def test_derivatives_are_those_of_the_value(is_diagonal, weighted):
 
 def test_small_blocks_give_the_same_sums(monkeypatch):
     loglik, label = trials(1000)
-    whole = train_transform(loglik, label, prior=PRIOR, is_diagonal=False)
+    counted = CountedTrials.of(loglik[:, None, :], label, PRIOR, None)
+    whole = train_transform(counted, is_diagonal=False)
     monkeypatch.setattr(transform_objective, "_BLOCK_BYTES", 1)
-    parts = train_transform(loglik, label, prior=PRIOR, is_diagonal=False)
+    parts = train_transform(counted, is_diagonal=False)
     np.testing.assert_allclose(parts.matrix, whole.matrix, atol=1e-9)
 
 

@@ -5,12 +5,17 @@ import pytest
 from scipy.optimize import brentq
 
 from deciban.core.classes import transforms as class_transforms
-from deciban.core.classes.transforms import train_transform
-from deciban.core.training.multiclass_training import train_classes
+from deciban.core.classes.certainty import CountedTrials
 from deciban.errors import InputError
-from support.many_classes import best_parameters, cross_entropy, masses, problem
+from support.many_classes import best_parameters, cross_entropy, masses, problem, train_classes
 
 PRIOR = np.array([0.1, 0.2, 0.3, 0.4])
+
+
+def train_transform(loglik, label, *, prior, weights=None, **how):
+    """Train on arrays."""
+    counted = CountedTrials.of(loglik[:, None, :], label, prior, weights)
+    return class_transforms.train_transform(counted, **how)
 
 
 def trials(n=400, n_classes=4, **how):

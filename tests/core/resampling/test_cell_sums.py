@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling import cell_sums as module
-from deciban.core.resampling.cell_sums import SumsOfProducts, SumsOfUnits, cell_sums
+from deciban.core.resampling import replicates as module
 from deciban.core.resampling.cells import Cells
-from deciban.core.resampling.replicates import MOST
+from deciban.core.resampling.replicates import MOST, SumsOfProducts, SumsOfUnits, cell_sums
 from deciban.core.resampling.unit_counts import UnitCounts
 from deciban.core.resampling.units import TrialUnits, mixed_bits
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deciban.core.resampling.class_sums import ClassMeans, centred, sums_of_powers
+from deciban.core.resampling.class_sums import ClassMeans
 from deciban.core.resampling.clusters import Groups
 from deciban.core.resampling.units import TrialUnits
 
@@ -61,8 +61,8 @@ def test_squares_are_those_of_influences(n_sides):
     np.testing.assert_allclose(spread.by_group, (found**2).sum(axis=2))
     np.testing.assert_allclose(spread.total, (sums.influences() ** 2).sum(axis=1))
     np.testing.assert_allclose(spread.fourth, (sums.influences() ** 4).sum(axis=1))
-    own = centred(costs[0], means.share, np.flatnonzero(np.diff(stratum, prepend=-1)))
-    np.testing.assert_allclose(means.powers_apart(own, label, 3, np.arange(len(label)))[0], spread.by_group[0])
+    pair = sums.spread(slice(0, 1), Groups.of([2, 0], 3))  # of some classes
+    np.testing.assert_allclose(pair.by_group[0], spread.by_group[0, [2, 0]])
     seen = [len(set().union(*(s for s, k in zip(units_of(units), label, strict=True) if k == c))) for c in range(3)]
     assert means.design.clusters.seen.tolist() == seen
     assert means.design.n_units == len(set().union(*units_of(units)))
@@ -103,13 +103,3 @@ def test_costs_that_are_alike_have_no_influence_to_the_last_digit():
     label, stratum, weights, units, _ = drawn(weighted=True)
     means = ClassMeans.of(label, stratum, weights, units)
     assert not means.sums(np.array([0.1, 1 / 3, 1e17, 7.7])[stratum][None]).influences().any()
-
-
-@pytest.mark.parametrize("n_units", [7, 1 << 19])
-def test_few_and_many_units_add_up_alike(n_units):
-    rng = np.random.default_rng(1)
-    values, unit, problem = rng.normal(size=200), rng.integers(0, 7, 200), rng.integers(0, 3, 200)
-    table = np.zeros((3, 7))
-    np.add.at(table, (problem, unit), values)
-    found = sums_of_powers(values, unit, problem, (n_units, 3), single=False)
-    np.testing.assert_allclose(found, [(table**2).sum(axis=1), (table**4).sum(axis=1)])

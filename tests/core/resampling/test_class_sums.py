@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.class_sums import Block, ClassMeans, CostSums, Part, centre_of, sums_of_powers
+from deciban.core.resampling.class_sums import Block, ClassMeans, CostSums, Part, centre_of
 from deciban.core.resampling.clusters import Groups, StratumWeights, UnitDesign
 from deciban.core.resampling.units import TrialUnits
 
@@ -48,7 +48,7 @@ def test_sums_over_blocks_are_those_of_all_trials(seed, n_sides):
     for own, one in zip(halves, sums, strict=True):
         block = Block(stratum[own], None if weights is None else weights[own], units and units.take(own))
         one.add(Part(every.figures, slice(0, len(own)), costs[:, own]), block)
-    sums[0].merge(sums[1])
+    sums[0] += sums[1]
     whole = means.sums(costs)
     for groups in (Groups.apart(3), Groups(np.array([[0.0, 1.0, 0.0], [0.3, 0.0, 0.7]])), Groups.of([2], 3)):
         one, other = sums[0].spread(slice(0, 2), groups), whole.spread(slice(0, 2), groups)
@@ -94,20 +94,3 @@ def test_a_class_of_one_unit_is_not_stretched():
     assert (design.n_units, design.clusters.seen.tolist()) == (4, [3, 1])
     np.testing.assert_allclose(design.factor_of_pairs, [*[np.sqrt(3 * 3 / (4 * 2))] * 3, 0.0], rtol=1e-15)
     np.testing.assert_allclose(design.share, [1 / 3, 1 / 2], rtol=1e-15)
-
-
-@pytest.mark.parametrize("table", [0, 1 << 20])
-@given(seed=SEEDS)
-def test_powers_of_many_problems_are_those_of_each(table, seed):
-    """By a table of units and problems, and by sorting where it would be large."""
-    rng = np.random.default_rng(seed)
-    n_units, n_problems, n = 5, 7, int(rng.integers(0, 60))
-    unit, problem, values = rng.integers(0, n_units, n), rng.integers(0, n_problems, n), rng.normal(size=n)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("deciban.core.resampling.class_sums._TABLE", table)
-        found = sums_of_powers(values, unit, problem, (n_units, n_problems), single=False)
-    sums = np.zeros((n_problems, n_units))
-    np.add.at(sums, (problem, unit), values)
-    np.testing.assert_allclose(found, [(sums**2).sum(axis=1), (sums**4).sum(axis=1)], rtol=1e-9, atol=1e-12)
-    alone = sums_of_powers(values, np.arange(n), problem, (n, n_problems), single=True)
-    np.testing.assert_allclose(alone[1], np.bincount(problem, values**4, minlength=n_problems), rtol=1e-12)

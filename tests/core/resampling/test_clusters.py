@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, StratumWeights, UnitDesign
-from deciban.core.resampling.rates import ClassSize
+from deciban.core.resampling.intervals import ClassSize
 from deciban.core.resampling.units import TrialUnits
 
 
@@ -79,7 +79,7 @@ def test_powers_are_summed_over_units_through_their_groups(seed, single):
     values = rng.normal(size=(2, design.n_pairs))
     assert design.are_single == single
     for groups in (Groups.apart(4), Groups(np.array([[0.0, 0.5, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0]])), Groups.of([3], 4)):
-        found = design.powers(values, groups)
+        found = design.powers(values[:, design.pairs_of(groups)], groups)
         for k, row in enumerate(values):
             sums = np.zeros((n_units, len(groups)))
             for home, own, value in zip(design.home_of_pairs, design.unit_of_pairs, row, strict=True):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deciban.core.resampling.intervals import effective_numbers
 from deciban.core.resampling.linearised import (
     UnitChanges,
     add_by_unit,
@@ -13,7 +14,6 @@ from deciban.core.resampling.linearised import (
     require_several,
     sums_by_unit,
 )
-from deciban.core.resampling.rates import effective_numbers
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 

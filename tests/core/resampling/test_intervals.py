@@ -6,8 +6,7 @@ import pytest
 from scipy import special, stats
 
 from deciban import InputError
-from deciban.core.resampling.intervals import Estimate, NothingSeen
-from deciban.core.resampling.rates import ClassSize, RatePart, RateSum
+from deciban.core.resampling.intervals import ClassSize, Estimate, NothingSeen, RatePart, RateSum
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])

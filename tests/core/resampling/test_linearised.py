@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from deciban import metrics
 from deciban.core.resampling.cells import cells_of
-from deciban.core.resampling.linearised import LinearCosts, crossing_slopes
+from deciban.core.resampling.linearised import LinearCosts, crossing_slopes, crossing_weights
 from deciban.metrics import SortedScores
 from support.strategies import classes, coarse
 
@@ -62,10 +62,10 @@ def test_where_a_rate_is_limited_the_other_moves_along_a_chord():
     # Of normal classes of equal spread the slope is the likelihood ratio: exp(d t - d^2 / 2).
     slope = math.exp(2 * threshold - 2)
     n_units = 2000, 2000
-    miss, false_alarm = found.limited_miss(threshold, n_units)
+    miss, false_alarm = found.limited(1, threshold, n_units)
     assert miss == 1.0
     assert false_alarm == pytest.approx(slope, rel=0.1)
-    miss, false_alarm = found.limited_false_alarm(threshold, n_units)
+    miss, false_alarm = found.limited(0, threshold, n_units)
     assert false_alarm == 1.0
     assert miss == pytest.approx(1 / slope, rel=0.1)
 
@@ -82,22 +82,22 @@ def test_where_rates_cross_their_weights_are_those_of_normal_classes(ratio):
     assert p_fa == pytest.approx(stats.norm.sf(threshold), rel=0.02)
     assert slopes[0] / slopes[1] == pytest.approx(down / up, rel=0.1)
     expected = ratio * down / (down + ratio * up), ratio * up / (down + ratio * up)
-    weights = found.crossing_weights(ratio, n_units)
+    weights = crossing_weights(found.rocch, ratio, n_units)
     assert weights == pytest.approx(expected, rel=0.1)
     assert weights[0] * p_fa / ratio + weights[1] * p_fa == pytest.approx(p_fa)
 
 
 @given(classes(st.one_of(coarse, st.floats(-20, 20))), st.sampled_from([0.25, 1.0, 5.0]))
 def test_weights_of_a_crossing_are_shares_of_it(sets, ratio):
-    of_tar, of_non = linear(sets).crossing_weights(ratio, (5, 7))
+    of_tar, of_non = crossing_weights(linear(sets).rocch, ratio, (5, 7))
     assert min(of_tar, of_non) >= 0.0
     assert of_tar / ratio + of_non == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("kind", ["limited_miss", "limited_false_alarm"])
+@pytest.mark.parametrize("kind", [0, 1])
 @pytest.mark.parametrize("threshold", [-np.inf, 0.5, np.inf])
 def test_limits_of_separate_classes_are_finite(kind, threshold):
-    assert np.all(np.isfinite(getattr(linear(([1.0, 2.0], [0.0]), [0.5]), kind)(threshold, (2, 1))))
+    assert np.all(np.isfinite(linear(([1.0, 2.0], [0.0]), [0.5]).limited(kind, threshold, (2, 1))))
 
 
 def test_infinite_scores_cost_what_they_are():

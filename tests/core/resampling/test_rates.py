@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from deciban.core.resampling.rates import (
+from deciban.core.resampling.intervals import (
     ClassSize,
     RatePart,
     RateSum,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
-from deciban.core.resampling.rates import bounds_on_scale
+from deciban.core.resampling.intervals import bounds_on_scale
 
 SHARES = st.floats(0.001, 0.999)
 ERRORS = st.floats(1e-6, 0.2)

@@ -54,7 +54,6 @@ def test_bands_of_many_trials_are_exact(monkeypatch):
     for ours, other in zip(
         found.error_rates["act_error"][1].parts, every.error_rates["act_error"][1].parts, strict=True
     ):
-        n = other[0].size.n_units
-        np.testing.assert_allclose(ours[0].variance, 100 / 99 * (n - 1) / n * other[0].variance, rtol=1e-8, atol=1e-20)
+        np.testing.assert_allclose(ours[0].variance, factor**2 * other[0].variance, rtol=1e-8, atol=1e-20)
     for name in ("p_miss", "pav", "act_cross_entropy"):
         np.testing.assert_allclose(found.curves[name], factor * every.curves[name], rtol=1e-8, atol=1e-12)

@@ -7,7 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.core.resampling.units import TrialUnits, dominated_in_words, has_common_unit, units_in_words
+from deciban.core.resampling.units import TrialUnits, common_in_words, units_in_words
+from deciban.engines.units import ClassFacts, UnitFacts
 
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6)
 
@@ -19,21 +20,23 @@ def test_a_common_unit_is_one_of_all_sets(pairs, chosen):
         mask[0] = True
     units = TrialUnits.of(pairs)
     sets = [set(pair) for pair, is_in in zip(pairs, mask, strict=True) if is_in]
-    assert has_common_unit(units, mask) == bool(set.intersection(*sets))
+    found = ClassFacts.of(units, mask)
+    assert bool(found.common) == bool(set.intersection(*sets))
+    assert found.are_alike == (len({pair for pair, is_in in zip(pairs, mask, strict=True) if is_in}) == 1)
 
 
 def test_classes_with_a_unit_in_all_trials_are_named():
     units = TrialUnits.of([["ann", "ann"], ["ann", "bob"], ["ann", "cid"], ["ann", "dan"]], noun="speaker")
     target = np.array([True, False, False, False])
-    said = dominated_in_words(units, [("targets", target), ("non-targets", ~target)])
+    assert sorted(UnitFacts.of(units, target).sharing()) == [0, 1]
+    assert UnitFacts.of(units, target, np.array([False, True, True, False])).sharing() == [0]
+    said = common_in_words(units.noun, ["targets", "non-targets"])
     assert said.startswith("one speaker is in all targets, in all non-targets")
-    assert dominated_in_words(units, [("others", np.zeros(4, bool))]) == ""
 
 
 def test_trials_that_are_units_are_in_no_need_of_words():
-    assert dominated_in_words(TrialUnits.of(["a", "b"]), [("targets", np.array([True, False]))]) == ""
-    shared = TrialUnits.of(["a", "b", "b"])
-    assert dominated_in_words(shared, [("targets", np.array([True, False, False]))])
+    assert UnitFacts.of(TrialUnits.of(["a", "b"]), np.array([True, False])).sharing() == []
+    assert UnitFacts.of(TrialUnits.of(["a", "b", "b"]), np.array([True, False, False])).sharing()
 
 
 def test_counts_are_words():

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_softmax
 
+from deciban.core.classes.certainty import CountedTrials
 from deciban.core.training import descent
 from deciban.core.training import multiclass_training as class_training
 from deciban.core.training import multiclass_training as survey
 from deciban.core.training.linear_training import train
-from deciban.core.training.multiclass_training import train_classes
 from deciban.errors import InputError
-from support.many_classes import cross_entropy, masses, optimum, problem
+from support.many_classes import cross_entropy, masses, optimum, problem, train_classes
 
 FLAT = np.full(4, 0.25)
 PRIOR = np.array([0.1, 0.2, 0.3, 0.4])
@@ -376,7 +376,7 @@ def test_a_class_that_is_excluded_where_it_is_wrong_has_an_infinite_offset():
 
 def test_no_penalty_keeps_offsets_finite(monkeypatch):
     """Even if nobody looked at infinite scores before: the search itself shows that the offsets are infinite."""
-    monkeypatch.setattr(class_training, "undecided", lambda counted, _called, *, offset: (counted.trials, 0.0 * offset))
+    monkeypatch.setattr(CountedTrials, "undecided", lambda own, _called, *, offset: (own.trials, 0.0 * offset))
     loglik = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0], [0.5, 0, 0], [0, 0.5, 0], [-np.inf, -np.inf, 0]])
     with pytest.raises(InputError, match="as the offsets grow") as caught:
         train_classes(loglik, np.array([0, 0, 0, 1, 1, 1, 2]), prior=np.full(3, 1 / 3), ridge=0.01)

@@ -10,7 +10,6 @@ from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import TrialUnits
 from deciban.evaluation import evaluate_classes
 from deciban.evaluation.linear_figures import OF_MAPS, OF_THRESHOLDS
-from deciban.evaluation.multiclass import portions
 
 
 def drawn(n_units=60, n_classes=3, seed=0):
@@ -56,10 +55,8 @@ def test_minima_of_detectors_are_corrected_by_pooling_without_each_group():
     assert found.interval("min_c_avg").corrected == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("held", [0, 1000, 1 << 16], ids=["one by one", "some at once", "all at once"])
 @pytest.mark.parametrize("weight", [None, 2.0])
-def test_minima_of_pairs_are_corrected_by_pooling_without_each_group(weight, held, monkeypatch):
-    monkeypatch.setattr(portions, "_HELD", held)
+def test_minima_of_pairs_are_corrected_by_pooling_without_each_group(weight):
     loglik, label, units = drawn()
     weights = None if weight is None else np.full(len(label), weight)
     found = evaluate_classes(loglik, label, units=units, sample_weight=weights, optimism=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deciban.evaluation import evaluate_classes, merged_classes, summarize_classes
-from deciban.evaluation.multiclass.decided_at import MOST_CLASSES, PRIORS, DecidedAt
+from deciban.evaluation.multiclass.problem_sums import MOST_CLASSES, PRIORS, DecidedAt
 from deciban.multiclass import brier, confusion
 from deciban.multiclass.tables import ScoredClasses
 

@@ -355,7 +355,7 @@ def test_nan_counts_only_where_there_are_trials(tmp_path):
     values = np.where(MASK == 1, SCORES, np.nan)
     assert_same_bits(read(h5(tmp_path / "a.h5", IDS | MASKED | {"scores": values})).scores.score, MASKED_SCORES)
     values[1, 0] = np.nan
-    told = refused(h5(tmp_path / "b.h5", IDS | MASKED | {"scores": values}), "the scores of 1 trials are NaN")
+    told = refused(h5(tmp_path / "b.h5", IDS | MASKED | {"scores": values}), "1 of 4 scores are NaN")
     assert "/scores" in told
     assert "row 1, column 0 (bob, x)" in told
 

@@ -158,7 +158,7 @@ REFUSED = {
     "wide floats": (np.zeros(3, np.longdouble), "floats of at most 64 bits"),
     "NaN": (np.array([1.0, np.nan, np.nan]), "2 of 3 scores are NaN, the first in row 1. Infinite"),
     "NaN in a matrix": (np.array([[1.0, 2.0], [3.0, np.nan]]), "1 of 4 scores are NaN, the first in row 1, column 1"),
-    "huge": (np.array([2**53 + 1]), "integers beyond 2\\*\\*53, which no float holds exactly"),
+    "huge": (np.array([2**53 + 1]), "an integer beyond 2\\*\\*53 .*, which no float is equal to"),
     "nothing": (np.zeros(0), r"got shape \(0,\)"),
     "no columns": (np.zeros((3, 0)), r"got shape \(3, 0\)"),
     "one number": (np.array(1.5), r"got shape \(\)"),

@@ -105,7 +105,6 @@ TESTED_WITH = {
     "bob4": "bob",
     "bob5": "bob",
     "bosaris-idmap": "bosaris_text",
-    "bosaris-mat73": "bosaris_mat",
     "bosaris-quality": "bosaris_text",
     "nist-lre17": "nist_lre",
     "nist-lre22": "nist_lre",

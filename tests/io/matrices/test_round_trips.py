@@ -1,4 +1,4 @@
-"""What holds for every file of matrices that we write, HDF5 and MATLAB of both versions."""
+"""What holds for every file of matrices that we write, HDF5 and MATLAB."""
 
 import io
 import tempfile
@@ -27,7 +27,7 @@ from support.hdf5_files import (
     written,
 )
 
-each_format = pytest.mark.parametrize("format_name", ["bosaris-hdf5", "bosaris-mat", "bosaris-mat73"])
+each_format = pytest.mark.parametrize("format_name", ["bosaris-hdf5", "bosaris-mat"])
 
 
 def come_back(item, format_name):

@@ -13,8 +13,9 @@ import pytest
 
 from deciban.errors import FormatError, InputError
 from deciban.io import recognition
-from deciban.io.shards import text, writing
+from deciban.io.shards import writing
 from deciban.io.shards.opening import open_shards
+from deciban.io.text import reader
 from support.sources import gathered, in_memory, trials, write
 
 
@@ -112,7 +113,7 @@ def test_frames_of_dask_that_fail_are_named():
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(text, "_BLOCK", 150)
+    monkeypatch.setattr(reader, "BLOCK", 150)
     monkeypatch.setattr(recognition, "BIG", 0)
 
 

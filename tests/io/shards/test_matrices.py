@@ -177,7 +177,7 @@ def test_what_does_not_fit_is_refused(tmp_path):
         open_shards(path, key, where={"gender": "f"})
     scores[7, 3] = np.nan
     np.save(path, scores)
-    with pytest.raises(FormatError, match=r"scores\.npy: the scores of 1 trials are .* row 7, column 3\."):
+    with pytest.raises(FormatError, match=r"scores\.npy: 1 of 22 scores are NaN, .* row 7, column 3\."):
         gathered(open_shards(path, key))
 
 
@@ -225,8 +225,8 @@ def test_matrices_meet_tables_by_name(tmp_path, turned):
 @pytest.mark.parametrize(
     ("truth", "words"),
     [
-        ([0, 1, 2] * 20 + [-1], r"truth\.npy, row 60: the class is -1\. Classes are whole numbers from 0 to 2"),
-        ([0.0, 1.0, 1.5] * 20 + [0.0], r"truth\.npy, row 2: the class is 1\.5"),
+        ([0, 1, 2] * 20 + [-1], r"truth\.npy, row 60: the label is -1, .* a whole number from 0 below 3"),
+        ([0.0, 1.0, 1.5] * 20 + [0.0], r"truth\.npy, row 2: the label is 1\.5"),
         (
             [0, 1, 2] * 20,
             r"truth\.npy is 60, .*scores\.npy 61 x 3\. A key of many classes has the number of a class for",

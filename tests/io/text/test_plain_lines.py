@@ -12,7 +12,7 @@ from deciban import FormatError
 from deciban._arrow import of_bytes
 from deciban.io import rewrite as rescored
 from deciban.io.formats import by_name
-from deciban.io.text.plain_lines import plain_fields, with_fields
+from deciban.io.rewrite import plain_fields, with_fields
 from deciban.io.text.reader import Layout
 
 DELIMITERS = (" ", ",", "\t")

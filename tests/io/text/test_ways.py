@@ -151,7 +151,8 @@ def test_words_that_options_cannot_hold_are_not_offered():
 def test_words_that_are_known_keep_their_meanings():
     assert words_in_options(["nontarget", "target"]) == ["--labels target=target,nontarget=nontarget"]
     assert words_in_options(["no", "yes"]) == ["--labels target=yes,nontarget=no"]
-    assert len(words_in_options(["odd", "target"])) == 2
+    assert words_in_options(["odd", "target"]) == ["--labels target=target,nontarget=odd"]
+    assert len(words_in_options(["even", "odd"])) == 2
 
 
 def test_other_words_of_the_user_do_not_turn_the_truth_round(tmp_path):

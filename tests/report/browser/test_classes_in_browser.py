@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deciban.evaluation import evaluate_classes
-from deciban.evaluation.multiclass.decided_at import PRIORS
+from deciban.evaluation.multiclass.problem_sums import PRIORS
 from deciban.multiclass import brier, c_avg, confusion
 from deciban.report import tables as words
 

@@ -85,7 +85,6 @@ class MulticlassCalibrator(ClassMap):
     """
 
     kind: ClassVar[str] = "multiclass-affine"
-    fits_pieces = True
     effect = "calibrated"
     no_errors = ""
     _has_scale: ClassVar[bool] = True
@@ -218,9 +217,9 @@ def _falls(data: Any) -> bool:
     return not slope >= 0.0  # infinite scores that speak for the truth: the slope is -inf
 
 
-def _slopes(prior: FloatArray, trials: LabelledClasses | Chunk) -> Sums:
+def _slopes(prior: FloatArray, trials: Chunk) -> Sums:
     """Sum up slopes of the cost by the scale, at scale 0, of the trials of each class."""
-    data = LabelledClasses.of_look(trials, prior)
+    data = LabelledClasses.of(trials, prior)
     total = np.zeros(data.n_classes)
     with np.errstate(invalid="ignore"):
         for rows in row_blocks(len(data.label), data.n_classes):
@@ -250,8 +249,6 @@ class _Transformation(ClassMap):
         """Both penalties, checked; they are attributes and may have been changed."""
         words = "A penalty is finite and at least 0"
         return self._ridge(), _validate.in_range(self.toward_calibration, "toward_calibration", 0.0, 1e300, words)
-
-    fits_pieces = True
 
     def _trained(self, data: Any, *, is_diagonal: bool) -> TransformFit:
         ridge, toward_calibration = self._penalties()
@@ -424,11 +421,9 @@ class MatrixTransformation(_Transformation):
         super().set_parameters(parameters)
 
 
-def _checked(
-    prior: FloatArray, check: Callable[[ScoreArray, CountArray | None], None], trials: LabelledClasses | Chunk
-) -> None:
+def _checked(prior: FloatArray, check: Callable[[ScoreArray, CountArray | None], None], trials: Chunk) -> None:
     """Refuse some trials, and find nothing."""
-    data = LabelledClasses.of_look(trials, prior)
+    data = LabelledClasses.of(trials, prior)
     check(data.scores, data.weight)
 
 

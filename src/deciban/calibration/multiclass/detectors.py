@@ -24,7 +24,7 @@ from deciban.models.model import Plain
 from deciban.models.multiclass import NAMES, ClassMap
 from deciban.models.sources import SourceClasses
 from deciban.models.two_class import Calibrator
-from deciban.multiclass import cross_entropy, detection_llrs
+from deciban.multiclass import detection_llrs
 from deciban.multiclass.costs import mixed, surprises
 from deciban.multiclass.tables import ScoredClasses
 from deciban.trials.sources import Chunk, Piece, Wanted
@@ -56,13 +56,11 @@ class _Detectors(ClassMap):
     def _said(self) -> str:
         """What became of the detectors, in words."""
 
-    fits_pieces = True
-
     def _fit(self, data: Any) -> Mapping[str, Plain]:
         detectors = [self._detector(float(p)) for p in data.prior]
         for k, one in enumerate(detectors):
             one.told_as = f"{type(self).__name__}, {_validate_classes.called(k, data.classes)}"
-        self.objective_ = (_trained_at_once if data.is_held else _trained_by_passes)(data, detectors)
+        self.objective_ = _train(data, detectors)
         self.detectors_ = detectors
         entropy = float(-(data.prior @ np.log(data.prior)))
         return {
@@ -259,26 +257,15 @@ class DetectionAffineTransformation(_Detectors):
         return f"scales from {min(scales):.3g} to {max(scales):.3g} of {self.n_classes_} detectors"
 
 
-def _trained_at_once(data: LabelledClasses, detectors: Sequence[Calibrator]) -> float:
-    """Train the detectors of all classes; what all of them together cost."""
-    llr = detection_llrs(data.scores, prior=data.prior)
-    weight = np.ones(len(data.label)) if data.weight is None else data.weight.astype(np.float64)
-    amounts: FloatArray = np.bincount(data.label, weight, minlength=data.n_classes).astype(np.float64)
-    for k, share in enumerate(_shares(amounts, data.prior)):
-        detectors[k].fit(llr[:, k], data.label == k, sample_weight=weight * share[data.label])
-    mapped = _joined(_mapped(llr, detectors), data.prior)  # in place: they are by far the most that is held
-    return cross_entropy(mapped, data.label, prior=data.prior, sample_weight=data.weight)
-
-
-def _trained_by_passes(data: SourceClasses, detectors: Sequence[Calibrator]) -> float:
-    """The same of trials in pieces: the passes of each detector, and two; a trial is named by its piece and number."""
-    prior, source = data.prior, data.source
-    amounts: Sums = data.look(partial(_amounts, data.n_classes))
-    for k, (detector, share) in enumerate(zip(detectors, _shares(amounts.total, prior), strict=True)):
-        pieces = source.each(partial(_of_detector, k, prior, share))
-        about: Any = {"classes": (), "systems": (source.classes[k],), "has_weights": True, "is_double": True}
-        own = replace(source, pieces=pieces, has_units=False, are_units=False, **about)
-        detector.fit_pieces(own, data.engine, data.memory)
+def _train(data: SourceClasses, detectors: Sequence[Calibrator]) -> float:
+    """Train each detector, by passes over the segments where these are many, and return the objective."""
+    prior, amounts = data.prior, data.look(partial(_amounts, data.n_classes)).total
+    about: dict[str, Any] = {"classes": (), "has_weights": True, "is_double": True}
+    llrs = data.source.map(partial(_detection_llrs, prior), has_units=False, are_units=False)  # once, if in memory
+    for k, (detector, share) in enumerate(zip(detectors, _shares(amounts, prior), strict=True)):
+        about["systems"] = llrs.classes[k : k + 1]
+        detector.fit_pieces(llrs.map(partial(_of_detector, k, share), **about), data.engine, data.memory)
+    del llrs  # which are by far the most that is held
     costs: ClassCosts = data.look(partial(_costs, prior, tuple(detectors)))
     return mixed(costs.of_class, prior)
 
@@ -288,31 +275,34 @@ def _amounts(n_classes: int, chunk: Chunk) -> Sums:
     return Sums.of(np.bincount(chunk.labels, chunk.float_weight, n_classes))
 
 
-def _of_detector(target: int, prior: FloatArray, share: FloatArray, piece: Piece, wanted: Wanted) -> Chunk:
-    """Read the trials of a piece with the log-likelihood ratio of one class against all others.
+def _detection_llrs(prior: FloatArray, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read segments with detection llrs in place of log-likelihoods."""
+    chunk = piece.read(wanted)
+    return replace(chunk, scores=tuple(detection_llrs(one, prior=prior) if len(one) else one for one in chunk.scores))
+
+
+def _of_detector(target: int, share: FloatArray, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read segments as trials of one detector.
 
     Parameters
     ----------
     target : int
-        The class.
-    prior : (n_classes,) array
+        Its class.
     share : (n_classes,) array
-        By which the weights of trials of each class are multiplied.
+        What a segment of each class counts among its trials.
     piece : Piece
     wanted : Wanted
     """
-    systems = (0,) if wanted.systems else ()
-    chunk = piece.read(replace(wanted, systems=systems, truth=True, weight=True))
-    llrs = [detection_llrs(one, prior=prior)[:, target] for one in chunk.scores if len(chunk.labels)]
-    scores = tuple(llrs) * len(wanted.systems) if llrs else (np.zeros(0),) * len(wanted.systems)
+    chunk = piece.read(replace(wanted, systems=(0,) if wanted.systems else (), truth=True, weight=True))
+    scores = tuple(one[:, target] for one in chunk.scores) * len(wanted.systems)
     own = share[chunk.labels]
     weight = own if chunk.weight is None else own * chunk.weight
-    return replace(chunk, scores=scores, truth=chunk.labels == target, weight=weight)
+    return replace(chunk, scores=scores, truth=chunk.labels == target, weight=weight, units=None)
 
 
 def _costs(prior: FloatArray, detectors: Sequence[Calibrator], chunk: Chunk) -> ClassCosts:
     """Sum up logarithmic costs of what trained detectors make of log-likelihoods."""
-    data = LabelledClasses.of_look(chunk, prior)
+    data = LabelledClasses.of(chunk, prior)
     mapped = _joined(_mapped(detection_llrs(data.scores, prior=prior), detectors), prior)
     return ClassCosts(surprises(ScoredClasses(mapped, data.label, data.weight, None), prior))
 

@@ -81,7 +81,6 @@ class GaussianBackend(ClassModel):
     """
 
     kind: ClassVar[str] = "gaussian-backend"
-    fits_pieces = True
     fit_call = "fit(features, label)"
     parameter_schema: ClassVar[dict[str, Any]] = {
         "classes": NAMES,
@@ -341,7 +340,7 @@ def require_regular(
         Of features relative to their ranges, with the ridge.
     counts : (n_classes,) int array
         Trials that count.
-    data : LabelledClasses or SourceClasses
+    data : SourceClasses
         What it was estimated from.
     shared : (n_features, n_features) array
         The shared covariance, without the ridge.
@@ -405,21 +404,21 @@ def _require_finite(features: ScoreArray) -> None:
         )
 
 
-def _ranges(prior: FloatArray, trials: LabelledClasses | Chunk) -> FeatureRanges:
+def _ranges(prior: FloatArray, trials: Chunk) -> FeatureRanges:
     """Find the ranges of the features of trials."""
-    data = LabelledClasses.of_look(trials, prior)
+    data = LabelledClasses.of(trials, prior)
     _require_finite(data.scores)
     return FeatureRanges.of(data.scores, data.label, data.n_classes, data.float_weight)
 
 
-def _of_features(prior: FloatArray, look: FeatureSums, trials: LabelledClasses | Chunk) -> Sums:
+def _of_features(prior: FloatArray, look: FeatureSums, trials: Chunk) -> Sums:
     """Look at the features of trials."""
-    data = LabelledClasses.of_look(trials, prior)
+    data = LabelledClasses.of(trials, prior)
     return look(data.scores, data.label, data.float_weight)
 
 
-def _costs(prior: FloatArray, mean: FloatArray, covariance: FloatArray, trials: LabelledClasses | Chunk) -> ClassCosts:
+def _costs(prior: FloatArray, mean: FloatArray, covariance: FloatArray, trials: Chunk) -> ClassCosts:
     """Sum up logarithmic costs of the log densities of trials."""
-    data = LabelledClasses.of_look(trials, prior)
+    data = LabelledClasses.of(trials, prior)
     densities = log_densities(data.scores, mean, covariance)
     return ClassCosts(surprises(ScoredClasses(densities, data.label, data.weight, None), prior))

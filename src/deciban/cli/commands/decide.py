@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def decide_command(
     scores: tuple[str, ...],
     *,
-    costs: str,
+    costs: str | None,
     prior: str | None,
     explain: bool,
     output: str | None,
@@ -49,10 +49,14 @@ def decide_command(
     deciban decide eval.txt --model model.json --costs costs.toml --prior 0.01 --key eval.key -o decisions.csv
     """
     from deciban.decisions import explained
-    from deciban.io.cost_files import read_costs
+    from deciban.io.cost_files import EXAMPLE, read_costs
     from deciban.workflows.deciding import decide_files
     from deciban.workflows.quality import quality_paths
 
+    if costs is None:
+        raise click.UsageError(
+            f"name a file of costs (--costs costs.toml). For decisions between two actions it reads:\n\n{EXAMPLE}"
+        )
     if not scores and not explain:
         raise click.UsageError("name SCORES to decide, or --explain what the costs amount to.")
     if scores and output is None:

@@ -116,7 +116,7 @@ def eval_command(
         places["units"] = tuple(about.how_sure.files)
         print_json(results.to_dict(), files={"scores": files.score_paths, "key": [key], **places})
         return
-    from deciban.evaluation.information_at import sentence
+    from deciban.evaluation.requested import sentence
     from deciban.tables.results import console
     from deciban.tables.text import print_results
 

@@ -62,6 +62,28 @@ class CountedTrials:
         """What a look at them finds, with their units, out of those of all trials that the user knows."""
         return look(self, units if self.numbers is None else units.take(self.numbers))
 
+    def undecided(self, called: Called, *, offset: bool) -> tuple[ClassTrials, float]:
+        """The trials that training decides about, and what the others cost.
+
+        Parameters
+        ----------
+        called : function
+            Name of a class by its position.
+        offset : bool
+            Whether offsets are trained.
+
+        Raises
+        ------
+        InputError
+            If infinite scores rule out the truth, leave nothing to train on, or leave no limit to an offset.
+        """
+        trials = self.trials
+        if all_finite(trials.systems):
+            return trials, 0.0
+        left, costs = parted(self, called)
+        require_rivals(rivals_of(left), called, offset=offset)
+        return left, float(trials.class_weights @ costs)
+
     @classmethod
     def of(cls, systems: ScoreArray, label: IntArray, prior: FloatArray, weights: FloatArray | None) -> CountedTrials:
         """From checked log-likelihoods (n_trials, n_systems, n_classes); every class of positive prior occurs."""
@@ -132,30 +154,6 @@ def refuse_ruled_out(counted: CountedTrials, called: Called) -> None:
             f", of {called(int(trials.label[first]))}: whatever the scale and offsets, their cost is infinite. Give "
             "them finite scores, or leave them out.",
         )
-
-
-def undecided(counted: CountedTrials, called: Called, *, offset: bool) -> tuple[ClassTrials, float]:
-    """Leave out trials that infinite scores decide, whose cost no scale or offset changes, and tell what they cost.
-
-    Parameters
-    ----------
-    counted : CountedTrials
-    called : callable
-        What messages call a class.
-    offset : bool
-        Whether offsets are trained.
-
-    Raises
-    ------
-    InputError
-        If infinite scores are wrong, leave nothing to train on, or nothing that speaks against an infinite offset.
-    """
-    trials = counted.trials
-    if all_finite(trials.systems):
-        return trials, 0.0
-    left, costs = parted(counted, called)
-    require_rivals(rivals_of(left), called, offset=offset)
-    return left, float(trials.class_weights @ costs)
 
 
 def parted(counted: CountedTrials, called: Called) -> tuple[ClassTrials, FloatArray]:

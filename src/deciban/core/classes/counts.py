@@ -184,20 +184,6 @@ def min_cllrs(tar: Problems, non: Problems) -> FloatArray:
     return (0.5 * of_tar + 0.5 * of_non) / math.log(2.0)
 
 
-def min_cllr_costs(tar: Problems, non: Problems) -> tuple[FloatArray, FloatArray]:
-    """What each trial costs after the recalibration of `min_cllrs`, in bits: means of both classes, mixed, are these.
-
-    Returns
-    -------
-    tar, non : arrays
-        In the order of the scores.
-    """
-    pooled = _Pooled.of(tar, non)
-    own = pooled.of_trials()
-    llr, n = pooled.llr(tar, non)[own], len(tar.scores)
-    return softplus(-llr[:n]) / math.log(2.0), softplus(llr[n:]) / math.log(2.0)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pooled:
     """PAV blocks of all problems.
@@ -243,13 +229,6 @@ class _Pooled:
         with np.errstate(divide="ignore"):
             of_tar, of_non = np.log(self.n_tar), np.log(self.n_non)
             return np.asarray((of_tar - np.log(tar.counts[self.place])) - (of_non - np.log(non.counts[self.place])))
-
-    def of_trials(self) -> IntArray:
-        """The block of each trial, targets first."""
-        first = self.begins[self.starts]
-        found = np.empty(len(self.order), np.int64)
-        found[self.order] = np.repeat(np.arange(len(first)), np.diff(first, append=len(found)))
-        return found
 
 
 def _weighted(counts: CountArray, costs: FloatArray) -> FloatArray:

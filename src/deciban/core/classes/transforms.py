@@ -92,29 +92,6 @@ class TransformObjective:
         """The same without the trials: what is sent to where they are."""
         return replace(self, trials=NO_TRIALS)
 
-    def terms(self, raw: FloatArray, *, with_hessian: bool) -> SumsUpTo:
-        """Value, then derivatives by parameters of each class, then perhaps second ones; and the largest lead."""
-        n = len(self.basis)
-        value, worst, gradient = 0.0, -np.inf, np.zeros(n)
-        own = np.zeros((n, n) if with_hessian else (0, 0))
-        for rows in self.blocks():
-            features, z, label = self._combined(raw, rows)
-            weights = self.trials.weight(rows)
-            with np.errstate(all="ignore"):
-                errors = Errors.of(z, label)
-            column, pull = np.arange(len(label)), errors.posterior
-            if with_hessian:
-                others = 1.0 - pull
-                others[label, column] = errors.p_error
-                pull[label, column] = errors.p_true
-                own += _products(features, pull, others, weights)
-            pull[label, column] = -errors.p_error
-            pull *= weights
-            gradient += _slopes(features, pull).ravel()
-            value += float(weights @ errors.cost)
-            worst = max(worst, float(errors.lead.max()))
-        return SumsUpTo(Sums.of(np.concatenate(([value], gradient, own.ravel()))), np.array(worst))
-
     def blocks(self) -> list[slice]:
         """All trials, cut into pieces whose temporaries are small."""
         size = max(_BLOCK_BYTES // (8 * len(self.basis)), 64)
@@ -161,8 +138,27 @@ class TransformObjective:
 
 
 def _terms(form: TransformObjective, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> SumsUpTo:  # noqa: FBT001
-    """Sum up what trials add to value and derivatives."""
-    return replace(form, trials=trials).terms(raw, with_hessian=with_hessian)
+    """Value, then derivatives by parameters of each class, then perhaps second ones; and the largest lead."""
+    level, n = replace(form, trials=trials), len(form.basis)
+    value, worst, gradient = 0.0, -np.inf, np.zeros(n)
+    own = np.zeros((n, n) if with_hessian else (0, 0))
+    for rows in level.blocks():
+        features, z, label = level._combined(raw, rows)  # noqa: SLF001
+        weights = trials.weight(rows)
+        with np.errstate(all="ignore"):
+            errors = Errors.of(z, label)
+        column, pull = np.arange(len(label)), errors.posterior
+        if with_hessian:
+            others = 1.0 - pull
+            others[label, column] = errors.p_error
+            pull[label, column] = errors.p_true
+            own += _products(features, pull, others, weights)
+        pull[label, column] = -errors.p_error
+        pull *= weights
+        gradient += _slopes(features, pull).ravel()
+        value += float(weights @ errors.cost)
+        worst = max(worst, float(errors.lead.max()))
+    return SumsUpTo(Sums.of(np.concatenate(([value], gradient, own.ravel()))), np.array(worst))
 
 
 def _moved(form: TransformObjective, raw: FloatArray, change: FloatArray, trials: ClassTrials) -> Ends:
@@ -239,11 +235,8 @@ class TransformFit(Fit):
 
 
 def train_transform(
-    loglik: ScoreArray,
-    label: IntArray,
+    counted: CountedTrials | PartsOfClassTrials,
     *,
-    prior: FloatArray,
-    weights: FloatArray | None = None,
     ridge: float = 0.0,
     toward_calibration: float = 0.0,
     is_diagonal: bool,
@@ -253,13 +246,9 @@ def train_transform(
 
     Parameters
     ----------
-    loglik : (n_trials, n_classes) array
-        Checked log-likelihoods in nats; infinite ones only with a diagonal matrix.
-    label : (n_trials,) int array
-        Every class occurs.
-    prior : (n_classes,) array
-        Above 0.
-    weights : (n_trials,) array, optional
+    counted : CountedTrials or PartsOfClassTrials
+        Log-likelihoods of one system in nats; infinite ones only with a diagonal matrix. Every class has a prior above
+        0. Beyond memory a penalty is about the width of all scores; without one, that of a sample does.
     ridge : float
         Half of it times the mean square of the scales (of a full matrix: its squared length but for what changes no
         posterior, divided by ``n_classes - 1``) on standardized scores is added to the objective. For a multiple of
@@ -277,46 +266,22 @@ def train_transform(
         If the best matrix or offsets are infinite or do not fit a float, or an infinite log-likelihood says the
         opposite of the truth.
     """
-    counted = CountedTrials.of(loglik[:, None, :], label, prior, weights)
-    refuse_ruled_out(counted, lambda k: called(k, classes))
-    trials = counted.trials
-    level = _Level(trials, _width(trials), _center(trials))
-    return _trained(level, prior, (ridge, toward_calibration), is_diagonal=is_diagonal)
-
-
-def train_transform_parts(
-    given: PartsOfClassTrials, *, ridge: float = 0.0, toward_calibration: float = 0.0, is_diagonal: bool
-) -> TransformFit:
-    """`train_transform` of trials in parts, which know their prior and the names of their classes.
-
-    A penalty is about the width of all scores; without one, that of the sample does for the search.
-    """
-    trials = every_trial(given)
-    sampled = len(trials.few) > 0 and _width(trials.few) > 0.0
-    width = _width(trials.few) if sampled and ridge == toward_calibration == 0.0 else _width(trials)
-    center = _center(trials.few) if sampled else _center(trials)
-    level = _Level(trials, width, center, float(np.max(given.first.reach)))
-    return _trained(level, given.prior, (ridge, toward_calibration), is_diagonal=is_diagonal)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Level:
-    """Trials, and what is subtracted from normalized scores and what they are divided by."""
-
     trials: Any
-    width: float
-    center: FloatArray
-    reach: float = np.inf
-
-
-def _trained(level: _Level, prior: FloatArray, penalties: tuple[float, float], *, is_diagonal: bool) -> TransformFit:
-    """The optimum, or why there is none."""
-    trials, width, ridge = level.trials, level.width, penalties[0]
+    reach, penalties = np.inf, (ridge, toward_calibration)
+    if isinstance(counted, CountedTrials):
+        refuse_ruled_out(counted, lambda k: called(k, classes))
+        trials = counted.trials
+        width, center = _width(trials), _center(trials)
+    else:
+        trials, reach = every_trial(counted), float(np.max(counted.first.reach))
+        sampled = len(trials.few) > 0 and _width(trials.few) > 0.0
+        width = _width(trials.few) if sampled and penalties == (0.0, 0.0) else _width(trials)
+        center = _center(trials.few) if sampled else _center(trials)
     if width == 0.0:
         raise InputError("loglik: every trial scores all classes in the same way, so that no scale can be trained.")
+    prior = counted.possible_prior
     basis, penalty = (_diagonal if is_diagonal else _full)(len(prior), *penalties)
-    log_prior, more = np.log(prior), (basis, penalty, level.reach)
-    objective = TransformObjective(trials, log_prior, level.center, width, is_diagonal, *more)
+    objective = TransformObjective(trials, np.log(prior), center, width, is_diagonal, basis, penalty, reach)
     found = _descend(objective)
     separated = _is_apart(objective, found.point, found.at)
     found = refuse_infinite(objective, found, objective.largest_move, separated=separated, ridge_helps=ridge == 0.0)

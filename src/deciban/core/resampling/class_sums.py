@@ -12,10 +12,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
-from deciban.core.resampling.clusters import Groups, Spread, StratumWeights, UnitDesign, entries_of
+from deciban.core.resampling.clusters import Groups, Spread, StratumWeights, UnitDesign, entries_of, row_sums
 from deciban.core.resampling.unit_counts import groups_of_units
 from deciban.core.resampling.units import Keys, TrialUnits
 from deciban.types import BoolArray, CountArray, FloatArray, IntArray
@@ -145,13 +146,14 @@ class CostSums(ABC):
     def _sums(self) -> tuple[FloatArray, ...]:
         """What adds up, beside sums by stratum."""
 
-    def merge(self, other: CostSums) -> None:
+    def __iadd__(self, other: CostSums) -> Self:
         """Add what the trials of another one cost, about the same centre."""
         for mine, theirs in zip(
             (self.sums, self.squared, *self._sums()), (other.sums, other.squared, *other._sums()), strict=True
         ):
             np.add(mine, theirs, out=mine)
         np.maximum(self.most, other.most, out=self.most)
+        return self
 
     @abstractmethod
     def influences(self, rows: slice = slice(None)) -> FloatArray | None:
@@ -187,15 +189,14 @@ class ByUnit(CostSums):
         trial, own, place = block.entries(part.trials, self.design)
         weighted = costs if block.weights is None else costs * block.counts[part.trials]
         values = weighted if trial is None else weighted[:, trial]
-        found = np.array([np.bincount(place, row, minlength=len(own)) for row in values])
-        self.by_pair[part.figures[:, None], own] += found
+        self.by_pair[part.figures[:, None], own] += row_sums(place, values, len(own))
 
-    def _influences(self, rows: slice) -> FloatArray:
-        """Influences of units through strata, (n_figures, n_pairs)."""
+    def _influences(self, rows: slice, some: IntArray | slice = slice(None)) -> FloatArray:
+        """Influences of units through strata, (n_figures, n_some), for all pairs or for some."""
         design = self.design
-        means, stratum = self.sums[rows] / design.weights.totals, design.stratum_of_pairs
-        found = self.by_pair[rows] - means[:, stratum] * design.weight_of_pairs
-        return np.asarray(found * (design.share[stratum] * design.factor_of_pairs))
+        means, stratum = self.sums[rows] / design.weights.totals, design.stratum_of_pairs[some]
+        found = self.by_pair[rows][:, some] - means[:, stratum] * design.weight_of_pairs[some]
+        return np.asarray(found * (design.share[stratum] * design.factor_of_pairs[some]))
 
     def influences(self, rows: slice = slice(None)) -> FloatArray:
         """See `CostSums.influences`."""
@@ -203,7 +204,7 @@ class ByUnit(CostSums):
 
     def powers(self, rows: slice, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
         """See `CostSums.powers`."""
-        return self.design.powers(self._influences(rows), groups)
+        return self.design.powers(self._influences(rows, self.design.pairs_of(groups)), groups)
 
 
 class BySegment(CostSums):
@@ -262,10 +263,6 @@ def about(sums: FloatArray, shift: FloatArray) -> FloatArray:
     n = len(sums) - 1
     terms = (math.comb(n, k) * shift ** (n - k) * one for k, one in enumerate(sums))
     return np.maximum(sum(terms, np.zeros(np.shape(shift))), 0.0)
-
-
-_TABLE = 1 << 20
-"""Entries of a table of units and problems up to which it is filled; beyond, entries are sorted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,75 +331,6 @@ class ClassMeans:
         found = CostSums.empty(costs[:, begins], self.design)
         found.add(Part(np.arange(len(costs)), slice(0, self.n_trials), costs), self.block)
         return found
-
-    @cached_property
-    def _factors(self) -> FloatArray:
-        """Of the influences of units: those of all trials, then those of second units."""
-        _, own, place = self.block.entries(slice(0, self.n_trials), self.design)
-        return np.asarray(self.design.factor_of_pairs[own][place])
-
-    def powers_apart(self, centred: FloatArray, problem: IntArray, n_problems: int, at: IntArray) -> FloatArray:
-        """Return second and fourth powers of influences, summed over units, for many problems: (2, n_problems).
-
-        Parameters
-        ----------
-        centred : (n,) array
-        problem : (n,) int array
-            Which problem each number is of.
-        n_problems : int
-        at : (n,) int array
-            Which trial each number is of.
-        """
-        unit, values = self.units.codes[0][at], centred * self._factors[at]
-        if len(self.units.codes) > 1:
-            one, other = self.units.codes
-            second = np.cumsum(one != other) - 1 + self.n_trials
-            more = np.flatnonzero(unit != other[at])
-            values = np.concatenate((values, centred[more] * self._factors[second[at[more]]]))
-            problem, unit = np.concatenate((problem, problem[more])), np.concatenate((unit, other[at[more]]))
-        return sums_of_powers(values, unit, problem, (self.units.n_units, n_problems), single=self.are_single)
-
-
-def centred(costs: FloatArray, share: FloatArray, begins: IntArray) -> FloatArray:
-    """Costs (..., n), less the mean of their run by shares, and times their shares."""
-    lengths = np.diff(begins, append=len(share))
-    found = costs - np.repeat(costs[..., begins], lengths, axis=-1)
-    sums = np.add.reduceat(found * share, begins, axis=-1)
-    sums /= np.add.reduceat(share, begins)
-    found -= np.repeat(sums, lengths, axis=-1)
-    found *= share
-    return np.asarray(found)
-
-
-def sums_of_powers(
-    values: FloatArray, unit: IntArray, problem: IntArray, shape: tuple[int, int], *, single: bool
-) -> FloatArray:
-    """Return the second and fourth powers of the sums of the values of each unit, added up by problem: (2, n_problems).
-
-    Parameters
-    ----------
-    values : (n,) array
-    unit, problem : (n,) int arrays
-    shape : (int, int)
-        How many units and problems there are.
-    single : bool
-        Whether no unit has two values in a problem.
-    """
-    n_units, n_problems = shape
-    pair = problem.astype(np.int64) * n_units + unit
-    home: IntArray
-    of_unit: FloatArray
-    if single:
-        of_unit, home = values, problem
-    elif n_units * n_problems <= _TABLE:
-        of_unit = np.bincount(pair, values, minlength=n_units * n_problems).astype(np.float64, copy=False)
-        home = np.repeat(np.arange(n_problems), n_units)
-    else:
-        order = np.argsort(pair, kind="stable")
-        begins = np.flatnonzero(np.diff(pair[order], prepend=-1))
-        of_unit, home = np.add.reduceat(values[order], begins), problem[order][begins]
-    squares = of_unit * of_unit
-    return np.stack([np.bincount(home, powers, minlength=n_problems) for powers in (squares, squares * squares)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

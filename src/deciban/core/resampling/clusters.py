@@ -11,8 +11,15 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from deciban.core.classes.counts import tally
-from deciban.core.resampling.intervals import Estimate, NothingSeen
-from deciban.core.resampling.rates import ClassSize, Numbers, RatePart, RateSum, Scale, is_enough, small_sample_factors
+from deciban.core.resampling.intervals import (
+    ClassSize,
+    Estimate,
+    Numbers,
+    RatePart,
+    RateSum,
+    is_enough,
+    small_sample_factors,
+)
 from deciban.core.resampling.units import TrialUnits
 from deciban.types import CountArray, FloatArray, IntArray
 
@@ -201,6 +208,11 @@ class ClusterDesign:
         """Whether each class has enough effective units for intervals."""
         return all(one.is_enough for one in self.sizes)
 
+    @cached_property
+    def stretch(self) -> FloatArray:
+        """Factors of influences through each class; see `stretches`."""
+        return stretches(self.seen.astype(np.float64), self.n_units)
+
     @property
     def n_clusters(self) -> FloatArray:
         """Effective numbers of units of each class; 0 where there is none."""
@@ -243,9 +255,12 @@ class ClusterDesign:
         pairs = zip(names, self.n_clusters.tolist(), strict=True)
         return {name: n for name, n in pairs if not is_enough(n)}
 
-    def has_enough(self, groups: Groups) -> bool:
-        """Return whether each group has enough effective units for intervals."""
-        return all(size.is_enough for size in self.group_sizes(groups))
+    def has_enough(self, groups: Groups, most: FloatArray | None = None) -> bool:
+        """Return whether groups have enough effective units for intervals: each, or those of which most is not 0."""
+        sizes = self.group_sizes(groups)
+        if most is not None and not np.all(most):
+            sizes = [size for size, one in zip(sizes, most, strict=True) if np.any(one)]
+        return all(size.is_enough for size in sizes)
 
     def n_units_of(self, groups: Groups) -> int:
         """Return how many units have trials of these classes; of several classes at most so many."""
@@ -394,14 +409,12 @@ class ClassVariances(Generic[Name]):
         Of the metrics.
     design : ClusterDesign
         Of targets and non-targets.
-    n_units : int
-        Clusters with trials of any class.
     n_kept : int, optional
         Clusters whose influences are kept; none are when left out.
     """
 
-    def __init__(self, names: Sequence[Name], design: ClusterDesign, n_units: int, n_kept: int | None = None) -> None:
-        self.names, self.design, self.n_units = list(names), design, n_units
+    def __init__(self, names: Sequence[Name], design: ClusterDesign, n_kept: int | None = None) -> None:
+        self.names, self.design, self.n_units = list(names), design, design.n_units
         self.place: dict[Hashable, int] = {name: k for k, name in enumerate(names)}
         self.tar, self.non, self.cross, self.total, self.fourth = np.zeros((5, len(names)))
         self.kept = None if n_kept is None else np.empty((len(names), n_kept))
@@ -416,7 +429,7 @@ class ClassVariances(Generic[Name]):
         part : slice
             Which clusters.
         tar, non : (n, n_metrics) arrays
-            Influences through targets and through non-targets, with thresholds and maps held fixed.
+            Influences through targets and through non-targets, with thresholds and maps held fixed, and stretched.
         influences : (n, n_metrics) array
             Influences that intervals and differences rest on: of minima, by decisions made without the cluster.
         n_alike : (n,) array, optional
@@ -451,17 +464,7 @@ class ClassVariances(Generic[Name]):
         return degrees_by_kurtosis(self.degrees(name), float(self.total[at]), float(self.fourth[at]), self.n_units)
 
     def estimate(
-        self,
-        name: Name,
-        value: float,
-        rates: Sequence[ClassRate] = (),
-        *,
-        scale: Scale = "log",
-        limits: tuple[float, float] = (0.0, math.inf),
-        nothing_seen: NothingSeen | None = None,
-        corrected: float | None = None,
-        also: float | None = None,
-        is_mean: bool = False,
+        self, name: Name, value: float, rates: Sequence[ClassRate] = (), *, is_mean: bool = False, **known: Any
     ) -> Estimate:
         """Return a metric with its standard error.
 
@@ -471,15 +474,14 @@ class ClassVariances(Generic[Name]):
         value : float
         rates : sequence of ClassRate
             The error rates that add up to it; empty if it is no such sum.
-        scale, limits, nothing_seen, corrected, also
-            As in `Estimate`.
         is_mean : bool
             Whether the metric is a mean of costs that do not depend on the trials: no minimum.
+        **known
+            As in `Estimate`.
         """
         sums = self.sum_of_rates(name, rates) if rates else None
         degrees = self.degrees_of_mean(name) if is_mean and sums is None else self.degrees(name)
-        about = self.standard_error(name), self.n_units, scale, corrected, nothing_seen, limits
-        return Estimate(value, *about, rates=sums, also=also, degrees=degrees)
+        return Estimate(value, self.standard_error(name), self.n_units, rates=sums, degrees=degrees, **known)
 
     def has_clusters(self, rates: Sequence[ClassRate] = ()) -> bool:
         """Return whether there are enough clusters of the classes of these rates, or of both if there are none."""
@@ -500,8 +502,7 @@ class ClassVariances(Generic[Name]):
 
     def _of_class(self, name: Hashable, kind: int) -> float:
         """Return the variance of a metric that comes from one class."""
-        n = self.design.sizes[kind].n_units
-        return float((self.tar, self.non)[kind][self.place[name]]) * n / max(n - 1, 1)
+        return float((self.tar, self.non)[kind][self.place[name]]) * self.n_units / (self.n_units - 1)
 
     def _variance(self, name: Name, one: ClassRate) -> float:
         weight = one.weight if one.own_weight is None else one.own_weight
@@ -562,6 +563,19 @@ class StratumWeights:
         names = ("n_trials", "totals", "squares")
         added = {name: getattr(self, name) + getattr(other, name) for name in names}
         return replace(self, by_unit=by_unit, are_whole=self.are_whole and other.are_whole, **added)
+
+
+def row_sums(place: IntArray, values: FloatArray, n_places: int) -> FloatArray:
+    """Return sums of the values at each place, row by row: (n_rows, n_places), of (n_rows, n).
+
+    Examples
+    --------
+    >>> row_sums(np.array([1, 1, 0]), np.array([[1.0, 2.0, 4.0], [0.5, 0.5, 0.0]]), 3).tolist()
+    [[4.0, 3.0, 0.0], [0.0, 1.0, 0.0]]
+    """
+    at = place + n_places * np.arange(len(values))[:, None]
+    found = np.bincount(at.ravel(), np.ravel(values), minlength=n_places * len(values))
+    return found.astype(np.float64, copy=False).reshape(len(values), n_places)
 
 
 def entries_of(units: TrialUnits) -> tuple[IntArray | None, IntArray]:
@@ -663,14 +677,15 @@ class UnitDesign:
 
     def by_unit(self, values: FloatArray) -> FloatArray:
         """Return sums over the pairs of each unit, (n_metrics, n_units), of (n_metrics, n_pairs)."""
-        return np.array([np.bincount(self.unit_of_pairs, row, minlength=self.n_listed) for row in values])
+        return row_sums(self.unit_of_pairs, values, self.n_listed)
 
     def powers(self, values: FloatArray, groups: Groups) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return sums of powers over units of the influences on some metrics.
 
         Parameters
         ----------
-        values : (n_metrics, n_pairs) array
+        values : (n_metrics, n_some) array
+            Of the pairs of these groups: `pairs_of`.
         groups : Groups
 
         Returns
@@ -681,20 +696,18 @@ class UnitDesign:
             Sums of second powers, through each group.
         """
         n_groups = len(groups)
+        _, place, group, unit = self._grouped(groups)
         if self.are_single:
-            group = groups.of_class[self.home_of_pairs]
-            some = np.flatnonzero(group >= 0)
-            squares = np.square(values[:, some])
-            by_group = np.array([np.bincount(group[some], row, minlength=n_groups) for row in squares])
+            squares = np.square(values)
+            by_group = row_sums(group[place], squares, n_groups)
             return by_group.sum(axis=1), np.einsum("mp,mp->m", squares, squares), by_group
-        some, place, group, unit = self._grouped(groups)
-        total, fourth, by_group = np.zeros(len(values)), np.zeros(len(values)), np.zeros((len(values), n_groups))
-        for k, row in enumerate(values):
-            sums = np.bincount(place, row[some], minlength=len(group))
-            by_group[k] = np.bincount(group, sums * sums, minlength=n_groups)
-            squares = np.square(np.bincount(unit, sums))
-            total[k], fourth[k] = squares.sum(), squares @ squares
-        return total, fourth, by_group
+        sums = row_sums(place, values, len(group))
+        squares = np.square(row_sums(unit, sums, self.n_listed))
+        return squares.sum(axis=1), np.einsum("mu,mu->m", squares, squares), row_sums(group, sums * sums, n_groups)
+
+    def pairs_of(self, groups: Groups) -> IntArray:
+        """Return the positions of pairs of which the class is in a group."""
+        return self._grouped(groups)[0]
 
     def _grouped(self, groups: Groups) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Return the pairs of any group, the pair of group and unit of each, and group and unit of these."""
@@ -702,9 +715,12 @@ class UnitDesign:
         if key not in self._codes:
             group = groups.of_class[self.home_of_pairs]
             some = np.flatnonzero(group >= 0)
-            known, place = np.unique(
-                group[some] * np.int64(self.n_listed) + self.unit_of_pairs[some], return_inverse=True
+            known, place = (
+                np.arange(len(groups) * self.n_listed),
+                group[some] * self.n_listed + self.unit_of_pairs[some],
             )
+            if len(known) > 4 * len(some):  # else sums over nothing cost less than to find which there are
+                known, place = np.unique(place, return_inverse=True)
             self._codes.clear()
             self._codes[key] = some, place, known // self.n_listed, known % self.n_listed
         return self._codes[key]

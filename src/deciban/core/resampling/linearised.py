@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import Pav, Rocch, pool
 from deciban.core.ranks.operating import detection_cost
 from deciban.core.resampling.cells import Cells, CellTotals, in_cells
-from deciban.core.resampling.rates import FEWEST_CLUSTERS, is_enough
+from deciban.core.resampling.intervals import FEWEST_CLUSTERS, is_enough
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.proper import beta_cost_non, beta_cost_tar, softplus
 from deciban.errors import InputError
@@ -158,25 +158,22 @@ class BestDecisions:
         below = np.cumsum(counts) - counts
         return np.asarray(below - below[self.first][self.table])
 
-    def log_cost(self, log_odds: float) -> FloatArray:
-        """Cross-entropy of the llrs of PAV at prior log odds, in nats."""
-        llr = self.llr[self.block]
-        return np.where(self.seen, log_costs_of(llr, llr, log_odds), 0.0)
-
-    def brier(self, log_odds: float) -> FloatArray:
-        """Brier score of the llrs of PAV at prior log odds."""
-        llr = self.llr[self.block]
-        return np.where(self.seen, brier_costs_of(llr, llr, log_odds), 0.0)
-
     def cost_of(self, costs: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
         """Costs of the llrs of PAV, by a function of those of targets and of non-targets."""
         llr = self.llr[self.block]
         return np.where(self.seen, costs(llr, llr), 0.0)
 
+    def log_cost(self, log_odds: float) -> FloatArray:
+        """Cross-entropy of the llrs of PAV at prior log odds, in nats."""
+        return self.cost_of(partial(log_costs_of, log_odds=log_odds))
+
+    def brier(self, log_odds: float) -> FloatArray:
+        """Brier score of the llrs of PAV at prior log odds."""
+        return self.cost_of(partial(brier_costs_of, log_odds=log_odds))
+
     def beta_cost(self, alpha: float, beta: float, log_odds: float) -> FloatArray:
         """Cost of the llrs of PAV by a rule of the beta family at prior log odds."""
-        llr = self.llr[self.block]
-        return np.where(self.seen, beta_costs_of(llr, llr, alpha, beta, log_odds), 0.0)
+        return self.cost_of(partial(beta_costs_of, alpha=alpha, beta=beta, log_odds=log_odds))
 
 
 def _llr(
@@ -275,59 +272,47 @@ class LinearCosts:
         # The figure is bilinear: either class alone gives all of it, and the derivatives of both add up.
         return np.stack((below / self.n_non.sum(), above / self.n_tar.sum()))
 
-    def crossing_weights(self, ratio: float, n_units: tuple[int, int]) -> tuple[float, float]:
-        """See `crossing_weights`."""
-        return crossing_weights(self.rocch, ratio, n_units)
+    def limited(self, kind: int, threshold: float, n_units: tuple[int, int]) -> tuple[float, float]:
+        """Return what both error rates at a threshold add to the rate of one class where that of the other is limited.
 
-    def limited_miss(self, threshold: float, n_units: tuple[int, int]) -> tuple[float, float]:
-        """Return what both error rates at a threshold add to the miss rate where the false-alarm rate is limited.
-
-        The threshold moves with the false-alarm rate along the hull. How much the miss rate grows is taken from a
-        chord, as between two neighbours it is mostly chance (Woodruff 1952, Journal of the American Statistical
-        Association 47).
+        The threshold moves with the limited rate along the hull. How much the other one grows is taken from a chord, as
+        between two neighbours it is mostly chance (Woodruff 1952, Journal of the American Statistical Association 47).
 
         Parameters
         ----------
+        kind : int
+            0 if the miss rate is limited, 1 if the false-alarm rate is.
         threshold : float
         n_units : (int, int)
             Units with trials of each class: the chord reaches a standard error of the limited rate to each side.
         """
-        at = 1.0 - self.n_non[: self.cells.below(threshold)].sum() / self.n_non.sum()
-        ends = _around(at, _spread(at, n_units[1]))
-        p_miss = np.interp(ends, self.rocch.p_fa[::-1], self.rocch.p_miss[::-1])
-        return 1.0, float((p_miss[0] - p_miss[1]) / (ends[1] - ends[0]))
-
-    def limited_false_alarm(self, threshold: float, n_units: tuple[int, int]) -> tuple[float, float]:
-        """Return what both error rates add to the false-alarm rate where the miss rate is limited."""
-        at = self.n_tar[: self.cells.below(threshold)].sum() / self.n_tar.sum()
-        ends = _around(at, _spread(at, n_units[0]))
-        p_fa = np.interp(ends, self.rocch.p_miss, self.rocch.p_fa)
-        return float((p_fa[0] - p_fa[1]) / (ends[1] - ends[0])), 1.0
+        own = (self.n_tar, self.n_non)[kind]
+        share = float(own[: self.cells.below(threshold)].sum() / own.sum())
+        at = 1.0 - share if kind else share
+        ends = _around(at, _spread(at, n_units[kind]))
+        limited, other = (self.rocch.p_miss, self.rocch.p_fa)[:: -1 if kind else 1]
+        order = slice(None, None, -1 if kind else 1)  # interpolation is along ascending rates
+        rates = np.interp(ends, limited[order], other[order])
+        slope = float((rates[0] - rates[1]) / (ends[1] - ends[0]))
+        return (1.0, slope) if kind else (slope, 1.0)
 
     def log_cost(self, log_odds: float, *, best: bool = False) -> FloatArray:
         """Cross-entropy at prior log odds, in nats; of the scores, or of the llrs of PAV."""
-        if best:
-            return np.asarray(self.best.log_cost(log_odds)[:, 0])
-        return self._seen(log_costs_of(self.tar_means, self.non_means, log_odds))
+        return self.of_means(partial(log_costs_of, log_odds=log_odds), best=best)
 
     def brier(self, log_odds: float, *, best: bool = False) -> FloatArray:
         """Brier score at prior log odds."""
-        if best:
-            return np.asarray(self.best.brier(log_odds)[:, 0])
-        return self._seen(brier_costs_of(self.tar_means, self.non_means, log_odds))
+        return self.of_means(partial(brier_costs_of, log_odds=log_odds), best=best)
 
     def beta_cost(self, alpha: float, beta: float, log_odds: float, *, best: bool = False) -> FloatArray:
         """Cost of a rule of the beta family at prior log odds."""
+        return self.of_means(partial(beta_costs_of, alpha=alpha, beta=beta, log_odds=log_odds), best=best)
+
+    def of_means(self, costs: Callable[[FloatArray, FloatArray], FloatArray], *, best: bool = False) -> FloatArray:
+        """Costs by a function of the scores, or of the llrs of PAV, of targets and of non-targets."""
         if best:
-            return np.asarray(self.best.beta_cost(alpha, beta, log_odds)[:, 0])
-        return self._seen(beta_costs_of(self.tar_means, self.non_means, alpha, beta, log_odds))
-
-    def of_means(self, costs: Callable[[FloatArray, FloatArray], FloatArray]) -> FloatArray:
-        """Costs of the scores by a function of those of targets and of non-targets."""
-        return self._seen(costs(self.tar_means, self.non_means))
-
-    def _seen(self, costs: FloatArray) -> FloatArray:
-        return np.where(self.best.seen[:, 0], costs, 0.0)
+            return np.asarray(self.best.cost_of(costs)[:, 0])
+        return np.where(self.best.seen[:, 0], costs(self.tar_means, self.non_means), 0.0)
 
 
 def crossing_weights(rocch: Rocch, ratio: float, n_units: tuple[int, int]) -> tuple[float, float]:
@@ -474,7 +459,7 @@ class UnitChanges:
         ``listed``, rows with the same second moments as the rows of all units.
     n_units : int
     n_effective : float
-        The effective number of units of the class that has fewest; see `deciban.core.resampling.rates`.
+        The effective number of units of the class that has fewest; see `deciban.core.resampling.intervals`.
     left_out, listed : bool
     penalized : bool
         Whether a penalty shrinks the parameters: their bias is intended, then, and not corrected.

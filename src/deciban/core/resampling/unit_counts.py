@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deciban.core.resampling.cells import Cells
-from deciban.core.resampling.rates import effective_numbers, small_sample_factors
+from deciban.core.resampling.intervals import effective_numbers, small_sample_factors
 from deciban.core.resampling.units import Keys, TrialUnits, mixed_bits
 from deciban.types import AnyArray, CountArray, FloatArray, IntArray, ScoreArray
 
@@ -122,7 +122,8 @@ class UnitCounts:
     def __add__(self, other: UnitCounts) -> UnitCounts:
         """Merge with the counts of other trials of the same units, in the same cells."""
         kind = np.result_type(self.in_cells, other.in_cells)
-        found = {name: getattr(self, name) + getattr(other, name) for name in ("in_cells", "inside")}
+        names = {one.name for one in fields(self)} & {"in_cells", "inside", "by_stratum", "spread"}
+        found: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in names}
         return replace(self, counts=self.counts.astype(kind) + other.counts.astype(kind), **found)
 
     @property
@@ -142,7 +143,7 @@ class UnitCounts:
 
     @property
     def small_sample(self) -> FloatArray:
-        """Factors of the influences of units; see `deciban.core.resampling.rates.small_sample_factors`."""
+        """Factors of the influences of units; see `deciban.core.resampling.intervals.small_sample_factors`."""
         return small_sample_factors(self.totals / self.total)
 
     def mean(self, costs: FloatArray) -> FloatArray:
@@ -574,20 +575,18 @@ class StratifiedCounts(UnitCounts):
     ----------
     by_stratum : (n_units, n_strata) array
         Weight of the trials of each unit.
-    shares : (n_strata, n_cells) array
-        How the weight of a stratum is spread over cells; sums to 1, or 0 where there is none.
+    spread : (n_strata, n_cells) array
+        Weight of the trials of each stratum in every cell.
     """
 
     by_stratum: FloatArray
-    shares: FloatArray
+    spread: FloatArray
 
     @classmethod
     def of(cls, counts: UnitCounts, by_stratum: FloatArray, spread: FloatArray) -> StratifiedCounts:  # type: ignore[override]
         """From counts without strata, and the weights of `in_strata`."""
-        totals = spread.sum(axis=1, keepdims=True)
-        shares = np.divide(spread, totals, out=np.zeros_like(spread), where=totals > 0)
         known = {one.name: getattr(counts, one.name) for one in fields(counts)}
-        return cls(**known, by_stratum=by_stratum, shares=shares)
+        return cls(**known, by_stratum=by_stratum, spread=spread)
 
     @property
     def is_sparse(self) -> bool:
@@ -597,7 +596,9 @@ class StratifiedCounts(UnitCounts):
     def block(self, part: slice) -> FloatArray:
         """Trials of units, less what their strata have in their place."""
         found: FloatArray = as_array(self.counts[part]).astype(np.float64)
-        found -= self.by_stratum[part] @ self.shares
+        totals = self.spread.sum(axis=1, keepdims=True)
+        shares = np.divide(self.spread, totals, out=np.zeros_like(self.spread), where=totals > 0)
+        found -= self.by_stratum[part] @ shares
         return found
 
     def in_groups(self, n_groups: int) -> StratifiedCounts:

@@ -366,29 +366,6 @@ def number_and_source(n_units: int, noun: str, source: str) -> str:
     return words if is_independent(source) else f"{words}, {source}"
 
 
-def dominated_in_words(units: TrialUnits, classes: Iterable[tuple[str, BoolArray]]) -> str:
-    """Which classes have a unit in all their trials, in words; an empty text where none has.
-
-    Parameters
-    ----------
-    units : TrialUnits
-    classes : iterable of (str, (n_trials,) bool array)
-        What trials of a class are called, and which they are: of those that count.
-
-    Examples
-    --------
-    >>> units = TrialUnits.of(["ann", "ann", "bob", "cid"], noun="speaker")
-    >>> is_target = np.array([True, True, False, False])
-    >>> dominated_in_words(units, [("targets", is_target), ("non-targets", ~is_target)])
-    'one speaker is in all targets: how other speakers would differ there, no interval can tell'
-    """
-    if _is_each_its_own(units):
-        return ""
-    return common_in_words(
-        units.noun, [name for name, chosen in classes if chosen.any() and has_common_unit(units, chosen)]
-    )
-
-
 def common_in_words(noun: str, found: Sequence[str]) -> str:
     """What has to be said of classes of which all trials have a unit in common; an empty text where none has.
 
@@ -401,40 +378,3 @@ def common_in_words(noun: str, found: Sequence[str]) -> str:
         return ""
     all_of = ", in all ".join(found)
     return f"one {noun} is in all {all_of}: how other {noun}s would differ there, no interval can tell"
-
-
-def has_common_unit(units: TrialUnits, chosen: BoolArray) -> bool:
-    """Whether there is a unit that every one of these trials has, on either side.
-
-    Its weight cancels in their mean: it adds nothing to what intervals say, however much it matters.
-
-    Examples
-    --------
-    >>> units = TrialUnits.of([["ann", "bob"], ["cid", "ann"], ["cid", "bob"]])
-    >>> has_common_unit(units, np.array([True, True, False])), has_common_unit(units, np.array([True, True, True]))
-    (True, False)
-    """
-    first, last = int(np.argmax(chosen)), len(chosen) - 1 - int(np.argmax(chosen[::-1]))
-    candidates = {int(side[first]) for side in units.codes} & {int(side[last]) for side in units.codes}
-    if not candidates:
-        return False
-    sides = [side[chosen] for side in units.codes]
-    return any(bool(np.all(np.logical_or.reduce([side == unit for side in sides]))) for unit in candidates)
-
-
-def are_alike(units: TrialUnits, chosen: BoolArray) -> bool:
-    """Whether all of these trials have the same units on the same sides, so that no weights of units move their mean.
-
-    Examples
-    --------
-    >>> units = TrialUnits.of([["ann", "bob"], ["ann", "bob"], ["ann", "cid"]])
-    >>> are_alike(units, np.array([True, True, False])), are_alike(units, np.array([True, True, True]))
-    (True, False)
-    """
-    first = int(np.argmax(chosen))
-    return all(bool(np.all((side == side[first]) | ~chosen)) for side in units.codes)
-
-
-def _is_each_its_own(units: TrialUnits) -> bool:
-    """Whether no two trials share a unit."""
-    return len(units.codes) == 1 and units.n_units >= units.n_trials

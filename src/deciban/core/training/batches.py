@@ -191,7 +191,8 @@ def _first_look(alpha: float, beta: float, memory: int | None, trials: Trials) -
 
 def _undecided(class_weights: Pair, rule: Pair, reach: float, trials: Trials) -> Trials:
     """Return those trials of a part that are trained on."""
-    return replace(undecided(trials, *rule)[0], class_weights=class_weights, reach=reach)
+    left: Trials = undecided(trials, *rule)[0]
+    return replace(left, class_weights=class_weights, reach=reach)
 
 
 _CLASSES_DRAWN, _NUMBERS = 1 << 18, 1 << 24
@@ -218,9 +219,14 @@ class PartsOfClassTrials(Parts[CountedTrials]):
     memory: int | None = None
 
     @property
+    def is_possible(self) -> BoolArray:
+        """Which classes have a positive prior."""
+        return self.prior > 0.0
+
+    @property
     def possible(self) -> IntArray:
         """The classes of positive prior, by the positions that the user knows."""
-        return np.flatnonzero(self.prior > 0.0)
+        return np.flatnonzero(self.is_possible)
 
     @property
     def possible_prior(self) -> FloatArray:
@@ -230,7 +236,7 @@ class PartsOfClassTrials(Parts[CountedTrials]):
     @property
     def left(self) -> ClassTrialsInParts:
         """The trials that infinite scores do not decide."""
-        return self.undecided(offset=False)[0]
+        return self.undecided(self.called, offset=False)[0]
 
     @cached_property
     def first(self) -> FirstClassLook:
@@ -242,11 +248,11 @@ class PartsOfClassTrials(Parts[CountedTrials]):
         """What messages call a class, given its position among those that count."""
         return Called(tuple(self.possible.tolist()), self.names)
 
-    def undecided(self, *, offset: bool) -> tuple[ClassTrialsInParts, float]:
-        """See `deciban.core.classes.certainty.undecided`."""
+    def undecided(self, called: Callable[[int], str], *, offset: bool) -> tuple[ClassTrialsInParts, float]:
+        """See `deciban.core.classes.certainty.CountedTrials.undecided`."""
         first, prior = self.first, self.possible_prior
         if first.has_infinite:
-            require_rivals(first.rivals, self.called, offset=offset)
+            require_rivals(first.rivals, called, offset=offset)
         class_weights = prior / first.amounts.total
         certain = float(class_weights @ first.costs.total)
         return ClassTrialsInParts(self, first, class_weights, np.ones(first.n_systems)), certain

@@ -60,7 +60,7 @@ def class_influences(
     offsets : (n_classes,) array
         What was trained.
     ridge, scale, offset
-        As in `deciban.core.training.multiclass_training.train_classes`. The widths that a penalty is measured in count
+        As in `deciban.core.training.multiclass_training.train_counted`. The widths that a penalty is measured in count
         as known.
 
     Returns

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import expit
 
+from deciban.core.resampling.intervals import effective_numbers
 from deciban.core.resampling.linearised import (
     UnitChanges,
     add_by_code,
@@ -24,7 +25,6 @@ from deciban.core.resampling.linearised import (
     require_several,
     sums_by_unit,
 )
-from deciban.core.resampling.rates import effective_numbers
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.tables import kernel
 from deciban.core.training.batches import PartsOfTrials

@@ -60,6 +60,8 @@ class Trials:
         All columns, if the rows lie together in memory.
     reach : float
         No score is farther from 0; infinite if that is not known.
+    numbers : (n_trials,) int array, optional
+        Positions of these trials among those that units are of; None if they are the same.
     """
 
     columns: tuple[Column, ...]
@@ -69,6 +71,7 @@ class Trials:
     base: Column | None = None
     matrix: ScoreArray | None = None
     reach: float = np.inf
+    numbers: IntArray | None = None
 
     @classmethod
     def of(
@@ -146,7 +149,7 @@ class Trials:
 
     def each_by_unit(self, look: Callable[[Trials, TrialUnits], F], units: TrialUnits) -> F:
         """What a look at all of them with their units finds."""
-        return look(self, units)
+        return look(self, units if self.numbers is None else units.take(self.numbers))
 
     @property
     def amounts(self) -> tuple[float, float]:
@@ -284,7 +287,9 @@ class LinearObjective:
         n, known = self.n_parameters, hessian
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
-        found = self.trials.each(partial(_terms, self.form, self._point(parameters), known is None))
+        look = partial(_terms, self.form, self._point(parameters), known is None)
+        given: Any = self.trials
+        found = look(given) if isinstance(given, Trials) else given.each(look)
         total = found.sums.total
         value, gradient, products = total[0], total[1 : n + 1], total[n + 1 :]
         if known is None:
@@ -303,12 +308,6 @@ class LinearObjective:
     def form(self) -> LinearObjective:
         """The same without the trials: what is sent to where they are."""
         return replace(self, trials=NO_TRIALS)
-
-    def terms(self, point: AnyArray, *, with_hessian: bool) -> SumsUpTo:
-        """The largest signed log odds of both classes; value, gradient and Hessian, without penalty and constant."""
-        rows = np.array([self._block(point, block, with_hessian) for block in self.blocks(with_hessian=with_hessian)])
-        with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
-            return SumsUpTo(Sums.of(rows[:, 2:].sum(axis=0)), rows[:, :2].max(axis=0))
 
     def _point(self, parameters: FloatArray) -> AnyArray:
         """The parameters of the log odds: an offset takes in the prior."""
@@ -419,5 +418,9 @@ class LinearObjective:
 
 
 def _terms(form: LinearObjective, point: AnyArray, with_hessian: bool, trials: Trials) -> SumsUpTo:  # noqa: FBT001
-    """Sum up value, gradient and Hessian of trials at a point."""
-    return replace(form, trials=trials).terms(point, with_hessian=with_hessian)
+    """The largest signed log odds of both classes; value, gradient and Hessian, without penalty and constant."""
+    level = replace(form, trials=trials)
+    blocks = level.blocks(with_hessian=with_hessian)
+    rows = np.array([level._block(point, block, with_hessian) for block in blocks])  # noqa: SLF001
+    with np.errstate(invalid="ignore", over="ignore"):  # what is infinite then is out of bounds
+        return SumsUpTo(Sums.of(rows[:, 2:].sum(axis=0)), rows[:, :2].max(axis=0))

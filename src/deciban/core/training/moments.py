@@ -47,7 +47,7 @@ def moments(trials: Trials | TrialsInParts) -> tuple[FloatArray, FloatArray]:
     """
     if not trials.n_columns:
         return np.zeros(0), np.zeros(0)
-    low, high = _ranges(trials)
+    low, high = ranges(trials)
     # Relative to the range nothing can overflow or underflow, and a common shift takes no digits.
     is_constant = are_same(low, high, _precision(trials))
     middle, size = 0.5 * low + 0.5 * high, np.where(is_constant, 0.0, 0.5 * high - 0.5 * low)
@@ -59,7 +59,7 @@ def moments(trials: Trials | TrialsInParts) -> tuple[FloatArray, FloatArray]:
 def widths(trials: Trials | TrialsInParts) -> FloatArray:
     """Return the widths of `moments`; of trials in parts, without another pass over them if numbers allow it."""
     if isinstance(trials, TrialsInParts) and trials.n_columns:
-        is_constant = are_same(*_ranges(trials), _precision(trials))
+        is_constant = are_same(*ranges(trials), _precision(trials))
         variance = mixed_variance(trials.first.deviations, trials.class_weights)
         if np.all(is_constant | (np.isfinite(variance) & (variance > _LEAST_SQUARE))):
             return np.where(is_constant, 0.0, np.sqrt(variance))
@@ -111,7 +111,7 @@ def reaches(trials: Trials | TrialsInParts, limit: FloatArray) -> BoolArray:
     """Whether half the distance between the lowest and the highest score of each column is beyond a limit."""
     if trials.reach <= np.min(limit, initial=np.inf):
         return np.zeros(len(limit), np.bool_)
-    low, high = _ranges(trials)
+    low, high = ranges(trials)
     return np.asarray(0.5 * high - 0.5 * low > limit)
 
 
@@ -132,7 +132,7 @@ def _blocks(trials: Trials) -> Iterator[tuple[slice, FloatArray]]:
         yield rows, np.array([column[rows] for column in trials.columns], np.float64)
 
 
-def _ranges(trials: Trials | TrialsInParts) -> tuple[FloatArray, FloatArray]:
+def ranges(trials: Trials | TrialsInParts) -> tuple[FloatArray, FloatArray]:
     """Lowest and highest score of each column."""
     if isinstance(trials, TrialsInParts):
         return trials.first.ends.low, trials.first.ends.high

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import get_blas_funcs
@@ -171,7 +171,9 @@ class ClassObjective:
         if not np.all(np.abs(parameters) < _LARGEST):
             return Derivatives(np.inf, np.full(n, np.nan), np.full((n, n), np.nan))
         raw = self.fixed + self.basis @ parameters
-        found = self.trials.each(partial(_terms, self.form, raw, hessian is None))
+        look = partial(_terms, self.form, raw, hessian is None)
+        given: Any = self.trials
+        found = look(given) if isinstance(given, ClassTrials) else given.each(look)
         total = found.first.sums.total
         value, gradient = float(total[0]), self.basis.T @ total[1:]
         if hessian is None:
@@ -184,14 +186,6 @@ class ClassObjective:
     def form(self) -> ClassObjective:
         """The same without the trials: what is sent to where they are."""
         return replace(self, trials=NO_TRIALS)
-
-    def terms(self, raw: FloatArray, *, with_hessian: bool) -> ClassTerms:
-        """Sums of value and gradient by scales and offsets, without penalty, and of second derivatives."""
-        seconds = SecondDerivatives(*self._moving, self.dtype)
-        sums = [self._block(raw, rows, seconds if with_hessian else None) for rows in self.blocks()]
-        total = np.sum([block[1:] for block in sums], axis=0)
-        worst = np.array(max(float(block[0]) for block in sums))
-        return ClassTerms(SumsUpTo(Sums.of(total), worst), seconds)
 
     @property
     def n_systems(self) -> int:
@@ -300,8 +294,13 @@ class ClassTerms:
 
 
 def _terms(form: ClassObjective, raw: FloatArray, with_hessian: bool, trials: ClassTrials) -> ClassTerms:  # noqa: FBT001
-    """Sum up value, gradient and Hessian of trials at a point."""
-    return replace(form, trials=trials).terms(raw, with_hessian=with_hessian)
+    """The largest lead of a wrong class, value and gradient, and second derivatives of raw parameters."""
+    level = replace(form, trials=trials)
+    seconds = SecondDerivatives(*level._moving, level.dtype)  # noqa: SLF001
+    sums = [level._block(raw, rows, seconds if with_hessian else None) for rows in level.blocks()]  # noqa: SLF001
+    total = np.sum([block[1:] for block in sums], axis=0)
+    worst = np.array(max(float(block[0]) for block in sums))
+    return ClassTerms(SumsUpTo(Sums.of(total), worst), seconds)
 
 
 def _moved(form: ClassObjective, raw: FloatArray, change: FloatArray, trials: ClassTrials) -> Ends:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import helmert
 
 from deciban._validate.classes import Names, called
-from deciban.core.classes.certainty import CountedTrials, undecided
+from deciban.core.classes.certainty import CountedTrials
 from deciban.core.classes.counts import ordered_by_class
 from deciban.core.training import moments
 from deciban.core.training.batches import ClassTrialsInParts, PartsOfClassTrials
@@ -25,7 +25,7 @@ from deciban.core.training.multiclass_objective import ClassObjective, ClassTria
 from deciban.core.training.separation import SUSPICIOUS, refuse_infinite
 from deciban.core.training.trust_region import PRECISE, Minimum
 from deciban.errors import InputError
-from deciban.types import BoolArray, FloatArray, IntArray, ScoreArray
+from deciban.types import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,12 +149,10 @@ class ClassFit(Fit):
     offsets: FloatArray
 
 
-def train_classes(
-    systems: ScoreArray,
-    label: IntArray,
+def train_counted(
+    counted: CountedTrials | PartsOfClassTrials,
+    survey: Survey | None = None,
     *,
-    prior: FloatArray,
-    weights: FloatArray | None = None,
     ridge: float = 0.0,
     scale: bool = True,
     offset: bool = True,
@@ -165,13 +163,10 @@ def train_classes(
 
     Parameters
     ----------
-    systems : (n_trials, n_classes) or (n_trials, n_systems, n_classes) array
-        Checked log-likelihoods in nats; infinite ones stand for certainty.
-    label : (n_trials,) int array
-        Every class of positive prior occurs.
-    prior : (n_classes,) array
-        Probabilities; classes of prior 0 drop out, their trials and their scores.
-    weights : (n_trials,) array, optional
+    counted : CountedTrials or PartsOfClassTrials
+        Those that count: every class of positive prior occurs, and infinite log-likelihoods stand for certainty.
+    survey : Survey, optional
+        What maps of the same trials share.
     ridge : float
         Half of it times the squares of the standardized weights is added to the objective.
     scale, offset : bool
@@ -188,51 +183,11 @@ def train_classes(
         if infinite log-likelihoods say the opposite of the truth, leave nothing to train on, or leave no limit to an
         offset.
     """
-    systems = systems[:, None, :] if systems.ndim == 2 else systems
-    counted = CountedTrials.of(systems, label, prior, weights)
-    return train_counted(counted, ridge=ridge, scale=scale, offset=offset, has_optimum=has_optimum, classes=classes)
-
-
-def train_counted(
-    counted: CountedTrials,
-    survey: Survey | None = None,
-    *,
-    ridge: float = 0.0,
-    scale: bool = True,
-    offset: bool = True,
-    has_optimum: bool = False,
-    classes: Names = None,
-) -> ClassFit:
-    """`train_classes` of the trials that count; ``survey`` tells of these what maps of the same trials share."""
-    possible, prior = counted.possible, counted.prior
-    trials, certain = undecided(counted, lambda k: called(int(possible[k]), classes), offset=offset)
+    possible, prior, is_possible = counted.possible, counted.possible_prior, counted.is_possible
+    trials, certain = counted.undecided(lambda k: called(int(possible[k]), classes), offset=offset)
     if survey is None or survey.trials is not trials:
         survey = Survey(trials)
     form = {"ridge": ridge, "scale": scale, "offset": offset}
-    return _trained(survey, certain, prior, counted.is_possible, form, has_optimum=has_optimum)
-
-
-def train_parts(
-    given: PartsOfClassTrials, *, ridge: float = 0.0, scale: bool = True, offset: bool = True, has_optimum: bool = False
-) -> ClassFit:
-    """`train_classes` of trials in parts, which know their prior and the names of their classes."""
-    trials, certain = given.undecided(offset=offset)
-    is_possible = given.prior > 0.0
-    form = {"ridge": ridge, "scale": scale, "offset": offset}
-    return _trained(Survey(trials), certain, given.prior[is_possible], is_possible, form, has_optimum=has_optimum)
-
-
-def _trained(
-    survey: Survey,
-    certain: float,
-    prior: FloatArray,
-    is_possible: BoolArray,
-    form: dict[str, Any],
-    *,
-    has_optimum: bool = False,
-) -> ClassFit:
-    """The optimum of undecided trials, of which others cost ``certain`` besides."""
-    trials, ridge, scale, offset = survey.trials, form["ridge"], form["scale"], form["offset"]
     center, width = survey.standard if ridge == 0.0 else standardization(trials)
     if not offset and not width.any():  # the same scores in all trials that are not decided: they act like offsets
         width = np.ptp(center, axis=1)

@@ -392,14 +392,14 @@ def with_class_weights(trials: Any, alpha: float, beta: float, log_odds: float) 
         If an infinite score says the opposite of the truth, and the rule punishes that without limit; if systems
         contradict each other; or if a class has no finite score.
     """
-    left, amounts = undecided(trials, alpha, beta) if isinstance(trials, Trials) else trials.undecided(alpha, beta)
+    left, amounts = undecided(trials, alpha, beta)
     if not min(amounts.left):
         raise InputError("scores: one class has no finite score, so that nothing says where the other one begins.")
     class_weights = amounts.class_weights(log_odds)
     return replace(left, class_weights=class_weights), amounts.lost(class_weights, alpha, beta)
 
 
-def undecided(trials: Trials, alpha: float, beta: float) -> tuple[Trials, Amounts]:
+def undecided(trials: Any, alpha: float, beta: float) -> tuple[Any, Amounts]:
     """The trials that count and that infinite scores do not decide, and how many there are of which kind.
 
     Raises
@@ -407,6 +407,9 @@ def undecided(trials: Trials, alpha: float, beta: float) -> tuple[Trials, Amount
     TrialError
         As `with_class_weights`.
     """
+    if not isinstance(trials, Trials):
+        found: tuple[Any, Amounts] = trials.undecided(alpha, beta)
+        return found
     if trials.weights is not None and not trials.weights.all():
         counting = np.flatnonzero(trials.weights)
         try:

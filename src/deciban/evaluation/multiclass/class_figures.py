@@ -18,13 +18,11 @@ from scipy.special import expit, logit
 from deciban.core.classes.subsets import least_llr, mean_costs_of_trials
 from deciban.core.resampling.class_sums import ClassMeans, CostSums
 from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread, UnitDesign
-from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen
-from deciban.core.resampling.rates import RateSum, Scale
+from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, RateSum, Scale
 from deciban.core.resampling.units import TrialUnits
-from deciban.evaluation.bootstrap import Bootstrap
-from deciban.evaluation.multiclass.decided_at import TargetErrors, critical_priors_of
-from deciban.evaluation.multiclass.summands import ClassUnitTrials, InTurn
-from deciban.evaluation.uncertainty import KEPT_CURVES, CurveInfluences, Figure, Uncertainty
+from deciban.evaluation.multiclass.problem_sums import TargetErrors, critical_priors_of
+from deciban.evaluation.multiclass.summary import ClassUnitTrials, InTurn
+from deciban.evaluation.uncertainty import KEPT_CURVES, Bootstrap, CurveInfluences, Figure, Uncertainty, bounded_by_cllr
 from deciban.multiclass import SubsetCosts
 from deciban.multiclass.tables import ByClass, Detectors, ScoredClasses
 from deciban.types import FloatArray
@@ -102,7 +100,7 @@ class ClassFigure:
         held_out : float, optional
             Sum of squares of the influences by decisions that were made without units.
         """
-        if self.is_refused or not design.has_enough(self.groups):
+        if self.is_refused or not design.has_enough(self.groups, self.most):
             return None
         corrected = None if self.shift is None else min(max(self.value + self.shift, self.limits[0]), self.limits[1])
         error = design.standard_error(float(spread.total) if held_out is None else held_out)
@@ -130,28 +128,18 @@ class AtHand:
     Attributes
     ----------
     costs : ClassUnitTrials
-    detectors : callable
-        Each class against the rest, by the position of a prior of the rivals: log-likelihood ratios of these trials.
-    scored : ScoredClasses or None
-        The scores themselves; merged parts do not have them.
+    problems : InTurn
+        Of these trials: their scores, and each class against the rest.
     """
 
     costs: ClassUnitTrials
-    detectors: Callable[[int], Detectors]
-    scored: ScoredClasses | None
+    problems: InTurn
 
     @classmethod
     def of_summary(cls, summary: ClassSummary) -> AtHand:
-        """All trials of a summary with units."""
-        problems = summary.problems
+        """All trials of a summary in memory, with units."""
         assert summary.units is not None  # noqa: S101  # who asks has them
-
-        def detectors(at: int) -> Detectors:
-            found = problems.detectors(at)
-            assert isinstance(found, Detectors)  # noqa: S101  # a summary of counted problems has no units
-            return found
-
-        return cls(summary.units, detectors, problems.trials if isinstance(problems, InTurn) else None)
+        return cls(summary.units, summary.in_turn)
 
     @property
     def n_trials(self) -> int:
@@ -178,7 +166,7 @@ def axis_of(summary: ClassSummary) -> FloatArray:
 def curve_figures(
     llrs: ByClass, axis: FloatArray, values: FloatArray, trials: AtHand, p_out_of_set: float | None
 ) -> Iterator[ClassFigure]:
-    """What each trial costs at each place; nothing where a class is out of set and scores are gone in merged parts.
+    """What each trial costs at each place.
 
     Parameters
     ----------
@@ -192,10 +180,8 @@ def curve_figures(
     """
     thresholds, groups = -axis, Groups.apart(len(llrs.lengths))
     if p_out_of_set is not None:
-        if trials.scored is None:
-            return
         # A target is accepted from its critical prior on: at each place as if its negative were an llr.
-        llrs = replace(llrs, values=-critical_priors_of(trials.scored, p_out_of_set))
+        llrs = replace(llrs, values=-critical_priors_of(trials.problems.trials, p_out_of_set))
         thresholds = -expit(axis)
     places = zip(expit(axis).tolist(), thresholds.tolist(), values[::STEP].tolist(), strict=True)
     for k, (p_target, threshold, value) in enumerate(places):
@@ -430,13 +416,13 @@ def subset_figures(found: SubsetCosts | None, p_target: float, at_hand: AtHand) 
     Parameters
     ----------
     found : SubsetCosts or None
-        Nothing comes of none, and of merged parts.
+        Nothing comes of none.
     p_target : float
     at_hand : AtHand
         The trials.
     """
-    trials = at_hand.scored
-    if found is None or len(found) == 1 or trials is None:
+    trials = at_hand.problems.trials
+    if found is None or len(found) == 1:
         return
     for word, at in (("hardest", int(np.argmax(found.value))), ("easiest", int(np.argmin(found.value)))):
         members = list(found.members(at))
@@ -519,7 +505,7 @@ class Gathered:
         held_out : CostSums, optional
             By decisions that were made without the unit.
         """
-        first = 0
+        first, last = 0, figures[0].name if figures else ""
         for _, run in groupby(figures, key=lambda one: one.groups.weights.tobytes()):
             some = list(run)
             rows = slice(begin + first // each, begin + -(-(first + len(some)) // each))
@@ -527,6 +513,11 @@ class Gathered:
             influences = (held_out or sums).influences(rows) if keep or held_out is not None else None
             for at, one in enumerate(some, first):
                 row = at // each - first // each
+                if at % each:  # the last metric by another name
+                    if last in self.estimates:
+                        self.estimates[one.name] = self.estimates[last]
+                    continue
+                last = one.name
                 self._largest[one.name] = float(most[row])
                 self.add_known(one, spread[row], None if influences is None else influences[row], keep=keep)
             first += len(some)
@@ -574,23 +565,25 @@ class Gathered:
         bootstrap: Bootstrap | None,
     ) -> Uncertainty:
         """Return what is known of an evaluation; ``rates`` are those of the curves of detectors."""
-        design, values = self.design.clusters, np.asarray(found.curves.c_avg[::STEP])
+        values = np.asarray(found.curves.c_avg[::STEP])
         kept = self.on_curve if len(self.on_curve) == len(self.places) else []
-        curve = SureCurve(axis_of(summary), values, self.places, kept, design)
-        return Uncertainty(
-            n_units=design.n_units,
-            noun=units.noun,
-            source=units.source,
-            keys=units.keys,
-            estimates=self.estimates,
-            influences=self.influences,
+        curve = SureCurve(axis_of(summary), values, self.places, kept, self.design.clusters)
+        return replace(
+            self.known(units, found.classes, level, bootstrap),
             curves=curve.errors(summary.places),
-            level=level,
-            bootstrap=bootstrap,
             curve_influences=curve.influences(),
             error_rates={**curve.rates(), **rates},
-            too_few=design.too_few(found.classes),
             remarks=remarks_on_classes(found),
+        )
+
+    def known(
+        self, units: TrialUnits, names: Sequence[str], level: float, bootstrap: Bootstrap | None = None
+    ) -> Uncertainty:
+        """Return what is known of metrics that are no curves; ``names`` are those of the classes."""
+        about, design = (units.noun, units.source, units.keys), self.design.clusters
+        more: Any = {"level": level, "bootstrap": bootstrap, "too_few": design.too_few(names)}
+        return Uncertainty(
+            design.n_units, *about, estimates=bounded_by_cllr(self.estimates), influences=self.influences, **more
         )
 
 

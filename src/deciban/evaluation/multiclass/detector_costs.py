@@ -16,16 +16,15 @@ from deciban.core.ranks.operating import default_error
 from deciban.core.resampling.cells import cells_of
 from deciban.core.resampling.class_sums import Block, DealtUnits, SharesBelow
 from deciban.core.resampling.clusters import ClassRate, ClusterDesign, Groups, correlation_of_sums
-from deciban.core.resampling.intervals import ROUNDING, NothingSeen
+from deciban.core.resampling.intervals import ROUNDING, NothingSeen, RatePart, RateSum
 from deciban.core.resampling.linearised import BestDecisions, LinearCosts, crossing_slopes
-from deciban.core.resampling.rates import RatePart, RateSum
 from deciban.core.resampling.replicates import LeftOut
 from deciban.core.rules.proper import softplus
 from deciban.evaluation.bands import Bands
+from deciban.evaluation.influences import chosen_without
 from deciban.evaluation.linear_figures import OF_MAPS, LinearFigure, crossing_of
 from deciban.evaluation.multiclass.class_figures import AtHand, ClassFigure, CurveTaker, axis_of, curve_figures
-from deciban.evaluation.multiclass.decided_at import TargetErrors
-from deciban.evaluation.optimism import chosen_without
+from deciban.evaluation.multiclass.problem_sums import TargetErrors
 from deciban.evaluation.uncertainty import Figure
 from deciban.metrics import SortedScores
 from deciban.multiclass.tables import Detectors
@@ -350,7 +349,7 @@ class DetectorInfluences:
     def __iter__(self) -> Iterator[list[ClassFigure]]:
         """The figures of each detector with what each trial costs."""
         for first, places in enumerate(self._places):
-            detectors, log_odds = self.trials.detectors(first), logit(self.p_target[places])
+            detectors, log_odds = self.trials.problems.detectors(first), logit(self.p_target[places])
             self._actual(detectors, places)
             for target, (best, scores) in enumerate(self._bests(first, detectors, log_odds)):
                 one = OneDetector(detectors, target, log_odds, best)

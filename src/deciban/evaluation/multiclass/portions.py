@@ -1,89 +1,128 @@
-"""Multiclass metrics in portions, with the costs of a batch of trials.
+"""Uncertainty of multiclass metrics: their portions with the costs of trials, all in memory or block by block.
 
-The formulas are those of trials in memory. Here they are asked of one block of trials after the other, for the figures
-of an evaluation that is known: what was best for all trials (maps, PAV blocks) stays as it is.
+What was best for all trials (maps, PAV blocks) stays as it is.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.linalg import helmert
 from scipy.special import logit
 
-from deciban.core.classes.counts import Problems, min_cllr_costs, min_cllrs
-from deciban.core.ranks.counts import SortedClass
 from deciban.core.ranks.hull import Pav
-from deciban.core.resampling.class_sums import ClassMeans, Part, centred
-from deciban.core.resampling.clusters import ClusterDesign, Groups, Spread
-from deciban.core.resampling.intervals import ROUNDING, NothingSeen
-from deciban.core.resampling.rates import Scale
-from deciban.core.resampling.replicates import LeftOut
+from deciban.core.resampling.class_sums import ClassMeans, CostSums, DealtUnits, Part, centre_of
+from deciban.core.resampling.clusters import ClusterDesign, Groups
+from deciban.core.resampling.intervals import ROUNDING, Estimate, NothingSeen, Scale
+from deciban.core.resampling.replicates import CellSums, LeftOut, Multipliers, cell_sums, replicates_of
 from deciban.core.resampling.units import TrialUnits
 from deciban.core.rules.proper import softplus
+from deciban.core.training.multiclass_objective import ClassObjective, ClassTrials
+from deciban.core.training.trust_region import Minimum, minimize
+from deciban.evaluation.bands import Bands
+from deciban.evaluation.influences import shifts_of
 from deciban.evaluation.linear_figures import OF_MAPS
 from deciban.evaluation.multiclass.class_figures import (
+    MOST_KEPT,
     NO_COSTS,
     AtHand,
+    CalibratedWithout,
     ClassFigure,
     ClassFigureCosts,
+    Gathered,
+    axis_of,
+    keeps_curve,
     rows_of_rates,
     subset_figures,
 )
 from deciban.evaluation.multiclass.detector_costs import (
     DETECTOR_FIGURES,
     BestOfDetector,
+    DetectorBands,
     DetectorInfluences,
     block_of,
     detector_groups,
     effective_of,
 )
 from deciban.evaluation.multiclass.result import ClassEvaluation
-from deciban.evaluation.multiclass.summands import ClassUnitTrials, Kept
-from deciban.evaluation.multiclass.summary import ClassSummary
-from deciban.evaluation.optimism import shifts_of
-from deciban.evaluation.uncertainty import Figure
-from deciban.metrics import SortedScores
+from deciban.evaluation.multiclass.summary import ClassSummary, ClassUnitTrials, InTurn
+from deciban.evaluation.uncertainty import Bootstrap, Figure, Uncertainty
+from deciban.evaluation.unit_trials import N_GROUPS, Resampling
 from deciban.multiclass import PairwiseAnalysis
-from deciban.multiclass.tables import ByClass, Detectors, Pairs, ScoredClasses
-from deciban.types import FloatArray, IntArray
+from deciban.multiclass.costs import calibrated_surprises
+from deciban.multiclass.tables import ByClass, Pairs, ScoredClasses
+from deciban.types import BoolArray, FloatArray, IntArray
 
 PAIR_FIGURES = ("cllr", "min_cllr", "calibration_loss")
 
-_HELD = 1 << 16
-"""Scores from which no more groups are left out at once."""
+
+_PAIR_SUMS = 1 << 21
+"""Sums of costs by unit that pairs take at once."""
 
 
-def pair_squares(
-    summary: ClassSummary, found: PairwiseAnalysis, means: ClassMeans, seen: IntArray, left_out: LeftOut | None
-) -> Iterator[tuple[ClassFigure, Spread]]:
-    """Figures of pairs with the squares of the influences of all units.
+def add_pairs(
+    gathered: Gathered, summary: ClassSummary, found: PairwiseAnalysis, means: ClassMeans, left_out: LeftOut | None
+) -> None:
+    """Add the figures of pairs of trials in memory.
 
     Parameters
     ----------
+    gathered : Gathered
     summary : ClassSummary
         With units and pairs.
     found : PairwiseAnalysis
         Of this summary.
     means : ClassMeans
-    seen : (n_classes,) int array
-        Units that have trials of each class.
     left_out : LeftOut or None
         Possible groups of units, where minima are corrected.
     """
-    pairs = summary.problems.pairs()
+    pairs, design, n = summary.problems.pairs(), means.design, len(PAIR_FIGURES)
     assert isinstance(pairs, Pairs)  # noqa: S101  # they were analysed, and units are known of trials in memory only
-    for i, others in pairs.portions():
-        powers = _powers(pairs, means, i, others)
-        shifts = None if left_out is None else _shifts(pairs, left_out, found.min_cllr[i, others], i, others)
-        spreads = np.repeat(powers.reshape(4, -1).T, 2, axis=0)
-        for one, (both, fourth, own, theirs) in zip(
-            pair_figures(summary.classes, found, seen, i, others, shifts), spreads, strict=True
-        ):
-            yield one, Spread(both, fourth, np.array([own, theirs]), np.zeros(2), np.zeros(2))
+    leads, at_once = pairs.leads, max(_PAIR_SUMS // (n * design.n_pairs), 1)
+    for i in range(1, len(leads.lengths)):
+        for first in range(0, i, at_once):
+            others = np.arange(first, min(first + at_once, i))
+            pavs = {(i, j): pairs.scores(i, j).pav for j in others.tolist()}
+            parts = list(pair_parts(leads, pavs, {pair: n * k for k, pair in enumerate(pavs)}))
+            sums = CostSums.empty(centre_of(parts, means.block, (n * len(others), len(design.home))), design)
+            for part in parts:
+                sums.add(part, means.block)
+            shifts = None if left_out is None else _shifts(pairs, left_out, found.min_cllr[i, others], i, others)
+            figures = list(pair_figures(summary.classes, found, design.clusters.effective, i, others, shifts))
+            gathered.add(figures, sums, each=2)
+
+
+def pair_parts(
+    leads: ByClass, pavs: Mapping[tuple[int, int], Pav], rows: Mapping[tuple[int, int], int]
+) -> Iterator[Part]:
+    """Yield what the trials of each class cost in pairs, whose figures begin at these rows."""
+    of_class = defaultdict[int, list[tuple[int, int]]](list)
+    for (i, j), row in rows.items():
+        of_class[i].append((j, row))
+        of_class[j].append((i, row))
+    for k, own in enumerate(leads.slices):
+        if own.stop > own.start and of_class[k]:
+            first = np.array([row for _, row in of_class[k]])
+            places = (first[:, None] + np.arange(len(PAIR_FIGURES))).ravel()
+            costs = [_pair_costs(leads, k, j, pavs[max(k, j), min(k, j)]) for j, _ in of_class[k]]
+            yield Part(places, own, np.concatenate(costs))
+
+
+def _pair_costs(leads: ByClass, k: int, j: int, pav: Pav) -> FloatArray:
+    """What trials of a class cost where it is told from another one, (3, n_trials)."""
+    lead = leads.values[j, leads.slices[k]]
+    llr = pav.llr[block_of(pav, lead)] if k > j else -pav.llr[block_of(pav, -lead)]
+    act, least = softplus(-lead) / math.log(2), softplus(-llr) / math.log(2)
+    with np.errstate(invalid="ignore"):
+        costs = 0.5 * np.stack((act, least, act - least))
+    return np.asarray(np.where(np.isfinite(costs), costs, 0.0))
 
 
 def pair_figures(
@@ -117,91 +156,12 @@ def pair_figures(
 
 def _shifts(pairs: Pairs, left_out: LeftOut, whole: FloatArray, i: int, others: IntArray) -> FloatArray:
     """What to add to the least Cllr of a class and each of some others for new units."""
-    leads, parts = pairs.leads, []
-    n_trials = len(others) * leads.lengths[i] + leads.lengths[others].sum()
-    if leads.weights is None and (len(others) > 1 or n_trials * left_out.n_groups < _HELD):
-        return shifts_of(whole, _least_without(pairs, left_out, i, others), OF_MAPS)
+    parts = np.empty((left_out.n_groups, len(others)))
     for number in range(left_out.n_groups):
-        own, theirs = _rows(pairs, left_out, number, (i, int(others[0])))
-        scores = (leads.values[others[0], own], -leads.values[i, theirs])
-        counts = [None if leads.weights is None else leads.weights[some] for some in (own, theirs)]
-        both = (SortedClass.of(*one) for one in zip(scores, counts, strict=True))
-        parts.append(np.array([SortedScores.of_sorted(*both).recalibrated.cllr()]))
-    return shifts_of(whole, np.array(parts), OF_MAPS)
-
-
-def _least_without(pairs: Pairs, left_out: LeftOut, i: int, others: IntArray) -> FloatArray:
-    """The least Cllr of small pairs without each group, (n_groups, n_others): many problems at once."""
-    values, classes = pairs.leads.values, (i, *others.tolist())
-    scores: tuple[list[FloatArray], list[FloatArray]] = ([], [])
-    counts: tuple[list[int], list[int]] = ([], [])
-    found, n_held = list[FloatArray](), 0
-    for number in range(left_out.n_groups):
-        own, *theirs = _rows(pairs, left_out, number, classes)
-        scores[0].append(values[others][:, own].ravel())
-        scores[1].append(-values[i, np.concatenate(theirs)])
-        counts[0].extend([len(own)] * len(others))
-        counts[1].extend(map(len, theirs))
-        n_held += len(scores[0][-1]) + len(scores[1][-1])
-        if n_held > _HELD or number == left_out.n_groups - 1:
-            tar, non = (Problems(np.concatenate(s), np.array(n)) for s, n in zip(scores, counts, strict=True))
-            found.append(min_cllrs(tar, non))
-            n_held = 0
-            for one in (*scores, *counts):
-                one.clear()
-    return np.concatenate(found).reshape(-1, len(others))
-
-
-def _rows(pairs: Pairs, left_out: LeftOut, number: int, classes: Sequence[int]) -> list[IntArray]:
-    """Trials of some classes that have nothing to do with a group."""
-    places = [pairs.leads.slices[k] for k in classes]
-    stays = (np.logical_and.reduce([side[place] != number for side in left_out.sides]) for place in places)
-    return [np.flatnonzero(one) + place.start for one, place in zip(stays, places, strict=True)]
-
-
-def _powers(pairs: Pairs, means: ClassMeans, i: int, others: IntArray) -> FloatArray:
-    """Return sums of powers for the figures of a class and each of some others, (4, n_others, n_figures).
-
-    Squares and fourth powers through both classes, squares through the class, and squares through the other one.
-    """
-    leads, places, n = pairs.leads, pairs.leads.slices, len(others)
-    own = np.arange(places[i].start, places[i].stop)
-    theirs = np.concatenate([np.arange(places[k].start, places[k].stop) for k in others.tolist()])
-    lengths = leads.lengths[others]
-    tar = Problems(leads.values[others, places[i]].ravel(), np.full(n, len(own)))
-    non = Problems(-leads.values[i, theirs], lengths)
-    best = _best_alone(pairs, tar, non, i, int(others[0])) if n == 1 else min_cllr_costs(tar, non)
-    found = []
-    for at, problem, act, least in (
-        (np.tile(own, n), tar.places, softplus(-tar.scores) / math.log(2), best[0]),
-        (theirs, non.places, softplus(non.scores) / math.log(2), best[1]),
-    ):
-        begins = np.flatnonzero(
-            (np.diff(problem, prepend=-1) != 0) | (np.diff(means.block.stratum[at], prepend=-1) != 0)
-        )
-        with np.errstate(invalid="ignore"):
-            costs = 0.5 * np.stack((act, least, act - least))
-        found.append(centred(np.where(np.isfinite(costs), costs, 0.0), means.share[at], begins))
-    trials, problem, first = (
-        np.concatenate((np.tile(own, n), theirs)),
-        np.concatenate((tar.places, non.places)),
-        n * len(own),
-    )
-    values = np.concatenate(found, axis=1)
-    parts = (slice(None), slice(0, first), slice(first, None))
-    both, own, other = (
-        np.stack([means.powers_apart(row[some], problem[some], n, trials[some]) for row in values], axis=-1)
-        for some in parts
-    )
-    return np.stack((*both, own[0], other[0]))
-
-
-def _best_alone(pairs: Pairs, tar: Problems, non: Problems, i: int, j: int) -> tuple[FloatArray, FloatArray]:
-    """Costs after the best recalibration, of two classes that are large or have weights."""
-    weights = [pairs.leads.weights_of(pairs.leads.slices[k]) for k in (i, j)]
-    pav = SortedScores.of_sorted(SortedClass.of(tar.scores, weights[0]), SortedClass.of(non.scores, weights[1])).pav
-    of_tar, of_non = (pav.llr[block_of(pav, one)] for one in (tar.scores, non.scores))
-    return softplus(-of_tar) / math.log(2), softplus(of_non) / math.log(2)
+        stays = left_out.stays(number) > 0.0
+        rows = [np.flatnonzero(stays[own]) + own.start for own in pairs.leads.slices]
+        parts[number] = [pairs.scores(i, j, rows).recalibrated.cllr() for j in others.tolist()]
+    return shifts_of(whole, parts, OF_MAPS)
 
 
 Portion: TypeAlias = tuple[str, int]
@@ -251,7 +211,7 @@ class Portions:
                 for at, (own, rivals) in enumerate(zip(places, figures.rivals(len(summary.classes)), strict=True))
             )
         )
-        bare = replace(summary, problems=Kept((), None), posterior_odds=(), accepted=None, whole=None)
+        bare = replace(summary, problems=InTurn.empty(summary.classes), counted_odds=None, accepted=None, whole=None)
         return cls(bare, found, design, bests, pavs if found.pairwise is not None else {})
 
     @property
@@ -278,15 +238,7 @@ class Portions:
         calibration = self.found.calibration if math.isfinite(self.found.calibration.scale) else None
         how: Any = {"stratum": stratum, "calibration": calibration}
         costs = ClassUnitTrials.of(trials, self.summary.prior, units, **how)
-        rivals = self.summary.figures.rivals(len(self.design.seen))
-        kept: dict[int, Detectors] = {}
-
-        def detectors(at: int) -> Detectors:
-            if at not in kept:
-                kept[at] = Detectors.of(trials, rivals[at])
-            return kept[at]
-
-        return AtHand(costs, detectors, trials)
+        return AtHand(costs, InTurn(trials, self.summary.figures.rivals(len(self.design.seen)), has_pairs=True))
 
     def figures(self, name: Portion, at_hand: AtHand) -> list[ClassFigure]:
         """The figures of a portion in the order of their positions; of pairs each of them twice."""
@@ -313,7 +265,8 @@ class Portions:
             yield from self._rates(begins[RATES, 0], at_hand)
         of_pairs = {at: begin for (what, at), begin in begins.items() if what == PAIRS}
         if of_pairs:
-            yield from self._pairs(of_pairs, at_hand)
+            rows = {(i, j): begin + len(PAIR_FIGURES) * j for i, begin in of_pairs.items() for j in range(i)}
+            yield from pair_parts(Pairs.of(at_hand.problems.trials).leads, self.pavs, rows)
 
     def _with_costs(self, names: Sequence[Portion], at_hand: AtHand) -> dict[Portion, list[ClassFigure]]:
         """The finite figures of all classes, and of detectors, with their costs."""
@@ -338,27 +291,161 @@ class Portions:
         rows = np.stack(list(ClassFigureCosts(self.found, at_hand.costs, self.design).rate_rows()))
         yield Part(begin + np.arange(len(rows)), slice(0, at_hand.n_trials), rows)
 
-    def _pairs(self, begins: Mapping[int, int], at_hand: AtHand) -> Iterator[Part]:
-        assert at_hand.scored is not None  # noqa: S101  # blocks have their scores
-        leads = Pairs.of(at_hand.scored).leads
-        for k, own in enumerate(leads.slices):
-            if own.stop == own.start:
-                continue
-            others = [j for j in range(k) if k in begins] + [i for i in begins if i > k]
-            if others:
-                first = [begins[max(k, j)] + min(k, j) * len(PAIR_FIGURES) for j in others]
-                places = (np.array(first)[:, None] + np.arange(len(PAIR_FIGURES))).ravel()
-                yield Part(places, own, np.concatenate([self._pair(leads, k, j, own) for j in others]))
-
-    def _pair(self, leads: ByClass, k: int, j: int, own: slice) -> FloatArray:
-        """What trials of a class cost where it is told from another one, (3, n_trials)."""
-        lead, pav = leads.values[j, own], self.pavs[max(k, j), min(k, j)]
-        llr = pav.llr[block_of(pav, lead)] if k > j else -pav.llr[block_of(pav, -lead)]
-        act, least = softplus(-lead) / math.log(2), softplus(-llr) / math.log(2)
-        with np.errstate(invalid="ignore"):
-            costs = 0.5 * np.stack((act, least, act - least))
-        return np.asarray(np.where(np.isfinite(costs), costs, 0.0))
-
 
 def _finite(figures: Sequence[ClassFigure]) -> list[ClassFigure]:
     return [one for one in figures if math.isfinite(one.value)]
+
+
+_PRECISE = 1e-6
+"""What a step more would gain, relative to the value; it is taken into account."""
+
+
+def calibrated_without(summary: ClassSummary, found: ClassEvaluation, left_out: LeftOut) -> CalibratedWithout | None:
+    """Train without each group; None where infinite scores or a scale of 0 decide, or nothing was trained.
+
+    Parameters
+    ----------
+    summary : ClassSummary
+        Of all trials, with units.
+    found : ClassEvaluation
+        Of this summary.
+    left_out : LeftOut
+        Possible groups.
+    """
+    problems, calibration = summary.problems, found.calibration
+    is_open = math.isfinite(found.min_cllr) and calibration.scale > 0.0 and not found.n_infinite
+    if not isinstance(problems, InTurn) or not is_open:
+        return None
+    n, trials = found.n_classes, problems.trials
+    order = np.concatenate([trials.rows(k) for k in range(n)])
+    fixed, basis = np.append(calibration.scale, calibration.offset), np.zeros((n + 1, n))
+    basis[0, 0], basis[1:, 1:] = calibration.scale, helmert(n).T
+    start, costs, parts = np.zeros(n), np.zeros(len(order)), []
+    whole = _objective(trials, order, left_out.share, fixed, basis)
+    at = whole(start)
+    if not at.is_finite:
+        return None
+    first = Minimum(start, start, at, math.inf, 0, 1, converged=True, flat=0)
+    for number, (weights, _) in enumerate(left_out.weights()):
+        how: Any = {"reuse": True, "precise": _PRECISE, "after": first, "max_evaluations": 20}
+        least = minimize(_objective(trials, order, weights, fixed, basis), start, **how)
+        parts.append(least.least / math.log(2))
+        scale, *offsets = fixed + basis @ least.best
+        for side in left_out.sides:
+            own = np.flatnonzero(side == number)
+            if not len(own):
+                continue
+            some = replace(trials, loglik=trials.loglik[order[own]], label=trials.label[order[own]], weights=None)
+            found_costs = calibrated_surprises(some, float(scale), np.array(offsets))
+            costs[own] += found_costs / len(left_out.sides)
+    return CalibratedWithout(max((len(parts) - 1) * (found.min_cllr - float(np.mean(parts))), 0.0), costs)
+
+
+def _objective(
+    trials: ScoredClasses, order: IntArray, weights: FloatArray, fixed: FloatArray, basis: FloatArray
+) -> ClassObjective:
+    """Cllr in nats of trials in an order, with what each contributes to the mean of its class, around a map."""
+    some, n = np.flatnonzero(weights), trials.n_classes
+    rows, prior = order[some], np.full(n, 1.0 / n)
+    few = ClassTrials(trials.loglik[rows][:, None, :], trials.label[rows], prior, weights[some])
+    return ClassObjective(few, np.log(prior), fixed, basis, np.zeros(n))
+
+
+class ClassReplicates:
+    """Replicates of sums of class means, figure by figure.
+
+    Trained maps and best thresholds stay as they are: a replicate is what the same decisions cost on the trials that it
+    draws. A class keeps its weight, and so does each class of a group.
+
+    Parameters
+    ----------
+    means : ClassMeans
+    resampling : Resampling
+    """
+
+    def __init__(self, means: ClassMeans, resampling: Resampling) -> None:
+        self.means, self.resampling = means, resampling
+        self.shares = means.design.weights.totals * means.design.share
+        self.found: dict[Figure, tuple[FloatArray, float]] = {}
+        self.has_all = np.zeros(0, np.bool_)
+        self._trials = self._sums(np.ones(means.n_trials))
+
+    def _sums(self, costs: FloatArray) -> CellSums:
+        return cell_sums(self.means.units, self.means.block.stratum, len(self.shares), self.means.share * costs)
+
+    def add(self, figures: Sequence[ClassFigure]) -> None:
+        """Draw replicates of figures that are finite."""
+        if not figures:
+            return
+        sums = [self._sums(one.costs) for one in figures]
+
+        def figures_of(weights: Multipliers) -> tuple[FloatArray, BoolArray]:
+            total = self._trials.of(weights)
+            has_all = np.asarray((total > 0.0).all(axis=0))
+            scale = np.divide(self.shares[:, None], total, out=np.zeros(total.shape), where=total > 0.0)
+            return np.stack([(one.of(weights) * scale).sum(axis=0) for one in sums], axis=1), has_all
+
+        keys = self.means.units.keys
+        asked = self.resampling
+        drawn, self.has_all = replicates_of(figures_of, keys, seed=asked.seed, n_replicates=asked.bootstrap)
+        whole, _ = figures_of(np.ones((len(keys), 1), np.uint8))
+        names = [one.name for one in figures]
+        self.found.update(zip(names, zip(drawn.T, whole[0].tolist(), strict=True), strict=True))
+
+    def bootstrap(self, estimates: Mapping[Figure, Estimate], still: AbstractSet[Figure] = frozenset()) -> Bootstrap:
+        """What was drawn, once it is known what figures are, and which are 0 whatever is drawn."""
+        zeros = {name: (np.zeros_like(self.found[name][0]), 0.0) for name in still}
+        return Bootstrap.of(self.found | zeros, self.has_all, estimates, self.resampling)
+
+
+def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampling: Resampling) -> Uncertainty | None:
+    """How sure the figures of an evaluation of many classes are; None if no class has two units.
+
+    Parameters
+    ----------
+    summary : ClassSummary
+        With units.
+    found : ClassEvaluation
+        Of this summary.
+    resampling : Resampling
+    """
+    trials = summary.units
+    if trials is None:
+        return None
+    means, n_units, keep = trials.means(), trials.units.n_units, resampling.keep
+    design = means.design.clusters
+    if design.n_units < 2:
+        return None
+    replicates = ClassReplicates(means, resampling) if resampling.bootstrap else None
+    left_out = LeftOut(means, N_GROUPS) if resampling.optimism else None  # unasked not: it takes longer than the rest
+    left_out = left_out if left_out is not None and left_out.is_possible else None
+    without = None if left_out is None else calibrated_without(summary, found, left_out)
+    at_hand, keeps = AtHand.of_summary(summary), keeps_curve(n_units, len(axis_of(summary)), keep)
+    gathered, costs = Gathered(means.design, keeps_curve=keeps), ClassFigureCosts(found, trials, design, without)
+    dealt = DealtUnits(means.design, None if means.are_single else means.units.keys, Bands.MOST_UNITS)
+    bands = DetectorBands(found, dealt, summary.figures.rivals(found.n_classes)[0], block=means.block)
+    how: Any = {"left_out": left_out, "bands": bands}
+    take_curve = partial(gathered.add_costs, means=means, keep=keeps)
+    detectors = DetectorInfluences(summary, found, at_hand, design, take_curve=take_curve, **how)
+    of_all, of_classes = (
+        n * n_units <= MOST_KEPT if keep is None else keep
+        for n in (detectors.n_points, detectors.n_points + detectors.n_figures)
+    )
+
+    def add(figures: Iterable[ClassFigure], *, keep: bool) -> None:
+        some = [one for one in figures if math.isfinite(one.value)]
+        if replicates is not None:
+            replicates.add(some)
+        gathered.add_costs(some, means, keep=keep)
+
+    add([*costs.rules(), *costs.decisions()], keep=of_all)
+    for row, figures in zip(costs.rate_rows(), costs.rate_figures(), strict=True):
+        gathered.add_rates(figures, means.sums(row[None]))
+    for some in detectors:
+        add(some, keep=of_classes)
+    add(detectors.points(), keep=of_all)
+    gathered.add_costs(subset_figures(found.subsets, summary.figures.p_target[0], at_hand), means)
+    if found.pairwise is not None:
+        add_pairs(gathered, summary, found.pairwise, means, left_out)
+    drawn = None if replicates is None else replicates.bootstrap(gathered.estimates, gathered.still)
+    return gathered.uncertainty(trials.units, summary, found, bands.rates, resampling.level, drawn)

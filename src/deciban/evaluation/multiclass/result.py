@@ -13,10 +13,10 @@ import numpy as np
 from deciban.core.by_value import ByValue
 from deciban.core.ranks.operating import OperatingPoint
 from deciban.evaluation.as_json import plain
-from deciban.evaluation.information_at import InformationAt, capacity_dict
-from deciban.evaluation.multiclass.decided_at import DecidedAt
+from deciban.evaluation.multiclass.problem_sums import DecidedAt
 from deciban.evaluation.one_system import OneSystem
 from deciban.evaluation.reliability import Reliability
+from deciban.evaluation.requested import InformationAt, capacity_dict
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure, Uncertainty
 from deciban.multiclass import ClassCalibration, DetectionAnalysis, PairwiseAnalysis, SubsetCosts
@@ -95,7 +95,7 @@ class ClassCurves(ByValue):
         Log-likelihoods in nats and true classes of some trials, evenly chosen, of three classes to twelve;
         in pieces, of three.
     c_avg_at : (n_priors,) array, optional
-        ``c_avg`` at the priors of `deciban.evaluation.multiclass.decided_at`; None where decisions were counted at
+        ``c_avg`` at the priors of `deciban.evaluation.multiclass.problem_sums`; None where decisions were counted at
         fewer places, or a class is out of set.
     """
 

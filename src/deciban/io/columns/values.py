@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._arrow import constant, of_numpy, to_numpy
+from deciban._arrow import constant, of_numpy, to_numpy, with_gaps
 from deciban._validate import arrays as _validate
 from deciban._validate.labels import Vocabulary
 from deciban.errors import InputError
@@ -300,6 +300,12 @@ def names_in(column: pa.Array | pa.ChunkedArray, name: str, role: str) -> tuple[
         codes, names = (np.cumsum(occurs, dtype=codes.dtype) - 1)[codes], names.filter(of_numpy(occurs))
     refuse_gaps(codes == pc.index(names, constant("")).as_py(), name, role)
     return codes, names
+
+
+def coded_column(values: pa.Array) -> tuple[IntArray, pa.Array]:
+    """Return a code for each row of a column, and the distinct values; the code after the last one is for no value."""
+    coded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+    return with_gaps(coded.indices, len(coded.dictionary)), coded.dictionary
 
 
 def refuse_gaps(bad: BoolArray, name: str, role: str) -> None:

@@ -10,7 +10,7 @@
 ========  =======================================================================================================
 
 Names of quality measures are a list of ours (``measures``; ``modelmeasures``, ``segmeasures``), left out for q1, q2...
-Version 5 is written unless version 7.3 is asked for by name (``bosaris-mat73``), which has room for more than 2 GB.
+Version 5 is written, which ends at 2 GB.
 
 A file is recognized by its header alone, and the name of its struct tells what it holds.
 """
@@ -23,7 +23,7 @@ import math
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -34,7 +34,7 @@ from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
 from deciban.io.formats import Options
 from deciban.io.library_errors import only_format_errors
-from deciban.io.matrices.hdf5 import Hdf5, cells, cells_of, created, opened, read_matrix
+from deciban.io.matrices.hdf5 import Hdf5, cells, cells_of, opened, read_matrix
 from deciban.io.matrices.named_matrix import (
     FieldReader,
     Fields,
@@ -52,7 +52,7 @@ from deciban.io.source import Source
 from deciban.trials import Key, Trials
 from deciban.types import AnyArray
 
-NAME, NAME73 = "bosaris-mat", "bosaris-mat73"
+NAME = "bosaris-mat"
 _LARGEST = 2**31 - 1
 """Bytes that a variable of version 5 may have."""
 
@@ -66,11 +66,6 @@ _MOST_SECONDS = 30.0
 def is_version_5(source: Source) -> bool:
     """Whether the header is that of version 5."""
     return source.head.startswith(b"MATLAB 5.0 MAT-file")
-
-
-def is_version_73(source: Source) -> bool:
-    """Whether the header is that of version 7.3, which is HDF5."""
-    return source.head.startswith(b"MATLAB 7.3 MAT-file")
 
 
 def read(source: Source, options: Options) -> Contents:
@@ -226,29 +221,13 @@ def write(contents: Contents, stream: IO[bytes]) -> Written:
     n_bytes = sum(value.nbytes if isinstance(value, np.ndarray) else 0 for value in fields.values())
     if n_bytes > _LARGEST:
         raise FormatError(
-            f"{NAME}: {n_bytes:,} bytes do not fit a MATLAB file of version 5, which ends at 2 GB. Choose {NAME73} or "
-            "bosaris-hdf5."
+            f"{NAME}: {n_bytes:,} bytes do not fit a MATLAB file of version 5, which ends at 2 GB. Choose bosaris-hdf5."
         )
     struct = {
         field: np.array(value, object)[:, None] if isinstance(value, list) else value for field, value in fields.items()
     }
     scipy.io.savemat(cast("Any", stream), {_VARIABLE_OF[KIND_OF[type(item)]]: struct})
     return written_of(item)
-
-
-def write73(contents: Contents, stream: IO[bytes]) -> Written:
-    """Write a file of version 7.3."""
-    item = item_to_write(contents, NAME73)
-    write_struct(stream, _VARIABLE_OF[KIND_OF[type(item)]], _fields_of(item))
-    return written_of(item)
-
-
-_USER_BLOCK = 512
-
-_TOLD = b"MATLAB 7.3 MAT-file, written by deciban, HDF5 schema 1.00 ."
-
-_BLOCK = 1 << 22
-"""Cells that are swapped and written at a time."""
 
 
 def read_field(file: Hdf5, path: str) -> Matrix:
@@ -310,63 +289,3 @@ def _text_of_matlab73(file: Hdf5, found: Any, path: str) -> str:
     if dataset.dtype.kind != "u" or dataset.dtype.itemsize != 2 or dataset.size != max(dataset.shape, default=0):
         raise FormatError(f"{file.name}, {path}: expected one line of text, got {dataset.dtype} of {dataset.shape}.")
     return np.ravel(cells_of(file, dataset, path)).astype("<u2").tobytes().decode("utf-16-le")
-
-
-def write_struct(stream: IO[bytes], name: str, fields: Mapping[str, list[str] | AnyArray]) -> None:
-    """Write a file that holds one struct."""
-    with created(stream, user_block=_USER_BLOCK) as file:
-        home = file.create_group(name)
-        home.attrs["MATLAB_class"] = np.bytes_("struct")
-        heap = file.create_group("#refs#")
-        for field, value in fields.items():
-            if isinstance(value, list):
-                _write_cells(home, heap, field, value)
-            else:
-                _write_matrix(home, field, value)
-    stream.seek(0)
-    stream.write(_TOLD.ljust(116) + bytes(8) + b"\x00\x02IM")
-
-
-def _write_matrix(home: Any, field: str, values: AnyArray) -> None:
-    if not values.size:
-        _write_empty(home, field, values.shape, "double")
-        return
-    logical = values.dtype == np.bool_
-    called = {"f8": "double", "f4": "single", "b1": "logical"}[values.dtype.str[1:]]
-    dataset = home.create_dataset(field, values.shape[::-1], np.uint8 if logical else values.dtype)
-    dataset.attrs["MATLAB_class"] = np.bytes_(called)
-    if logical:
-        dataset.attrs["MATLAB_int_decode"] = np.int32(1)
-    step = max(1, _BLOCK // values.shape[0])
-    for start in range(0, values.shape[1], step):  # by blocks, so that there is never a second copy of it all
-        dataset[start : start + step] = values[:, start : start + step].T
-
-
-def _write_cells(home: Any, heap: Any, field: str, texts: Iterable[str]) -> None:
-    import h5py
-
-    references = []
-    for text in texts:
-        units = np.frombuffer(text.encode("utf-16-le"), "<u2")
-        called = str(len(heap))
-        if len(units):
-            cell = heap.create_dataset(called, data=units[:, None])
-            cell.attrs["MATLAB_class"] = np.bytes_("char")
-            cell.attrs["MATLAB_int_decode"] = np.int32(2)
-        else:
-            cell = _write_empty(heap, called, (0, 0), "char")
-        references.append(cell.ref)
-    if not references:
-        _write_empty(home, field, (0, 1), "cell")
-        return
-    dataset = home.create_dataset(field, (1, len(references)), h5py.ref_dtype)
-    dataset[0] = references
-    dataset.attrs["MATLAB_class"] = np.bytes_("cell")
-
-
-def _write_empty(home: Any, field: str, shape: tuple[int, ...], called: str) -> Any:
-    """An empty array: MATLAB stores its size in place of its cells."""
-    dataset = home.create_dataset(field, data=np.array(shape, np.uint64))
-    dataset.attrs["MATLAB_class"] = np.bytes_(called)
-    dataset.attrs["MATLAB_empty"] = np.uint8(1)
-    return dataset

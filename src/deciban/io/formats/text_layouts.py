@@ -55,7 +55,7 @@ from deciban.io.library_errors import only_format_errors
 from deciban.io.source import Source, numbered_lines, read_text
 from deciban.io.text.columns import check_names
 from deciban.io.text.one_line import is_number, split
-from deciban.io.text.reader import Layout, line_of_row, parse_table
+from deciban.io.text.reader import Layout, TextBlocks, line_of_row, parse_blocks
 from deciban.trials import ClassKey, ClassScores, IdMap, Index, Origin, SegmentQuality, Trials
 from deciban.trials.names import encode
 from deciban.types import BoolArray, IntArray
@@ -355,8 +355,9 @@ def _lines(source: Source, system: str) -> _Lines:
     roles = (*_ROLES, _TRUE) if with_key else _ROLES
     lines = TextFormat(name="nist-lre07", summary="", reads=(), lines=())
     layout = Layout(lines, roles, " ")
-    origin = Origin(source.name, str(layout), partial(line_of_row, data, layout, name=source.name))
-    listed = parse_table(data, layout, origin, system, Options(need="scores")).scores
+    blocks = TextBlocks(source.name, layout, text=data)
+    origin = Origin(source.name, str(layout), partial(line_of_row, blocks))
+    listed = parse_blocks(blocks, origin, system, Options(need="scores")).scores
     trials = listed.trials
     for name in ("test", "set"):
         found = pc.unique(trials.condition(name)).to_pylist()

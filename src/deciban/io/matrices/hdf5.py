@@ -29,7 +29,8 @@ import pyarrow as pa
 
 from deciban.errors import FormatError
 from deciban.io.library_errors import only_format_errors
-from deciban.io.matrices.named_matrix import Mask, Matrix, Names, holds_nan, without_nul
+from deciban.io.matrices.named_matrix import Mask, Matrix, Names, without_nul
+from deciban.io.matrices.numpy_files import holds_nan
 from deciban.io.source import Source
 from deciban.types import AnyArray
 
@@ -239,7 +240,7 @@ class _Noticing:
 
 
 @contextmanager
-def created(stream: IO[bytes], *, user_block: int = 0) -> Iterator[Any]:
+def created(stream: IO[bytes]) -> Iterator[Any]:
     """A new HDF5 file in a stream that can be written and sought.
 
     Raises
@@ -251,7 +252,7 @@ def created(stream: IO[bytes], *, user_block: int = 0) -> Iterator[Any]:
 
     noticing = _Noticing(stream)
     try:
-        with h5py.File(noticing, "w", userblock_size=user_block) as file:
+        with h5py.File(noticing, "w") as file:
             yield file
     except Exception:
         if noticing.failure is None:

@@ -15,12 +15,11 @@ from deciban._arrow import to_numpy
 from deciban.errors import FormatError
 from deciban.io.contents import KIND_OF, ContentKind, Contents, Item, Written
 from deciban.io.formats import Options
+from deciban.io.matrices.numpy_files import as_floats, holds_nan, refuse_nan
 from deciban.trials import IdMap, Index, Key, Origin, Quality, Scores, SegmentQuality, Trials, TrialTable
 from deciban.trials.frames import check_same_trials
 from deciban.trials.names import encode, positions
-from deciban.types import AnyArray, BoolArray, FloatArray, ScoreArray
-
-_LARGEST_EXACT_INTEGER = 2**53
+from deciban.types import AnyArray, BoolArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,84 +107,6 @@ def only(values: AnyArray, allowed: Sequence[int], name: str, start: int = 0) ->
 def _cell(place: AnyArray, start: int) -> str:
     row, *column = map(int, place)
     return f"row {start + row}" + (f", column {column[0]}" if column else "")
-
-
-def holds_nan(values: AnyArray) -> bool:
-    """Whether one of the numbers is NaN."""
-    return bool(values.dtype.kind == "f" and values.size and np.isnan(np.max(values)))
-
-
-def refuse_nan(
-    values: AnyArray,
-    chosen: BoolArray | None,
-    place: str,
-    names: tuple[pa.Array, pa.Array] | None = None,
-    start: int = 0,
-) -> None:
-    """Refuse scores of a matrix, or of some of its rows, of which that of a trial is NaN.
-
-    Parameters
-    ----------
-    values : array
-        Of rows and columns, or one number for each trial.
-    chosen : bool array, optional
-        Which cells are trials; all, if left out.
-    place : str
-        What messages call the matrix.
-    names : pair of pyarrow arrays, optional
-        Of all rows and columns.
-    start : int
-        The first of the rows.
-
-    Raises
-    ------
-    FormatError
-        At the first one.
-    """
-    if not holds_nan(values):
-        return
-    bad = np.isnan(values) if chosen is None else np.isnan(values) & chosen
-    if not bad.any():
-        return
-    row, *column = (int(at) for at in np.unravel_index(int(np.argmax(bad)), bad.shape))
-    where = f"row {start + row}" + (f", column {column[0]}" if column else "")
-    if names is not None:
-        where += f" ({names[0][start + row].as_py()}, {names[1][column[0]].as_py()})"
-    raise FormatError(
-        f"{place}: the scores of {np.count_nonzero(bad):,} trials are NaN, the first in {where}. Infinite scores are "
-        "allowed, NaN is not: repair the file, or clear the mask there."
-    )
-
-
-def floats(matrix: Matrix) -> ScoreArray:
-    """Numbers as float64 or float32, exactly as they are.
-
-    Raises
-    ------
-    FormatError
-        If one fits neither.
-    """
-    values = matrix.values
-    if values is None:
-        return np.ones(matrix.shape)
-    if values.dtype.kind == "f":
-        return values.astype(np.float32) if values.itemsize < 4 else values
-    return whole(values, matrix.place)
-
-
-def whole(values: AnyArray, place: str) -> FloatArray:
-    """Integers as float64.
-
-    Raises
-    ------
-    FormatError
-        If one does not fit exactly.
-    """
-    if values.dtype.kind in "iu" and values.itemsize == 8 and values.size:
-        extreme = max(int(values.max()), -int(values.min()))
-        if extreme > _LARGEST_EXACT_INTEGER:
-            raise FormatError(f"{place}: holds an integer beyond 2**53 ({extreme}), which no float is equal to.")
-    return values.astype(np.float64)
 
 
 _CUT_LENGTH = 100
@@ -279,9 +200,9 @@ class Grid:
             self.notes.append(f"{self.source}: there is no mask of trials; every cell was taken for one.")
         matrix, *rest = self.upright(*((matrix,) if mask is None else (matrix, mask)))
         chosen = rest[0].ticked() if rest else None
-        values = floats(matrix)
+        values = np.ones(matrix.shape) if matrix.values is None else as_floats(matrix.values, matrix.place)
         if matrix.has_nan:
-            refuse_nan(values, chosen, matrix.place, (self.models.values, self.segments.values))
+            refuse_nan(values, matrix.place, chosen, (self.models.values, self.segments.values))
         trials = self.trials(chosen, "scores")
         score = values.ravel() if chosen is None else values[chosen]
         system = self.options.system(trials, score, self.options.name or "system")
@@ -456,7 +377,7 @@ def measures_of(
     notes: tuple[str, ...] = ()
     n_names = len(names.values)
     values = np.ones(matrix.shape) if matrix.values is None else matrix.values
-    values = values.astype(np.float64) if values.dtype.kind == "f" else whole(values, matrix.place)
+    values = as_floats(values, matrix.place).astype(np.float64)
     if values.shape[1] != n_names and values.shape[0] == n_names:
         values, notes = values.T, (f"{matrix.place} is names x measures; it was transposed.",)
     if values.shape[1] != n_names:

@@ -131,31 +131,73 @@ def as_scores(array: AnyArray, name: str) -> ScoreArray:
     """
     if array.dtype.kind not in "iuf":
         raise FormatError(f"{name}: holds {array.dtype} values, scores are numbers.")
-    if array.dtype.kind == "f":
-        array = array.astype(np.float32) if array.dtype.itemsize < 4 else array
-        refuse_nan(array, name)
-        return array
-    if array.size and (array.max() > _LARGEST_EXACT_INTEGER or array.min() < -_LARGEST_EXACT_INTEGER):
-        raise FormatError(f"{name}: holds integers beyond 2**53, which no float holds exactly. Save them as floats.")
-    return array.astype(np.float64)
+    refuse_nan(array, name)
+    return as_floats(array, name)
 
 
-def refuse_nan(array: AnyArray, name: str) -> None:
-    """Refuse numbers of which one is NaN.
+def as_floats(array: AnyArray, name: str) -> ScoreArray:
+    """Numbers as float64 or float32, exactly as they are.
 
     Raises
     ------
     FormatError
-        Naming the first one.
+        If one fits neither.
     """
-    if array.size and np.isnan(np.max(array)):
-        bad = np.isnan(array)
-        row, *column = (int(at) for at in np.unravel_index(int(np.argmax(bad)), array.shape))
-        place = f"row {row}" + (f", column {column[0]}" if column else "")
-        raise FormatError(
-            f"{name}: {np.count_nonzero(bad):,} of {array.size:,} scores are NaN, the first in {place}. Infinite "
-            "scores are allowed, NaN is not: repair the file or drop these trials."
-        )
+    if array.dtype.kind == "f":
+        return array.astype(np.float32) if array.dtype.itemsize < 4 else array
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
+        extreme = max(int(array.max()), -int(array.min()))
+        if extreme > _LARGEST_EXACT_INTEGER:
+            raise FormatError(f"{name}: holds an integer beyond 2**53 ({extreme}), which no float is equal to.")
+    return array.astype(np.float64)
+
+
+def holds_nan(values: AnyArray) -> bool:
+    """Return True if a number is NaN."""
+    return bool(values.dtype.kind == "f" and values.size and np.isnan(np.max(values)))
+
+
+def refuse_nan(
+    values: AnyArray,
+    name: str,
+    chosen: BoolArray | None = None,
+    names: tuple[pa.Array, pa.Array] | None = None,
+    start: int = 0,
+) -> None:
+    """Refuse scores, or some rows of a matrix of scores, if the score of a trial is NaN.
+
+    Parameters
+    ----------
+    values : array
+        Of rows and columns, or one number for each trial.
+    name : str
+        What messages call it.
+    chosen : bool array, optional
+        Which cells are trials; all, if left out.
+    names : pair of pyarrow arrays, optional
+        Of all rows and columns.
+    start : int
+        The first of the rows.
+
+    Raises
+    ------
+    FormatError
+        At the first one.
+    """
+    if not holds_nan(values):
+        return
+    bad = np.isnan(values) if chosen is None else np.isnan(values) & chosen
+    if not bad.any():
+        return
+    row, *column = (int(at) for at in np.unravel_index(int(np.argmax(bad)), bad.shape))
+    where = f"row {start + row}" + (f", column {column[0]}" if column else "")
+    if names is not None:
+        where += f" ({names[0][start + row].as_py()}, {names[1][column[0]].as_py()})"
+    way_out = "drop these trials" if chosen is None else "clear the mask there"
+    raise FormatError(
+        f"{name}: {np.count_nonzero(bad):,} of {bad.size if chosen is None else np.count_nonzero(chosen):,} scores are "
+        f"NaN, the first in {where}. Infinite scores are allowed, NaN is not: repair the file, or {way_out}."
+    )
 
 
 def as_truth(array: AnyArray, name: str) -> BoolArray:
@@ -193,8 +235,8 @@ def truth_by_words(array: AnyArray, vocabulary: Vocabulary, name: str) -> tuple[
     return truth_of(pa.array(array.astype(np.float64) if array.dtype.kind == "f" else array), vocabulary)
 
 
-def as_labels(array: AnyArray, name: str) -> IntArray:
-    """Whole numbers from 0, of whatever type, as positions in a list of classes.
+def as_labels(array: AnyArray, name: str, n_classes: int = MOST_CLASSES, start: int = 0) -> IntArray:
+    """Whole numbers from 0, of whatever type, as positions in a list of classes; ``start`` is the first of the rows.
 
     Raises
     ------
@@ -204,12 +246,12 @@ def as_labels(array: AnyArray, name: str) -> IntArray:
     _refuse_text(array, name)
     with np.errstate(invalid="ignore"):
         labels = array.astype(np.int64)
-    known = (labels == array) & (labels >= 0) & (labels < MOST_CLASSES)
+    known = (labels == array) & (labels >= 0) & (labels < n_classes)
     if not known.all():
         row = int(np.argmin(known))
         raise FormatError(
-            f"{name}, row {row}: the label is {array[row]}, expected the number of a class, a whole number from 0 "
-            f"below {MOST_CLASSES:,}."
+            f"{name}, row {start + row}: the label is {array[row]}, expected the number of a class, a whole number "
+            f"from 0 below {n_classes:,}."
         )
     return labels
 
@@ -358,9 +400,8 @@ def n_classes_of(labels: IntArray) -> int:
     return max(2, int(labels.max()) + 1)
 
 
-_HARMLESS = 256 << 20
 _WASTE = 4
-"""Text of more bytes than the former may be this many times longer than the names in it."""
+"""An array of text of more than `_HARMLESS` bytes may be this many times longer than the names in it."""
 
 
 def text_of_names(names: pa.Array, array: str) -> AnyArray:

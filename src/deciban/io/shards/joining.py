@@ -22,7 +22,14 @@ from deciban.io.shards.truth import ROW, JoinedRows
 from deciban.io.shards.writing import TableWriter
 from deciban.trials import ClassKey, ClassScores, Key, Origin, Scores, Trials
 from deciban.trials.joining.join import other_label
-from deciban.trials.joining.matching import JoinReport, conflict_of, require_same_sides
+from deciban.trials.joining.matching import (
+    JoinReport,
+    conflict_of,
+    copies_of,
+    none_shared,
+    require_same_sides,
+    some_missing,
+)
 
 _BATCH = 1 << 16
 
@@ -184,12 +191,10 @@ class Meeting:
         KeyMismatchError
         """
         asked, key = self.asked, self.asked.key
-        n_again, first_copy = self._copies_of_key()
         n_extra, names = 0, [key.roles.table.name]
-        copies, renamed = [n_again], [self.renamed[0]]
+        copies, renamed = [self._copies_of_key()], [self.renamed[0]]
         for at, rows in enumerate(self.tables):
-            n_copies, copy = self._copies_of_scores(at) if self.met[at].has_copies else (0, "")
-            first_copy = first_copy or copy
+            n_copies = self._copies_of_scores(at) if self.met[at].has_copies else 0
             for _ in asked.systems_of(at):
                 n_extra += self.met[at].n_extra
                 copies.append(n_copies)
@@ -204,11 +209,11 @@ class Meeting:
         report = JoinReport(
             n_key - n_missing, n_missing, n_extra, sum(copies), tuple(zip(names, copies, strict=True)), changed
         )
-        self._require_met(report, first_copy)
+        self._require_met(report)
         return report
 
-    def _copies_of_key(self) -> tuple[int, str]:
-        """Leave out copies of trials of the key: how many there were, and the first of them in words."""
+    def _copies_of_key(self) -> int:
+        """Leave out copies of trials of the key, and return their number."""
         self.made.run("create table again (row bigint, first bigint)")
         for at in (at for at, met in enumerate(self.met) if met.has_copies_of_key):
             several = (
@@ -228,7 +233,7 @@ class Meeting:
             )
         n = self._one("select count(*) from again")
         if not n:
-            return 0, ""
+            return 0
         words = ClassKey.conflict if self.asked.layout.classes else Key.conflict
         of_row = "(select distinct row, truth from joined0)"
         self._refuse(
@@ -237,18 +242,18 @@ class Meeting:
             f"select first, row as other from again join {of_row} one using (row) join {of_row} two on two.row = first "
             "where one.truth <> two.truth",
         )
-        ((first, row),) = self.made.run("select first, row from again order by row limit 1")
+        self._refuse_copies(self.asked.key, "select first, row as other from again")
         for at in range(len(self.tables)):
             self.made.run(f"delete from joined{at} where row in (select row from again)")
-        return n, _in_words(self.asked.key, first, row)
+        return n
 
-    def _copies_of_scores(self, at: int) -> tuple[int, str]:
-        """Leave out copies of scores of trials of the key: how many there were, and the first of them in words."""
+    def _copies_of_scores(self, at: int) -> int:
+        """Leave out copies of scores of trials of the key, and return their number."""
         several = f"(select row, min(hit) as first from joined{at} group by row having count(*) > 1)"
         surplus = f"from joined{at} one join {several} using (row) where hit <> first"
         n = self._one(f"select count(*) {surplus}")
         if not n:  # copies were of trials that the key has twice
-            return 0, ""
+            return 0
         rows = self.tables[at]
         place, classes = 0, bool(self.asked.layout.classes)
         for columns in self.asked.systems_of(at):
@@ -261,17 +266,26 @@ class Meeting:
                 f"select first, one.hit as other from joined{at} one join {several} using (row) join joined{at} two on "
                 f"two.row = one.row and two.hit = first where one.hit <> first and ({differs})",
             )
-        ((first, other),) = self.made.run(f"select first, hit {surplus} order by hit limit 1")
+        self._refuse_copies(rows, f"select first, hit as other {surplus}")
         self.made.run(f"delete from joined{at} where (row, hit) in (select (row, hit) {surplus})")
-        return n, _in_words(rows, first, other)
+        return n
 
     def _refuse(self, rows: NamedRows, conflict: str, query: str) -> None:
-        """Refuse copies that differ: what the query finds, as ``first`` and ``other``."""
+        """Refuse copies that differ: the rows of the query, as ``first`` and ``other``."""
+        for trials, n_trials in self._first_of(rows, query):
+            raise conflict_of(trials, (0, 1), conflict, n_trials)
+
+    def _refuse_copies(self, rows: NamedRows, query: str) -> None:
+        """Refuse copies, unless one of each may stay."""
+        for trials, n_trials in self._first_of(rows, query) if self.asked.how.duplicates == "error" else ():
+            raise copies_of(trials, (0, 1), n_trials)
+
+    def _first_of(self, rows: NamedRows, query: str) -> Iterator[tuple[Trials, int]]:
+        """Yield the first trial with a copy, in its two rows, and how many such trials there are; nothing without."""
         found = self.made.run(
             f"select first, other, (select count(distinct first) from ({query})) from ({query}) order by other limit 1"
         )
-        for first, other, n_trials in found:
-            raise conflict_of(rows.trials([first, other]), (0, 1), conflict, n_trials)
+        yield from ((rows.trials([first, other]), n_trials) for first, other, n_trials in found)
 
     def _require_labels(self, at: int) -> None:
         """Refuse labels beside scores that contradict those of the key."""
@@ -282,7 +296,7 @@ class Meeting:
             n_known, n = (self._one(f"select count(distinct hit) {of}") for of in (f"from joined{at}", query))
             raise other_label(self.tables[at].trials([row]), 0, self.asked.truth.table.name, n, n_known)
 
-    def _require_met(self, report: JoinReport, first_copy: str) -> None:
+    def _require_met(self, report: JoinReport) -> None:
         """Refuse what the policies do not allow.
 
         Raises
@@ -290,29 +304,16 @@ class Meeting:
         KeyMismatchError
         """
         how, key = self.asked.how, self.asked.truth.table.name
-        if report.duplicate and how.duplicates == "error":
-            copies = ", ".join(f"{n:,} in {name}" for name, n in dict(report.copies).items() if n)
-            raise KeyMismatchError(
-                f'{first_copy} occurs more than once ({copies}). Remove the copies, or pass duplicates="keep-one" '
-                "(--duplicates keep-one) if they say the same."
-            )
         if how.incomplete or not report.missing:  # what lacks which scores is looked at by whoever asked for these
             return
         if not report.matched and isinstance(how.missing, str):
-            names = ", ".join(one.table.name for one in self.asked.scores)
-            raise KeyMismatchError(
-                f"{names} and {key} share no trial. Check that both belong to one evaluation, and name the columns if "
-                "they were taken wrongly."
-            )
+            raise KeyMismatchError(none_shared(", ".join(one.table.name for one in self.asked.scores), key))
         if how.missing == "error":
             lacking = [f"select row, {at} as of from joined{at} where hit is null" for at in range(len(self.tables))]
             ((row, at),) = self.made.run(f"{' union all '.join(lacking)} order by row, of limit 1")
-            trials, name = self.asked.key.trials([row]), self.asked.scores[at].table.name
-            raise MissingScoresError(
-                f"{report.missing:,} of {report.matched + report.missing:,} key trials have no score in {name}, the "
-                f'first {trials.name_of(0)} ({trials.origin.where(0)}). Pass missing="drop" (--missing drop) to leave '
-                "them out, or a score to fill in (--missing fill=VALUE)."
-            )
+            name, counts = self.asked.scores[at].table.name, (report.missing, report.matched + report.missing)
+            words = some_missing(name, self.asked.key.trials([row]), [0], counts, "key trials")
+            raise MissingScoresError(f"{words}.")
 
     def write(self, target: Any) -> list[int]:
         """Write the scores of trials that are left, a row group for each piece of the key that has any: those."""
@@ -372,9 +373,3 @@ def _no_trials(roles: Roles) -> Trials:
     if not roles.sides:
         return Trials.of_rows(0, origin=origin)
     return Trials.of({side: pa.nulls(0, pa.string()) for side in roles.sides}, origin=origin)
-
-
-def _in_words(rows: NamedRows, first: int, other: int) -> str:
-    """Two places of one trial."""
-    trials = rows.trials([first, other])
-    return f"{trials.origin.where(0)} and {trials.origin.where(1)}: trial {trials.name_of(0)}"

@@ -11,12 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._arrow import with_gaps
 from deciban._validate.probabilities import logarithms_of_ratios
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError
 from deciban.io.columns.rows import Rows, placed
-from deciban.io.columns.values import names_in, plain, refuse_missing, scores_of, weights_of
+from deciban.io.columns.values import coded_column, names_in, plain, refuse_missing, scores_of, weights_of
 from deciban.io.contents import RowError
 from deciban.io.shards.truth import SpeakersAgree, Truth
 from deciban.io.shards.units import EachTrial, UnitsOf, keys_of_sides
@@ -24,7 +23,7 @@ from deciban.trials import SegmentQuality, Trials
 from deciban.trials.frozen import as_text
 from deciban.trials.sources import Chunk, Piece, ShardSource, Wanted
 from deciban.trials.tables import LOG_10, texts_alike
-from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, ScoreArray
+from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, ScoreArray
 
 Converted = Callable[[ScoreArray, tuple[str, ...]], ScoreArray]
 
@@ -168,7 +167,9 @@ class Layout:
             groups = tuple(names_in(plain(table.column(name)), name, _GROUPS) for name in held_out) or None
         split = [*self.conditions.values()] if wanted.conditions else []
         with placed(rows, split):
-            conditions = tuple(_said(table, name) for name in split) if split else None
+            conditions = (
+                tuple(coded_column(plain(table.column(name)).combine_chunks()) for name in split) if split else None
+            )
         found_here = Chunk(scores, truth, units, weight, quality, names, groups=groups, conditions=conditions)
         if not self.where:
             return found_here
@@ -226,14 +227,6 @@ class Layout:
         return rows_with(table.column(name), self.where[name])
 
 
-def _said(table: pa.Table, name: str) -> tuple[IntArray, pa.Array]:
-    """What a column says of every row, which may be nothing: codes, and the values that they stand for."""
-    values = plain(table.column(name)).combine_chunks()
-    encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
-    codes: IntArray = with_gaps(encoded.indices, len(encoded.dictionary))
-    return codes, encoded.dictionary
-
-
 def _flat(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Numbers one behind the other, of a column of lists."""
     return pc.list_flatten(column) if pa.types.is_fixed_size_list(column.type) else column
@@ -247,12 +240,11 @@ def rows_with(column: pa.ChunkedArray, values: Sequence[str]) -> BoolArray:
     >>> rows_with(pa.chunked_array([[1.0, 2.0, None]]), ["1"])
     array([ True, False, False])
     """
-    values_of = plain(column).combine_chunks()
-    encoded = values_of if pa.types.is_dictionary(values_of.type) else values_of.dictionary_encode()
-    chosen = np.zeros(len(encoded.dictionary) + 1, np.bool_)  # the last entry is for rows without a value
+    codes, known = coded_column(plain(column).combine_chunks())
+    chosen = np.zeros(len(known) + 1, np.bool_)  # the last entry is for rows without a value
     for text in values:
-        chosen[:-1] |= texts_alike(encoded.dictionary, text)
-    found: BoolArray = chosen[with_gaps(encoded.indices, len(encoded.dictionary))]
+        chosen[:-1] |= texts_alike(known, text)
+    found: BoolArray = chosen[codes]
     return found
 
 

@@ -16,8 +16,8 @@ from deciban.core.resampling.units import Keys, TrialUnits, independent, mixed_b
 from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.rows import Rows, RowTable
 from deciban.io.formats import bare_name
-from deciban.io.matrices.named_matrix import only, refuse_nan
-from deciban.io.matrices.numpy_files import as_scores
+from deciban.io.matrices.named_matrix import only
+from deciban.io.matrices.numpy_files import as_labels, as_scores, refuse_nan
 from deciban.io.shards.layout import Layout, source_of_rows
 from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.truth import SpeakersAgree, Truth
@@ -233,7 +233,7 @@ class MatrixRows(Rows):
 
     def _scores(self, matrix: Matrix, chosen: BoolArray | None) -> AnyArray:
         values = self._rows(matrix)
-        refuse_nan(values, chosen, matrix.name, matrix.names, self.start)
+        refuse_nan(values, matrix.name, chosen, matrix.names, self.start)
         values = values if chosen is None else values[chosen]
         return as_scores(values.ravel(), f"{matrix.name}, {self.name}")
 
@@ -241,7 +241,7 @@ class MatrixRows(Rows):
         assert self.key is not None  # noqa: S101  # nobody asks for it otherwise
         values = self._rows(self.key)
         if self.n_classes:
-            return _classes(values, self.n_classes, self.key.name, self.start)
+            return as_labels(values, self.key.name, self.n_classes, self.start)
         truth = np.asarray(values == 1)
         return truth.ravel() if chosen is None else truth[chosen]
 
@@ -354,18 +354,6 @@ class EachPlace(EachTrial):
         else:
             keys = mixed_bits(row * self.width + column)
         return TrialUnits((np.arange(len(keys)),), keys, "trial", independent("trial"))
-
-
-def _classes(values: AnyArray, n_classes: int, name: str, start: int) -> AnyArray:
-    """The numbers of the classes of rows, the first of which is ``start``."""
-    found: AnyArray = values.astype(np.int64)
-    wrong = np.flatnonzero((found != values) | (found < 0) | (found >= n_classes))
-    if len(wrong):
-        raise FormatError(
-            f"{name}, row {start + wrong[0]}: the class is {values[wrong[0]]}. Classes are whole numbers from 0 to "
-            f"{n_classes - 1}."
-        )
-    return found
 
 
 def matrix_source(systems: Sequence[Matrix], key: Matrix | None, who: WhoIsWho | None, how: HowToRead) -> ShardSource:

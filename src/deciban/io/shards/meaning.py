@@ -141,10 +141,9 @@ def units_in(roles: Roles, how: HowToRead) -> UnitsOf | EachTrial | None:
         return None
     if how.units == "trials":
         return EachTrial(tuple(roles.sides.values()))
-    sides = {side: name for side, name in roles.sides.items() if side != "side"}
-    names = [name for name, role in roles.by_column.items() if name in sides.values() or role.startswith(CONDITION)]
+    conditions = [name for name, role in roles.by_column.items() if role.startswith(CONDITION)]
     try:
-        return UnitsOf.named(list(how.units), sides, names, roles.table.name, apart=how.units_apart)
+        return UnitsOf.named(list(how.units), roles.sides, conditions, roles.table.name, apart=how.units_apart)
     except InputError:
         if how.units_required:
             raise

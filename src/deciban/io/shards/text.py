@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -29,20 +29,15 @@ from deciban.io.shards.files import TableFile, is_columnar, open_files, table_fi
 from deciban.io.shards.meaning import HowToRead
 from deciban.io.shards.writing import write_batches
 from deciban.io.source import Source
-from deciban.io.text.reader import Layout, faults, line_of_row, parse_table
+from deciban.io.text import reader
+from deciban.io.text.reader import Layout, TextBlocks, line_of_row, parse_blocks
 from deciban.io.units import of_detection_llrs
 from deciban.memory import Cost, rows_that_fit
 from deciban.steps import teller
 from deciban.trials import Origin
 from deciban.types import ScoreUnit
 
-_BLOCK = 1 << 25
-"""Most bytes of text that are parsed at once."""
-
 _LEAST_BLOCK = 1 << 20
-
-_LONGEST_FIELD = 1 << 26
-"""Bytes that are looked through for the end of a quote."""
 
 
 def write_table_of(given: Any, target: Path, how: HowToRead, *, of_key: bool) -> str | None:
@@ -126,22 +121,21 @@ def _pour(given: Any, out: IO[bytes]) -> None:
 def _write(found: Opened, target: Path, how: HowToRead, *, of_key: bool) -> str:
     need = _need(found, how, of_key=of_key)
     asked = isinstance(found.asked, BinaryFormat) or found.source.is_binary
-    if asked or found.needs_translation or not found.source.is_plain or found.source.size <= block_size(how.memory):
+    size = block_size(how.memory)
+    if asked or found.needs_translation or not found.source.is_plain or found.source.size <= size:
         contents = read_input(Recognized(found.source.path, (found,)), need=need, unit=how.unit).contents
         table = table_of(contents)
         write_batches(target, table.schema, [table], memory=how.memory)
         return contents.origin.reading
-    layout = found.layout(need)
-    options = layout.declared(replace(found.options, need=need or layout.holds, unit=how.unit), found.source.name)
-    tables = _tables(found, layout, options, how.memory)
+    tables = _tables(found, replace(found.options, need=need, unit=how.unit), how.memory)
     first = next(tables)
     write_batches(target, first.schema, chain([first], tables), memory=3 * how.memory // 4)  # a block is there, too
-    return str(layout)
+    return str(found.layout(need))
 
 
 def block_size(memory: float) -> int:
     """Return how many bytes of text are parsed at once."""
-    return rows_that_fit(memory, Cost.TEXT, fewest=_LEAST_BLOCK, most=_BLOCK)
+    return rows_that_fit(memory, Cost.TEXT, fewest=_LEAST_BLOCK, most=reader.BLOCK)
 
 
 def _write_stream(source: Source, target: Path, memory: int) -> None:
@@ -160,17 +154,17 @@ def _need(found: Opened, how: HowToRead, *, of_key: bool) -> ContentKind | None:
     return kinds[1] if held == (kinds[1],) else kinds[0]
 
 
-def _tables(found: Opened, layout: Layout, options: Options, memory: int) -> Iterator[pa.Table]:
+def _tables(found: Opened, options: Options, memory: int) -> Iterator[pa.Table]:
     """The table of each block."""
     schema: pa.Schema | None = None
-    for _, contents in contents_in_blocks(found, layout, options, memory):
+    for _, contents in contents_in_blocks(found, options, memory):
         table = table_of(contents)
         schema = schema or table.schema
         yield table.cast(schema)
 
 
 def contents_in_blocks(
-    found: Opened, layout: Layout, options: Options, memory: float = math.inf
+    found: Opened, options: Options, memory: float = math.inf, given: PathLike | None = None
 ) -> Iterator[tuple[int, Contents]]:
     """What each block of lines holds.
 
@@ -178,10 +172,11 @@ def contents_in_blocks(
     ----------
     found : Opened
         Plain text.
-    layout : Layout
     options : Options
     memory : float
         Bytes that a block may take when it is parsed.
+    given : path, optional
+        The file, which may be packed, where lines of rows are looked up afterwards.
 
     Yields
     ------
@@ -189,50 +184,31 @@ def contents_in_blocks(
         How many lines are before it, beside the header.
     Contents
     """
-    source = found.source
-    with Path(source.path).open("rb") as stream:
-        for first_line, block in _blocks(stream, layout, source.name, memory):
-            contents = _parsed(block, first_line, layout, source.name, options)
-            options = replace(options, vocabulary=_settled(contents, options.vocabulary))
-            if layout.format.detection_llr:
-                contents = of_detection_llrs(contents)
-            yield first_line, contents
+    layout, name, system, size = (
+        found.layout(options.need),
+        found.source.name,
+        options.name or "system",
+        block_size(memory),
+    )
+    options = layout.declared(replace(options, need=options.need or layout.holds), name)
+    for at, (first, text) in enumerate(TextBlocks(name, layout, Path(found.source.path), size=size)):
+        line = None if given is None else partial(_line_of_row, given, layout, size, at)
+        origin = Origin(name, str(layout), line)
+        contents = parse_blocks(TextBlocks(name, layout, text=text, first=first), origin, system, options)
+        options = replace(options, vocabulary=_settled(contents, options.vocabulary))
+        yield first, of_detection_llrs(contents) if layout.format.detection_llr else contents
 
 
-def faults_in_blocks(found: Opened, layout: Layout, options: Options, memory: float) -> Iterator[FormatError]:
-    """Find all lines of a plain text file that cannot be read; see `deciban.io.text.reader.faults`."""
-    name = found.source.name
-    with Path(found.source.path).open("rb") as stream:
-        for first_line, block in _blocks(stream, layout, name, memory):
-            for one in faults(block, layout, options.vocabulary, name):
-                yield _later(one, name, first_line)
-
-
-def lines_of_rows(
-    found: Opened, layout: Layout, n_rows: Sequence[int], rows: Sequence[int], memory: float
-) -> dict[int, int]:
-    """The lines on which some rows of a plain text file stand.
-
-    Parameters
-    ----------
-    found : Opened
-    layout : Layout
-    n_rows : sequence of int
-        Of every block.
-    rows : sequence of int
-    memory : float
-        As of `contents_in_blocks`, from which the numbers of rows are.
-    """
-    lines: dict[int, int] = {}
-    first = 0
-    with Path(found.source.path).open("rb") as stream:
-        for n, (first_line, block) in zip(n_rows, _blocks(stream, layout, found.source.name, memory), strict=False):
-            for row in (one for one in rows if first <= one < first + n):
-                line = line_of_row(block, layout, row - first, found.source.name)
-                if line is not None:
-                    lines[row] = line + first_line
-            first += n
-    return lines
+def _line_of_row(given: PathLike, layout: Layout, size: int, at: int, row: int) -> int | None:
+    """Find the line of a row of a block of a file, by reading the file again."""
+    folder = ScratchFolder()
+    try:
+        with as_file(given, Source(given), folder.path / "copy") as path:
+            return line_of_row(TextBlocks(display_name(given), layout, path, size=size, only=at), row)
+    except (OSError, FormatError):
+        return None
+    finally:
+        folder.remove()
 
 
 def _settled(contents: Contents, vocabulary: Vocabulary) -> Vocabulary:
@@ -241,68 +217,6 @@ def _settled(contents: Contents, vocabulary: Vocabulary) -> Vocabulary:
     if not words or all(vocabulary.meaning(word) is not None for word in words):
         return vocabulary
     return Vocabulary({word.casefold(): means for word, means in words.items()}, folded=True)
-
-
-def _parsed(block: bytes, first_line: int, layout: Layout, name: str, options: Options) -> Contents:
-    try:
-        return parse_table(block, layout, Origin(name, str(layout)), options.name or "system", options)
-    except FormatError as error:  # lines of a block are counted from its beginning
-        raise _later(error, name, first_line) from error
-
-
-def _later(error: FormatError, name: str, n_lines: int) -> FormatError:
-    """The same error so many lines later."""
-    pattern = rf"^{re.escape(name)}:(\d+)"
-    return FormatError(re.sub(pattern, lambda line: f"{name}:{int(line[1]) + n_lines}", str(error), count=1))
-
-
-def _blocks(stream: IO[bytes], layout: Layout, name: str, memory: float) -> Iterator[tuple[int, bytes]]:
-    """Whole lines, the header before each block; and how many lines of the file are before them, beside the header."""
-    header, rest, n_lines = b"", b"", 0
-    begins, size = True, block_size(memory)
-    while data := stream.read(size):
-        data = (rest + data).removeprefix(b"\xef\xbb\xbf") if begins else rest + data
-        cut = _end_of_rows(data, layout)
-        rest, data = data[cut:], data[:cut]
-        if data:
-            yield n_lines, _clean(header + data, name, n_lines)
-            n_lines += data.count(b"\n")
-            if begins and layout.header is not None:
-                header = _header(data)
-                n_lines -= header.count(b"\n")
-            begins = False
-    if rest.strip():
-        yield n_lines, _clean(header + rest, name, n_lines)
-
-
-def _end_of_rows(data: bytes, layout: Layout) -> int:
-    """Where the last line ends that is whole; a line break inside quotes ends none, unless a quote has no end."""
-    whole = cut = data.rfind(b"\n") + 1
-    if layout.quotes_fields:
-        is_odd = data.count(b'"', 0, cut) % 2
-        while is_odd and cut:
-            before = data.rfind(b"\n", 0, cut - 1) + 1
-            is_odd = (is_odd + data.count(b'"', before, cut)) % 2
-            cut = before
-    return cut or (whole if len(data) > _LONGEST_FIELD else 0)
-
-
-def _header(data: bytes) -> bytes:
-    """All up to the first line that is neither blank nor a comment."""
-    end = 0
-    for line in data.splitlines(keepends=True):
-        end += len(line)
-        content = line.strip()
-        if content and not content.startswith((b"#", b";;")):
-            break
-    return data[:end]
-
-
-def _clean(data: bytes, name: str, n_lines: int) -> bytes:
-    if b"\x00" in data:
-        line = data.count(b"\n", 0, data.index(b"\x00")) + 1 + n_lines
-        raise FormatError(f"{name}:{line}: holds NUL bytes, so it is not text. Expected a text table in UTF-8.")
-    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def is_readable_in_batches(path: Path, need: ContentKind | None, given: Mapping[str, Any]) -> bool:
@@ -365,10 +279,10 @@ def contents_in_batches(
             done += rows.n_rows
             tell(done)
         return
-    for found in plain_text_files(files, format=format, columns=columns, labels=labels):
-        layout = found.layout(need)
-        asked = replace(found.options, need=need or layout.holds, name=name, unit=unit)
-        for line, contents in contents_in_blocks(found, layout, layout.declared(asked, found.source.name), memory):
+    opened = plain_text_files(files, format=format, columns=columns, labels=labels)
+    for file, found in zip(files, opened, strict=False):
+        asked = replace(found.options, need=need, name=name, unit=unit)
+        for line, contents in contents_in_blocks(found, asked, memory, file.path):
             yield f"{found.source.name}, lines after {line:,}", contents
 
 

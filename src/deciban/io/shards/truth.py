@@ -18,6 +18,7 @@ from deciban.io.columns.rows import Range, Rows, RowTable, place_in, table_of_ra
 from deciban.io.columns.values import plain, refuse_missing, same_names, truth_of
 from deciban.io.contents import RowError
 from deciban.io.shards.units import WhoIsWho
+from deciban.io.source import other_file
 from deciban.messages import counted
 from deciban.trials.names import encode
 from deciban.types import AnyArray
@@ -97,13 +98,7 @@ class OfTwoFiles(Truth):
             differs = self.label.of(table) != found
             if differs.any():
                 row = int(np.argmax(differs))
-                said, asked = ("non-target", "targets") if found[row] else ("target", "non-targets")
-                raise RowError(
-                    f"is labelled {said}, but its file was given as the scores of {asked}. Are the two files swapped? "
-                    "A file that has labels for all its trials needs no second one: name it alone",
-                    row,
-                    KeyMismatchError,
-                )
+                raise RowError(other_file("", is_target=bool(found[row])), row, KeyMismatchError)
         return found
 
 

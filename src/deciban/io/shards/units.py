@@ -6,53 +6,88 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 
 from deciban._arrow import compute as pc
-from deciban._arrow import of_numpy, to_numpy
-from deciban._files import display_name
+from deciban._arrow import constant, of_numpy, to_numpy
+from deciban._files import PathLike, display_name, is_file
 from deciban.core.resampling.units import Keys, TrialUnits, independent, keys_of, mixed_bits
-from deciban.errors import InputError, KeyMismatchError
+from deciban.errors import FormatError, InputError, KeyMismatchError
 from deciban.io.columns.values import names_in, plain, refuse_missing
+from deciban.io.contents import RowError
 from deciban.io.read import read_id_map
 from deciban.messages import counted
 from deciban.trials import IdMap
 from deciban.trials.lists import PAIR_SIDE, SINGLE
 from deciban.trials.names import Words, encode, fingerprints, positions
 from deciban.trials.units import UnitColumn, keys_of_trials, require_two_sides, units_of_columns
-from deciban.types import AnyArray, IntArray
+from deciban.types import AnyArray, BoolArray, IntArray
 
 _COLUMN = "column:"
 
 
 @dataclass(frozen=True, slots=True)
+class UnitMap:
+    """Units of names: what a file or a mapping holds, and what messages call it."""
+
+    units: IdMap
+    called: str
+
+    @classmethod
+    def of(cls, given: PathLike | Mapping[Any, Any] | IdMap) -> UnitMap:
+        """Read a file, or check a mapping.
+
+        Raises
+        ------
+        FormatError, OSError
+            If a file cannot be read.
+        InputError
+            If a name in a mapping is no text, or a unit neither a text nor a whole number.
+        """
+        if isinstance(given, str | os.PathLike):
+            try:
+                return cls(read_id_map(given), display_name(given))
+            except FormatError as error:
+                raise FormatError(f"{error} Units are read from lines of two columns: a name and its unit.") from error
+        words = f"a mapping of {counted(len(given), 'name')}"
+        if isinstance(given, IdMap):
+            return cls(given, words)
+        for name, unit in given.items():
+            if not isinstance(name, str) or isinstance(unit, bool | float) or unit == "" or unit is None:
+                raise InputError(f"units: got {name!r}: {unit!r}. Write the unit of each name: {{'a-1': 'ann'}}.")
+        return cls(IdMap.from_columns(list(given), list(map(str, given.values())), source="units"), words)
+
+
+@dataclass(frozen=True, slots=True)
 class UnitsOf:
-    """Where the units of rows stand.
+    """The columns that hold the units of rows.
 
     Attributes
     ----------
     columns : tuple of str
         One, or one for each side.
-    maps : tuple of IdMap or None
-        For each column what its names stand for; None for themselves.
-    called : tuple of str
-        What messages call the maps.
+    maps : tuple of UnitMap or None
+        For each column the units of its names; None where the names are the units.
+    words : str
+        By what units are found, for messages.
     apart : bool
         Whether the same name on both sides is not the same unit.
+    sides : mapping of str to str
+        Columns with the names of the sides of trials, by side.
     """
 
     columns: tuple[str, ...]
-    maps: tuple[IdMap | None, ...]
-    called: tuple[str, ...]
+    maps: tuple[UnitMap | None, ...]
+    words: str
     apart: bool
+    sides: Mapping[str, str]
 
     @classmethod
     def named(
-        cls, parts: Sequence[Any], sides: Mapping[str, str], names: Sequence[str], name: str, *, apart: bool
+        cls, parts: Sequence[Any], sides: Mapping[str, str], conditions: Sequence[str], name: str, *, apart: bool
     ) -> Self:
         """Find what a user named: columns, files or mappings, one or one for each side; none for the sides themselves.
 
@@ -61,8 +96,8 @@ class UnitsOf:
         parts : sequence
         sides : mapping of str to str
             Columns with the names of the sides of trials, by side.
-        names : sequence of str
-            Columns that can name units: those of the sides, and of conditions.
+        conditions : sequence of str
+            Other columns that can name units.
         name : str
             What messages call the table.
         apart : bool
@@ -70,52 +105,127 @@ class UnitsOf:
         Raises
         ------
         InputError, FormatError, OSError
-            If there is no such column or file.
+            If there is no such column or file, or both.
         """
         if apart or len(parts) == 2:
             require_two_sides([*sides], name, named="columns" if parts else "sides")
-        of_column = {column: side for side, column in sides.items()}
-        found: list[tuple[str, IdMap | None, str]] = []
-        for at, part in enumerate(parts or sides):
-            column = part.removeprefix(_COLUMN) if isinstance(part, str) else ""
-            column = sides.get(column, column) if column not in names else column
-            if column in names:
-                side = of_column.get(column)
-                of_side = f"the names of {side if parts else ' and '.join(sides)}"
-                found.append((column, None, f"column {column!r}" if side is None else of_side))
-                continue
-            units, called = _map(part, name, names)
-            own = [*sides.values()][at : at + 1] if len(parts) > 1 else [*sides.values()]
-            if not own:
-                raise InputError(f"units: {called} says the units of names, and trials of {name} have none there.")
-            found += [(side, units, called) for side in own]
-        if not found or (apart and len(found) < 2):
-            raise InputError(f"units: trials of {name} have no names on {1 + apart} sides. Name columns (--units).")
-        columns, maps, called_by = zip(*found, strict=True)
-        return cls(columns, maps, called_by, apart)
+        if not parts and not sides:
+            raise InputError(f"units: trials of {name} have no names. Name columns (--units).")
+        of_units = {side: column for side, column in sides.items() if side != PAIR_SIDE[2]}
+        side_of = {column: side for side, column in sides.items()}
+        held = [_held(part, sides, conditions, name) for part in parts]
+        words = " and ".join(
+            one.called if isinstance(one, UnitMap)
+            else f"the names of {side_of[one]}" if one in side_of else f"column {one!r}"
+            for one in held
+        )  # fmt: skip
+        maps = [one for one in held if isinstance(one, UnitMap)]
+        if maps and not of_units:
+            raise InputError(
+                f"units: {maps[0].called} says the units of names, and trials of {name} have none. Name a column of "
+                "the key, or take every trial for a unit (units='trials', --units trials)."
+            )
+        if not held or (maps and len(held) == 1):
+            words = words or f"the names of {' and '.join(of_units)}"
+            found = [(column, maps[0] if maps else None) for column in of_units.values()]
+        else:
+            places = zip(held, [*of_units.values(), ""], strict=False)
+            found = [(side, one) if isinstance(one, UnitMap) else (one, None) for one, side in places]
+        if apart and len(found) < 2:
+            raise InputError(
+                f"units: 'product' is about units of two sides, and by {words} every trial has one. Name a column for "
+                "each side: product:COLUMN,COLUMN."
+            )
+        words += ", those of one side apart from those of the other" if apart else ""
+        return cls(tuple(one for one, _ in found), tuple(one for _, one in found), words, apart, of_units)
 
-    def of(self, table: pa.Table, start: int) -> TrialUnits:  # noqa: ARG002  # columns say it
-        """The units of rows.
+    def of(self, table: pa.Table, start: int = 0, counting: BoolArray | None = None) -> TrialUnits:
+        """Return the units of rows.
+
+        Parameters
+        ----------
+        table : pyarrow.Table
+        start : int
+            The number of the first row among all rows.
+        counting : (n_rows,) bool array, optional
+            Rows that count, where others do not: these make no units, and may have none in a file.
 
         Raises
         ------
-        RowError, KeyMismatchError
+        RowError
             If a row has none.
         """
+        del start  # columns hold the units
         found: list[UnitColumn] = []
-        for name, units, called in zip(self.columns, self.maps, self.called, strict=True):
+        for name, held in zip(self.columns, self.maps, strict=True):
             codes, names = names_in(plain(table.column(name)), name, "says of which unit trials are")
-            if units is not None:
-                place = positions(names, units.left)
-                if len(place) and place.min() < 0:
-                    lacking = names[int(np.argmax(place < 0))].as_py()
-                    raise KeyMismatchError(f"{called} does not say the unit of {lacking!r}. Complete it by a line")
-                codes_of_units, names = encode(units.right.take(of_numpy(place)))
+            if held is not None:
+                place = positions(names, held.units.left)
+                unknown = place < 0
+                if unknown.any():
+                    self._require_known(name, unknown, codes, names, held, counting)
+                units = pc.coalesce(held.units.right.take(of_numpy(place, lacking=unknown)), constant(""))
+                codes_of_units, names = encode(units)
                 codes = codes_of_units[codes]
             found.append((codes, names))
-        words = " and ".join(dict.fromkeys(self.called))
-        words += ", those of one side apart from those of the other" if self.apart else ""
-        return units_of_columns(found, apart=self.apart, noun="unit", source=f"by {words}")
+        return units_of_columns(found, counting, apart=self.apart, noun="unit", source=f"by {self.words}")
+
+    def _require_known(
+        self,
+        column: str,
+        unknown: BoolArray,
+        codes: IntArray,
+        names: pa.Array,
+        held: UnitMap,
+        counting: BoolArray | None,
+    ) -> None:
+        """Refuse rows that count, with a name whose unit is not known."""
+        lacking = unknown[codes] if counting is None else unknown[codes] & counting
+        if not lacking.any():
+            return
+        row = int(np.argmax(lacking))
+        name, side = names[int(codes[row])], next(side for side, own in self.sides.items() if own == column)
+        hint = ""
+        if pc.index(held.units.right, name).as_py() >= 0:
+            hint = " There, it is a unit: should it not be in the first column?"
+            if len(self.sides) == 2:
+                one = [at if at == side else "FILE" for at in self.sides]
+                hint = f" There, it is a unit: if names of {side} are units already, say so (--units {','.join(one)})."
+        raise RowError(
+            f"{held.called} does not say the unit of {name.as_py()!r} ({len(np.unique(codes[lacking])):,} of "
+            f"{counted(len(names), 'name')} of {side} are not in it).{hint} Complete it by a line for each of them, a "
+            "name and its unit, or leave these trials out (--where)",
+            row,
+            KeyMismatchError,
+        )
+
+
+def _held(part: Any, sides: Mapping[str, str], conditions: Sequence[str], name: str) -> str | UnitMap:
+    """Return the column that the user named, or the units that a file or a mapping has for names.
+
+    Raises
+    ------
+    InputError
+        If there is neither a column nor a file of this name, or both.
+    """
+    if not isinstance(part, str):
+        return UnitMap.of(part)
+    column = part.removeprefix(_COLUMN)
+    own = column if column in conditions else sides.get(column, column)
+    known, is_there = own in (*conditions, *sides.values()), column == part and is_file(part)
+    if known and is_there:
+        raise InputError(
+            f"units: {part!r} is a column of {name} and a file. Write ./{part} for the file, {_COLUMN}{part} for the "
+            "column."
+        )
+    if is_there:
+        return UnitMap.of(part)
+    if not known:
+        raise InputError(
+            f"units: {column!r} is no column of {name} (there are {', '.join((*sides, *conditions)) or 'none'}), and "
+            "no file. Name a column of the key, or a file of two columns, name and unit."
+        )
+    return own
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,21 +260,6 @@ class EachTrial:
         else:
             keys = mixed_bits(np.arange(start, start + n_rows))
         return TrialUnits((np.arange(n_rows),), keys, "trial", independent("trial"))
-
-
-def _map(part: Any, name: str, names: Sequence[str]) -> tuple[IdMap, str]:
-    """What a file or a mapping says of names, and what messages call it."""
-    if isinstance(part, IdMap):
-        return part, f"a mapping of {counted(len(part), 'name')}"
-    if isinstance(part, Mapping):
-        units = IdMap.from_columns(list(part), list(map(str, part.values())), source="units")
-        return units, f"a mapping of {counted(len(part), 'name')}"
-    if isinstance(part, os.PathLike) or Path(str(part)).is_file():
-        return read_id_map(part), display_name(part)
-    raise InputError(
-        f"units: {part!r} is no column of {name} (there are {', '.join(names)}), and no file. Name a column of the "
-        "key, or a file of two columns, name and unit."
-    )
 
 
 _FEW = 1 << 10
@@ -269,7 +364,7 @@ def keys_of_names(names: pa.Array) -> Keys:
 
 
 def channel_keys(test: Keys, channel: Keys) -> Keys:
-    """Numbers of channels of names, by those of both; see `deciban.trials.units.TargetGraph`."""
+    """Numbers of channels of names, by those of both; see `deciban.trials.units.speakers_of`."""
     return mixed_bits(test ^ mixed_bits(channel))
 
 

@@ -1,12 +1,13 @@
-"""How the lines of a text table are read: Arrow reads them; where it stumbles, a slow second look names the fault."""
+"""How the lines of a text table are read: Arrow reads blocks; where it stumbles, a slow second look names the fault."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -29,9 +30,10 @@ from deciban.io.columns.headers import (
 from deciban.io.columns.values import assemble, same_names
 from deciban.io.contents import ContentKind, Contents, RowError
 from deciban.io.formats import Options, TextFormat
-from deciban.io.source import BLANKS, numbered_lines, without_comments
+from deciban.io.source import BLANKS, clean_text, numbered_lines, without_comments
 from deciban.io.text.one_line import DELIMITERS, is_number, odd_character, shortened, split
 from deciban.io.text.ways import in_lines, words_in_options
+from deciban.steps import teller
 from deciban.trials import Origin
 from deciban.types import FloatArray
 
@@ -100,6 +102,94 @@ class Layout:
         return one, other
 
 
+BLOCK = 1 << 25
+"""Most bytes of text that are parsed at once."""
+
+_LONGEST_FIELD = 1 << 26
+"""Bytes that are looked through for the end of a quote."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextBlocks:
+    """The lines of a text table, which can be read more than once.
+
+    Attributes
+    ----------
+    name : str
+        What messages call the file.
+    layout : Layout
+    path : path, optional
+        A plain file; one block of it is in memory at a time.
+    text : bytes
+        All lines, in place of a file.
+    first : int
+        How many lines are before these, beside the header.
+    size : int
+        Bytes of a block of a file, if not `BLOCK`.
+    only : int, optional
+        The number of the only block of a file that is read.
+    """
+
+    name: str
+    layout: Layout
+    path: Path | None = None
+    text: bytes = b""
+    first: int = 0
+    size: int | None = None
+    only: int | None = None
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        """Yield how many lines are before each block, beside the header; and the block, below the header."""
+        if self.path is None:
+            yield self.first, self.text
+            return
+        for at, found in enumerate(self._of_file(self.path)):
+            if self.only in (None, at):
+                yield found
+
+    def _of_file(self, path: Path) -> Iterator[tuple[int, bytes]]:
+        header, rest, n_lines, begins = b"", b"", 0, True
+        tell = teller(path.stat().st_size, "bytes")
+        with path.open("rb") as stream:
+            while data := stream.read(self.size or BLOCK):
+                tell(stream.tell())
+                data = (rest + data).removeprefix(b"\xef\xbb\xbf") if begins else rest + data
+                cut = _end_of_rows(data, self.layout)
+                rest, data = data[cut:], data[:cut]
+                if data:
+                    yield n_lines, clean_text(header + data, self.name, n_lines)
+                    n_lines += data.count(b"\n")
+                    if begins and self.layout.header is not None:
+                        header = _header(data)
+                        n_lines -= header.count(b"\n")
+                    begins = False
+        if rest.strip():
+            yield n_lines, clean_text(header + rest, self.name, n_lines)
+
+
+def _end_of_rows(data: bytes, layout: Layout) -> int:
+    """Where the last line ends that is whole; a line break inside quotes ends none, unless a quote has no end."""
+    whole = cut = data.rfind(b"\n") + 1
+    if layout.quotes_fields:
+        is_odd = data.count(b'"', 0, cut) % 2
+        while is_odd and cut:
+            before = data.rfind(b"\n", 0, cut - 1) + 1
+            is_odd = (is_odd + data.count(b'"', before, cut)) % 2
+            cut = before
+    return cut or (whole if len(data) > _LONGEST_FIELD else 0)
+
+
+def _header(data: bytes) -> bytes:
+    """Return the lines up to the first that is neither blank nor a comment."""
+    end = 0
+    for line in data.splitlines(keepends=True):
+        end += len(line)
+        content = line.strip()
+        if content and not content.startswith((b"#", b";;")):
+            break
+    return data[:end]
+
+
 _HUGE_NUMBER = re.compile(rb"[eE]\+?[0-9]{3}|[0-9]{300}")
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+")
@@ -114,33 +204,48 @@ _TEXT = pa.dictionary(pa.int32(), pa.string())
 _QUOTE, _END = b'"\n'
 
 
-def parse_table(data: bytes, layout: Layout, origin: Origin, system: str, options: Options) -> Contents:
-    """Read a text table.
+def parse_blocks(blocks: TextBlocks, origin: Origin, system: str, options: Options) -> Contents:
+    """Read a text table, whose blocks are put together.
 
     Raises
     ------
     FormatError
         With the number of the first line that does not fit.
     """
-    name = origin.name
-    data = _with_whole_fields(data, layout)
-    body = _body(data, layout, name)
+    layout, name = blocks.layout, origin.name
     try:
-        columns = _columns(body, layout)
-        if not len(columns[0]):
+        parts = [_parsed(block, first, layout, options.vocabulary, name) for first, block in blocks]
+        columns = [_together(one) for one in zip(*parts, strict=True)]
+        parts.clear()  # which takes as much memory as the columns
+        if not columns or not len(columns[0]):
             raise FormatError(f"{name}: holds no trial, only a header or comments.")
-        if _has_odd_quotes(body, layout) or _may_overflow(columns, layout, body):
-            # Arrow is generous with quotes, and takes 1e999 for inf: such lines are looked at one by one.
-            fault = next(faults(data, layout, options.vocabulary, name), None)
-            if fault:
-                raise fault
         return assemble(*derived(columns, layout), origin=origin, system=system, options=options)
     except (pa.ArrowInvalid, RowError, InputError) as error:
+        fault = next(faults_in(blocks, options.vocabulary), None)
         row = getattr(error, "row", None)
-        line = None if row is None else line_of_row(data, layout, row, name)
+        line = None if row is None or fault is not None else line_of_row(blocks, row)
         place = name if line is None else f"{name}:{line}"
-        fault = next(faults(data, layout, options.vocabulary, name), None)
         raise fault or FormatError(f"{place}: {error}") from error
+
+
+def _parsed(block: bytes, first: int, layout: Layout, vocabulary: Vocabulary, name: str) -> list[pa.ChunkedArray]:
+    """The columns of a block."""
+    data = _with_whole_fields(block, layout)
+    body = _body(data, layout, name)
+    columns = _columns(body, layout)
+    if len(columns[0]) and (_has_odd_quotes(body, layout) or _may_overflow(columns, layout, body)):
+        # Arrow is generous with quotes, and takes 1e999 for inf: such lines are looked at one by one.
+        fault = next(_faults(data, first, layout, vocabulary, _label_words(data, layout, name), name), None)
+        if fault:
+            raise fault
+    return columns
+
+
+def _together(parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """One column of those of all blocks."""
+    if len(parts) == 1:
+        return parts[0]
+    return pa.chunked_array([chunk for one in parts for chunk in one.chunks], parts[0].type).unify_dictionaries()
 
 
 def _with_whole_fields(data: bytes, layout: Layout) -> bytes:
@@ -180,10 +285,12 @@ def _has_odd_quotes(data: bytes, layout: Layout) -> bool:
     return not (is_border[before].all() and is_border[after].all())
 
 
-def line_of_row(data: bytes, layout: Layout, row: int, name: str) -> int | None:
+def line_of_row(blocks: TextBlocks, row: int) -> int | None:
     """Find the line that a row of the table stands on; None if there is no such row (any more)."""
-    rows = islice(numbered_lines(_with_whole_fields(data, layout), name), row + (layout.header is not None), None)
-    return next(rows, (None, ""))[0]
+    layout = blocks.layout
+    each = (numbered_lines(_with_whole_fields(one, layout), blocks.name, first) for first, one in blocks)
+    lines = (number for rows in each for number, _ in islice(rows, int(layout.header is not None), None))
+    return next(islice(lines, row, None), None)
 
 
 def _body(data: bytes, layout: Layout, name: str) -> bytes:
@@ -254,23 +361,21 @@ def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array(chunks)
 
 
-def parse(data: bytes | pa.NativeFile, layout: Layout) -> list[pa.ChunkedArray]:
+def parse(data: bytes, layout: Layout) -> list[pa.ChunkedArray]:
     """The columns that are not ignored; conditions as plain text, names and labels as dictionaries."""
-    in_memory = isinstance(data, bytes)
     wanted = {f"{i}": role for i, role in enumerate(layout.roles) if role != IGNORED}
     types = {
         name: pa.float64() if role == "score" else pa.string() if role.startswith(CONDITION) else _TEXT
         for name, role in wanted.items()
     }
-    if in_memory and (not data or data.isspace()):
+    if not data or data.isspace():
         return [pa.chunked_array([], kind) for kind in types.values()]
     table = pyarrow.csv.read_csv(
-        pa.BufferReader(data) if in_memory else data,
+        pa.BufferReader(data),
         read_options=pyarrow.csv.ReadOptions(
             column_names=[f"{i}" for i in range(len(layout.roles))],
             block_size=_BLOCK,
-            use_threads=not in_memory
-            or len(data) > _BLOCK,  # a pool that hardly started can abort the interpreter at its exit
+            use_threads=len(data) > _BLOCK,  # a pool that hardly started can abort the interpreter at its exit
         ),
         parse_options=pyarrow.csv.ParseOptions(
             delimiter=layout.delimiter, quote_char='"' if layout.quotes_fields else False
@@ -309,15 +414,24 @@ def derived(
     return list(by_role.values()), list(by_role), None
 
 
-def faults(data: bytes, layout: Layout, vocabulary: Vocabulary, name: str) -> Iterator[FormatError]:
+def faults_in(blocks: TextBlocks, vocabulary: Vocabulary) -> Iterator[FormatError]:
     """Find the lines that do not fit, by looking at every line."""
-    data = _with_whole_fields(data, layout)
+    layout, words = blocks.layout, set[str]()
+    if "label" in layout.roles:
+        words = words.union(*(_label_words(_with_whole_fields(one, layout), layout, blocks.name) for _, one in blocks))
+    for first, block in blocks:
+        yield from _faults(_with_whole_fields(block, layout), first, layout, vocabulary, words, blocks.name)
+
+
+def _faults(
+    data: bytes, first: int, layout: Layout, vocabulary: Vocabulary, words: set[str], name: str
+) -> Iterator[FormatError]:
+    """Find the faults in a block; ``first`` is the number of lines before it, ``words`` are the labels of all lines."""
     expected = f"{len(layout.roles)} columns ({shortened(' '.join(layout.roles))})"
-    words = _label_words(data, layout, name)
     vocabulary = vocabulary.within(words)
     none_is_known = not any(vocabulary.meaning(word) is not None for word in words)
     ways = in_lines(words_in_options(sorted(words))) if none_is_known else ""
-    for number, line in islice(numbered_lines(data, name), int(layout.header is not None), None):
+    for number, line in islice(numbered_lines(data, name, first), int(layout.header is not None), None):
         shown = repr(shortened(line))
         fields = split(line, layout.delimiter, quoted=layout.quoted)
         if len(fields) != len(layout.roles):

@@ -260,13 +260,18 @@ class ColumnsSeen:
         found: list[str] = []
         known = [at for at in self._labels if self._known(at) or self._roles[at] == "label"]
         known = known or [at for at in self._labels if self._usually_known(at)]
-        for one, other in () if known else self._equal[:1]:
-            names = self._names_beside((one, other))
-            found.append(self._option([*names, *parts], equal=(one, other)))
-        for at in (known or self._labels)[: 1 if parts else _MOST]:
+        partly = [at for at in self._labels if self._is_partly_known(at)]
+        for at in (known or partly or self._labels)[: 1 if parts else _MOST]:
             option = self._option([*self._names(at), *parts, ("label", at)])
             found += [option] if self._known(at) else [f"{option} {words}" for words in self._ways_of_words(at)]
-        return found
+        equal = [
+            self._option([*self._names_beside(pair), *parts], equal=pair) for pair in (() if known else self._equal[:1])
+        ]
+        return [*found, *equal] if partly else [*equal, *found]
+
+    def _is_partly_known(self, at: int) -> bool:
+        usual = Vocabulary.of(None).within(self._values[at])
+        return any(usual.meaning(word) is not None for word in self._values[at])
 
     def _names_beside(self, pair: tuple[int, int]) -> list[tuple[str, int]]:
         """Who identifies trials beside two columns that are compared."""
@@ -318,15 +323,20 @@ def words_in_options(words: Sequence[str]) -> list[str]:
     >>> words_in_options(["imp", "tgt"])
     ['--labels target=tgt,nontarget=imp']
     >>> words_in_options(["bona", "spoof"])
-    ['--labels target=bona,nontarget=spoof', '--labels target=spoof,nontarget=bona']
+    ['--labels target=bona,nontarget=spoof']
+    >>> words_in_options(["left", "right"])
+    ['--labels target=left,nontarget=right', '--labels target=right,nontarget=left']
     """
     if not 1 < len(words) <= _MOST_WORDS or any(set(word) & set(",|=") or not word for word in words):
         return []
     known = Vocabulary.of(None).within(words)
     targets = [word for word in words if known.meaning(word) is True]
     others = [word for word in words if known.meaning(word) is False]
-    are_known = bool(targets and others) and len(targets) + len(others) == len(words)
-    sides = [(targets, others)] if are_known else [([w], [other for other in words if other != w]) for w in words]
+    unknown = [word for word in words if known.meaning(word) is None]
+    sides = [(targets, [*others, *unknown]), ([*targets, *unknown], others)]
+    if not targets and not others:
+        sides = [([w], [other for other in words if other != w]) for w in words]
+    sides = [(tar, non) for tar, non in sides if tar and non][: None if unknown else 1]
     words_of = (f"target={'|'.join(tar)},nontarget={'|'.join(non)}" for tar, non in sides)
     return [f"--labels {shlex.quote(one)}" for one in words_of]
 

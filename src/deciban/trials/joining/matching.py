@@ -271,11 +271,34 @@ def refuse_copies(trials: Trials, copies: IntArray) -> None:
     KeyMismatchError
     """
     first, second = (int(row) for row in copies[:, 0])
-    n_trials = len(np.unique(copies[0]))
-    raise KeyMismatchError(
+    raise copies_of(trials, (first, second), len(np.unique(copies[0])))
+
+
+def copies_of(trials: Trials, rows: tuple[int, int], n_trials: int) -> KeyMismatchError:
+    """Return the error on trials that occur more than once; ``rows`` are two places of the first."""
+    first, second = rows
+    return KeyMismatchError(
         f"{trials.origin.where(first)} and {trials.origin.where(second)}: trial {trials.name_of(first)} occurs more "
-        f"than once ({n_trials:,} such trial{'s' if n_trials > 1 else ''}). "
+        f"than once ({counted(n_trials, 'such trial')}). "
         'Remove the copies, or pass duplicates="keep-one" (--duplicates keep-one) if they say the same.'
+    )
+
+
+def none_shared(offered: str, wanted: str, begin: str = "", more: str = "") -> str:
+    """Say that scores and key share no trial."""
+    return (
+        f"{offered} and {wanted} share no trial{begin}. Check that both belong to one evaluation{more}, and name the "
+        "columns if they were taken wrongly."
+    )
+
+
+def some_missing(offered: str, trials: Trials, rows: Sequence[int], counts: tuple[int, int], which: str) -> str:
+    """Say how many of how many trials have no score, of which these rows are the first."""
+    names = ", ".join(trials.name_of(row) for row in rows)
+    return (
+        f"{counts[0]:,} of {counts[1]:,} {which} have no score in {offered}, the first {names} "
+        f'({trials.origin.where(rows[0])}). Pass missing="drop" (--missing drop) to leave them out, or a score to fill '
+        "in (--missing fill=VALUE)"
     )
 
 
@@ -331,23 +354,17 @@ def _missing_message(
     trials = key.trials
     near = near_names(offered, trials, len(key) - len(lacking)) if ids is None else None
     other_names = "" if near is None else f' Of the key trials, {near}: ids="{near.option}" (--ids {near.option}).'
+    swapped = _swapped_hint(offered, trials)
     if len(lacking) == len(key):
         theirs = f"the scores with {offered.name_of(0)}" if len(offered) else "there are no scores"
-        return (
-            f"{offered.origin.name} and {trials.origin.name} share no trial: the key begins with {trials.name_of(0)}, "
-            f"{theirs}. Check that both belong to one evaluation{_swapped_hint(offered, trials)}, and name the columns "
-            f"if they were taken wrongly.{other_names}"
-        )
+        begin = f": the key begins with {trials.name_of(0)}, {theirs}"
+        return none_shared(offered.origin.name, trials.origin.name, begin, swapped) + other_names
     if np.logical_or.reduce([found < 0 for found in rows if found is not None]).all():
         names = ", ".join(table.trials.origin.name for table in tables)
         return f"No trial of {trials.origin.name} has a score in each of {names}: nothing is left to evaluate."
-    names = ", ".join(trials.name_of(int(row)) for row in lacking[:3])
     which = "key trials" if key.content is not None else f"trials of {trials.origin.name}"
-    return (
-        f"{len(lacking):,} of {len(key):,} {which} have no score in {offered.origin.name}, the first {names} "
-        f'({trials.origin.where(int(lacking[0]))}). Pass missing="drop" (--missing drop) to leave them out, or a score '
-        f"to fill in (--missing fill=VALUE){_swapped_hint(offered, trials)}.{other_names}"
-    )
+    first, counts = [int(row) for row in lacking[:3]], (len(lacking), len(key))
+    return f"{some_missing(offered.origin.name, trials, first, counts, which)}{swapped}.{other_names}"
 
 
 def _swapped_hint(offered: Trials, wanted: Trials) -> str:

@@ -1,9 +1,9 @@
-"""What differs between two classes and many, and which of them a file is about: by what it holds, never by a guess."""
+"""What differs between two classes and many: one interface for both kinds of scores."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
@@ -25,11 +25,12 @@ from deciban.trials.joining.lookup import Wanted
 from deciban.trials.passes import Engine
 from deciban.trials.sources import ShardSource, stacked
 from deciban.types import AnyArray, BoolArray, CountArray, FloatArray, IntArray, Progress
-from deciban.workflows.kinds import score_units
+from deciban.workflows.kinds.score_units import read_as, require_same, require_same_unit
+from deciban.workflows.kinds.score_units import record as unit_record
 from deciban.workflows.options import Figures, KindName, Options, Reading
 
 if TYPE_CHECKING:
-    from deciban.engines.trial_units import UnitsFound
+    from deciban.engines.units import UnitsFound
 
 
 AnyScores: TypeAlias = Scores | ClassScores
@@ -121,7 +122,7 @@ class Kind(ABC, Generic[S, K, A]):
     def systems_of(self, contents: Contents, reading: Reading) -> list[S]:
         """The scores of each system that an input holds."""
 
-    def as_logarithms(self, systems: Sequence[S], reading: Reading) -> list[S]:  # noqa: ARG002
+    def as_logarithms(self, systems: Sequence[S], reading: Reading) -> list[S]:
         """The systems as likelihoods or their ratios, before trials meet: what is filled in then has no prior in it.
 
         Classes are in the order of the first system, so that a prior by position means the same for all.
@@ -218,7 +219,7 @@ class Kind(ABC, Generic[S, K, A]):
             If a figure that is asked for is none.
         """
 
-    def on_axis_of(self, scores: Sequence[S], figures: Figures) -> Figures:  # noqa: ARG002
+    def on_axis_of(self, scores: Sequence[S], figures: Figures) -> Figures:
         """Figures with the unit in which plots and tables write what was said in this unit."""
         return figures
 
@@ -257,11 +258,11 @@ class Kind(ABC, Generic[S, K, A]):
     ) -> tuple[Contents, list[Message]]:
         """Contents with other scores, as they are written to a table whose columns have names; see `written`."""
 
-    def with_trials(self, found: Input, trials: Trials) -> Input:  # noqa: ARG002
+    def with_trials(self, found: Input, trials: Trials) -> Input:
         """An input with these of its trials, as far as what writes it does not find them itself."""
         return found
 
-    def in_class_order(self, systems: list[S], order: Sequence[str]) -> list[S]:  # noqa: ARG002
+    def in_class_order(self, systems: list[S], order: Sequence[str]) -> list[S]:
         """Scores with the classes in the order of other trials, if they are the same classes."""
         return systems
 
@@ -278,7 +279,7 @@ class Kind(ABC, Generic[S, K, A]):
             return [Message("note", "", NEGATED)] if reading.negate else []
         return of_probabilities(systems, self.prior_of_probabilities(reading, self.classes_of(systems[0])), self.noun)
 
-    def key_messages(self, key: K, reading: Reading) -> list[Message]:  # noqa: ARG002
+    def key_messages(self, key: K, reading: Reading) -> list[Message]:
         """Which trials of a key were chosen."""
         if not reading.where:
             return []
@@ -321,13 +322,13 @@ class Kind(ABC, Generic[S, K, A]):
         if reading.probabilities is not None:
             order = getattr(model, "classes_", None) or classes
             given = self.prior_of_probabilities(reading, classes, order)
-        score_units.require_same(model, given, negate=reading.negate)
-        score_units.require_same_unit(model, reading, units)
+        require_same(model, given, negate=reading.negate)
+        require_same_unit(model, reading, units)
 
     def record(self, reading: Reading, classes: Sequence[str], units: Units = ()) -> dict[str, Any]:
         """What the record of training says besides, so that other scores are read in the same way."""
         prior = None if reading.probabilities is None else self.prior_of_probabilities(reading, classes)
-        return score_units.record(reading, units, prior)
+        return unit_record(reading, units, prior)
 
     def name_after(self, model: ScoreModel, systems: Sequence[str]) -> str:
         """What results call that which a model makes of systems."""
@@ -336,7 +337,7 @@ class Kind(ABC, Generic[S, K, A]):
     def read_message(self, scores: S) -> Message:
         """Say how the scores of a system were read."""
         origin = scores.trials.origin
-        unit = score_units.read_as(scores)
+        unit = read_as(scores)
         return Message("read", origin.name, f"{origin.reading}{unit}   {self.size(scores)}")
 
     def by_order_messages(self, reading: Reading) -> list[Message]:
@@ -369,10 +370,6 @@ class Kind(ABC, Generic[S, K, A]):
     @abstractmethod
     def truth_in_words(self, truth: BoolArray | IntArray, classes: Sequence[str]) -> str:
         """How many trials of each class there are, by their truth."""
-
-    @abstractmethod
-    def trials_of_classes(self, truth: AnyArray, classes: Sequence[str]) -> Iterator[tuple[str, BoolArray]]:
-        """What the trials of each class are called, and which these are."""
 
     def classes_of(self, scores: S) -> tuple[str, ...]:
         """Names of the classes, where there are many."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,7 @@ from deciban.workflows.kinds.score_units import (
 from deciban.workflows.options import Figures, Options, Reading
 
 if TYPE_CHECKING:
-    from deciban.engines.trial_units import UnitsFound
+    from deciban.engines.units import UnitsFound
 
 _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 
@@ -273,12 +273,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         return ClassKey(key.trials, tuple(classes), label)
 
     def align(
-        self,
-        systems: Sequence[ClassScores],
-        key: ClassKey,
-        reading: Reading,
-        *,
-        incomplete: bool = False,  # noqa: ARG002  # no model of many classes knows what to do about it
+        self, systems: Sequence[ClassScores], key: ClassKey, reading: Reading, *, incomplete: bool = False
     ) -> Sequence[AlignedClasses]:
         """Find the scores of every segment of a key, in nats."""
         how: Any = {"duplicates": reading.duplicates, "by_order": reading.by_order, "ids": reading.renaming}
@@ -289,7 +284,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """The true class of each segment, by its position."""
         return aligned.label
 
-    def in_nats(self, scores: ClassScores, reading: Reading) -> ClassScores:  # noqa: ARG002  # `as_logarithms` did it
+    def in_nats(self, scores: ClassScores, reading: Reading) -> ClassScores:
         """The scores, which are natural log-likelihoods already.
 
         Raises
@@ -308,17 +303,14 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         return scores
 
     def units_unasked(
-        self,
-        trials: Trials,
-        truth: AnyArray,  # noqa: ARG002
-        counting: BoolArray | None,
+        self, trials: Trials, truth: AnyArray, counting: BoolArray | None
     ) -> tuple[TrialUnits | None, tuple[Message, ...]]:
         """Segments, of which nothing says that some belong together."""
         return units_of_trials(trials, counting, noun=self.noun), ()
 
-    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:  # noqa: ARG002
+    def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
         """Segments, of which nothing says that some belong together: they are as many as trials, and have no keys."""
-        from deciban.engines.trial_units import UnitsFound
+        from deciban.engines.units import UnitsFound
 
         return UnitsFound.of_trials(self.noun)
 
@@ -380,7 +372,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         """How many segments and classes there are scores of."""
         return f"{counted(len(scores.trials), self.noun)} x {len(scores.classes)} classes"
 
-    def counts(self, contents: Contents, key: ClassKey) -> str:  # noqa: ARG002
+    def counts(self, contents: Contents, key: ClassKey) -> str:
         """How many segments there are of each class."""
         counts = np.bincount(key.label, minlength=len(key.classes)).tolist()
         return " · ".join(f"{n:,} {name}" for name, n in zip(key.classes, counts, strict=True) if n)
@@ -392,11 +384,6 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
     def truth_in_words(self, truth: BoolArray | IntArray, classes: Sequence[str]) -> str:
         """How many segments and classes there are."""
         return self.counts_in_words(dict(zip(classes, np.bincount(truth, minlength=len(classes)), strict=True)))
-
-    def trials_of_classes(self, truth: AnyArray, classes: Sequence[str]) -> Iterator[tuple[str, BoolArray]]:
-        """The segments of each class."""
-        for k, name in enumerate(classes):
-            yield f"{self.noun}s of {name}", truth == k
 
     def unit_messages(self, systems: Sequence[ClassScores], reading: Reading) -> list[Message]:
         """What was done to the units of scores, or what they were taken for."""
@@ -455,7 +442,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         to: str | None,
         *,
         write_as: str = "loglik",
-        interval: Bounds | None = None,  # noqa: ARG002  # log-likelihoods of classes have none
+        interval: Bounds | None = None,
     ) -> list[Message]:
         """Write an input again with log-likelihoods or detection llrs, under the names that the classes have there."""
         old = found.contents.class_scores
@@ -468,12 +455,7 @@ class Multiclass(Kind[ClassScores, ClassKey, AlignedClasses]):
         return [*messages, *write_rescored_classes(found, scores, target, to=to, write_as=write_as)]
 
     def rescored(
-        self,
-        contents: Contents,
-        scores: ClassScores,
-        *,
-        write_as: str = "loglik",
-        interval: Bounds | None = None,  # noqa: ARG002  # log-likelihoods of classes have none
+        self, contents: Contents, scores: ClassScores, *, write_as: str = "loglik", interval: Bounds | None = None
     ) -> tuple[Contents, list[Message]]:
         """Contents with log-likelihoods or detection llrs, under the names that the classes have there."""
         from deciban.io.rewrite import rescored_classes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from deciban._validate.probabilities import like_posteriors, target_prior
 from deciban.core.resampling.units import TrialUnits
 from deciban.errors import InputError, KeyMismatchError
 from deciban.evaluation import Evaluation, TwoClassFigures
-from deciban.evaluation.information_at import priors_told
+from deciban.evaluation.requested import priors_told
 from deciban.evaluation.two_class import evaluate_labelled
 from deciban.evaluation.uncertainty import Figure
 from deciban.evaluation.unit_trials import Resampling
@@ -41,7 +41,7 @@ from deciban.workflows.options import Figures, Options, Reading
 
 if TYPE_CHECKING:
     from deciban._validate.labels import Vocabulary
-    from deciban.engines.trial_units import UnitsFound
+    from deciban.engines.units import UnitsFound
 
 
 def read_two_columns(file: Recognized, *, unit: ScoreUnit | None, prior: object = None) -> Input | None:
@@ -263,11 +263,11 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         more = messages_on_declared_ratios(systems, negated=reading.negate)
         return [*super().unit_messages(systems, reading), *more]
 
-    def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:  # noqa: ARG002
+    def prior_of_probabilities(self, reading: Reading, classes: Sequence[str], order: Sequence[str] = ()) -> str:
         """The prior of a target."""
         return repr(target_prior(reading.probabilities, "probabilities"))
 
-    def key_of(self, contents: Contents, reading: Reading, first: Scores) -> Key:  # noqa: ARG002
+    def key_of(self, contents: Contents, reading: Reading, first: Scores) -> Key:
         """The truth that an input holds."""
         if contents.key is None:
             raise InputError(
@@ -291,7 +291,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         assert aligned.is_target is not None  # noqa: S101  # they were aligned to a key
         return aligned.is_target
 
-    def in_nats(self, scores: Scores, reading: Reading) -> Scores:  # noqa: ARG002  # files say it of each system
+    def in_nats(self, scores: Scores, reading: Reading) -> Scores:
         """Scores as natural logarithms."""
         return scores.in_nats()
 
@@ -309,7 +309,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
 
     def units_unasked_in_pieces(self, source: ShardSource, engine: Engine) -> UnitsFound:
         """Return speakers, or every trial as a unit, as of trials in memory."""
-        from deciban.engines.trial_units import UnitsFound, speakers_in_pieces
+        from deciban.engines.units import UnitsFound, speakers_in_pieces
 
         if source.sides[:2] != PAIR:
             return UnitsFound.of_trials(self.noun)
@@ -318,7 +318,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
             return UnitsFound.of_trials(self.noun)
         return UnitsFound(facts, by_name, _said_of_speakers(facts.n_contradictions, apart=by_name.apart))
 
-    def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:  # noqa: ARG002
+    def classes_by_truth(self, classes: Sequence[str]) -> list[tuple[str, int]]:
         """Targets are those whose truth is 1."""
         return [("targets", 1), ("non-targets", 0)]
 
@@ -328,7 +328,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         *,
         name: str,
         figures: Figures,
-        classes: Sequence[str],  # noqa: ARG002
+        classes: Sequence[str],
         resampling: Resampling | None = None,
     ) -> Evaluation:
         """Evaluate scores of labelled trials."""
@@ -386,15 +386,10 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         words = {"n_tar": "target", "n_non": "non-target"}
         return " · ".join(f"{n:,} {words.get(name, name)}" for name, n in counts.items())
 
-    def truth_in_words(self, truth: BoolArray | IntArray, classes: Sequence[str]) -> str:  # noqa: ARG002
+    def truth_in_words(self, truth: BoolArray | IntArray, classes: Sequence[str]) -> str:
         """How many targets and non-targets there are."""
         n_tar = int(np.count_nonzero(truth))
         return self.counts_in_words({"n_tar": n_tar, "n_non": len(truth) - n_tar})
-
-    def trials_of_classes(self, truth: AnyArray, classes: Sequence[str]) -> Iterator[tuple[str, BoolArray]]:  # noqa: ARG002
-        """Targets, and non-targets."""
-        yield "targets", truth
-        yield "non-targets", ~truth
 
     def key_messages(self, key: Key, reading: Reading) -> list[Message]:
         """Which trials were chosen, or that a key holds several subsets that are meant to be used one at a time."""
@@ -417,7 +412,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         """What results call that which a model makes of systems: a calibrated system is still that system."""
         return super().name_after(model, systems) if model.is_fusion else systems[0]
 
-    def matched(self, model: ScoreModel, scores: Scores) -> tuple[Scores, list[Message]]:  # noqa: ARG002
+    def matched(self, model: ScoreModel, scores: Scores) -> tuple[Scores, list[Message]]:
         """The same: there is one column."""
         return scores, []
 
@@ -437,7 +432,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         target: PathLike,
         to: str | None,
         *,
-        write_as: str = "loglik",  # noqa: ARG002  # means something of many classes only
+        write_as: str = "loglik",
         interval: Bounds | None = None,
     ) -> list[Message]:
         """Write an input again with llrs, and maybe their bounds."""
@@ -446,12 +441,7 @@ class TwoClass(Kind[Scores, Key, Aligned]):
         return list(write_rescored(found, scores, target, to=to, interval=interval))
 
     def rescored(
-        self,
-        contents: Contents,
-        scores: Scores,
-        *,
-        write_as: str = "loglik",  # noqa: ARG002  # means something of many classes only
-        interval: Bounds | None = None,
+        self, contents: Contents, scores: Scores, *, write_as: str = "loglik", interval: Bounds | None = None
     ) -> tuple[Contents, list[Message]]:
         """Contents with llrs, and maybe their bounds."""
         from deciban.io.rewrite import natural_logarithms, rescored

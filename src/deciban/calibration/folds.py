@@ -1,0 +1,438 @@
+"""Folds in which trials are held out, of arrays and of trials that are read in batches."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deciban._validate import arrays as _validate
+from deciban.core.ranks.exact_weights import aligned, summed_by_code, whole_or_float
+from deciban.core.resampling.units import mixed_bits
+from deciban.errors import InputError
+from deciban.models.score_model import ARGUMENTS
+from deciban.trials.passes import Engine, Work, found_in
+from deciban.trials.sources import Chunk, MappedPiece, NumberedPiece, Piece, ShardSource, Step, Wanted, numbered
+from deciban.types import AnyArray, CountArray, FloatArray, IntArray
+
+
+def folds_of(
+    scores: AnyArray,
+    label: IntArray,
+    weight: CountArray | None,
+    groups: ArrayLike | Sequence[ArrayLike] | None,
+    *,
+    n_folds: Any,
+    seed: Any,
+) -> IntArray:
+    """Fold of every trial, by its groups or (without any) by itself.
+
+    Parameters
+    ----------
+    scores : (n_trials, ...) array
+    label : (n_trials,) int array
+        The class of each trial, from 0.
+    weight : (n_trials,) array, optional
+    groups : (n_trials,) array_like, or two of them, optional
+    n_folds, seed : int
+
+    Returns
+    -------
+    (1, n_trials) or (2, n_trials) array
+        For each side of the trials.
+
+    Raises
+    ------
+    InputError
+        If lengths differ, a group has no name, or there are fewer groups than folds.
+    """
+    n_folds, seed = _whole(n_folds, "n_folds", 2), _whole(seed, "seed", 0)
+    if groups is None:
+        return _folds_of_trials(scores, label, weight, n_folds, seed)[np.newaxis]
+    sides = _sides(groups, len(scores))
+    return _folds_of_groups(sides, label, weight, n_folds, seed)[sides]
+
+
+def _whole(value: Any, name: str, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise InputError(f"{name}: got {value!r}. It is a whole number of at least {least}.")
+    return int(value)
+
+
+def _sides(groups: ArrayLike | Sequence[ArrayLike], n_trials: int) -> IntArray:
+    """Groups of each trial on one side or on two, as positions in the sorted names of all of them."""
+    if isinstance(groups, tuple | list) and len(groups) == 2 and all(np.ndim(side) == 1 for side in groups):
+        named = [_names(side, n_trials) for side in groups]
+    else:
+        named = [_names(groups, n_trials)]
+    if len({names.dtype.kind == "U" for names in named}) > 1:
+        raise InputError("groups: one side has strings and the other numbers. A speaker has one name on both sides.")
+    codes = np.unique(np.concatenate(named), return_inverse=True)[1]
+    return codes.reshape(len(named), n_trials).astype(np.int64, copy=False)
+
+
+def _names(side: object, n_trials: int) -> AnyArray:
+    """The groups of one side, all strings or all numbers."""
+    names = _validate.array(side, "groups")  # type: ignore[arg-type]  # it checks
+    if names.ndim != 1 or len(names) != n_trials:
+        raise InputError(
+            f"groups: shape {names.shape} for {n_trials} trials. Give one group per trial, or a pair of such arrays, "
+            "for the enrolment and for the test side."
+        )
+    if names.dtype.kind in "biuU":
+        return names
+    nameless = [not isinstance(name, str | numbers.Real) or name != name for name in names.tolist()]  # noqa: PLR0124
+    if (found := np.flatnonzero(nameless)).size:
+        raise InputError(
+            f"groups: {len(found)} of {n_trials} trials have no group that is a string or a number, the first at index "
+            f"{found[0]}: {names[found[0]]!r}. Give each trial of an unknown speaker its own name, or leave it out."
+        )
+    if len({isinstance(name, str) for name in names.tolist()}) > 1:
+        raise InputError("groups: some are strings and some numbers. A speaker has one name in all trials.")
+    return np.array(names.tolist())
+
+
+def _folds_of_groups(sides: IntArray, label: IntArray, weight: CountArray | None, n_folds: int, seed: int) -> IntArray:
+    """Fold of each group: large ones first, each to where it makes the sums of squares of all classes grow least.
+
+    Groups without weight come last, so that they do not move the others.
+    """
+    return folds_of_shares(_shares(sides, label, weight), n_folds, seed)
+
+
+def folds_of_shares(shares: FloatArray, n_folds: int, seed: int) -> IntArray:
+    """Fold of each group by how much of each class it has; groups are in the order of their names.
+
+    Parameters
+    ----------
+    shares : (n_groups, n_classes) array
+    n_folds, seed : int
+
+    Raises
+    ------
+    InputError
+        If there are fewer groups than folds.
+    """
+    counting = np.flatnonzero(shares.any(axis=1))
+    if len(counting) < n_folds:
+        such = "" if len(counting) == len(shares) else " with a weight above 0"
+        raise InputError(
+            f"n_folds: {n_folds} folds of {len(counting)} groups{such}. There cannot be more folds than groups."
+        )
+    order = counting[np.random.default_rng(seed).permutation(len(counting))]
+    order = order[np.argsort(-shares.sum(axis=1)[order], kind="stable")]
+    order = np.append(order, np.flatnonzero(~shares.any(axis=1)))
+    folds = np.empty(len(shares), np.int64)
+    loads, sizes_of_folds = np.zeros((n_folds, shares.shape[1])), np.zeros(n_folds, np.int64)
+    for group in order.tolist():
+        fold = int(np.lexsort((sizes_of_folds, (loads * shares[group]).sum(axis=1)))[0])
+        folds[group] = fold
+        loads[fold] += shares[group]
+        sizes_of_folds[fold] += 1
+    return folds
+
+
+def _shares(sides: IntArray, label: IntArray, weight: CountArray | None) -> FloatArray:
+    """How much of each class every group has, a row for each group."""
+    n_groups, n_classes = int(sides.max()) + 1, int(label.max()) + 1
+    amount = np.ones(len(label)) if weight is None else weight.astype(np.float64)
+    return shares_of(
+        summed_by_code(amount, [side * n_classes + label for side in sides], n_groups * n_classes),
+        summed_by_code(amount, [label], n_classes),
+    )
+
+
+def shares_of(in_groups: tuple[IntArray, int], in_all: tuple[IntArray, int]) -> FloatArray:
+    """How much of each class every group has, from exact sums, so that nothing depends on the order of trials.
+
+    Parameters
+    ----------
+    in_groups, in_all : pairs as of `deciban.core.ranks.exact_weights.summed_by_code`
+        Of groups, class by class, and of classes.
+
+    Returns
+    -------
+    (n_groups, n_classes) array
+        Of a class without weight 0.
+    """
+    total = whole_or_float(*in_all).astype(np.float64)
+    sums = whole_or_float(*in_groups).astype(np.float64).reshape(-1, len(total))
+    return np.divide(sums, total, out=np.zeros(sums.shape), where=total > 0)
+
+
+def _folds_of_trials(scores: AnyArray, label: IntArray, weight: CountArray | None, n_folds: int, seed: int) -> IntArray:
+    """Fold of each trial: shuffled from an order that follows from the trials themselves, then dealt by class.
+
+    Of very many each trial is asked alone, so that no list of all is needed.
+    """
+    columns = list(scores.reshape(len(scores), -1).T)
+    keys = [*columns, label]
+    n_counting = len(label) if weight is None else int(np.count_nonzero(weight))
+    if not are_listed(n_counting, len(columns)):
+        return folds_by_content(columns, label, n_folds, seed)
+    order = np.lexsort(keys if weight is None else [weight, *keys])
+    # Trials without weight come last, so that they do not move the others.
+    counting, others = (order, order[:0]) if weight is None else (order[weight[order] > 0], order[weight[order] == 0])
+    if len(counting) < n_folds:
+        such = " with a weight above 0" if len(others) else ""
+        raise InputError(
+            f"n_folds: {n_folds} folds of {len(counting)} trials{such}. There cannot be more folds than trials."
+        )
+    counting = np.random.default_rng(seed).permutation(counting)
+    order = np.append(counting[np.argsort(label[counting], kind="stable")], others)
+    folds = np.empty(len(scores), np.int64)
+    folds[order] = np.arange(len(scores)) % n_folds
+    return folds
+
+
+_MOST_NUMBERS = 1 << 23
+"""Numbers up to which trials are listed to be dealt out to folds."""
+
+
+def are_listed(n_trials: int, n_columns: int) -> bool:
+    """Whether trials with so many numbers each are few enough to be listed: a million of up to eight.
+
+    >>> are_listed(1_000_000, 1), are_listed(1_000_000, 10)
+    (True, False)
+    """
+    return n_trials * max(n_columns, 8) <= _MOST_NUMBERS
+
+
+def folds_by_content(columns: Sequence[AnyArray], label: AnyArray, n_folds: int, seed: int) -> IntArray:
+    """Fold of each trial where there are very many: its numbers and its class decide, so that equal trials share one.
+
+    Parameters
+    ----------
+    columns : sequence of (n_trials,) array
+    label : (n_trials,) array
+    n_folds, seed : int
+
+    Examples
+    --------
+    >>> folds = folds_by_content([np.arange(1e5)], np.zeros(100_000, int), 4, 0)
+    >>> bool(np.all(np.abs(np.bincount(folds) - 25_000) < 500))
+    True
+    """
+    bits = mixed_bits(np.asarray(label).astype(np.int64) + seed)
+    for column in columns:
+        numbers = column.astype(np.float64) + 0.0  # so that there is one 0
+        numbers[np.isnan(numbers)] = np.nan
+        bits = mixed_bits(bits ^ mixed_bits(numbers.view(np.uint64)))
+    return (bits % np.uint64(n_folds)).astype(np.int64)
+
+
+def words_of(low: int, high: int, n_folds: int) -> str:
+    """What is held out, in words: a fold, or the trials between two.
+
+    >>> words_of(0, 0, 5), words_of(0, 2, 5)
+    ('fold 1 of 5', 'folds 1 and 3 of 5')
+    """
+    return f"fold {low + 1} of {n_folds}" if low == high else f"folds {low + 1} and {high + 1} of {n_folds}"
+
+
+def _by_group(names: Any, folds: IntArray, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read trials with the folds of their groups, one for each side; names are a pyarrow array of all groups."""
+    if not wanted.folds:
+        return piece.read(wanted)
+    from deciban._arrow import compute as pc
+    from deciban._arrow import to_numpy
+
+    chunk = piece.read(replace(wanted, groups=True))
+    assert chunk.groups is not None  # noqa: S101  # they were asked for
+    own = [folds[to_numpy(pc.index_in(of, names))][codes] for codes, of in chunk.groups]
+    return replace(chunk, folds=np.stack(own, axis=1))
+
+
+def _listed(folds: IntArray, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read trials with folds that were found by looking at all trials together."""
+    return replace(piece.read(wanted), folds=folds[:, None])
+
+
+def _by_content(source: ShardSource, n_folds: int, seed: int, piece: Piece, wanted: Wanted) -> Chunk:
+    """Read trials with the folds that their numbers and classes decide: of very many no list is made."""
+    if not wanted.folds:
+        return piece.read(wanted)
+    systems = tuple(range(len(source.systems)))
+    chunk = piece.read(replace(wanted, systems=systems, truth=True, quality=source.quality))
+    folds = folds_by_content(numbers_of(chunk), chunk.labels, n_folds, seed)
+    quality = {name: (chunk.quality or {})[name] for name in wanted.quality} or None
+    truth, scores = chunk.truth if wanted.truth else None, tuple(chunk.scores[at] for at in wanted.systems)
+    return replace(chunk, scores=scores, truth=truth, quality=quality, folds=folds[:, None])
+
+
+def numbers_of(chunk: Chunk) -> list[AnyArray]:
+    """Scores and quality measures of trials, column by column, in the order in which memory has them."""
+    if not chunk.scores:
+        return []
+    whole = np.stack(chunk.scores, axis=1)
+    columns = list(whole.reshape(len(whole), math.prod(whole.shape[1:])).T)
+    measures = chunk.quality or {}
+    return [*columns, *(column for name in ARGUMENTS if name in measures for column in measures[name].T)]
+
+
+class Gathered(Work):
+    """The numbers, class and weight of every trial, piece by piece, if they are few."""
+
+    words = "listing trials"
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self.n_counting = 0
+        self.found: dict[int, Chunk] | None = {}
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        """See `Work.take`."""
+        for piece in pieces:
+            assert isinstance(piece, NumberedPiece)  # noqa: S101  # these were passed
+            chunk = piece.read(self.wanted)
+            n = len(chunk.labels) if chunk.weight is None else int(np.count_nonzero(chunk.weight))
+            with self.lock:
+                self._add(n, {piece.number: chunk})
+
+    def _add(self, n: int, found: dict[int, Chunk] | None) -> None:
+        self.n_counting += n
+        one = next(iter(found.values())) if found else None
+        few = one is None or are_listed(self.n_counting, len(numbers_of(one)))
+        self.found = None if self.found is None or found is None or not few else self.found | found
+
+    def __add__(self, other: Self) -> Self:
+        """See `Work.__add__`."""
+        found = self.empty()
+        for one in (self, other):
+            found._add(one.n_counting, one.found)
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupShares:
+    """How much of each class groups have; of more trials it adds up.
+
+    Attributes
+    ----------
+    names : pyarrow string array
+    sums, totals : (n_digits, n_groups * n_classes) and (n_digits, n_classes) int arrays, each with a place
+        As of `deciban.core.ranks.exact_weights.summed_by_code`: exact, for any pieces in any order.
+    """
+
+    names: Any
+    sums: tuple[IntArray, int]
+    totals: tuple[IntArray, int]
+
+    @classmethod
+    def of(cls, chunk: Chunk, n_classes: int) -> Self:
+        """Of the trials of a piece."""
+        import pyarrow as pa
+
+        from deciban.trials.names import encode
+
+        assert chunk.groups is not None  # noqa: S101  # they were asked for
+        merged, names = encode(pa.concat_arrays([own for _, own in chunk.groups]))
+        ends = np.cumsum([len(own) for _, own in chunk.groups])[:-1]
+        amount = np.ones(len(chunk.labels)) if chunk.weight is None else chunk.weight.astype(np.float64)
+        truth = chunk.labels.astype(np.int64)
+        parts = zip(np.split(merged, ends), chunk.groups, strict=True)
+        both = [place[codes] * n_classes + truth for place, (codes, _) in parts]
+        return cls(
+            names, summed_by_code(amount, both, len(names) * n_classes), summed_by_code(amount, [truth], n_classes)
+        )
+
+    def __add__(self, other: GroupShares) -> GroupShares:
+        """Of both."""
+        import pyarrow as pa
+
+        from deciban.trials.names import encode
+
+        place, names = encode(pa.concat_arrays([self.names, other.names]))
+        n_classes = self.totals[0].shape[1]
+        spread = list[tuple[IntArray, int]]()
+        for one, own in zip((self, other), np.split(place, [len(self.names)]), strict=True):
+            sums, first = one.sums
+            table = np.zeros((len(sums), len(names), n_classes), np.int64)
+            table[:, own] = sums.reshape(len(sums), len(own), n_classes)
+            spread.append((table.reshape(len(sums), len(names) * n_classes), first))
+        return GroupShares(names, _added(spread), _added([self.totals, other.totals]))
+
+    def dealt(self, n_folds: int, seed: int) -> Step:
+        """Return what reads trials with their folds; these are as of `folds_of`."""
+        from deciban._arrow import compute as pc
+        from deciban._arrow import to_numpy
+
+        order = to_numpy(pc.sort_indices(self.names))
+        folds = folds_of_shares(shares_of(self.sums, self.totals)[order], n_folds, seed)
+        return partial(_by_group, self.names.take(order), folds)
+
+
+def _added(parts: Sequence[tuple[IntArray, int]]) -> tuple[IntArray, int]:
+    """Sums of the digits of both."""
+    (one, other), place = aligned(parts)
+    return one + other, place
+
+
+def _shares_in(n_classes: int, chunk: Chunk) -> GroupShares | None:
+    """Sum up what groups have."""
+    return GroupShares.of(chunk, n_classes) if chunk.truth is not None and len(chunk.truth) else None
+
+
+def folded(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> ShardSource:
+    """The same trials, which know their folds.
+
+    Raises
+    ------
+    InputError
+        If there are fewer groups or trials than folds, or the source was not asked for groups.
+    """
+    if source.groups is None:
+        raise InputError(
+            f"cross_validate: {source.name} was opened without what is held out together. Name the files instead, "
+            "or open them with groups=() for the names of both sides, or groups=[column] (open_shards)."
+        )
+    steps = (_dealt_by_group if source.groups else _dealt)(source, engine, n_folds, seed)
+    pieces = [MappedPiece(one, step, one.name) for one, step in zip(source.pieces, steps, strict=True)]
+    return replace(source, pieces=tuple(pieces))
+
+
+def _dealt_by_group(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> list[Step]:
+    """Folds of groups: one pass.
+
+    Raises
+    ------
+    InputError
+        If there are fewer groups than folds.
+    """
+    wanted = Wanted((), truth=True, weight=source.has_weights, groups=True)
+    look = partial(_shares_in, len(source.classes) or 2)
+    shares = found_in(source, engine, wanted, look, "looking at what is held out together")
+    if shares is None:
+        raise InputError(f"{source.name}: holds no trial.")
+    return [shares.dealt(n_folds, seed)] * len(source.pieces)
+
+
+def _dealt(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> list[Step]:
+    """Folds of trials by themselves, listed if they are few: one pass.
+
+    Raises
+    ------
+    InputError
+        If there are fewer trials than folds.
+    """
+    systems = tuple(range(len(source.systems)))
+    wanted = Wanted(systems, truth=True, weight=source.has_weights, quality=source.quality)
+    pieces = numbered(source)
+    found = engine.run(Gathered(wanted), pieces).found
+    if found is None:
+        bare = replace(source, pieces=(), kept=None)  # what a step needs can be sent
+        return [partial(_by_content, bare, n_folds, seed)] * len(pieces)
+    chunks = [found[at] for at in range(len(pieces))]
+    sizes = [len(one.scores[0]) for one in chunks]
+    filled = [one for one in chunks if len(one.scores[0])]
+    numbers = np.concatenate([np.stack(numbers_of(one), axis=1) for one in filled])
+    truth = np.concatenate([np.asarray(one.truth).astype(np.int64) for one in filled])
+    weight = np.concatenate([one.weight for one in filled if one.weight is not None]) if source.has_weights else None
+    folds = folds_of(numbers, truth, weight, None, n_folds=n_folds, seed=seed)[0]
+    return [partial(_listed, own) for own in np.split(folds, np.cumsum(sizes)[:-1])]
