@@ -74,4 +74,4 @@ def test_decisions_that_are_to_cost_more_than_none_say_why():
         " ".join(decide(np.full(9, llr), costs=costs, prior=prior).tally().lines(["accept", "reject"], application))
         for llr in (1.0, -1.0)
     ]
-    assert ["that is more, so the prior" in one for one in said] == [True, False]
+    assert ["this is more than by the prior alone" in one for one in said] == [True, False]

@@ -119,7 +119,7 @@ def test_scores_of_both_widths_are_equal_where_their_numbers_are(tmp_path):
 
 def test_other_meanings_and_doubled_shards_do_not_merge():
     for other, words in (
-        (replace(head("b"), systems=("x",)), "b: holds other things than a: systems score and x"),
+        (replace(head("b"), systems=("x",)), "b: does not match a: systems score and x"),
         (replace(head("b"), weights="w"), "weights none and w"),
         (replace(head("b"), classes=("x", "y")), "classes none and x, y"),
         (replace(head("b"), units="none"), "units trials and none"),

@@ -101,18 +101,26 @@ def _kinds(few_false_alarms: bool, few_misses: bool) -> str:  # noqa: FBT001  # 
     return " and ".join(["false alarms"] * few_false_alarms + ["misses"] * few_misses)
 
 
+_MOST_DIGITS = 7
+"""Decimals of a prior near 1; beyond these what it lacks to 1 is written."""
+
+
 def prior_name(log_odds: float) -> str:
-    """Write the prior with these log odds: two digits of it, or of what it lacks to 1.
+    """Write the prior with these log odds: two digits of it, or as many as what it lacks to 1 needs.
 
     Examples
     --------
     >>> prior_name(-7.2), prior_name(0.0), prior_name(9.0), prior_name(-800.0)
-    ('0.00075', '0.5', '1 − 0.00012', 'of log odds −800')
+    ('0.00075', '0.5', '0.99988', 'of log odds −800')
     """
     if abs(log_odds) > 700:
         return f"of log odds {log_odds:.4g}".replace("-", "\N{MINUS SIGN}")
     share = float(expit(log_odds))
-    return f"{share:.2g}" if share < 0.99 else f"1 \N{MINUS SIGN} {float(expit(-log_odds)):.2g}"
+    if share < 0.99:
+        return f"{share:.2g}"
+    lacking = float(expit(-log_odds))
+    n_digits = 1 - math.floor(math.log10(lacking))
+    return f"{1.0 - lacking:.{n_digits}f}" if n_digits <= _MOST_DIGITS else f"1 \N{MINUS SIGN} {lacking:.2g}"
 
 
 def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str]:

@@ -276,8 +276,8 @@ def head_of_all(heads: Sequence[SummaryHead], names: Sequence[str]) -> SummaryHe
     for one, name in zip(heads, names, strict=True):
         if differences := heads[0].differences(one):
             raise InputError(
-                f"{name}: holds other things than {names[0]}: {'; '.join(map(shortened, differences))}. Summarize all "
-                "shards with the same options."
+                f"{name}: does not match {names[0]}: {'; '.join(map(shortened, differences))}. Summarize all shards "
+                "with the same options."
             )
         for shard in one.shards:
             if shard.sha256 in seen:
