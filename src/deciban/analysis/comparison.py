@@ -30,6 +30,7 @@ from deciban.evaluation.as_json import plain
 from deciban.evaluation.one_system import OneSystem, Shown, shared_notes
 from deciban.evaluation.results import Results
 from deciban.evaluation.uncertainty import Figure, WithInterval, bounds_in_words, no_units, too_few_in_words
+from deciban.messages import topic_of
 
 
 @dataclass(frozen=True, slots=True)

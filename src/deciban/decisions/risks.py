@@ -125,8 +125,8 @@ class DecisionTally:
         found.append(f"a decision is expected to cost {self.expected_cost:.6g} on average; {by_prior}")
         if self.expected_cost > application.default_risk * (1.0 + _ROUNDING):
             found.append(
-                "this is more than by the prior alone: the trials have another prior, or the scores are not calibrated. "
-                "A key shows what decisions cost (--key)"
+                "this is more than by the prior alone: the trials have another prior, or the scores are not "
+                "calibrated. A key shows what decisions cost (--key)"
             )
         worth = self.worth
         unused = [name for name, count in zip(actions, self.counts.tolist(), strict=True) if not count]
