@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from deciban import evaluate
 from deciban.analysis.differences import differences_between
@@ -22,7 +23,6 @@ def conditions():
 
 
 def test_a_condition_against_the_mean_of_the_others_has_the_variance_of_independent_means():
-    """Or that of the mean variance per unit over all differences, if this is larger."""
     evaluated = conditions()
     rows, _ = differences_between(evaluated, 0.95)
     rows = [row for row in rows if row.second is None and row.figure == "cllr"]
@@ -38,10 +38,13 @@ def test_a_condition_against_the_mean_of_the_others_has_the_variance_of_independ
         assert row.interval.estimate == pytest.approx(values[k] - values[others].mean(), rel=1e-12)
         own[k] = (squares[k] + squares[others].sum() / 4) * n / (n - 1)
         shares[k] = 1 / effective[k] + (1 / effective[others]).sum() / 4
-    expected = np.sqrt(np.maximum(own, (own / shares).mean() * shares))
-    assert [row.interval.standard_error for row in rows] == pytest.approx(expected, rel=1e-9)
-    assert (expected > np.sqrt(own)).any()
-    assert (expected == np.sqrt(own)).any()
+    assert [row.interval.standard_error for row in rows] == pytest.approx(np.sqrt(own), rel=1e-9)
+    for row, error, least in zip(rows, np.sqrt(own), np.sqrt((own / shares).mean() * shares), strict=True):
+        plain = row.interval.high if row.interval.estimate < 0 else row.interval.low
+        reach = abs(plain - row.interval.estimate) * max(error, least) / error
+        degrees = effective.min() - 1
+        expected = 2 * stats.t.sf(abs(row.interval.estimate) / reach * stats.t.ppf(0.975, degrees), degrees)
+        assert row.interval.p_value == pytest.approx(expected, rel=1e-9)
 
 
 def test_minima_without_an_error_of_some_class_are_not_compared():

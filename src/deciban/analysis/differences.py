@@ -57,8 +57,8 @@ def differences_between(evaluated: Sequence[Any], level: float) -> tuple[tuple[C
     as those of two systems do (see `deciban.compare`). Limits are those of comparisons of systems.
 
     A condition that happens to show small costs alone has a small standard error, too: of 13 conditions that are alike,
-    with 30 non-targets each, Cllr of one differed "beyond doubt" in 18 to 53 % of draws. So the variance per unit of a
-    difference of costs is at least the mean of all that are asked.
+    with 30 non-targets each, Cllr of one differed "beyond doubt" in 18 to 53 % of draws. So p-values of differences of
+    costs are those of a variance per unit that is at least the mean over all differences. Intervals have their own.
     """
     if len(evaluated) < 2:
         return (), "fewer than two conditions have figures"
@@ -204,9 +204,9 @@ class _Together:
         ]
         found = []
         for k, (mine, least) in enumerate(zip(estimates, _least_errors(errors, made_of), strict=True)):
-            mean, error = _MeanOf(others[k], errors_of_rest[k]), max(errors[k], least)
-            plain = Estimate(mine.value - mean.value, error, n_units, "identity", degrees=fewest_degrees(estimates))
-            interval = interval_of_difference(mine, mean, plain, level)
+            mean, degrees = _MeanOf(others[k], errors_of_rest[k]), fewest_degrees(estimates)
+            plain = Estimate(mine.value - mean.value, errors[k], n_units, "identity", degrees=degrees)
+            interval = interval_of_difference(mine, mean, plain, level, least_error=least)
             found.append(ConditionDifference(named[k].name, None, figure, (mine.value, mean.value), interval, 1.0))
         return found
 

@@ -218,13 +218,13 @@ class PairedUnits:
         The middle of the interval is the difference of the figures as they are defined. What minima promise too much
         is nearly the same for two systems on the same trials and cancels; the corrections of both, subtracted, mostly
         add their own noise: in simulations intervals around them held the true difference less often (see
-        ``docs/compare.md``). ``corrected`` is the difference of the corrected figures. A standard error below
-        `least_error` counts as that.
+        ``docs/compare.md``). ``corrected`` is the difference of the corrected figures. The p-value is
+        that of a standard error of at least `least_error`.
         """
         one, other = (x.estimates[figure] for x in (self.first, self.second))
         influences = self.influences(figure)
         influences[np.abs(influences) <= ROUNDING * max(abs(one.value), abs(other.value))] = 0.0
-        error = max(float(self.standard_error(influences)), least_error)
+        error = float(self.standard_error(influences))
         value = float(without_rounding(one.value, other.value))
         corrected = None if None in (one.corrected, other.corrected) else _less(one.corrected, other.corrected)
         plain = Estimate(value, error, self.n_units, "identity", degrees=fewest_degrees((one, other)))
@@ -236,7 +236,7 @@ class PairedUnits:
         elif same_trials and self.n_shared and min(one.standard_error, other.standard_error) > 0.0:
             found = _of_influences(one, other, plain, level, are_fixed=not is_of_ranks(figure))
         else:
-            found = interval_of_difference(one, other, plain, level)
+            found = interval_of_difference(one, other, plain, level, least_error=least_error)
         if flips is not None:
             p_value = flips.p_value(value, influences, self.keys)
             found = replace(found, p_value=p_value, method=f"{found.method}; {flips.words}")
@@ -324,7 +324,9 @@ def _of_influences(one: Estimate, other: Estimate, plain: Estimate, level: float
     )
 
 
-def interval_of_difference(one: Uncertain, other: Uncertain, plain: Estimate, level: float) -> Interval:
+def interval_of_difference(
+    one: Uncertain, other: Uncertain, plain: Estimate, level: float, *, least_error: float = 0.0
+) -> Interval:
     """Return the interval of a difference, from the distances of the limits of both metrics.
 
     Squares of distances add (MOVER, Zou and Donner 2008, Statistics in Medicine 27); where the same units move both
@@ -337,6 +339,8 @@ def interval_of_difference(one: Uncertain, other: Uncertain, plain: Estimate, le
     plain : Estimate
         The difference with its standard error and degrees of freedom.
     level : float
+    least_error : float
+        The p-value is that of a standard error of at least so much.
     """
     spread = math.hypot(one.standard_error, other.standard_error)
     (fall, rise), (other_fall, other_rise) = (x.distances(level) for x in (one, other))
@@ -345,6 +349,8 @@ def interval_of_difference(one: Uncertain, other: Uncertain, plain: Estimate, le
     degrees = plain.n_units - 1.0 if plain.degrees is None else plain.degrees
     reach, p_value = below if plain.value > 0.0 else above, 1.0
     if plain.value != 0.0:
+        if 0.0 < plain.standard_error < least_error:
+            reach *= least_error / plain.standard_error
         statistic = abs(plain.value) / reach * t_quantile(level, degrees) if reach > 0.0 else math.inf
         p_value = float(2.0 * special.stdtr(degrees, -statistic))
     return Interval(
