@@ -296,7 +296,7 @@ def test_no_more_pieces_at_once_than_memory_holds():
         assert engine.n_at_once == n_at_once
     engine.make_room(source, 10**9, beside=10**9 - 2 * needed)
     assert engine.n_at_once == 1
-    with pytest.raises(InputError, match=r"memory: .* has 100,000 rows, which are read at once.* take 69 MB: allow"):
+    with pytest.raises(InputError, match=r"memory: .* has 100,000 rows in one row group.*, which takes 69 MB where"):
         engine.make_room(source, 2 * needed - 1)
     made = replace(source, classes=("a", "b", "c"))
     assert made.bytes_per_row() > 4 * source.bytes_per_row()

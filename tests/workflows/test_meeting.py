@@ -64,7 +64,7 @@ def test_other_names_are_taken_in_the_order_given(folder, fusion):
     for name, source in (("one.txt", "a.txt"), ("two.txt", "b.txt")):
         (folder / name).write_bytes((folder / source).read_bytes())
     facts = said(apply_files(fusion, [folder / "one.txt", folder / "two.txt"], folder / "out.txt"))
-    assert "note  systems in the order given: one for a, two for b" in facts
+    assert "warn  systems in the order given: one for a, two for b" in facts
     np.testing.assert_array_equal(read_scores(folder / "out.txt").score, fusion.transform(SCORES))
     with pytest.raises(InputError, match=r"b is system 2 of the fusion and was given as number 1"):
         apply_files(fusion, [folder / "b.txt", folder / "one.txt"], folder / "no.txt")

@@ -236,10 +236,14 @@ class CurveInfluences:
 
 
 def bounded_by_cllr(estimates: Mapping[Figure, Estimate]) -> dict[Figure, Estimate]:
-    """Let the minimum of Cllr, and what calibration loses of it, have no upper bound above that of Cllr."""
-    most = estimates.get("cllr")
-    bounded = ("min_cllr", "calibration_loss")
-    return {name: replace(one, at_most=most) if name in bounded else one for name, one in estimates.items()}
+    """Let minima of Cllr, and what calibration loses of it, have no upper bound above that of Cllr; of classes, too."""
+    found = dict(estimates)
+    for name in estimates:
+        place = name[:-1] if isinstance(name, tuple) else ()
+        if (name[-1] if isinstance(name, tuple) else name) in ("min_cllr", "calibration_loss"):
+            most: Any = (*place, "cllr") if place else "cllr"
+            found[name] = replace(estimates[name], at_most=estimates.get(most))
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

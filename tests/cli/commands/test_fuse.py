@@ -88,7 +88,7 @@ def test_from_dev_to_eval_in_one_call_and_in_two(run):
         write(f"{name}.txt", SCORES[:, k] + 1.0, range(20))
     code, _, err = run("fuse a.txt b.txt --key key.csv -o m.json --apply-to x.txt --apply-to y.txt --llrs one.txt")
     assert code == 0, err
-    assert "note  systems in the order given: x for a, y for b" in err
+    assert "warn  systems in the order given: x for a, y for b" in err
     np.testing.assert_allclose(read_scores("one.txt").score, fitted((0, 1)).transform(SCORES[:20, :2] + 1.0))
     assert run("apply m.json x.txt y.txt -o two.txt")[0] == 0
     assert Path("two.txt").read_bytes() == Path("one.txt").read_bytes()

@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.errors import FormatError, InputError
@@ -36,39 +36,29 @@ def come_back(item, format_name):
         return again(Path(folder), item, format_name)
 
 
-@each_format
-@given(item=scores())
-def test_scores_come_back(format_name, item):
+def scores_come_back(item, format_name):
     back = come_back(item, format_name).scores
     assert_same_trials(back.trials, item.trials)
     assert_same_bits(back.score, item.score)
 
 
-@each_format
-@given(item=keys())
-def test_keys_come_back(format_name, item):
+def keys_come_back(item, format_name):
     back = come_back(item, format_name).key
     assert_same_trials(back.trials, item.trials)
     assert back.is_target.tolist() == item.is_target.tolist()
 
 
-@each_format
-@given(trials=grids())
-def test_indexes_come_back(format_name, trials):
+def indexes_come_back(trials, format_name):
     back = come_back(Index(trials), format_name)
     assert back.kinds == ("index",)
     assert_same_trials(back.index.trials, trials)
 
 
-@each_format
-@given(item=segment_qualities())
-def test_segment_qualities_come_back(format_name, item):
+def segment_qualities_come_back(item, format_name):
     assert_same_quality(come_back(item, format_name).segment_quality, item)
 
 
-@each_format
-@given(item=qualities())
-def test_qualities_come_back(format_name, item):
+def qualities_come_back(item, format_name):
     back = come_back(item, format_name).quality
     assert_same_quality(back.enroll, item.enroll)
     assert_same_quality(back.test, item.test)
@@ -77,11 +67,33 @@ def test_qualities_come_back(format_name, item):
         assert pairs(back.trials) == pairs(item.trials)
 
 
-@each_format
-@given(mapping=st.dictionaries(name, name, min_size=1, max_size=5))
-def test_id_maps_come_back(format_name, mapping):
+def id_maps_come_back(mapping, format_name):
     back = come_back(IdMap.of(mapping), format_name).id_map
     assert dict(zip(back.left.to_pylist(), back.right.to_pylist(), strict=True)) == mapping
+
+
+TABLES = [
+    (scores_come_back, scores()),
+    (keys_come_back, keys()),
+    (indexes_come_back, grids()),
+    (segment_qualities_come_back, segment_qualities()),
+    (qualities_come_back, qualities()),
+    (id_maps_come_back, st.dictionaries(name, name, min_size=1, max_size=5)),
+]
+of_every_table = pytest.mark.parametrize(("check", "items"), TABLES, ids=[check.__name__ for check, _ in TABLES])
+
+
+@of_every_table
+@given(data=st.data())
+def test_tables_come_back_from_hdf5(check, items, data):
+    check(data.draw(items), "bosaris-hdf5")
+
+
+@of_every_table
+@settings(max_examples=4)  # each file is read by a process of its own
+@given(data=st.data())
+def test_tables_come_back_from_matlab(check, items, data):
+    check(data.draw(items), "bosaris-mat")
 
 
 @each_format

@@ -58,7 +58,7 @@ def test_which_class_is_the_target_is_asked_for(files):
     folder, _, _ = files
     with pytest.raises(InputError, match="nothing says which class is the target, of bona and spoof") as error:
         deciban.evaluate_files(folder / "scores.csv", folder / "key.csv", kind="two-class")
-    assert "\n  --labels target=bona,nontarget=spoof\n  --labels target=spoof,nontarget=bona" in str(error.value)
+    assert str(error.value).endswith("\n  --labels target=bona,nontarget=spoof")
     other = {"target": "spoof", "nontarget": "bona"}
     swapped, first = (
         deciban.evaluate_files(folder / "scores.csv", folder / "key.csv", kind="two-class", labels=labels).systems[0]
