@@ -150,6 +150,37 @@ def test_columns_of_speakers_are_named_whether_or_not_trials_fit_in_memory(run):
     assert "is not used" not in run("eval bio.parquet --memory 100MB --units speaker")[2]
 
 
+def test_a_fusion_beyond_memory_is_compared_with_the_best_single_system(run):
+    rng = np.random.default_rng(7)
+    label = np.arange(300_000) % 10 == 0
+    common = rng.normal(size=label.size)
+    one, other = common + 2 * label, 0.8 * common + rng.normal(size=label.size) + 2.5 * label
+    table = {"label": label.astype(int), "sysA": one, "sysB": other}
+    pd.DataFrame(table).to_parquet("two.parquet", row_group_size=30_000)
+    line = "fuse two.parquet --columns label=label,score=sysA,score=sysB -o f.json --no-intervals"
+    found = {}
+    for memory in ("", " --memory 102MB"):
+        code, out, err = run(line + memory)
+        assert (code, "pieces" in err) == (0, bool(memory))
+        text = " ".join(out.split())
+        found[memory] = re.search(r"fusion: objective [\d.]+ % below that of sysA, the best single system", text)[0]
+        assert ("Divergences of the systems' posteriors are computed only for" in text) is bool(memory)
+    assert len({*found.values()}) == 1
+
+
+def test_what_is_written_of_a_table_with_semicolons_is_told(run):
+    rng = np.random.default_rng(8)
+    rows = list(zip(commas(rng.normal(size=80) + 2 * (np.arange(80) % 2)), np.arange(80) % 2, strict=True))
+    write("de.csv", ["label;score", *(f"{y};{x}" for x, y in rows)])
+    write("de.tsv", ["label\tscore", *(f"{y}\t{x}" for x, y in rows)])
+    assert run("calibrate de.csv -o m.json")[0] == 0
+    assert "score, with commas between columns and decimal points" in run("apply m.json de.csv -o x.csv")[2]
+    assert "score, with decimal points" in run("apply m.json de.tsv -o x.tsv")[2]
+    one, other = Path("x.csv").read_text(), Path("x.tsv").read_text()
+    assert one.replace(",", "\t") == other
+    assert one.startswith("label,score\n0,")
+
+
 def test_tables_whose_rows_have_no_names_become_csv(run):
     rng = np.random.default_rng(5)
     label = (np.arange(80) % 4 == 0).astype(int)
