@@ -3,8 +3,8 @@
 Memory is anonymous memory: pages that the system cannot read again from a file. A watcher reads it from
 /proc/PID/status while the command runs. The exit code is 1 if a peak is above its limit, or a command fails.
 
-`compare`, `inspect` and `merge` have no option `--memory`. `inspect` and `merge` must stay below the limit of the other
-commands. `compare` reads all trials, and its peak is printed only.
+`compare`, `inspect` and `merge` have no option `--memory`. `merge` must stay below the limit of the other commands.
+`compare` and `inspect` read all trials, and their peaks are printed only.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def cases(n: int, n_classes: int) -> list[Case]:
         Case("evaluate summaries", "eval part.summary", n),
         Case("convert", "convert trials.csv copy.parquet", n),
         Case("validate", "validate submission.tsv --trials list.tsv", n, JOINED),
-        Case("inspect", "inspect trials", n, has_option=False),
+        Case("inspect", "inspect trials", n, None, has_option=False),
         Case("compare", "compare shards/a shards/b --key key.parquet --units enroll", n, None, has_option=False),
     ]
 

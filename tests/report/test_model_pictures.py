@@ -14,9 +14,9 @@ from deciban.calibration import (
     PavCalibrator,
 )
 from deciban.fusion import LinearFusion, MulticlassFusion
-from deciban.report import models as model_pictures
+from deciban.report import page as model_pictures
 from deciban.report.files import ReportRequest, write_report
-from deciban.report.models import parameter_pictures, worth_pictures
+from deciban.report.page import parameter_pictures, worth_pictures
 from deciban.report.tables import MINUS
 from deciban.workflows.options import Options
 from deciban.workflows.train import train_files

@@ -147,3 +147,36 @@ def test_lists_are_validated_alike_at_every_size(files, monkeypatch, capsysbinar
         without_memory(monkeypatch)
     assert found[0] == found[1]
     assert (found[0][0] == 0) == (scores == "scores.parquet")
+
+
+ANY_GROUPS = {
+    "summarize": ("summarize one.parquet --units spk -o a.summary", "eval a.summary --json"),
+    "summarize classes": ("summarize many0.parquet --classes x,y,z --units spk -o a.summary", "eval a.summary --json"),
+    "merge": (
+        "summarize scores.parquet --key key.parquet -o a.summary",
+        "summarize more.parquet --key key.parquet -o b.summary",
+        "merge a.summary b.summary -o c.summary",
+        "eval c.summary --no-intervals --json",
+    ),
+    "compare": ("compare scores.parquet more.parquet --key key.parquet --units spk --json",),
+}
+"""Commands whose batches are the row groups of files, whatever the memory; the last one prints JSON."""
+
+
+@pytest.mark.parametrize("calls", ANY_GROUPS)
+def test_commands_give_the_same_for_row_groups_of_any_size(files, monkeypatch, capsysbinary, calls):
+    monkeypatch.chdir(files)
+    run, found, rows = terminal(monkeypatch, capsysbinary), [], []
+    for _ in range(2):
+        for call in ANY_GROUPS[calls]:
+            code, out, messages = run(call)
+            assert code == 0, messages
+        found.append(json.loads(out))
+        rows.append([pq.read_table(path).to_pylist() for path in sorted(files.glob("*.summary"))])
+        for path in files.glob("*.summary"):
+            path.unlink()
+        for path in files.glob("*.parquet"):
+            pq.write_table(pq.read_table(path), path, row_group_size=N)
+    assert pq.read_metadata(files / "one.parquet").num_row_groups == 1
+    assert differences(*found) == []
+    assert differences(*rows) == []

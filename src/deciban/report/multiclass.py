@@ -502,7 +502,7 @@ def _of_model(page: Page, classes: Sequence[str]) -> dict[str, Any]:
     model = page.model
     if model is None:
         return {"parameters": [], "of_parameters": "", "model_figures": [], "worth": None}
-    from deciban.report.models import has_own_scales, parameter_pictures, worth_section
+    from deciban.report.page import has_own_scales, parameter_pictures, worth_section
 
     each = isinstance(model, ClassModel) and has_own_scales(model)
     return {

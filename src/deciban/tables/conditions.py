@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +14,16 @@ from deciban.evaluation.conditions import ByConditions, Condition, Equalized, Sy
 from deciban.evaluation.preset_table import PRIMARY, Preset
 from deciban.evaluation.primary import Primary
 from deciban.evaluation.uncertainty import with_interval
-from deciban.messages import amount
-from deciban.tables.requested import rule_table
-from deciban.tables.results import captioned, class_columns, number, percent, say, table, two_class_columns
+from deciban.evaluation.worst_trials import headings_of, rows_of
+from deciban.messages import NEGATED, amount
+from deciban.tables.results import captioned, class_columns, console, number, percent, say, table, two_class_columns
 from deciban.tables.writers import Table
 
 if TYPE_CHECKING:
+    from deciban.core.ranks.thresholds import ErrorsAt
+    from deciban.evaluation import Evaluation, Results
+    from deciban.evaluation.decided import DecisionEvaluation
     from deciban.evaluation.uncertainty import Uncertainty
-
 
 _MOST_COUNTS = 3
 """Classes that have a column for how many trials of them a condition has; of more, all trials together have one."""
@@ -248,3 +251,298 @@ def points_in_words(one: Preset, *, in_full: bool = False) -> list[str]:
         return [str(x) if in_full else f"{x.p_target:g}, {x.c_miss:g}, {x.c_fa:g}" for x in one.points] + rates
     out_of_set = [] if one.p_out_of_set is None else [f"last class out of set, with prior {one.p_out_of_set:g}"]
     return [str(x) if in_full else f"{x.p_target:g}" for x in one.points] + out_of_set
+
+
+_RARE = 5e-4
+"""A rate below this is written with more digits than two decimals of percent."""
+
+
+_OF_NEGATED = (
+    "thresholds are those of negated scores: accept where the score in the file is at most minus the threshold"
+)
+
+
+def print_requested(
+    results: Results[Any], out: Console | None = None, *, thresholds: bool = False, misleading: bool = False
+) -> None:
+    """Print a table of each kind of figures that was asked for.
+
+    Parameters
+    ----------
+    results : Results
+        Of two classes.
+    out : Console, optional
+    thresholds, misleading : bool
+        Whether these are wanted, which are there in any case.
+    """
+    to, systems = out or console(), results.systems
+    shown = [
+        _thresholds(systems) if thresholds else None,
+        *_conventions(systems),
+        *(_rates_at(systems, limited) for limited in ("fmr", "fnmr")),
+        _at_thresholds(systems),
+        _posterior_scores(systems),
+        rule_table([([one.name], one) for one in systems]),
+        _misleading(systems) if misleading else None,
+    ]
+    for one in shown:
+        if one is not None:
+            to.print("")
+            to.print(one)
+    is_negated = any(getattr(one, "text", "") == NEGATED for one in results.messages)
+    if is_negated and any(one is not None and "threshold" in one.headings for one in shown):
+        say(to, _OF_NEGATED, "dim")
+
+
+def rate(fraction: float) -> str:
+    """Write a rate in percent, a rare one with two significant digits.
+
+    >>> rate(0.1387), rate(0.00012), rate(0.0)
+    ('13.87 %', '0.012 %', '0.00 %')
+    """
+    if math.isnan(fraction):
+        return "-"
+    return f"{100 * fraction:.2g} %" if 0.0 < fraction < _RARE else percent(fraction)
+
+
+def threshold(value: float, axis: str) -> str:
+    """Write a threshold on llrs in the unit of the axis.
+
+    >>> threshold(2.302585, "log10"), threshold(2.302585, "nats"), threshold(float("inf"), "nats")
+    ('1.0000', '2.3026', 'inf')
+    """
+    return number(value / math.log(10) if axis == "log10" else value, 4)
+
+
+def _unit(systems: Sequence[Evaluation]) -> str:
+    return "log10" if all(one.axis == "log10" for one in systems) else "nats"
+
+
+def _in_unit(unit: str) -> str:
+    return " in log10" if unit == "log10" else ""
+
+
+_COSTS = "min_dcf", "act_dcf"
+
+
+def _thresholds(systems: Sequence[Evaluation]) -> Any:
+    unit, rows = _unit(systems), list[Sequence[str]]()
+    for one in systems:
+        eer = with_interval(percent(one.eer), one, "eer")
+        errors: tuple[Any, ...] = (one.eer_p_miss, "eer_p_miss"), (one.eer_p_fa, "eer_p_fa")
+        found: list[tuple[Any, ...]] = [("EER (ROCCH)", eer, one.eer_threshold, *errors)]
+        for k, point in enumerate(one.operating_points):
+            least, actual = (with_interval(number(getattr(point, name)), one, (name, k)) for name in _COSTS)
+            errors = (point.min_p_miss, ("min_p_miss", k)), (point.min_p_fa, ("min_p_fa", k))
+            found.append((f"minDCF, {point}", least, point.min_threshold, *errors))
+            errors = (point.p_miss, ("p_miss", k)), (point.p_fa, ("p_fa", k))
+            found.append((f"actDCF, {point}", actual, point.threshold, *errors))
+        for what, value, place, *both in found:
+            rates = (with_interval(rate(fraction), one, figure) for fraction, figure in both)
+            rows.append((one.name, what, value, threshold(place, unit), *rates))
+    words = f"thresholds{_in_unit(unit)}: accept at and above; inf rejects all; of actDCF that of Bayes"
+    caption = captioned(words, systems)
+    headings = ["system", "figure", "value", "threshold", "misses", "false alarms"]
+    return table(headings, rows, n_left=2, caption=caption)
+
+
+def _conventions(systems: Sequence[Evaluation]) -> tuple[Any, ...]:
+    """Rates of each system, and what the conventions are."""
+    if not systems[0].requested.eer_conventions:
+        return ()
+    from deciban.metrics import EER_CONVENTIONS
+
+    rows = [
+        (one.name, *(with_interval(percent(v), one, ("eer_conventions", k)) for k, v in found.items()))
+        for one, found in ((one, one.requested.eer_conventions) for one in systems)
+    ]
+    meanings = [(name, how.definition, how.tools) for name, how in EER_CONVENTIONS.items()]
+    figures = table(["system", *EER_CONVENTIONS], rows, caption=captioned("EER by convention", systems))
+    return figures, table(["EER", "read off where", "as in"], meanings, prose=(1, 2))
+
+
+def _errors(errors: ErrorsAt, unit: str) -> tuple[str, ...]:
+    counts = (f"{amount(errors.n_miss)} of {amount(errors.n_tar)}", f"{amount(errors.n_fa)} of {amount(errors.n_non)}")
+    return threshold(errors.threshold, unit), *counts
+
+
+def _rates_at(systems: Sequence[Evaluation], limited: str) -> Any:
+    unit = _unit(systems)
+    rows = [
+        (
+            one.name,
+            f"{100 * found.limit:.6g} %",
+            with_interval(rate(found.rate), one, ("rates_at", k)),
+            *_errors(found.errors, unit),
+        )
+        for one in systems
+        for k, found in enumerate(one.requested.rates_at)
+        if found.limited == limited
+    ]
+    if not rows:
+        return None
+    names = ("FMR at most", "FNMR") if limited == "fmr" else ("FNMR at most", "FMR")
+    words = f"on the steppy ROC, nothing interpolated; thresholds{_in_unit(unit)}: accept at and above"
+    caption = captioned(words, systems)
+    return table(["system", *names, "threshold", "misses", "false alarms"], rows, caption=caption)
+
+
+def _at_thresholds(systems: Sequence[Evaluation]) -> Any:
+    unit = _unit(systems)
+    rows = [
+        (
+            one.name,
+            found.name,
+            threshold(found.errors.threshold, unit),
+            with_interval(rate(found.errors.p_miss), one, ("at_thresholds_p_miss", k)),
+            with_interval(rate(found.errors.p_fa), one, ("at_thresholds_p_fa", k)),
+            with_interval(percent(found.errors.hter), one, ("at_thresholds_hter", k)),
+        )
+        for one in systems
+        for k, found in enumerate(one.requested.at_thresholds)
+    ]
+    if not rows:
+        return None
+    caption = captioned(
+        f"thresholds{_in_unit(unit)} that were chosen on other trials; HTER = (FNMR + FMR) / 2", systems
+    )
+    return table(["system", "best there for", "threshold", "FNMR", "FMR", "HTER"], rows, n_left=2, caption=caption)
+
+
+def _posterior_scores(systems: Sequence[Evaluation]) -> Any:
+    rows = [
+        (
+            one.name,
+            f"{found.p_target:g}",
+            what,
+            *(with_interval(number(parts[name], 4), one, (figure.format(rule), k)) for name, figure in _PARTS.items()),
+        )
+        for one in systems
+        for k, found in enumerate(one.requested.posterior_scores)
+        for what, rule, parts in (
+            ("log-loss", "log_loss", found.log_loss.to_dict()),
+            ("Brier", "brier", found.brier.to_dict()),
+        )
+    ]
+    if not rows:
+        return None
+    words = "log-loss in nats; value = calibration loss + discrimination loss (by PAV), without scores: of the prior"
+    caption = captioned(words, systems)
+    headings = ["system", "prior", "score", "value", "calibration loss", "discrimination loss", "without scores"]
+    return table(headings, rows, n_left=3, caption=caption)
+
+
+def rule_table(named: Sequence[tuple[Sequence[str], Evaluation]], headings: Sequence[str] = ("system",)) -> Any:
+    """What a rule of the user's own says of each evaluation, with names in front of its rows; None without a rule."""
+    figures = "cost", "calibration_loss", "minimum", "information"
+    rows = [
+        (
+            *names,
+            f"{found.p_target:g}",
+            *(with_interval(number(found.to_dict()[figure], 4), one, (f"rule_{figure}", k)) for figure in figures),
+            number(found.told.entropy, 4),
+        )
+        for names, one in named
+        for k, found in enumerate(one.requested.rule_costs)
+    ]
+    if not rows:
+        return None
+    words = (
+        "your own rule, in its units: cost = calibration loss + minimum (by PAV) = without scores - information; it is "
+        "proper, as no weight is negative"
+    )
+    titles = [*headings, "prior", "cost", "calibration loss", "minimum", "information", "without scores"]
+    return table(titles, rows, n_left=len(headings) + 1, caption=captioned(words, [one for _, one in named]))
+
+
+_PARTS = {
+    "total": "{}",
+    "calibration_loss": "{}_calibration_loss",
+    "discrimination_loss": "{}_discrimination_loss",
+    "uncertainty": "",
+}
+"""Columns, and what their figures are called where they have intervals."""
+
+
+def _misleading(systems: Sequence[Evaluation]) -> Any:
+    rows = []
+    for one in systems:
+        for k, found in enumerate(one.misleading):
+            tar, non = f"{amount(found.n_tar)} of {amount(one.n_tar)}", f"{amount(found.n_non)} of {amount(one.n_non)}"
+            strength = f"more than {found.factor:g}" if found.factor > 1 else "any"
+            p_tar = with_interval(rate(found.p_tar), one, ("misleading_tar", k))
+            rows.append(
+                (one.name, strength, tar, p_tar, non, with_interval(rate(found.p_non), one, ("misleading_non", k)))
+            )
+    headings = ["system", "misleading evidence", "targets", "p_tar", "non-targets", "p_non"]
+    words = "likelihood ratio against the truth by more than a factor: targets below 1 / factor, non-targets above it"
+    caption = captioned(words, systems)
+    return table(headings, rows, n_left=2, caption=caption)
+
+
+def print_worst(results: Any, out: Console) -> None:
+    """Print the most misleading trials of every system.
+
+    Parameters
+    ----------
+    results : Results
+        With such trials.
+    out : Console
+    """
+    for one in results.worst:
+        out.print("")
+        say(out, f"most misleading trials of {one.system}", "bold")
+        headings = headings_of(one, results.classes)
+        rows = rows_of(one, results.classes, number)
+        out.print(table(headings, rows, prose=tuple(range(len(headings) - 2)), caption="llr in nats, cost in bits"))
+
+
+_DECISION_RATES = {"p_miss": "misses", "p_fa": "false alarms", "error_rate": "error rate", "c_avg": "C_avg"}
+
+
+def print_decisions(systems: Sequence[DecisionEvaluation], out: Console) -> None:
+    """Print the error rates, costs and counts of decisions that were read from files."""
+    for made in (_decision_rates(systems), _decision_costs(systems), *map(_actions, systems)):
+        if made is not None:
+            out.print(made)
+
+
+def _decision_rates(systems: Sequence[Any]) -> Any:
+    names = list(systems[0].rates)
+    if not names:
+        return None
+    rows = [(one.name, *(with_interval(percent(one.rates[name]), one, name) for name in names)) for one in systems]
+    return table(
+        ["system", *(_DECISION_RATES[name] for name in names)], rows, caption=captioned("decisions as made", systems)
+    )
+
+
+def _decision_costs(systems: Sequence[Any]) -> Any:
+    rows = [
+        (
+            one.name,
+            cost.name,
+            with_interval(number(cost.cost, 4), one, ("cost", k)),
+            number(cost.by_prior, 4),
+            number(cost.normalized),
+        )
+        for one in systems
+        for k, cost in enumerate(one.costs)
+    ]
+    headings = ["system", "costs", "mean cost", "by the prior alone", "normalized"]
+    words = "classes weighted by the prior; normalized: divided by what the best action costs that is always taken"
+    return table(headings, rows, n_left=2, caption=captioned(words, systems)) if rows else None
+
+
+def _actions(one: DecisionEvaluation) -> Any:
+    """How often each action was taken in trials of each class."""
+    rows = [
+        (action, *(f"{_count(n)} ({percent(share)})" for n, share in zip(own, shares, strict=True)))
+        for action, own, shares in zip(one.actions, one.counts.tolist(), one.shares.tolist(), strict=True)
+    ]
+    return table([f"{one.name}: action", *one.classes], rows, caption="trials of each true class, and shares of it")
+
+
+def _count(n: float) -> str:
+    """How many trials, to the last; of weighted ones a sum."""
+    return f"{n:,}" if isinstance(n, int) else f"{n:,.6g}"

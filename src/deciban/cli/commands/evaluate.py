@@ -52,7 +52,7 @@ def show_decisions(
         named = {"scores": files, "key": [key], "costs": [given["costs"]]}
         print_json(found.to_dict(), files=named, messages=found.messages)
         return
-    from deciban.tables.requested import print_decisions
+    from deciban.tables.conditions import print_decisions
     from deciban.tables.results import console
 
     print_decisions(found.systems, console(shown.table_style))
@@ -124,11 +124,11 @@ def eval_command(
     sentences = [sentence(one) for one in results.systems]
     print_results(results, out, all_classes=shown.all_classes, corrected=shown.corrected, sentences=sentences)
     if results.kind == "two-class" and (any(tables.values()) or any(map(_has_requests, results.systems))):
-        from deciban.tables.requested import print_requested
+        from deciban.tables.conditions import print_requested
 
         print_requested(results, out, **tables)
     if results.worst:
-        from deciban.tables.requested import print_worst
+        from deciban.tables.conditions import print_worst
 
         print_worst(results, out)
 

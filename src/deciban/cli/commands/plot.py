@@ -266,7 +266,7 @@ def _two_sets(
 
 def _of_trials(plot: str, files: Any, about: Any, model: Any, *, read: Mapping[str, Any], quiet: bool) -> Found:
     from deciban import plots
-    from deciban.workflows.evaluate import menageries_of, score_pairs_of
+    from deciban.workflows.comparing import menageries_of, score_pairs_of
 
     with working() as say:
         if plot == "zoo":
