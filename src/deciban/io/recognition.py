@@ -109,15 +109,17 @@ class Opened:
     @cached_property
     def needs_translation(self) -> bool:
         """Whether this is a workbook, or a table with semicolons or decimal commas."""
-        is_text = self.source.kind == "text" and self.asked is None
-        return self.source.kind == "Excel" or (is_text and has_semicolons(self.source.head)) or self._has_commas
+        return self.source.kind == "Excel" or bool(self._separator)
 
     @cached_property
-    def _has_commas(self) -> bool:
-        """Whether this is a list of numbers or a table without semicolons, with decimal commas."""
-        if self.source.kind != "text" or self.asked is not None or has_semicolons(self.source.head):
-            return False
-        return has_decimal_commas(self.source.head, is_list=self.is_side and self.options.columns is None)
+    def _separator(self) -> str:
+        """What separates the columns of a table with semicolons or decimal commas; empty for other files."""
+        head, is_list = self.source.head, self.is_side and self.options.columns is None
+        if self.source.kind != "text" or self.asked is not None:
+            return ""
+        if has_semicolons(head):
+            return ";"
+        return ("\t" if b"\t" in head else " ") if has_decimal_commas(head, is_list=is_list) else ""
 
     @cached_property
     def translated(self) -> Translated | None:
@@ -125,10 +127,8 @@ class Opened:
         source = self.source
         if not self.needs_translation:
             return None
-        if source.kind == "Excel":
-            return of_workbook(source)
-        tabs = "\t" if b"\t" in source.head else " "
-        return of_semicolons(read_text(source), source, tabs if self._has_commas else ";")
+        excel = source.kind == "Excel"
+        return of_workbook(source) if excel else of_semicolons(read_text(source), source, self._separator)
 
     @cached_property
     def text(self) -> bytes:
@@ -188,7 +188,11 @@ class Opened:
             if n_bytes > _SAMPLED_BYTES and len(lines) >= _FEWEST_LINES:
                 break
         if len(lines) == _SAMPLED_LINES:
-            end = _end(Path(self.source.path)) if is_long else data[-_END_BYTES:]
+            end = data[-_END_BYTES:]
+            if is_long:
+                with Path(self.source.path).open("rb") as file:
+                    file.seek(-_END_BYTES, os.SEEK_END)
+                    end = file.read()
             last = end.decode("utf-8", "replace").splitlines()[1:-1][-_END_LINES:]
             lines += [line for line in last if _shape(line) == _shape(lines[-1]) and not line.startswith(("#", ";;"))]
         return tuple(lines)
@@ -333,8 +337,7 @@ def recognize(
         tar, non = (
             recognize(one, format=format, columns=columns, labels=labels, of_key=of_key) for one in (path.tar, path.non)
         )
-        sides = (replace(side, files=tuple(replace(one, is_side=True) for one in side.files)) for side in (tar, non))
-        tar, non = sides
+        tar, non = (replace(side, files=tuple(replace(one, is_side=True) for one in side.files)) for side in (tar, non))
         return Recognized(path, (*tar.files, *non.files), (tar, non))
     options = Options(columns=columns, vocabulary=Vocabulary.of(labels), of_key=of_key)
     asked = None if format is None else by_name(format)
@@ -432,13 +435,6 @@ def _start(path: Path) -> bytes:
     if len(data) >= _SAMPLED_BYTES:
         data = data[: data.rfind(b"\n") + 1] or data
     return data
-
-
-def _end(path: Path) -> bytes:
-    """The last bytes of a plain file."""
-    with path.open("rb") as file:
-        file.seek(max(path.stat().st_size - _END_BYTES, 0))
-        return file.read()
 
 
 def _shape(line: str) -> tuple[int, int, int]:

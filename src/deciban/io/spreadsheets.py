@@ -45,7 +45,7 @@ class Translated:
     of : Source
         The file of which this is the table.
     separated : str
-        What separated the columns, for messages; or what else there was, after a comma.
+        What separated the columns, and that there were decimal commas, for messages.
     sheet : str
         The sheet that was read, and others that were not; empty for text.
     """
@@ -68,10 +68,8 @@ class Translated:
         >>> Translated(b"", Source("a.csv"), "semicolons").reading("table label='y' score='s', commas")
         "table label='y' score='s', semicolons"
         """
-        if self.separated.startswith(","):
-            return f"{layout}{self.separated}"
         words = f", {self.separated}" if self.separated else ""
-        return f"{self.sheet}{layout.replace(', commas', words, 1)}"
+        return f"{self.sheet}{layout.replace(', commas', words, 1) if ', commas' in layout else layout + words}"
 
 
 def has_semicolons(head: bytes) -> bool:
@@ -87,10 +85,8 @@ def has_semicolons(head: bytes) -> bool:
     """
     if b";" not in head:
         return False
-    whole = head[: head.rfind(b"\n")] if head.count(b"\n") > 1 else head
-    lines = [line for line in whole.decode("utf-8-sig", "replace").splitlines() if line.strip()]
-    rows = [_fields(line) for line in lines[:_MOST_LINES] if not line.startswith(_COMMENT)]
-    if not rows or len(rows[0]) < 2 or len({*map(len, rows)}) > 1 or b"\t" in whole:
+    rows = _first_rows(head, ";")
+    if not rows or b"\t" in head:
         return False
     is_header = len(rows) > 1 and not any(map(_is_decimal, rows[0]))
     columns = list(zip(*rows[is_header:], strict=True))
@@ -110,20 +106,15 @@ def has_decimal_commas(head: bytes, *, is_list: bool = False) -> bool:
     """
     if b"," not in head:
         return False
-    delimiter = "\t" if b"\t" in head else " "
-    whole = head[: head.rfind(b"\n")] if head.count(b"\n") > 1 else head
-    lines = [line for line in whole.decode("utf-8-sig", "replace").splitlines() if line.strip()]
-    rows = [_fields(line, delimiter) for line in lines[:_MOST_LINES] if not line.startswith(_COMMENT)]
-    if not rows or len({*map(len, rows)}) > 1 or (len(rows[0]) == 1) != is_list:
+    rows = _first_rows(head, "\t" if b"\t" in head else " ", fewest=1)
+    if not rows or (len(rows[0]) == 1) != is_list:
         return False
     is_header = len(rows) > 1 and not any(map(_is_decimal, rows[0]))
-    if is_list and is_header and "," in rows[0][0]:
-        return False
     columns = list(zip(*rows[is_header:], strict=True))
     found = [one for one in columns if mostly(sum(map(_is_decimal, one)), len(one))]
     commas = [field for one in found for field in one if "," in field]
     has_points = any("." in field and is_number(field) for one in columns for field in one)
-    named = is_header or is_list or not any("," in field for field in columns[0])
+    named = not (is_list and "," in rows[0][0]) if is_header else is_list or not any("," in one for one in columns[0])
     return named and not has_points and any(_THOUSANDS.fullmatch(field) is None for field in commas)
 
 
@@ -156,7 +147,7 @@ def of_semicolons(text: bytes, source: Source, delimiter: str = ";") -> Translat
                 f"points (line {seen['point']}). Write all its numbers in one way."
             )
     has_commas = any("comma" in seen for seen in marks.values())
-    words = ("semicolons" if delimiter == ";" else "") + ", decimal commas" * has_commas
+    words = ", ".join(["semicolons"] * (delimiter == ";") + ["decimal commas"] * has_commas)
     return Translated("\n".join(lines).encode("utf-8", "surrogateescape"), source, words)
 
 
@@ -227,6 +218,14 @@ def _refuse_bombs(source: Source) -> None:
                         f"{source.name}: {entry.filename!r} defines words of its own (DOCTYPE), which no "
                         "spreadsheet program writes. Save the sheet as CSV if you trust the file."
                     )
+
+
+def _first_rows(head: bytes, delimiter: str, fewest: int = 2) -> list[list[str]]:
+    """The fields of the first lines; none if lines have different numbers of fields, or too few."""
+    whole = head[: head.rfind(b"\n")] if head.count(b"\n") > 1 else head
+    lines = [line for line in whole.decode("utf-8-sig", "replace").splitlines() if line.strip()]
+    rows = [_fields(line, delimiter) for line in lines[:_MOST_LINES] if not line.startswith(_COMMENT)]
+    return rows if len({*map(len, rows)}) == 1 and len(rows[0]) >= fewest else []
 
 
 def _is_decimal(field: str) -> bool:

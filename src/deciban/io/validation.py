@@ -86,10 +86,8 @@ def validate(
     given: Any = {"format": format, "columns": columns, "labels": labels}
     listing: Any = {"format": trials_format, "columns": trials_columns, "labels": labels}
     make: type[ListedNames] = NamesInMemory
-    of_classes = not is_stream(submission) and readable_as(submission, ("scores", "class-scores"), **given) == (
-        "class-scores",
-    )
-    need: ContentKind = "class-scores" if of_classes else "scores"
+    kinds = () if is_stream(submission) else readable_as(submission, ("scores", "class-scores"), **given)
+    need: ContentKind = "class-scores" if kinds == ("class-scores",) else "scores"
     with ExitStack() as stack:
         needed: Any = [(trials, "index", listing), (submission, need, given)]
         if memory_of([submission, trials]) > memory_for_trials(memory) and are_readable(needed, memory):
