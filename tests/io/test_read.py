@@ -184,7 +184,7 @@ BAD_SCORES = {
         f":2: the score '{'9' * 309}' is beyond the largest float",
     ),
     "minus beyond range": (f"bob y 1\nann x -{'1' * 310}.5\n", ":2: the score '-1111"),
-    "decimal commas": ("ann x 1,5\nbob y 2,5\n", "cannot tell which column is the score"),
+    "commas between thousands": ("ann x 1,500\nbob y 2,500\n", "cannot tell which column is the score"),
     "empty last field": ("enroll\ttest\tscore\tlabel\na\tx\t1\t\nb\ty\t2\ttarget\n", ":2: unknown label ''"),
     "double blank for a column": ("a b 1\nc  2\n", ":2: expected 3 columns .*, got 2"),
     "empty name": ("trial,score\na,1\n,2\n", ":3: the name of the trial is empty"),

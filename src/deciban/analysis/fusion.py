@@ -52,6 +52,8 @@ class FigureRow:
         On other trials.
     note : str
         Why it is not what it should be: that nothing could be trained, for example.
+    penalized_objective : float or None
+        What training of two classes made as small as it could: the objective with the penalty.
     """
 
     name: str
@@ -59,6 +61,7 @@ class FigureRow:
     dev: Any
     eval: Any = None
     note: str = ""
+    penalized_objective: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,19 +70,16 @@ class FusedSystems(FigureRow):
 
     Attributes
     ----------
-    name, role, dev, eval, note
+    name, role, dev, eval, note, penalized_objective
         See `FigureRow`.
     systems : tuple of int
         Columns of the scores, in ascending order.
     model : LinearFusion, QualityFusion, SubsetFusion or None
         Trained on these columns of the development scores; None if that was not possible, as ``note`` says.
-    penalized_objective : float or None
-        What training made as small as it could: the objective with the penalty.
     """
 
     systems: tuple[int, ...]
     model: Fusion | None = field(default=None, repr=False, compare=False)
-    penalized_objective: float | None = None
 
     @property
     def linear(self) -> Fusion | None:

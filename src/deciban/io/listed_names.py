@@ -158,7 +158,7 @@ class ListedNames(ABC):
 
     @classmethod
     @abstractmethod
-    def faults_of_text(cls, path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
+    def faults_of_text(cls, path: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[FormatError]:
         """Yield the lines of text files that cannot be read."""
 
     @abstractmethod
@@ -208,9 +208,9 @@ class NamesInMemory(ListedNames):
         yield display_name(source), read_contents(source, need=need, **given)
 
     @classmethod
-    def faults_of_text(cls, path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
+    def faults_of_text(cls, path: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[FormatError]:
         """See `ListedNames.faults_of_text`."""
-        return text_faults(recognize(path, **given).files)
+        return text_faults(recognize(path, **given).files, need)
 
     def _keep(self, trials: Trials, name: str) -> None:  # noqa: ARG002
         self.trials = trials
@@ -270,9 +270,9 @@ class NamesOnDisk(ListedNames):
         return contents_in_batches(source, need, cls.room[1] / 2, unit=None, **given)
 
     @classmethod
-    def faults_of_text(cls, path: PathLike, given: Mapping[str, Any]) -> Iterator[FormatError]:
+    def faults_of_text(cls, path: PathLike, need: ContentKind, given: Mapping[str, Any]) -> Iterator[FormatError]:
         """See `ListedNames.faults_of_text`."""
-        return text_faults(plain_text_files(table_files(path), **given), block_size(cls.room[1] / 2))
+        return text_faults(plain_text_files(table_files(path), **given), need, block_size(cls.room[1] / 2))
 
     def _keep(self, trials: Trials, name: str) -> None:
         self._writer.write(pa.table({side: pc.cast(trials.column(side), pa.string()) for side in trials.sides}), name)
@@ -283,7 +283,8 @@ class NamesOnDisk(ListedNames):
         if moved is None:
             return None
         folder, memory = self.room
-        with database(folder, memory // 2, self.n_rows + listed.n_rows, f"{self.name} and {listed.name}") as made:
+        n_rows = self.n_rows + listed.n_rows
+        with database(folder, memory // 2, n_rows, f"{n_rows:,} rows of {self.name} and {listed.name}") as made:
             again, lacking, extra, most = _differences(made, self, listed)
         return Differences(again, lacking, extra, most, moved)
 

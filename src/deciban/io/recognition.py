@@ -23,13 +23,16 @@ from deciban.io.formats import BinaryFormat, Format, Options, TextFormat, binary
 from deciban.io.library_errors import only_format_errors
 from deciban.io.packing import codec_of
 from deciban.io.source import Source, TwoFiles, clean_text, files_of, numbered_lines, read_text, single_files
-from deciban.io.spreadsheets import Translated, has_semicolons, of_semicolons, of_workbook
+from deciban.io.spreadsheets import Translated, has_decimal_commas, has_semicolons, of_semicolons, of_workbook
 from deciban.io.text.finding import columns_seen, find_layout, names_classes
 from deciban.io.text.reader import Layout, TextBlocks
 from deciban.io.text.ways import ColumnsSeen
 from deciban.memory import TIMES_ITS_SIZE, Cost
 
 _SAMPLED_LINES, _SAMPLED_BYTES = 1000, 1 << 20
+_END_LINES, _END_BYTES = 100, 1 << 16
+"""Lines at the end of a file that are looked at, and the bytes in which they are looked for."""
+
 _LONG = 4 * _SAMPLED_BYTES
 """Bytes from which on a plain file is not read as a whole to find its layout."""
 
@@ -54,11 +57,14 @@ class Opened:
         The format that the user named.
     options : Options
         What else the user said; what the file must hold is said anew each time.
+    is_side : bool
+        Whether this is a list of scores of targets, or one of non-targets.
     """
 
     source: Source
     asked: Format | None
     options: Options
+    is_side: bool = False
     _layouts: dict[ContentKind | None, Layout] = field(default_factory=dict)
 
     def format_for(self, need: ContentKind | None) -> Format | None:
@@ -102,9 +108,18 @@ class Opened:
 
     @cached_property
     def needs_translation(self) -> bool:
-        """Whether this is a workbook, or a table with semicolons and decimal commas."""
-        is_text = self.source.kind == "text" and self.asked is None
-        return self.source.kind == "Excel" or (is_text and has_semicolons(self.source.head))
+        """Whether this is a workbook, or a table with semicolons or decimal commas."""
+        return self.source.kind == "Excel" or bool(self._separator)
+
+    @cached_property
+    def _separator(self) -> str:
+        """What separates the columns of a table with semicolons or decimal commas; empty for other files."""
+        head, is_list = self.source.head, self.is_side and self.options.columns is None
+        if self.source.kind != "text" or self.asked is not None:
+            return ""
+        if has_semicolons(head):
+            return ";"
+        return ("\t" if b"\t" in head else " ") if has_decimal_commas(head, is_list=is_list) else ""
 
     @cached_property
     def translated(self) -> Translated | None:
@@ -112,7 +127,8 @@ class Opened:
         source = self.source
         if not self.needs_translation:
             return None
-        return of_workbook(source) if source.kind == "Excel" else of_semicolons(read_text(source), source)
+        excel = source.kind == "Excel"
+        return of_workbook(source) if excel else of_semicolons(read_text(source), source, self._separator)
 
     @cached_property
     def text(self) -> bytes:
@@ -153,14 +169,16 @@ class Opened:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """The first lines, without comments and blank lines.
+        """The first lines and the last ones of a long file, without comments and blank lines.
+
+        Labels are often sorted: the last lines show other ones than the first.
 
         Raises
         ------
         FormatError
             If they are not text.
         """
-        is_long = self.is_big or (self.source.is_plain and self.source.size > _LONG)
+        is_long = self.is_big or (self.source.is_plain and self.source.size > _LONG and not self.needs_translation)
         data = clean_text(_start(Path(self.source.path)), self.source.name) if is_long else self.text
         lines: list[str] = []
         n_bytes = 0
@@ -169,6 +187,14 @@ class Opened:
             n_bytes += len(line)
             if n_bytes > _SAMPLED_BYTES and len(lines) >= _FEWEST_LINES:
                 break
+        if len(lines) == _SAMPLED_LINES:
+            end = data[-_END_BYTES:]
+            if is_long:
+                with Path(self.source.path).open("rb") as file:
+                    file.seek(-_END_BYTES, os.SEEK_END)
+                    end = file.read()
+            last = end.decode("utf-8", "replace").splitlines()[1:-1][-_END_LINES:]
+            lines += [line for line in last if _shape(line) == _shape(lines[-1]) and not line.startswith(("#", ";;"))]
         return tuple(lines)
 
     def layout(self, need: ContentKind | None) -> Layout:
@@ -311,6 +337,7 @@ def recognize(
         tar, non = (
             recognize(one, format=format, columns=columns, labels=labels, of_key=of_key) for one in (path.tar, path.non)
         )
+        tar, non = (replace(side, files=tuple(replace(one, is_side=True) for one in side.files)) for side in (tar, non))
         return Recognized(path, (*tar.files, *non.files), (tar, non))
     options = Options(columns=columns, vocabulary=Vocabulary.of(labels), of_key=of_key)
     asked = None if format is None else by_name(format)
@@ -408,6 +435,11 @@ def _start(path: Path) -> bytes:
     if len(data) >= _SAMPLED_BYTES:
         data = data[: data.rfind(b"\n") + 1] or data
     return data
+
+
+def _shape(line: str) -> tuple[int, int, int]:
+    """How many fields a line has, whatever separates them."""
+    return line.count("\t"), line.count(","), len(line.split())
 
 
 _HEAD = 4096

@@ -86,6 +86,8 @@ def write_rescored(
             rewrite(source, layout, written.score, stream, title)
         how = f"with the lines of {source.name} but for the score"
         how += "" if title is None else f", which is called {title}"
+        reading, commas = found.contents.origin.reading, ", with commas between columns and decimal points"
+        how += commas if ", semicolons" in reading else ", with decimal points" * (", decimal commas" in reading)
         return (*messages, Message("wrote", target_name(target), how))
     name = None if chosen is None else chosen.name
     return (*messages, *more, *put_and_tell(contents, target, name, ["scores"]))

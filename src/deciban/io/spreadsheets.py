@@ -1,4 +1,4 @@
-"""Tables of spreadsheets as text tables: workbooks (.xlsx), and text with semicolons and decimal commas."""
+"""Tables of spreadsheets as text tables: workbooks (.xlsx), and text with semicolons or decimal commas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from deciban.errors import FormatError
@@ -17,6 +19,8 @@ from deciban.io.source import Source
 from deciban.io.text.one_line import is_number, mostly
 
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?", re.ASCII)
+
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+", re.ASCII)
 
 _COMMENT = ("#", ";;")
 
@@ -41,7 +45,7 @@ class Translated:
     of : Source
         The file of which this is the table.
     separated : str
-        What separated the columns, for messages.
+        What separated the columns, and that there were decimal commas, for messages.
     sheet : str
         The sheet that was read, and others that were not; empty for text.
     """
@@ -65,7 +69,7 @@ class Translated:
         "table label='y' score='s', semicolons"
         """
         words = f", {self.separated}" if self.separated else ""
-        return f"{self.sheet}{layout.replace(', commas', words, 1)}"
+        return f"{self.sheet}{layout.replace(', commas', words, 1) if ', commas' in layout else layout + words}"
 
 
 def has_semicolons(head: bytes) -> bool:
@@ -81,18 +85,41 @@ def has_semicolons(head: bytes) -> bool:
     """
     if b";" not in head:
         return False
-    whole = head[: head.rfind(b"\n")] if head.count(b"\n") > 1 else head
-    lines = [line for line in whole.decode("utf-8-sig", "replace").splitlines() if line.strip()]
-    rows = [_fields(line) for line in lines[:_MOST_LINES] if not line.startswith(_COMMENT)]
-    if not rows or len(rows[0]) < 2 or len({*map(len, rows)}) > 1 or b"\t" in whole:
+    rows = _first_rows(head, ";")
+    if not rows or b"\t" in head:
         return False
     is_header = len(rows) > 1 and not any(map(_is_decimal, rows[0]))
     columns = list(zip(*rows[is_header:], strict=True))
     return any(mostly(sum(map(_is_decimal, one)), len(one)) for one in (columns if is_header else columns[1:]))
 
 
-def of_semicolons(text: bytes, source: Source) -> Translated:
-    """Return a table with semicolons as one with commas, its decimal commas as points.
+def has_decimal_commas(head: bytes, *, is_list: bool = False) -> bool:
+    """Return True if tabs or blanks separate the columns of a table that begins with these bytes, with decimal commas.
+
+    All its lines have as many fields, its numbers are whole or have decimal commas, and not all commas can separate
+    thousands. Of a list with one number on each line, ``is_list`` tells that no line is a name and a score.
+
+    Examples
+    --------
+    >>> has_decimal_commas(b"ann 0,5\\nbob 12\\n"), has_decimal_commas(b"ann 1,500\\nbob 2,500\\n")
+    (True, False)
+    """
+    if b"," not in head:
+        return False
+    rows = _first_rows(head, "\t" if b"\t" in head else " ", fewest=1)
+    if not rows or (len(rows[0]) == 1) != is_list:
+        return False
+    is_header = len(rows) > 1 and not any(map(_is_decimal, rows[0]))
+    columns = list(zip(*rows[is_header:], strict=True))
+    found = [one for one in columns if mostly(sum(map(_is_decimal, one)), len(one))]
+    commas = [field for one in found for field in one if "," in field]
+    has_points = any("." in field and is_number(field) for one in columns for field in one)
+    named = not (is_list and "," in rows[0][0]) if is_header else is_list or not any("," in one for one in columns[0])
+    return named and not has_points and any(_THOUSANDS.fullmatch(field) is None for field in commas)
+
+
+def of_semicolons(text: bytes, source: Source, delimiter: str = ";") -> Translated:
+    """Return a table with semicolons as one with commas, its decimal commas as points; others keep their delimiter.
 
     Raises
     ------
@@ -105,14 +132,14 @@ def of_semicolons(text: bytes, source: Source) -> Translated:
         if not line.strip() or line.startswith(_COMMENT):
             lines.append(line)
             continue
-        fields = _fields(line)
+        fields = _fields(line, delimiter)
         for at, field in enumerate(fields):
             if _DECIMAL_COMMA.fullmatch(field):
                 marks[at].setdefault("comma", number)
                 fields[at] = field.replace(",", ".")
             elif "." in field and is_number(field):
                 marks[at].setdefault("point", number)
-        lines.append(_line(fields))
+        lines.append(_line(fields) if delimiter == ";" else delimiter.join(fields))
     for at, seen in marks.items():
         if len(seen) > 1:
             raise FormatError(
@@ -120,7 +147,7 @@ def of_semicolons(text: bytes, source: Source) -> Translated:
                 f"points (line {seen['point']}). Write all its numbers in one way."
             )
     has_commas = any("comma" in seen for seen in marks.values())
-    words = "semicolons" + ", decimal commas" * has_commas
+    words = ", ".join(["semicolons"] * (delimiter == ";") + ["decimal commas"] * has_commas)
     return Translated("\n".join(lines).encode("utf-8", "surrogateescape"), source, words)
 
 
@@ -139,9 +166,11 @@ def of_workbook(source: Source) -> Translated:
         raise FormatError(
             f"{name}: an Excel workbook, which openpyxl reads: pip install 'deciban[excel]'. Or save the sheet as CSV."
         ) from error
-    with only_format_errors(name, "an Excel workbook"):
+    with only_format_errors(name, "an Excel workbook"), ExitStack() as stack:
         _refuse_bombs(source)
-        book = openpyxl.load_workbook(source.seekable(), read_only=True, data_only=True, keep_links=False)
+        opened: Any = source.seekable()  # openpyxl refuses a path that does not end in .xlsx
+        stream = stack.enter_context(opened.open("rb")) if isinstance(opened, Path) else opened
+        book = openpyxl.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
         try:
             sheets = [(sheet.title, rows) for sheet in book.worksheets if (rows := _rows_of(sheet, name))]
         finally:
@@ -191,13 +220,21 @@ def _refuse_bombs(source: Source) -> None:
                     )
 
 
+def _first_rows(head: bytes, delimiter: str, fewest: int = 2) -> list[list[str]]:
+    """The fields of the first lines; none if lines have different numbers of fields, or too few."""
+    whole = head[: head.rfind(b"\n")] if head.count(b"\n") > 1 else head
+    lines = [line for line in whole.decode("utf-8-sig", "replace").splitlines() if line.strip()]
+    rows = [_fields(line, delimiter) for line in lines[:_MOST_LINES] if not line.startswith(_COMMENT)]
+    return rows if len({*map(len, rows)}) == 1 and len(rows[0]) >= fewest else []
+
+
 def _is_decimal(field: str) -> bool:
     return is_number(field) or _DECIMAL_COMMA.fullmatch(field) is not None
 
 
-def _fields(line: str) -> list[str]:
-    if '"' not in line:
-        return [field.strip() for field in line.split(";")]
+def _fields(line: str, delimiter: str = ";") -> list[str]:
+    if delimiter != ";" or '"' not in line:
+        return [field.strip() for field in (line.split() if delimiter == " " else line.split(delimiter))]
     try:
         return [field.strip() for field in next(csv.reader([line], delimiter=";", strict=True))]
     except csv.Error:

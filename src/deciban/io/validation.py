@@ -11,9 +11,10 @@ from typing import Any
 from deciban._files import PathLike
 from deciban.errors import FormatError
 from deciban.io.columns.headers import Columns
+from deciban.io.contents import ContentKind
 from deciban.io.listed_names import SHOWN, ListedNames, NamesInMemory, are_readable, folder_of_names
 from deciban.io.read import read_renaming
-from deciban.io.recognition import memory_of
+from deciban.io.recognition import is_stream, memory_of, readable_as
 from deciban.io.source import require_one_stream
 from deciban.memory import memory_for_trials
 from deciban.messages import Message, counted
@@ -85,16 +86,18 @@ def validate(
     given: Any = {"format": format, "columns": columns, "labels": labels}
     listing: Any = {"format": trials_format, "columns": trials_columns, "labels": labels}
     make: type[ListedNames] = NamesInMemory
+    kinds = () if is_stream(submission) else readable_as(submission, ("scores", "class-scores"), **given)
+    need: ContentKind = "class-scores" if kinds == ("class-scores",) else "scores"
     with ExitStack() as stack:
-        needed: Any = [(trials, "index", listing), (submission, "scores", given)]
+        needed: Any = [(trials, "index", listing), (submission, need, given)]
         if memory_of([submission, trials]) > memory_for_trials(memory) and are_readable(needed, memory):
             make = stack.enter_context(folder_of_names(memory))
         listed = make(trials, listing, "index", None if renaming is None else renaming.of_key)
         messages = [listed.read_message("trials", "")]
         try:
-            scored = make(submission, given, "scores", None if renaming is None else renaming.of_scores)
+            scored = make(submission, given, need, None if renaming is None else renaming.of_scores)
         except FormatError as error:
-            found = islice(make.faults_of_text(submission, given), SHOWN)
+            found = islice(make.faults_of_text(submission, need, given), SHOWN)
             return Validation(tuple(messages), tuple(map(str, found)) or (str(error),))
         # The systems of one input score the same trials: what is wrong with those of one is wrong with all.
         names = [system.name for system in scored.contents.systems]

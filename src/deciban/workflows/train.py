@@ -152,8 +152,9 @@ class Trained(Tabular, Jsonable):
         """What training found, and what to think of the figures, in sentences."""
         lines = [] if self.model.parameter_rows() else self.model.parameter_lines()
         lines += self.model.training_lines()
-        if self.analysis is not None and len(self.analysis.names) > 1:
-            lines += _gain(self.analysis, on_complete=self.model.of_subsets)
+        if gain := _gain(self.rows, on_complete=self.model.of_subsets):
+            divergence = "Divergences of the systems' posteriors are computed only for trials that fit in memory."
+            lines += gain if self.analysis is not None else [*gain, divergence]
         if self.test is None:
             lines.append(self._what_flatters())
         return tuple(lines)
@@ -220,16 +221,19 @@ def _place(one: Any, results: Results[Any] | None) -> int | None:
     return next(k for k, system in enumerate(results.systems) if system is one)
 
 
-def _gain(analysis: FusionAnalysis, *, on_complete: bool) -> list[str]:
+def _gain(rows: Sequence[FigureRow], *, on_complete: bool) -> list[str]:
     """How the objective compares with that of the best single system, if one can be trained."""
-    best, gain = analysis.best_single, analysis.objective_gain
-    if best is None or best.penalized_objective is None or gain is None:
+    known = [(row.penalized_objective, row) for row in rows if row.penalized_objective is not None]
+    singles = [one for one in known if one[1].role == "single"]
+    fused = [one for one in known if one[1].role == "fusion"]
+    if sum(row.role == "single" for row in rows) == 1 or not singles or not fused:
         return []
-    share = gain / best.penalized_objective if best.penalized_objective > 0.0 else 0.0
+    (own, fusion), (least, best) = fused[0], min(singles, key=lambda one: one[0])
+    share = (least - own) / least if least > 0.0 else 0.0
     less = f"{share:.1%}".replace("%", " %")
     compared = "no better than" if share < _NOTHING else f"{less} below"
     where = ", on the trials that all systems scored" if on_complete else ""
-    return [f"{analysis.fusion.name}: objective {compared} that of {best.name}, the best single system{where}"]
+    return [f"{fusion.name}: objective {compared} that of {best.name}, the best single system{where}"]
 
 
 _KINDS = {"classes": "many classes", "two-class": "two classes"}

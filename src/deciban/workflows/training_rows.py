@@ -242,7 +242,13 @@ class TrainingRows:
         found = self._evaluated(range(len(self.dev.source.systems)), name, model)
         if self._alone or not self.results:
             self.results.append(found)
-        return _row(role, name, found)
+        return self._with_objective(model, _row(role, name, found))
+
+    def _with_objective(self, model: Any, row: FigureRow) -> FigureRow:
+        """The row of a trained model of two classes with its objective, if it was trained on the trials of the row."""
+        is_same = self.training is None or self.training is self.dev.source
+        objective = getattr(model, "penalized_objective_", None)  # which models of files lack
+        return replace(row, penalized_objective=objective) if self._alone and is_same else row
 
     def anew(self, role: Role, systems: Sequence[int], name: str) -> FigureRow:
         """Train the model anew on some systems, and evaluate it; a row without figures if that is not possible."""
@@ -251,7 +257,7 @@ class TrainingRows:
         self.progress(f"training on {', '.join(own.systems)}")
         try:
             fit_source(model, own, self.dev.options)
-            return _row(role, name, self._evaluated(systems, name, model))
+            return self._with_objective(model, _row(role, name, self._evaluated(systems, name, model)))
         except InputError as error:
             return FigureRow(name=name, role=role, dev=None, note=f"not trained: {error}")
 

@@ -295,15 +295,19 @@ def units_of_source(source: ShardSource, engine: Engine, how_sure: HowSure, kind
         return UnitsOfSource(source, engine, None, None, (no_intervals(_UNKNOWN),))
     if found.each is not None and not source.classes:
         survey = survey_trials(source, engine)
-        said = () if how_sure.naming is not None else unused_names(source.conditions)
+        said = () if how_sure.naming is not None else _unused_names_of(source)
         units, messages = units_and_messages(survey.unit_facts, said, kind, ())
         return UnitsOfSource(source, engine, units, None, messages, survey)
     facts, units, messages = found.facts, found.each, found.said
     if units is not None and how_sure.naming is None:
-        messages = (*messages, *unused_names(source.conditions))
+        messages = (*messages, *_unused_names_of(source))
     if facts is not None and facts.units is not None:
         units, messages = units_and_messages(facts, found.said, kind, source.classes)
     return UnitsOfSource(source, engine, units, found.by_name, messages)
+
+
+def _unused_names_of(source: ShardSource) -> list[Message]:
+    return unused_names(one for one in source.columns if one not in source.names)
 
 
 def _of_batch(source: ShardSource, engine: Engine, how_sure: HowSure, kind: AnyKind) -> UnitsOfSource:

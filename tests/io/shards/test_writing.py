@@ -7,14 +7,23 @@ import pytest
 
 from deciban.io.shards.opening import open_shards
 from deciban.io.shards.writing import ROWS, rows_of_group, write_batches
+from deciban.memory import bytes_of_row
 
 
 @pytest.mark.parametrize(
-    ("columns", "memory", "expected"), [(1, None, ROWS), (1, 25_000_000, 100_000), (100, 1 << 26, 10485)]
+    ("columns", "memory", "expected"), [(1, None, ROWS), (1, 25_000_000, 100_000), (100, 1 << 26, 10407)]
 )
 def test_a_row_group_fits_in_memory(columns, memory, expected):
     schema = pa.schema({f"c{k}": pa.float64() for k in range(columns)})
     assert rows_of_group(schema, memory) == expected
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 6, 40, 1000])
+def test_a_pass_over_classes_can_read_the_row_groups_of_text(n_classes):
+    """It gives rows half of the memory; text has no row groups that a user could make smaller."""
+    schema = pa.schema({f"c{k}": pa.float64() for k in range(n_classes)})
+    for_rows = 22_500_000
+    assert rows_of_group(schema, for_rows) * bytes_of_row(n_classes, 8, weighted=True) <= for_rows
 
 
 def test_rows_are_written_in_such_groups(tmp_path):

@@ -60,7 +60,8 @@ def class_notes(found: ClassEvaluation, checks: ScoreChecks) -> tuple[str, ...]:
 def _no_log_likelihoods(found: ClassEvaluation, checks: ScoreChecks) -> list[str]:
     """What is to be said of scores that are no log-likelihoods: probabilities, or of quite another scale."""
     if checks.are_probabilities:
-        return [Note(LIKE_POSTERIORS, "no-llrs")]
+        detection = ["EER, minDCF and AUC of these two classes: --kind two-class (kind='two-class')."]
+        return [Note(LIKE_POSTERIORS, "no-llrs"), *(detection if found.n_classes == 2 else ())]
     analysis, n_least = found.calibration, found.counts.min().item()
     if not (math.isfinite(analysis.total) and math.isfinite(analysis.minimum)) or found.n_infinite:
         return []

@@ -35,7 +35,7 @@ _HEADERS = {
     "trial": "trial id trial_id trialid utt utt_id utterance filename file file_id recording",
     "score": "score scores llr y_score y_prob y_proba",
     "label": "label labels hypothesis y_true targettype target_type is_target truth ground_truth groundtruth gt "
-    "is_same is_match is_mated is_genuine is_fraud is_spam key cm-label sasv_label sasv-label",
+    "is_same is_match is_mated mated is_genuine is_fraud is_spam key cm-label sasv_label sasv-label",
     "class": "class language true_class language_code",
 }
 ROLE_OF_HEADER = {header: role for role, headers in _HEADERS.items() for header in headers.split()}

@@ -99,7 +99,7 @@ def database(folder: Path, memory: int, n_rows: int, name: str) -> Iterator[Data
     n_rows : int
         Of all tables that will be joined.
     name : str
-        What messages call them.
+        What messages call their rows.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def database(folder: Path, memory: int, n_rows: int, name: str) -> Iterator[Data
         If there is no room in the folder.
     """
     if memory < LEAST_FOR_JOINING and n_rows > rows_that_fit(max(memory, _FEW), Cost.JOINED):
-        what = f"memory: {name} {'has' if n_rows == 1 else 'have'} {n_rows:,} rows, which are matched by their names"
+        what = f"memory: {name}, which are matched by their names"
         raise memory_error(what, needed=2 * LEAST_FOR_JOINING, given=2 * memory)
     library = _library()
     limit = max(int(memory * _SHARE), _LIMIT)

@@ -20,6 +20,7 @@ from deciban.io.shards.files import TableFile, open_files
 from deciban.io.shards.named_rows import NamedRows, Question
 from deciban.io.shards.truth import ROW, JoinedRows
 from deciban.io.shards.writing import TableWriter
+from deciban.messages import counted
 from deciban.trials import ClassKey, ClassScores, Key, Origin, Scores, Trials
 from deciban.trials.joining.join import other_label
 from deciban.trials.joining.matching import (
@@ -88,8 +89,10 @@ def joined_by_name(asked: Question) -> Joined:
             )
     folder = ScratchFolder()
     with folder.or_nothing() as path:
-        n_rows = sum(one.table.n_rows for one in (*asked.scores, asked.truth))
-        with database(path, asked.how.memory, n_rows, asked.name) as made:
+        tables = [one.table for one in (*asked.scores, asked.truth)]
+        shown = sum({one.name: one.n_rows for one in tables}.values())  # the first scores may be the key, too
+        rows_of = f"{counted(shown, 'row')} of {asked.name}"
+        with database(path, asked.how.memory, sum(one.n_rows for one in tables), rows_of) as made:
             meeting = Meeting(asked, made)
             report = meeting.report()
             target = path / "joined.parquet"

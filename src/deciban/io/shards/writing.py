@@ -24,7 +24,7 @@ from deciban.io.columns.rows import Rows, RowTable, require_alike
 from deciban.io.library_errors import only_format_errors
 from deciban.io.reader import name_of_both
 from deciban.io.source import TwoFiles
-from deciban.memory import Cost, give_back_at_once, rows_that_fit, threads_that_fit
+from deciban.memory import Cost, bytes_of_row, give_back_at_once, rows_that_fit, threads_that_fit
 from deciban.trials.frames import is_text_or_bytes
 
 A = TypeVar("A")
@@ -161,7 +161,7 @@ ROWS = 1 << 20
 """Most rows of a row group that is written."""
 
 
-_FEWEST_ROWS = 1 << 12
+_FEWEST_NUMBERS = 1 << 12
 
 
 def write_batches(path: Path, schema: pa.Schema, batches: Iterable[Any], *, memory: int | None = None) -> None:
@@ -202,7 +202,8 @@ def rows_of_group(schema: pa.Schema, memory: int | None) -> int:
     if memory is None:
         return ROWS
     n_numbers: int = sum(pa.types.is_floating(field.type) or pa.types.is_integer(field.type) for field in schema)
-    return rows_that_fit(memory, max(Cost.JOINED, Cost.NUMBER * n_numbers), fewest=_FEWEST_ROWS, most=ROWS)
+    of_row = max(Cost.JOINED, bytes_of_row(n_numbers, 8, weighted=n_numbers > 1))
+    return rows_that_fit(memory, of_row, fewest=max(_FEWEST_NUMBERS // max(n_numbers, 1), 1), most=ROWS)
 
 
 def _text_of(schema: pa.Schema) -> list[str]:

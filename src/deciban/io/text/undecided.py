@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -52,8 +53,9 @@ def refuse_decimal_commas(sample: Sequence[str], name: str) -> None:
     """
     if may_be_decimals(sample):
         raise FormatError(
-            f"{name}:1: cannot tell whether {shortened(sample[0])!r} is a number with a decimal comma, or a name and a "
-            "whole number as its score. Write numbers with a point; or say that there are names: --columns trial,score."
+            f"{name}:1: cannot tell whether {shortened(sample[0])!r} is a number with a decimal comma, one with a "
+            "comma between thousands, or a name and a whole number. Write numbers with a point, for example by "
+            f"tr , . < {shlex.quote(name)}; or put a tab between a name and its score."
         )
 
 
