@@ -73,9 +73,12 @@ def test_calibrate_tells_what_was_read_and_what_came_out(run):
         *("system", "EER", "(ROCCH)", "minDCF", "actDCF", "Cllr", "min", "Cllr", "calibration", "loss", "AUC")
     ]
     # An increasing map moves neither the EER nor any minimum nor their intervals, and this one lowers Cllr.
-    for name in ("EER (ROCCH)", "minDCF", "min Cllr", "AUC"):
+    for name in ("EER (ROCCH)", "minDCF", "AUC"):
         assert before[name] == after[name]
         assert before[name].endswith("]")
+    # But no upper bound of min Cllr exceeds that of Cllr.
+    assert before["min Cllr"].split(",")[0] == after["min Cllr"].split(",")[0]
+    assert after["min Cllr"].split(",")[1] <= before["min Cllr"].split(",")[1]
     assert float(after["Cllr"].split()[0]) < float(before["Cllr"].split()[0])
     assert "normalized DCF at p_target 0.1" in out
     shown = re.search(r"^scale (\S+) ± \S+, offset (\S+) ± \S+$", out, flags=re.MULTILINE).groups()
