@@ -41,6 +41,9 @@ _MEMORY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
 _TIGHT = 512 * 10**6
 """Budgets below this return freed memory at once, which costs some time."""
 
+_UNKNOWN = 4 * 10**9
+"""Bytes that are taken to be free where the system does not tell (Windows)."""
+
 _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of mallopt
 _LARGE = 1 / 512
 """Part of the memory from which on a block is large."""
@@ -184,7 +187,12 @@ def threads_that_fit(memory: float, bytes_per_thread: float) -> int:
     >>> threads_that_fit(10**9, 10**9)
     1
     """
-    return rows_that_fit(memory, bytes_per_thread, most=len(os.sched_getaffinity(0)))
+    return rows_that_fit(memory, bytes_per_thread, most=n_processors())
+
+
+def n_processors() -> int:
+    """Return how many processors this process may use; all of them where the system does not tell (macOS, Windows)."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def memory_error(what: str, *, needed: float | None = None, given: float | None = None, way: str = "") -> InputError:
@@ -247,7 +255,7 @@ def give_back() -> None:
 
 def free_memory() -> int:
     """Return the free bytes of this machine, or of the group of processes that limits this one."""
-    found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else _UNKNOWN]
     known = Path("/proc/meminfo")
     if known.exists():
         match = re.search(r"MemAvailable:\s*(\d+) kB", known.read_text())

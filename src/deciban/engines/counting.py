@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from deciban.evaluation.results import Evaluation
 from deciban.evaluation.summary import Summary, TwoClassFigures
 from deciban.evaluation.two_class import evaluation_of
 from deciban.evaluation.unit_trials import Resampling, TrialsByUnit
-from deciban.memory import Cost, give_back, rows_that_fit
+from deciban.memory import Cost, give_back, n_processors, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.trials.joining.join import require_two_classes
 from deciban.trials.passes import Engine
@@ -142,7 +141,7 @@ class SortRoom:
     @classmethod
     def of(cls, engine: Engine, memory: int) -> SortRoom:
         """Where passes run on a cluster, this process sorts with all of its processors."""
-        return cls(memory, engine.n_at_once if engine.shares_memory else len(os.sched_getaffinity(0)))
+        return cls(memory, engine.n_at_once if engine.shares_memory else n_processors())
 
     def most(self, kind: Any, *, has_weights: bool) -> int:
         """Trials that a range may have."""

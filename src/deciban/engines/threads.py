@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-from deciban.memory import Cost, memory_error, rows_that_fit
+from deciban.memory import Cost, memory_error, n_processors, rows_that_fit
 from deciban.metrics import SortedScores
 from deciban.steps import teller
 from deciban.trials.passes import Engine, Work
@@ -43,7 +42,7 @@ class Threads(CountingEngine):
     shares_memory = True
 
     def __init__(self, n_threads: int | None = None) -> None:
-        self.n_threads = self.n_at_once = n_threads or len(os.sched_getaffinity(0))
+        self.n_threads = self.n_at_once = n_threads or n_processors()
 
     def make_room(self, source: ShardSource, memory: int, *, n_systems: int = 1, beside: int = 0) -> None:
         """See `Engine.make_room`: half of the memory is for rows, the other half for what is counted."""
