@@ -322,3 +322,12 @@ def test_one_file_for_two_systems_is_refused_as_in_memory(files, monkeypatch, ot
     monkeypatch.chdir(files[0].parent)
     with pytest.raises(InputError, match="A: given twice"):
         train_files(files if others else ["A", "./A"], None, LinearFusion(), **others)
+
+
+def test_more_units_than_memory_holds_are_refused_before_training(with_speakers, monkeypatch):
+    monkeypatch.setattr(evaluating, "memory_of", lambda *_: 1 << 60)
+    monkeypatch.setattr("deciban.memory.Cost.UNIT", 1 << 60)
+    (scores, key), steps = with_speakers, list[str]()
+    with pytest.raises(InputError, match=r"units: there are [\d,]+, and errors are added up for each, which takes"):
+        train_files(scores[0], key, AffineCalibrator(), units="speaker", progress=steps.append)
+    assert not any("training" in step for step in steps)

@@ -15,6 +15,7 @@ from deciban.evaluation.worst_trials import WorstTrial, WorstTrials, merged_wors
 from deciban.io.recognition import is_longer, memory_of
 from deciban.io.shards.matrix_files import is_mask
 from deciban.io.source import TwoFiles
+from deciban.memory import memory_error
 from deciban.messages import Message, counted
 from deciban.trials import JoinReport
 from deciban.trials.passes import found_in
@@ -137,6 +138,8 @@ def evaluate_source(
             units = replace(units, source=source, engine=engine)
         source = whole = units.source
         most = number_of_worst(options.worst, source)
+        if most and source.batch is None:
+            sides_of_worst(source)  # which refuses before the passes
         split, planned = _split(source, engine, kind, units, options)
         said = () if split is None else split.messages
         for at, name in enumerate(source.systems):
@@ -244,6 +247,21 @@ def number_of_worst(asked: object, files: Any) -> int:
     return int(asked)
 
 
+def sides_of_worst(source: ShardSource) -> tuple[str, ...]:
+    """Return the columns that name the trials of a source that does not fit in memory.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
+    sides = tuple(one for one in NAMING if one in source.conditions)
+    if not sides:
+        what = f"worst: {source.name} has no names of trials, and does not fit in memory"
+        raise memory_error(what, way="add columns of names (enroll and test, or trial), or leave it out")
+    return sides
+
+
 def worst_of(source: ShardSource, engine: Engine, system: int, most: int) -> WorstTrials:
     """Find the trials of one system with the least evidence for their own class; those of weight 0 do not count.
 
@@ -266,12 +284,7 @@ def worst_of(source: ShardSource, engine: Engine, system: int, most: int) -> Wor
         trials = source.batch.trials
         assert trials is not None  # noqa: S101  # it is in memory
         return WorstTrials(name, trials.sides, _worst(source.batch, system, most, classes, trials.names_of))
-    sides = tuple(one for one in NAMING if one in source.conditions)
-    if not sides:
-        raise InputError(
-            f"worst: {source.name} has no names of trials, and is read in pieces. Add columns of names (enroll and "
-            "test, or trial), or leave it out."
-        )
+    sides = sides_of_worst(source)
     look = WorstInPiece(most, classes, tuple(source.conditions.index(one) for one in sides))
     wanted = Wanted((system,), truth=True, weight=source.has_weights, conditions=True)
     found: tuple[WorstTrial, ...] | None = found_in(source, engine, wanted, look, "looking for misleading trials")

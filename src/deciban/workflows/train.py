@@ -393,6 +393,7 @@ def train_source(
     with options.scale.engine() as engine:
         engine.make_room(source, engine.bounded(options.scale.n_bytes), n_systems=len(source.systems))
         units = units_of_source(source, engine, options.how_sure, kind_called(model.scores_kind))
+        units.require_room(engine.bounded(options.scale.n_bytes))
     every = Scored.of(units.source, options)
     selection = None if select is None else selected(every.complete, model, select, options, progress)
     taken = tuple(sorted(selection.systems)) if selection else tuple(range(len(source.systems)))

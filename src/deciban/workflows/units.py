@@ -22,6 +22,7 @@ from deciban.engines.units import (
 )
 from deciban.errors import InputError, KeyMismatchError
 from deciban.io.shards.units import UnitsOf
+from deciban.memory import require_room_for_units
 from deciban.messages import WARNING, Message, Note, counted
 from deciban.trials import Trials
 from deciban.trials.lists import ROW
@@ -248,6 +249,11 @@ class UnitsOfSource:
         from deciban.engines.class_problems import WhoIsIn  # which knows influences on figures of many classes
 
         return WhoIsIn(self.units, self.strata)
+
+    def require_room(self, memory: int) -> None:
+        """Refuse more units than so many bytes hold, before any work that would be in vain."""
+        if self.units is not None and self.singles is None and self.source.batch is None and not self.source.classes:
+            require_room_for_units(len(self.units.keys), memory)
 
     def of_system(self, system: int, memory: int) -> UnitsInPieces | None:
         """The trials of a system with their units, of which so many bytes may be taken."""

@@ -146,6 +146,8 @@ class TextBlocks:
         for at, found in enumerate(self._of_file(self.path)):
             if self.only in (None, at):
                 yield found
+            if at == self.only:
+                return
 
     def _of_file(self, path: Path) -> Iterator[tuple[int, bytes]]:
         header, rest, n_lines, begins = b"", b"", 0, True
@@ -214,7 +216,14 @@ def parse_blocks(blocks: TextBlocks, origin: Origin, system: str, options: Optio
     """
     layout, name = blocks.layout, origin.name
     try:
-        parts = [_parsed(block, first, layout, options.vocabulary, name) for first, block in blocks]
+        parts, is_odd = list[list[pa.ChunkedArray]](), False
+        for _, block in blocks:
+            body = _body(_with_whole_fields(block, layout), layout, name)
+            parts.append(_columns(body, layout))
+            is_odd = is_odd or (len(parts[-1][0]) > 0 and _is_odd(body, parts[-1], layout))
+        # Arrow is generous with quotes, and takes 1e999 for inf: such lines are looked at one by one.
+        if is_odd and (odd := next(faults_in(blocks, options.vocabulary), None)) is not None:
+            raise odd
         columns = [_together(one) for one in zip(*parts, strict=True)]
         parts.clear()  # which takes as much memory as the columns
         if not columns or not len(columns[0]):
@@ -228,17 +237,9 @@ def parse_blocks(blocks: TextBlocks, origin: Origin, system: str, options: Optio
         raise fault or FormatError(f"{place}: {error}") from error
 
 
-def _parsed(block: bytes, first: int, layout: Layout, vocabulary: Vocabulary, name: str) -> list[pa.ChunkedArray]:
-    """The columns of a block."""
-    data = _with_whole_fields(block, layout)
-    body = _body(data, layout, name)
-    columns = _columns(body, layout)
-    if len(columns[0]) and (_has_odd_quotes(body, layout) or _may_overflow(columns, layout, body)):
-        # Arrow is generous with quotes, and takes 1e999 for inf: such lines are looked at one by one.
-        fault = next(_faults(data, first, layout, vocabulary, _label_words(data, layout, name), name), None)
-        if fault:
-            raise fault
-    return columns
+def _is_odd(body: bytes, columns: list[pa.ChunkedArray], layout: Layout) -> bool:
+    """Return True if Arrow may have read some lines of a block otherwise than they are meant."""
+    return _has_odd_quotes(body, layout) or _may_overflow(columns, layout, body)
 
 
 def _together(parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
