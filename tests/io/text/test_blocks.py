@@ -7,8 +7,8 @@ from deciban.errors import FormatError
 from deciban.io.text import reader
 
 
-@pytest.fixture
-def blocks(monkeypatch):
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
     monkeypatch.setattr(reader, "BLOCK", 200)
 
 
@@ -17,7 +17,7 @@ def table(last):
     return "\n".join(["trial,score,label", *rows, last]) + "\n"
 
 
-def test_an_odd_quote_is_judged_by_the_words_of_all_blocks(tmp_path, blocks):
+def test_an_odd_quote_is_judged_by_the_words_of_all_blocks(tmp_path):
     """A pair of labels that means something only together is not in one block."""
     (tmp_path / "a.csv").write_text(table('"a ""quoted"" name",0.5,-1'))
     found = read_scores(tmp_path / "a.csv")
@@ -25,7 +25,7 @@ def test_an_odd_quote_is_judged_by_the_words_of_all_blocks(tmp_path, blocks):
     assert found.trials.column("trial").to_pylist()[-1] == 'a "quoted" name'
 
 
-def test_a_wrong_line_behind_an_odd_quote_has_its_number(tmp_path, blocks):
+def test_a_wrong_line_behind_an_odd_quote_has_its_number(tmp_path):
     (tmp_path / "a.csv").write_text(table('"a ""quoted"" name",0.5,-1\nb,half,1'))
     with pytest.raises(FormatError, match=r"a\.csv:103: .*half"):
         read_scores(tmp_path / "a.csv")
