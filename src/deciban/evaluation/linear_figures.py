@@ -367,7 +367,9 @@ class LimitedRate:
         """
         other, errors = ("FNMR", "false matches") if self.limited == "fmr" else ("FMR", "false non-matches")
         rate = f"{other} at {self.limited.upper()} {self.limit:g}"
-        shown = math.floor(10.0 * self.expected) / 10.0  # 29.97 are fewer than 30
+        shown = round(self.expected, 1)
+        if shown in (FEWEST_EXPECTED, FEW_ERRORS) and self.expected < shown:
+            shown -= 0.1  # 29.97 are fewer than 30
         allowed = f"the limit allows {shown:.1f} independent {errors}"
         if self.is_enough:
             return f"The interval of {rate} may be too narrow: {allowed}, fewer than {FEW_ERRORS:g}."

@@ -120,7 +120,9 @@ def prior_name(log_odds: float) -> str:
         return f"{share:.2g}"
     lacking = float(expit(-log_odds))
     n_digits = 1 - math.floor(math.log10(lacking))
-    return f"{1.0 - lacking:.{n_digits}f}" if n_digits <= _MOST_DIGITS else f"1 \N{MINUS SIGN} {lacking:.2g}"
+    return (
+        f"{1.0 - lacking:.{n_digits}f}".rstrip("0") if n_digits <= _MOST_DIGITS else f"1 \N{MINUS SIGN} {lacking:.2g}"
+    )
 
 
 def _badly_calibrated(points: Sequence[PointResult], curves: Curves) -> list[str]:

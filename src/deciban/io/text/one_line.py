@@ -6,6 +6,7 @@ import csv
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import pairwise
 
 from deciban.io.source import BLANKS
 
@@ -98,3 +99,18 @@ def looks_numeric(fields: Sequence[str]) -> bool:
 def mostly(count: int, total: int) -> bool:
     """A column means what nearly all its fields say: the odd one out gets an error with its line, not a guess."""
     return count > 0 and count >= 0.9 * total - 1
+
+
+def counts_rows(values: Sequence[str]) -> bool:
+    """Return True if values count rows from 0 or 1, with one gap at most: between the first and last lines of a file.
+
+    Examples
+    --------
+    >>> counts_rows(["0", "1", "2", "97", "98"]), counts_rows(["1", "3", "5"])
+    (True, False)
+    """
+    if not values or not all(value.isdecimal() and value.isascii() for value in values):
+        return not values
+    numbers = list(map(int, values))
+    steps = [after - before for before, after in pairwise(numbers)]
+    return numbers[0] in (0, 1) and min(steps, default=1) > 0 and sum(step > 1 for step in steps) <= 1

@@ -12,7 +12,15 @@ from deciban.io.columns.headers import CONDITION, IGNORED, NEEDED_ROLE, identity
 from deciban.io.columns.meanings import with_classes_of_label, with_only_score, without_other_numbers
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options, TextFormat
-from deciban.io.text.one_line import is_number, is_odd_number, looks_numeric, mostly, odd_character, shortened
+from deciban.io.text.one_line import (
+    counts_rows,
+    is_number,
+    is_odd_number,
+    looks_numeric,
+    mostly,
+    odd_character,
+    shortened,
+)
 from deciban.io.text.reader import Layout
 from deciban.io.text.ways import ColumnsSeen, in_lines
 
@@ -193,7 +201,7 @@ def without_row_numbers(roles: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     """
     if roles[0] != CONDITION:
         return tuple(roles)
-    counted = any(all(row[0] == str(at) for at, row in enumerate(rows[1:], start)) for start in (0, 1))
+    counted = counts_rows([row[0] for row in rows[1:]])
     return (IGNORED, *roles[1:]) if counted or identity_of(roles) else tuple(roles)
 
 

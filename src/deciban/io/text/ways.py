@@ -15,7 +15,7 @@ from deciban.io.columns.headers import CONDITION, identity_of, roles_of
 from deciban.io.columns.meanings import names_measure, names_row, words_of_columns
 from deciban.io.contents import ContentKind
 from deciban.io.formats import Options
-from deciban.io.text.one_line import is_number, looks_numeric
+from deciban.io.text.one_line import counts_rows, is_number, looks_numeric
 
 _MOST = 3
 """Ways that a message offers."""
@@ -181,7 +181,7 @@ class ColumnsSeen:
     def _counts(self, at: int) -> bool:
         """Whether a column without a name counts the rows."""
         values, unnamed = self._values[at], self.has_header and not self.rows[0][at]
-        return unnamed and any(values == tuple(map(str, range(k, k + len(values)))) for k in (0, 1))
+        return unnamed and counts_rows(values)
 
     def _names(self, label: int | None = None) -> list[tuple[str, int]]:
         """The columns that identify trials, with their roles, where one holds the label; none if rows do."""
