@@ -455,7 +455,7 @@ def _created(aside: Path, target: Path) -> int:
 
 
 def is_file(name: PathLike) -> bool:
-    """Whether there is something of this name that can be read; a folder cannot."""
+    """Return True if a file of this name can be read."""
     try:
         return Path(name).exists() and not Path(name).is_dir()
     except (OSError, ValueError):  # too long for a name, or not to be looked at

@@ -36,6 +36,19 @@ def deciban(monkeypatch, capsysbinary):
 
 
 @pytest.fixture
+def typed_here(tmp_path, monkeypatch, capsysbinary):
+    """A function that runs a command in a folder of its own; it returns exit status, output and messages as text."""
+    monkeypatch.chdir(tmp_path)
+    run = terminal(monkeypatch, capsysbinary)
+
+    def typed(*words):
+        code, out, err = run(*words)
+        return code, out.decode(), err
+
+    return typed
+
+
+@pytest.fixture
 def python():
     """A function that runs Python of a page in a folder, and returns what it prints."""
 

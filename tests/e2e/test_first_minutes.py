@@ -12,22 +12,15 @@ import pytest
 
 import deciban
 from deciban import metrics
-from support.commands import printed_table, terminal
+from support.commands import printed_table
 
 N = 1200
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsysbinary):
+def run(typed_here):
     """Runs a command in a folder of its own; what it prints comes as text."""
-    monkeypatch.chdir(tmp_path)
-    typed = terminal(monkeypatch, capsysbinary)
-
-    def runner(*words):
-        code, out, err = typed(*words)
-        return code, out.decode(), err
-
-    return runner
+    return typed_here
 
 
 @pytest.fixture

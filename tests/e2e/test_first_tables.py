@@ -10,18 +10,14 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from support.commands import terminal
-
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsysbinary):
-    """Runs a command in a folder of its own; the exit status, what it printed, and its messages are returned."""
-    monkeypatch.chdir(tmp_path)
-    typed = terminal(monkeypatch, capsysbinary)
+def run(typed_here):
+    """Runs a command; the exit status, what it printed, and its messages on one line are returned."""
 
     def runner(line):
-        code, out, err = typed(line)
-        return code, out.decode(), " ".join(err.split())
+        code, out, err = typed_here(line)
+        return code, out, " ".join(err.split())
 
     return runner
 

@@ -15,15 +15,13 @@ from support.commands import terminal
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsysbinary):
-    """Runs a command that has to succeed; the first line of results, its messages and what it printed are returned."""
-    monkeypatch.chdir(tmp_path)
-    typed = terminal(monkeypatch, capsysbinary)
+def run(typed_here):
+    """Runs a command that has to succeed; what it printed and its messages are returned."""
 
     def runner(line):
-        code, out, err = typed(line)
+        code, out, err = typed_here(line)
         assert code == 0, err
-        return out.decode(), err
+        return out, err
 
     return runner
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from deciban.core.resampling.units import TrialUnits
 from deciban.engines.class_problems import confusion_in, grouped, summarize_surveyed, survey_classes, totals_of
-from deciban.engines.class_units import InfluencesInPieces, WhoIsIn
+from deciban.engines.class_units import InfluencesInPieces, UnitsAndStrata
 from deciban.engines.threads import Threads
 from deciban.engines.units import look_at_units
 from deciban.errors import InputError
@@ -66,7 +66,7 @@ def in_pieces(rng, *trials, memory=MEMORY, engine=None, resampling=ALONE):
     if figures.groups is not None:
         problem = GroupedProblem.of(figures, figures.groups, classes, totals_of(source, engine))
         source, figures, home = grouped(source, problem), problem.figures, problem.grouping.home
-    who = WhoIsIn(known, home[home >= 0])
+    who = UnitsAndStrata(known, home[home >= 0])
     sums = survey_classes(source, engine, system=0, figures=figures, who=who)
     calibration = calibration_in_pieces(sums.summary, source, engine, system=0)
     summary = summarize_surveyed(sums, source, engine, MEMORY, system=0, calibration=calibration)

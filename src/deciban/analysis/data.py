@@ -81,7 +81,7 @@ class LabelledData:
 
     @property
     def has_both_classes(self) -> bool:
-        """Whether there are targets and non-targets."""
+        """True if there are targets and non-targets."""
         labels = self.chunk.labels
         return bool(labels.any() and not labels.all())
 

@@ -219,7 +219,7 @@ class PairedUnits:
         is nearly the same for two systems on the same trials and cancels; the corrections of both, subtracted, mostly
         add their own noise: in simulations intervals around them held the true difference less often (see
         ``docs/compare.md``). ``corrected`` is the difference of the corrected figures. The p-value is
-        that of a standard error of at least `least_error`.
+        computed with a standard error of at least `least_error`.
         """
         one, other = (x.estimates[figure] for x in (self.first, self.second))
         influences = self.influences(figure)
@@ -340,7 +340,7 @@ def interval_of_difference(
         The difference with its standard error and degrees of freedom.
     level : float
     least_error : float
-        The p-value is that of a standard error of at least so much.
+        The p-value is computed with a standard error of at least this size.
     """
     spread = math.hypot(one.standard_error, other.standard_error)
     (fall, rise), (other_fall, other_rise) = (x.distances(level) for x in (one, other))

@@ -341,9 +341,8 @@ class SourceParts:
         chunk = source.batch
         assert chunk is not None  # noqa: S101  # who asks knows
         numbers = [chunk.stacked.reshape(len(chunk.labels), -1), *(chunk.quality or {}).values()]
-        each = (
-            np.column_stack(numbers) if len(numbers) > 1 else numbers[0]
-        )  # measures tell trials of equal scores apart
+        # Quality measures distinguish trials with equal scores.
+        each = np.column_stack(numbers) if len(numbers) > 1 else numbers[0]
         about = chunk.labels.astype(np.int64), chunk.weight, groups
         folds = folds_of(each, *about, n_folds=n_folds, seed=seed)
         own = HeldPiece(replace(chunk, folds=folds.T), source.pieces[0].name)
@@ -351,19 +350,17 @@ class SourceParts:
 
     @classmethod
     def _counted(cls, source: ShardSource, engine: Engine | None, memory: int, n_folds: int) -> Self:
-        wanted, step = (
-            Wanted((), truth=True, weight=True, folds=True),
-            partial(_counts, n_folds, len(source.classes) or 2),
-        )
+        wanted = Wanted((), truth=True, weight=True, folds=True)
+        step = partial(_counts, n_folds, len(source.classes) or 2)
         return cls(source, engine, memory, found_in(source, engine, wanted, step, "counting folds"))
 
     @property
     def n_folds(self) -> int:
-        """How many folds there are."""
+        """Number of folds."""
         return int(self.counts.shape[1])
 
     def __len__(self) -> int:
-        """How many models are trained."""
+        """Number of models that are trained."""
         return len(self._parts)
 
     @property
@@ -419,9 +416,8 @@ class SourceParts:
             before = f"Training without {words}: "
             try:
                 with missing_measures_are_known():
-                    models[out] = trained_on(
-                        copy.deepcopy(model), ordered(left, systems=chosen), self.engine, self.memory
-                    )
+                    own = ordered(left, systems=chosen)
+                    models[out] = trained_on(copy.deepcopy(model), own, self.engine, self.memory)
             except TrialError as error:
                 batch = self.source.batch
                 assert batch is not None  # noqa: S101  # passes name trials

@@ -139,7 +139,7 @@ def folds_of_shares(shares: FloatArray, n_folds: int, seed: int) -> IntArray:
 
 
 def _shares(sides: IntArray, label: IntArray, weight: CountArray | None) -> FloatArray:
-    """How much of each class every group has, a row for each group."""
+    """Share of each class in every group, a row for each group."""
     n_groups, n_classes = int(sides.max()) + 1, int(label.max()) + 1
     amount = np.ones(len(label)) if weight is None else weight.astype(np.float64)
     return shares_of(
@@ -149,7 +149,7 @@ def _shares(sides: IntArray, label: IntArray, weight: CountArray | None) -> Floa
 
 
 def shares_of(in_groups: tuple[IntArray, int], in_all: tuple[IntArray, int]) -> FloatArray:
-    """How much of each class every group has, from exact sums, so that nothing depends on the order of trials.
+    """Return the share of each class in every group, from exact sums, so that nothing depends on the order of trials.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def folds_by_content(columns: Sequence[AnyArray], label: AnyArray, n_folds: int,
 
 
 def words_of(low: int, high: int, n_folds: int) -> str:
-    """What is held out, in words: a fold, or the trials between two.
+    """Describe the held-out trials: a fold, or the trials between two folds.
 
     >>> words_of(0, 0, 5), words_of(0, 2, 5)
     ('fold 1 of 5', 'folds 1 and 3 of 5')
@@ -311,7 +311,7 @@ class Gathered(Work):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupShares:
-    """How much of each class groups have; of more trials it adds up.
+    """Share of each class in the trials of each group; ``a + b`` covers the trials of both.
 
     Attributes
     ----------
@@ -326,7 +326,7 @@ class GroupShares:
 
     @classmethod
     def of(cls, chunk: Chunk, n_classes: int) -> Self:
-        """Of the trials of a piece."""
+        """Look at the trials of a piece."""
         import pyarrow as pa
 
         from deciban.trials.names import encode
@@ -343,7 +343,7 @@ class GroupShares:
         )
 
     def __add__(self, other: GroupShares) -> GroupShares:
-        """Of both."""
+        """Add another part."""
         import pyarrow as pa
 
         from deciban.trials.names import encode
@@ -380,7 +380,7 @@ def _shares_in(n_classes: int, chunk: Chunk) -> GroupShares | None:
 
 
 def folded(source: ShardSource, engine: Engine, n_folds: int, seed: int) -> ShardSource:
-    """The same trials, which know their folds.
+    """Return the same trials with their folds.
 
     Raises
     ------

@@ -397,8 +397,8 @@ _SOME = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WhoIsIn:
-    """What units trials are of, and what has a mean of its own.
+class UnitsAndStrata:
+    """The units of all trials, and the strata, each of which has a mean of its own.
 
     Attributes
     ----------
@@ -413,7 +413,7 @@ class WhoIsIn:
 
     @property
     def keys(self) -> Keys | None:
-        """Of all units, ascending; None where every trial is one."""
+        """Keys of all units, ascending; None if every trial is a unit."""
         return self.units.keys if len(self.units.keys) else None
 
     def units_of(self, own: TrialUnits | None, n_trials: int) -> TrialUnits:
@@ -425,7 +425,7 @@ class WhoIsIn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitSums:
-    """What is known of units after the first pass; ``a + b`` is what is known of the trials of both.
+    """Sums by unit after the first pass; ``a + b`` covers the trials of both.
 
     Attributes
     ----------
@@ -438,8 +438,8 @@ class UnitSums:
     some: Shown
 
     @classmethod
-    def of(cls, block: TrialBlock, who: WhoIsIn) -> UnitSums:
-        """Of the trials of a block."""
+    def of(cls, block: TrialBlock, who: UnitsAndStrata) -> UnitSums:
+        """Add up the trials of a block."""
         trials, stratum = block.trials, block.stratum
         rows = np.concatenate([trials.rows(k) for k in range(trials.n_classes)])
         units = None if who.keys is None else who.units_of(block.units, len(trials.label)).take(rows)
@@ -447,13 +447,13 @@ class UnitSums:
         return cls(weights, Shown.of(trials.loglik[rows], stratum[rows], _SOME))
 
     def __add__(self, other: UnitSums) -> UnitSums:
-        """What is known of the trials of both."""
+        """Add the sums of other trials."""
         return UnitSums(self.weights + other.weights, self.some + other.some)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassSums:
-    """What adds up of trials of many classes; ``a + b`` is what adds up of both.
+    """Sums over multiclass trials; ``a + b`` covers the trials of both.
 
     Attributes
     ----------
@@ -474,7 +474,7 @@ class ClassSums:
     units: UnitSums | None = None
 
     def __add__(self, other: ClassSums) -> ClassSums:
-        """What adds up of the trials of both."""
+        """Add the sums of other trials."""
         return ClassSums(
             self.summary + other.summary,
             self.problems + other.problems,
@@ -491,13 +491,13 @@ class ClassSurvey(Work):
     ----------
     given : SystemScores
     figures : ClassFigures
-    who : WhoIsIn, optional
+    who : UnitsAndStrata, optional
         The units of trials, if intervals are requested.
     """
 
     words = "counting"
 
-    def __init__(self, given: SystemScores, figures: ClassFigures, who: WhoIsIn | None = None) -> None:
+    def __init__(self, given: SystemScores, figures: ClassFigures, who: UnitsAndStrata | None = None) -> None:
         self.given, self.figures, self.who = given, figures, who
         self.asked = Asked.of(figures, given.classes, c_avg_places(figures))
         self.has_subsets = not figures.why_no_subsets(len(given.classes), WEIGHTED if given.has_weights else "")
@@ -534,7 +534,7 @@ class ClassSurvey(Work):
 
 
 def survey_classes(
-    source: ShardSource, engine: Engine, *, system: int, figures: ClassFigures, who: WhoIsIn | None = None
+    source: ShardSource, engine: Engine, *, system: int, figures: ClassFigures, who: UnitsAndStrata | None = None
 ) -> ClassSums | None:
     """Add up over all trials of one system of a source of many classes: one pass.
 
@@ -547,7 +547,7 @@ def survey_classes(
         Position of the system.
     figures : ClassFigures
         What is asked for, without groups.
-    who : WhoIsIn, optional
+    who : UnitsAndStrata, optional
         The units of trials, where intervals are asked for.
 
     Returns
@@ -633,7 +633,7 @@ def strata_of(grouping: Grouping) -> IntArray:
 
 
 def totals_of(source: ShardSource, engine: Engine) -> ClassTotals | None:
-    """How many trials each class of a source has, and what they weigh: one pass; None of no trial."""
+    """Count the trials of each class of a source, and their weights, in one pass; None if there is no trial."""
     wanted = Wanted((), truth=True, weight=source.has_weights)
     found: ClassTotals | None = found_in(source, engine, wanted, _Totals(len(source.classes)), "counting classes")
     return found

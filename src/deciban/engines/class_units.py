@@ -14,7 +14,7 @@ from deciban.core.resampling.class_sums import Block, CostSums, DealtUnits, Shar
 from deciban.core.resampling.clusters import UnitDesign
 from deciban.core.resampling.replicates import BLOCK, poisson_weights
 from deciban.core.resampling.units import TrialUnits
-from deciban.engines.class_problems import SystemScores, TrialBlock, UnitSums, WhoIsIn
+from deciban.engines.class_problems import SystemScores, TrialBlock, UnitsAndStrata, UnitSums
 from deciban.evaluation.bands import Bands
 from deciban.evaluation.multiclass.class_figures import CURVE, MOST_KEPT, AtHand, Gathered, axis_of, keeps_curve
 from deciban.evaluation.multiclass.detector_costs import BestOfDetector, DetectorBands, OneDetector
@@ -105,7 +105,7 @@ class _Below(dict[int, SharesBelow]):
 
     @classmethod
     def of(cls, bands: DetectorBands, targets: Sequence[int]) -> _Below:
-        """Of no trial."""
+        """Return empty tables."""
         return cls({target: bands.empty(target) for target in targets})
 
     def __iadd__(self, other: _Below) -> Self:
@@ -116,7 +116,12 @@ class _Below(dict[int, SharesBelow]):
 
 
 def _count_below(
-    who: WhoIsIn, bands: DetectorBands, bests: Mapping[int, BestOfDetector], total: _Below, block: TrialBlock, lock: Any
+    who: UnitsAndStrata,
+    bands: DetectorBands,
+    bests: Mapping[int, BestOfDetector],
+    total: _Below,
+    block: TrialBlock,
+    lock: Any,
 ) -> None:
     """Add the shares of the trials of a block below the thresholds of detectors, by stratum and unit."""
     trials = block.trials
@@ -183,7 +188,12 @@ def _count_replicates(
 
 
 def _add_influences(
-    who: WhoIsIn, portions: Portions, begins: Mapping[Portion, int], total: CostSums, block: TrialBlock, lock: Any
+    who: UnitsAndStrata,
+    portions: Portions,
+    begins: Mapping[Portion, int],
+    total: CostSums,
+    block: TrialBlock,
+    lock: Any,
 ) -> None:
     """Add what the trials of a block cost in the figures of some portions."""
     at_hand = at_hand_of(block, portions, who)
@@ -251,7 +261,7 @@ class _Alike:
             yield int(self.stratum[first]), slice(int(first), int(last))
 
 
-def at_hand_of(block: TrialBlock, portions: Portions, who: WhoIsIn) -> AtHand:
+def at_hand_of(block: TrialBlock, portions: Portions, who: UnitsAndStrata) -> AtHand:
     """The trials of a block, of which costs are asked."""
     units = who.units_of(block.units, len(block.trials.label))
     return portions.at_hand(block.trials, units, block.stratum)
@@ -264,7 +274,7 @@ def _bytes_of(n_figures: int, design: UnitDesign) -> int:
 
 
 Sizes: TypeAlias = Mapping[Portion, float]
-"""What portions take in a pass."""
+"""Size of each portion in a pass."""
 
 
 def _together(sizes: Sizes, room: float) -> Iterator[list[Portion]]:
@@ -291,7 +301,7 @@ class InfluencesInPieces:
     memory : int
         Bytes that may be taken.
     system : int
-    who : WhoIsIn
+    who : UnitsAndStrata
     resampling : Resampling
         What is asked of intervals, beside the units.
     """
@@ -300,7 +310,7 @@ class InfluencesInPieces:
     engine: Engine
     memory: int
     system: int
-    who: WhoIsIn
+    who: UnitsAndStrata
     resampling: Resampling
 
     def uncertainty(self, sums: UnitSums, summary: ClassSummary, found: ClassEvaluation) -> Uncertainty | None:

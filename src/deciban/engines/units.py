@@ -51,7 +51,7 @@ _SLICE = 1 << 14
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitReader:
-    """Which trials of a source are read, and what tells their units. Can be pickled.
+    """Reads the trials of a source with their units. Can be pickled.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class UnitReader:
 
     @property
     def wanted(self) -> Wanted:
-        """What is read of pieces."""
+        """The columns to read."""
         named = self.by_name is not None
         return Wanted((self.system,), truth=True, units=not named, weight=True, names=named)
 
@@ -93,7 +93,7 @@ class CountedByUnit:
     totals: tuple[CellTotals, CellTotals]
 
     def __add__(self, other: CountedByUnit) -> CountedByUnit:
-        """Those of the trials of both."""
+        """Add the trials of another part."""
         (tar, non), (of_tar, of_non) = self.counts, self.totals
         counts = tar + other.counts[0], non + other.counts[1]
         return CountedByUnit(counts, (of_tar + other.totals[0], of_non + other.totals[1]))
@@ -201,7 +201,7 @@ class UnitsInPieces(TrialsByUnit):
 
     @property
     def reader(self) -> UnitReader:
-        """Which trials are read."""
+        """The reader of trials with their units."""
         return UnitReader(self.system, self.by_name, self.n_strata)
 
     def __post_init__(self) -> None:
@@ -252,7 +252,7 @@ class UnitsInPieces(TrialsByUnit):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrialFacts:
-    """How many trials of each class count, their weights, and their keys; ``a + b`` are those of both.
+    """Numbers of trials of each class that count, their weights and keys; ``a + b`` covers both parts.
 
     Attributes
     ----------
@@ -279,7 +279,7 @@ class TrialFacts:
         return cls(np.array(list(map(len, both))), np.array([(one.sum(), one @ one) for one in both]), keys)
 
     def __add__(self, other: TrialFacts) -> TrialFacts:
-        """Those of the trials of both."""
+        """Add the trials of another part."""
         n, keys = self.n + other.n, None
         if self.keys is not None and other.keys is not None and n.sum() <= MOST_DEALT:
             keys = np.concatenate((self.keys, other.keys))
@@ -332,7 +332,7 @@ class CountedSingles:
     fourths: CountArray
 
     def __add__(self, other: CountedSingles) -> CountedSingles:
-        """Those of the trials of both."""
+        """Add the trials of another part."""
         totals = self.totals[0] + other.totals[0], self.totals[1] + other.totals[1]
         sums = self.own + other.own, self.squares + other.squares, self.fourths + other.fourths
         return CountedSingles(totals, *sums)
@@ -458,7 +458,7 @@ class ClassFacts:
         return cls(len(at), frozenset(int(keys[one]) for one in common), tuple(int(keys[one]) for one in first), alike)
 
     def __add__(self, other: ClassFacts) -> ClassFacts:
-        """Of both sets of trials."""
+        """Add the other set of trials."""
         if not self.n_trials or not other.n_trials:
             return self if self.n_trials else other
         alike = self.are_alike and other.are_alike and self.first == other.first
@@ -467,7 +467,7 @@ class ClassFacts:
 
 @dataclass(slots=True)
 class UnitFacts:
-    """What one way to name units says of all trials.
+    """Units of all trials by one way to name them.
 
     Attributes
     ----------
@@ -498,7 +498,7 @@ class UnitFacts:
 
     @classmethod
     def of_piece(cls, units: TrialUnits, truth: AnyArray) -> Self:
-        """Of the trials of a piece, which may have few of the units."""
+        """Look at the trials of a piece, which may have few of the units."""
         found = cls.of(units.only_used(), truth)
         keys = np.sort(found.keys)
         return replace(found, keys=keys, units=replace(units.take(slice(0)), keys=keys))
@@ -508,7 +508,7 @@ class UnitFacts:
         return self.classes[truth].n_trials if truth in self.classes else 0
 
     def __add__(self, other: UnitFacts) -> UnitFacts:
-        """Of both sets of trials."""
+        """Add the other set of trials."""
         both = {
             c: self.classes.get(c, ClassFacts()) + other.classes.get(c, ClassFacts())
             for c in sorted({*self.classes, *other.classes})
@@ -525,7 +525,7 @@ class UnitFacts:
 
     @property
     def all_alike(self) -> bool:
-        """Whether no class has trials of different units."""
+        """True if no class has trials of different units."""
         return all(one.are_alike for one in self.classes.values())
 
     def sharing(self) -> list[int]:
@@ -536,7 +536,7 @@ class UnitFacts:
 
 
 class _Facts(tuple[UnitFacts, ...]):
-    """What several ways to name units say of trials; ``a + b`` is what they say of both."""
+    """Units of trials by several ways to name them; ``a + b`` covers the trials of both."""
 
     __slots__ = ()
 

@@ -247,4 +247,4 @@ def _uncertainty(
 
 
 _NAMES = ("targets", "non-targets")
-"""What messages call the classes of a detection."""
+"""Names of the classes of a detector in messages."""

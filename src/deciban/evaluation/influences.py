@@ -102,7 +102,7 @@ class WithoutGroups:
     def influence(
         self, part: slice, of_tar: Table, of_non: Table, factors: tuple[FloatArray, FloatArray]
     ) -> FloatArray:
-        """What units of a block do to each minimum, (n, n_figures), by decisions that were made without them.
+        """Return influences of the units of a block on each minimum, (n, n_figures), by decisions made without them.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class ThresholdsWithoutGroups:
         weights: tuple[FloatArray, FloatArray],
         factors: tuple[FloatArray, FloatArray],
     ) -> FloatArray:
-        """What units of a block do to weighted error rates, (n_places, n), by thresholds chosen without them.
+        """Return influences of units on weighted error rates, (n_places, n), by thresholds chosen without these units.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ def chosen_without(
 
 
 def shifts_of(whole: FloatArray, parts: FloatArray, rates: FloatArray | float) -> FloatArray:
-    """What to add to minima (n_figures,), or differences from minima, from those without each group, (n_groups, ...).
+    """Return the correction of minima, (n_figures,), from the minima without each group, (n_groups, ...).
 
     A minimum is never too high, and what remains when one is taken away is never too low.
 

@@ -295,7 +295,7 @@ def crossing_of(
 
 
 def _is_chance(rocch: Rocch) -> bool:
-    """Whether no threshold is better than chance: minima are those of a coin, and no trial moves them."""
+    """Return True if no threshold is better than chance: minima are then fixed, and no trial changes them."""
     return len(rocch.p_fa) == 2
 
 

@@ -257,7 +257,7 @@ _SHOWN = 4096
 
 
 def remark_on_llrs(summary: Summary) -> str:
-    """What is to be said of scores of two classes that are no log-likelihood ratios; empty if they may be some.
+    """Return a note on two-class scores that are not log-likelihood ratios; empty if they may be.
 
     Parameters
     ----------

@@ -457,7 +457,7 @@ def capacity_dict(most: Capacity) -> dict[str, Any]:
 
 
 def sentence(one: OneSystem) -> str:
-    """How much the scores of a system tell, in a sentence, with intervals where units are known.
+    """Write the information that the scores of a system deliver, with intervals if units are known.
 
     Examples
     --------

@@ -172,7 +172,7 @@ class Bootstrap:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the intervals must know."""
+        """Notes on the intervals."""
         left, wanted = self.n_replicates - self.left_out, int(np.ceil(2 * _ENOUGH / (1.0 - self.level) - 1e-9))
         out = (
             f"{self.left_out:,} of {self.n_replicates:,} replicates of the bootstrap have no trial of some class and "
@@ -352,7 +352,7 @@ class Uncertainty:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the intervals must know."""
+        """Notes on the intervals."""
         found = []
         if len(self.too_few) > _MOST_NAMED:
             names = ", ".join([*list(self.too_few)[:_MOST_NAMED], f"and {len(self.too_few) - _MOST_NAMED} more"])

@@ -175,7 +175,7 @@ class ListedNames(ABC):
 
     @property
     def n_rows(self) -> int:
-        """How many trials there are."""
+        """Number of trials."""
         return self._starts[-1]
 
     @property

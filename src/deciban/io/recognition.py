@@ -108,12 +108,12 @@ class Opened:
 
     @cached_property
     def needs_translation(self) -> bool:
-        """Whether this is a workbook, or a table with semicolons or decimal commas."""
+        """True for a workbook, and for a table with semicolons or decimal commas."""
         return self.source.kind == "Excel" or bool(self._separator)
 
     @cached_property
     def _separator(self) -> str:
-        """What separates the columns of a table with semicolons or decimal commas; empty for other files."""
+        """The delimiter of a table with semicolons or decimal commas; empty for other files."""
         head, is_list = self.source.head, self.is_side and self.options.columns is None
         if self.source.kind != "text" or self.asked is not None:
             return ""
@@ -438,7 +438,7 @@ def _start(path: Path) -> bytes:
 
 
 def _shape(line: str) -> tuple[int, int, int]:
-    """How many fields a line has, whatever separates them."""
+    """Count the fields of a line by tabs, commas and blanks."""
     return line.count("\t"), line.count(","), len(line.split())
 
 
@@ -483,7 +483,7 @@ def is_longer(scores: Sequence[Any], key: Any, room: int) -> bool:
 
 
 def _times_of(head: bytes) -> int:
-    """How often its size a file or a stream takes that begins like this."""
+    """Return the memory of a file or stream that begins like this, as a multiple of its size."""
     packed = codec_of(head[:16]) is not None
     return TIMES_ITS_SIZE["packed" if packed else "binary" if b"\0" in head else "text"]
 

@@ -215,7 +215,7 @@ def _ending(shown: str) -> str:
 
 
 _ODD = (b"#", b";", b"\r")
-"""What may begin a comment, and line ends of other systems."""
+"""Bytes that may begin a comment, and line ends of other systems."""
 
 _LARGEST = 1 << 26
 """Bytes of text that are taken together; all positions in what comes out are below 2 ** 31 then."""

@@ -92,7 +92,7 @@ class LabelledClasses:
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return len(self.prior)
 
     @property

@@ -201,7 +201,7 @@ class ScoredBy:
         return cls(n_without, int(np.count_nonzero(~every)), n_none, found)
 
     def __add__(self, other: ScoredBy) -> ScoredBy:
-        """Those of the trials of both."""
+        """Add the trials of another part."""
         counts = dict(self.counts)
         for subset, (n_non, n_tar) in other.counts.items():
             own = counts.get(subset, (0, 0))

@@ -239,7 +239,7 @@ class ClassModel(ScoreModel):
 
     @property
     def n_classes_(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return len(self.offset_)
 
     @property

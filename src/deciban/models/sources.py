@@ -61,7 +61,7 @@ class Record:
         return cls(_counts(chunk), digits_of(seen, chunk.labels, chunk.float_weight) if len(chunk.labels) else 0)
 
     def __add__(self, other: Record) -> Record:
-        """Of both."""
+        """Add another part."""
         counts = tuple(a + b for a, b in zip(self.counts, other.counts, strict=True))
         return Record(counts, self.digits + other.digits & (1 << 64) - 1)
 
@@ -387,7 +387,7 @@ class SourceClasses(LabelledSource):
 
     @property
     def first(self) -> FirstClassLook:
-        """What the first look at trials that are read in batches finds."""
+        """Results of the first look at trials that are read in batches."""
         found: FirstClassLook = self.counted.first
         return found
 

@@ -406,7 +406,7 @@ def _has_weights(model: ScoreModel) -> bool:
 
 
 def worth_pictures(losses: Sequence[SystemWorth], kind: str, level: float | None) -> list[dict[str, str]]:
-    """What a fusion loses without each of its systems; none where nothing is known of that.
+    """The loss of a fusion without each of its systems; empty if it is not known.
 
     Parameters
     ----------

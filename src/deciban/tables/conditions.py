@@ -535,7 +535,7 @@ def _decision_costs(systems: Sequence[Any]) -> Any:
 
 
 def _actions(one: DecisionEvaluation) -> Any:
-    """How often each action was taken in trials of each class."""
+    """Counts of each action in the trials of each class."""
     rows = [
         (action, *(f"{_count(n)} ({percent(share)})" for n, share in zip(own, shares, strict=True)))
         for action, own, shares in zip(one.actions, one.counts.tolist(), one.shares.tolist(), strict=True)

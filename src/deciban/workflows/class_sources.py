@@ -15,7 +15,7 @@ from deciban.core.resampling.units import TrialUnits
 from deciban.core.training.multiclass_training import ClassFit
 from deciban.engines.class_problems import (
     ClassSums,
-    WhoIsIn,
+    UnitsAndStrata,
     confusion_in,
     grouped,
     summarize_surveyed,
@@ -169,7 +169,7 @@ def evaluate_class_pieces(
     source: ShardSource,
     engine: Engine,
     options: Options,
-    units: TrialUnits | WhoIsIn | None = None,
+    units: TrialUnits | UnitsAndStrata | None = None,
     *,
     system: int,
     name: str,
@@ -183,7 +183,7 @@ def evaluate_class_pieces(
     engine : Engine
         Where passes run.
     options : Options
-    units : TrialUnits or WhoIsIn, optional
+    units : TrialUnits or UnitsAndStrata, optional
         All units, of no trial; without keys where every trial is one. There are no intervals without them. With
         strata where pieces tell of which stratum trials are.
     system : int
@@ -208,7 +208,7 @@ def evaluate_class_pieces(
     figures.require_parts()
     _refuse_optimism(source, options)
     asked = _Asked(engine, options, system, name, require)
-    who = WhoIsIn(units, np.arange(len(source.classes))) if isinstance(units, TrialUnits) else units
+    who = UnitsAndStrata(units, np.arange(len(source.classes))) if isinstance(units, TrialUnits) else units
     if figures.groups is None:
         return asked.evaluated(source, figures, who)[0]
     totals = totals_of(source, engine)
@@ -236,7 +236,7 @@ class _Asked:
     require: Callable[[AnyArray, Sequence[str]], None]
 
     def evaluated(
-        self, source: ShardSource, figures: ClassFigures, who: WhoIsIn | None
+        self, source: ShardSource, figures: ClassFigures, who: UnitsAndStrata | None
     ) -> tuple[ClassEvaluation, ScoreChecks]:
         """The evaluation of classes, or of groups that are read as classes."""
         engine, options = self.engine, self.options

@@ -136,7 +136,7 @@ class ScoreFiles:
 
 
 Opened: TypeAlias = ScoreFiles | ShardSource
-"""What a user named, opened: files that are read as one batch, or a source."""
+"""Opened inputs: files that are read as one batch, or a source."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -36,7 +36,7 @@ from deciban.workflows.kinds import AnyKind
 from deciban.workflows.options import HowSure, UnitNaming
 
 if TYPE_CHECKING:
-    from deciban.engines.class_problems import WhoIsIn
+    from deciban.engines.class_problems import UnitsAndStrata
 
 
 def units_of(
@@ -242,13 +242,13 @@ class UnitsOfSource:
         return UnitsOfPieces(self.units, self.by_name)
 
     @property
-    def of_classes(self) -> TrialUnits | WhoIsIn | None:
+    def of_classes(self) -> TrialUnits | UnitsAndStrata | None:
         """The same as evaluations of many classes ask of them."""
         if self.units is None or self.strata is None:
             return self.units
-        from deciban.engines.class_problems import WhoIsIn  # which knows influences on figures of many classes
+        from deciban.engines.class_problems import UnitsAndStrata  # which knows influences on figures of many classes
 
-        return WhoIsIn(self.units, self.strata)
+        return UnitsAndStrata(self.units, self.strata)
 
     def require_room(self, memory: int) -> None:
         """Refuse more units than so many bytes hold, before any work that would be in vain."""

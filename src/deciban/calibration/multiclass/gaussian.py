@@ -269,7 +269,7 @@ class GaussianBackend(ClassModel):
 
     @property
     def n_classes_(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return len(self.mean_)
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:

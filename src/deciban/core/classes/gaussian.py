@@ -53,7 +53,7 @@ class FeatureRanges:
         return cls(Ends.of(*(ends or (empty, -empty))), np.bincount(own, minlength=n_classes))
 
     def __add__(self, other: FeatureRanges) -> FeatureRanges:
-        """Of both."""
+        """Add another part."""
         return FeatureRanges(self.ends + other.ends, self.counts + other.counts)
 
     @property

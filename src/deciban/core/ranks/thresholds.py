@@ -80,7 +80,7 @@ def _below(block: ScoreArray, weights: IntArray | None, threshold: np.floating) 
 
 
 def _rounded_positions(block: ScoreArray, thresholds: ScoreArray) -> IntArray | None:
-    """How many scores are below each threshold; nothing if many scores are as good as equal to thresholds.
+    """Count the scores below each threshold; return None if many scores are almost equal to thresholds.
 
     Rounding keeps the order of numbers that it does not make equal, and float32 sorts in half the time.
     """

@@ -558,7 +558,7 @@ class StratumWeights:
         return cls(np.bincount(stratum, minlength=n_strata), totals, squares, by_unit, is_whole)
 
     def __add__(self, other: StratumWeights) -> StratumWeights:
-        """Those of the trials of both."""
+        """Add the trials of another part."""
         by_unit = None if self.by_unit is None or other.by_unit is None else self.by_unit + other.by_unit
         names = ("n_trials", "totals", "squares")
         added = {name: getattr(self, name) + getattr(other, name) for name in names}

@@ -159,7 +159,7 @@ class ClassSize:
 
     @property
     def is_enough(self) -> bool:
-        """Whether intervals are possible: at least five effective clusters."""
+        """True if intervals are possible: with at least five effective clusters."""
         return is_enough(self.n_clusters)
 
     def quantile(self, level: float) -> float:

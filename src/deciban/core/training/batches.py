@@ -220,7 +220,7 @@ class PartsOfClassTrials(Parts[CountedTrials]):
 
     @property
     def is_possible(self) -> BoolArray:
-        """Which classes have a positive prior."""
+        """Mark the classes with a positive prior."""
         return self.prior > 0.0
 
     @property

@@ -289,7 +289,7 @@ class ClassTerms:
     seconds: SecondDerivatives
 
     def __add__(self, other: ClassTerms) -> ClassTerms:
-        """Of both."""
+        """Add another part."""
         return ClassTerms(self.first + other.first, self.seconds + other.seconds)
 
 

@@ -360,7 +360,7 @@ class Amounts:
     left: tuple[int, int]
 
     def __add__(self, other: Amounts) -> Amounts:
-        """Of both."""
+        """Add another part."""
         total, wrong = _both(self.total, other.total), _both(self.wrong, other.wrong)
         return Amounts(total, wrong, (self.left[0] + other.left[0], self.left[1] + other.left[1]))
 

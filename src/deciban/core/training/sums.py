@@ -179,7 +179,7 @@ class SumsUpTo:
     largest: FloatArray
 
     def __add__(self, other: SumsUpTo) -> SumsUpTo:
-        """Of both."""
+        """Add another part."""
         return SumsUpTo(self.sums + other.sums, np.maximum(self.largest, other.largest))
 
 
@@ -205,7 +205,7 @@ class UnitSums:
     folded: Sums | None = None
 
     def __add__(self, other: UnitSums) -> UnitSums:
-        """Of both."""
+        """Add another part."""
         folded = None if self.folded is None or other.folded is None else self.folded + other.folded
         sums = tuple(a + b for a, b in zip(self.sums, other.sums, strict=True))
         return UnitSums(sums, self.by_unit, folded)

@@ -143,7 +143,7 @@ class AtHand:
 
     @property
     def n_trials(self) -> int:
-        """How many trials there are."""
+        """Number of trials."""
         return len(self.costs.stratum)
 
 
@@ -166,7 +166,7 @@ def axis_of(summary: ClassSummary) -> FloatArray:
 def curve_figures(
     llrs: ByClass, axis: FloatArray, values: FloatArray, trials: AtHand, p_out_of_set: float | None
 ) -> Iterator[ClassFigure]:
-    """What each trial costs at each place.
+    """Return the cost of each trial at each place.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def class_notes(found: ClassEvaluation, checks: ScoreChecks) -> tuple[str, ...]:
 
 
 def _no_log_likelihoods(found: ClassEvaluation, checks: ScoreChecks) -> list[str]:
-    """What is to be said of scores that are no log-likelihoods: probabilities, or of quite another scale."""
+    """Return notes on scores that are not log-likelihoods: probabilities, or scores of another scale."""
     if checks.are_probabilities:
         detection = ["EER, minDCF and AUC of these two classes: --kind two-class (kind='two-class')."]
         return [Note(LIKE_POSTERIORS, "no-llrs"), *(detection if found.n_classes == 2 else ())]
@@ -88,7 +88,7 @@ def _badly_calibrated(found: ClassEvaluation) -> list[str]:
 
 
 def _infinite(found: ClassEvaluation, checks: ScoreChecks) -> list[str]:
-    """What infinite scores do, and in which trials they are wrong."""
+    """Effects of infinite scores, and the trials in which they are wrong."""
     if checks.n_wrong:
         words = f"Cllr is infinite: infinite scores rule out the true class of {counted(checks.n_wrong, 'trial')}"
         if checks.first_wrong is None:
@@ -123,7 +123,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassTotals:
-    """How many trials each class has, and what they weigh; ``a + b`` is that of the trials of both.
+    """Numbers of trials of each class, and their weights; ``a + b`` covers the trials of both.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class ClassTotals:
         return cls(n_trials, tally(label, n_classes, weights), low, high, weights is not None)
 
     def __add__(self, other: ClassTotals) -> ClassTotals:
-        """That of the trials of both."""
+        """Add the facts of other trials."""
         return ClassTotals(
             self.n_trials + other.n_trials,
             self.totals + other.totals,
@@ -165,7 +165,7 @@ class ClassTotals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupedProblem:
-    """Which group: what is asked in place of which class.
+    """A group that takes the place of classes.
 
     Attributes
     ----------
@@ -244,7 +244,7 @@ class GroupedProblem:
 
 
 def _are_alike(values: FloatArray) -> bool:
-    """Whether values are equal, but for the rounding of a prior."""
+    """Return True if values are equal, apart from the rounding of a prior."""
     return bool(np.ptp(values) <= _ROUNDING * values.max())
 
 

@@ -116,7 +116,7 @@ def pair_parts(
 
 
 def _pair_costs(leads: ByClass, k: int, j: int, pav: Pav) -> FloatArray:
-    """What trials of a class cost where it is told from another one, (3, n_trials)."""
+    """Return costs of the trials of a class when it is compared with another one, (3, n_trials)."""
     lead = leads.values[j, leads.slices[k]]
     llr = pav.llr[block_of(pav, lead)] if k > j else -pav.llr[block_of(pav, -lead)]
     act, least = softplus(-lead) / math.log(2), softplus(-llr) / math.log(2)
@@ -399,7 +399,7 @@ class ClassReplicates:
 
 
 def class_uncertainty_of(summary: ClassSummary, found: ClassEvaluation, resampling: Resampling) -> Uncertainty | None:
-    """How sure the figures of an evaluation of many classes are; None if no class has two units.
+    """Return the uncertainty of a multiclass evaluation; None if no class has two units.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What adds up of problems of two classes inside one of many, and decisions at a grid of priors.
+"""Sums over the two-class problems within multiclass trials, and decisions at a grid of priors.
 
 Detectors and pairs of trials in memory are scores (`deciban.multiclass.tables`). Of others, decisions at thresholds and
 costs are counted in one pass, and PAV blocks in others: `CountedProblems` answers the same questions by both.
@@ -381,7 +381,7 @@ class DecidedAt(ByValue):
         return cls(prior, np.stack(counts).reshape(n, n_places, n, n), _quadratic_sums(trials, prior))
 
     def __add__(self, other: DecidedAt) -> DecidedAt:
-        """Those of the trials of both."""
+        """Add the trials of another part."""
         counts: CountArray = np.concatenate([_sum(*both)[None] for both in zip(self.counts, other.counts, strict=True)])
         return replace(self, counts=counts, quadratic=self.quadratic + other.quadratic)
 
@@ -496,7 +496,7 @@ def _quadratic_costs(likely: FloatArray, y: int, k: int, share: float, weights: 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TargetErrors:
-    """Which trials are missed or accepted as another class, at the Bayes thresholds of all targets.
+    """Trials that are missed, or accepted as another class, at the Bayes thresholds of all targets.
 
     Attributes
     ----------

@@ -60,7 +60,7 @@ _LOOKED_AT = 1000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreChecks:
-    """What scores look like; ``a + b`` is what holds for the trials of both.
+    """Checks of the range and scale of scores; ``a + b`` covers the trials of both.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class ScoreChecks:
         return cls(*_units(trials.loglik), alike, *_wrong(trials))
 
     def __add__(self, other: ScoreChecks) -> ScoreChecks:
-        """What holds for the trials of both."""
+        """Add the checks of other trials."""
         same = self.alike is not None and other.alike is not None and np.array_equal(self.alike, other.alike)
         return ScoreChecks(
             self.are_probabilities and other.are_probabilities,
@@ -310,7 +310,7 @@ class ClassUnitTrials:
         return cls(by_class, own, units.take(order), least)
 
     def means(self) -> ClassMeans:
-        """What the influences of units are made of."""
+        """The parts of which influences of units are sums."""
         return ClassMeans.of(self.costs.label, self.stratum, self.costs.weights, self.units)
 
 

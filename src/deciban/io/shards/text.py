@@ -184,12 +184,8 @@ def contents_in_blocks(
         How many lines are before it, beside the header.
     Contents
     """
-    layout, name, system, size = (
-        found.layout(options.need),
-        found.source.name,
-        options.name or "system",
-        block_size(memory),
-    )
+    layout, name, system = found.layout(options.need), found.source.name, options.name or "system"
+    size = block_size(memory)
     options = layout.declared(replace(options, need=options.need or layout.holds), name)
     for at, (first, text) in enumerate(TextBlocks(name, layout, Path(found.source.path), size=size)):
         line = None if given is None else partial(_line_of_row, given, layout, size, at)

@@ -1,4 +1,4 @@
-"""How the lines of a text table are read: Arrow reads blocks; where it stumbles, a slow second look names the fault."""
+"""Read the lines of text tables in blocks by Arrow; if that fails, find the faulty line by a second, slow look."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class TextBlocks:
 
 
 def _end_of_rows(data: bytes, layout: Layout) -> int:
-    """Where the last line ends that is whole; a line break inside quotes ends none, unless a quote has no end."""
+    """Return the end of the last whole line; a line break inside quotes ends no line, unless a quote has no end."""
     whole = cut = data.rfind(b"\n") + 1
     if layout.quotes_fields:
         is_odd = data.count(b'"', 0, cut) % 2

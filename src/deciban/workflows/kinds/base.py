@@ -1,4 +1,4 @@
-"""What differs between two classes and many: one interface for both kinds of scores."""
+"""One interface for two-class and multiclass scores: the steps that differ between them."""
 
 from __future__ import annotations
 
