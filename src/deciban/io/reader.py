@@ -249,10 +249,7 @@ def _numbered_on(parts: Sequence[Contents]) -> Sequence[Contents]:
         names = (of_numpy(np.arange(start, start + len(old))).cast(pa.string()),)
         start += len(old)
         trials = Trials(ROW, names, old.listed, origin=old.origin, conditions=old.conditions, n_rows=total)
-        tables = {field: getattr(part, field) for field in ("index", "key", "class_scores", "class_key")}
-        changed = {field: replace(table, trials=trials) for field, table in tables.items() if table is not None}
-        systems = tuple(replace(one, trials=trials) for one in part.systems)
-        numbered.append(replace(part, systems=systems, **changed))
+        numbered.append(part.with_trials(lambda _, trials=trials: trials))
     return numbered
 
 
