@@ -192,7 +192,8 @@ def _meanings(words: list[str], vocabulary: Vocabulary, table: _Table) -> tuple[
             number, fields = next((number, fields) for number, fields in table.lines() if word in fields[1:])
             title = table.header[fields.index(word, 1)]
             raise FormatError(
-                f"{table.name}:{number}: unknown label {word!r} in column {title!r}; known are {known}. Say what your words mean: --labels target=WORD,nontarget=WORD."
+                f"{table.name}:{number}: unknown label {word!r} in column {title!r}; known are {known}. "
+                "Say what your words mean: --labels target=WORD,nontarget=WORD."
             )
     return {"": 0} | {word: 1 if meaning else -1 for word, meaning in meanings.items()}, ""
 
