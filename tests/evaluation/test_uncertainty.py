@@ -28,10 +28,7 @@ def test_all_trials_of_a_class_may_be_of_one_unit():
     non = np.linspace(-3, 1.5, 8)
     found = evaluate([1.0, 2.0, -1.0], non, operating_points=[0.5], tar_units=[9, 9, 9], non_units=range(8))
     known = found.uncertainty
-    assert known.estimates.keys() <= {
-        ("p_fa", 0),
-        *(("misleading_non", k) for k in range(9)),
-    }
+    assert known.estimates.keys() <= {("p_fa", 0), *(("misleading_non", k) for k in range(9))}
     assert known.too_few == {"targets": 1.0}
     assert known.notes[0] == (
         "No confidence intervals for metrics that need targets: they come from 1 effective unit; at least 5 are needed."
