@@ -172,7 +172,8 @@ def write_npy(contents: Contents, stream: IO[bytes]) -> Written:
             f"npy has room for one array of scores, truth or classes, but {name} needs {', '.join(arrays) or 'none'}. "
             f"Choose npz or parquet (--to).{natural}"
         )
-    npy_format.write_array(stream, *arrays.values(), allow_pickle=False)
+    (array,) = arrays.values()
+    npy_format.write_array(stream, array, allow_pickle=False)
     return Written(frozenset(contents.kinds))
 
 
