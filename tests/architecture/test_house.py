@@ -302,7 +302,7 @@ FACADES = {
         "deciban.evaluation.multiclass.evaluate.evaluate_classes",
         "deciban.evaluation.multiclass.evaluate.evaluate_groups",
     ),
-    "deciban.io.read.read_scores",
+    "deciban.io.reader.read_scores",
     "deciban.io.reader.read_contents",
     *("deciban.io.convert.convert", "deciban.io.validation.validate", "deciban.trials.frames.scores_from"),
     *("deciban.losses.rules.scoring_rule_cost", "deciban.losses.rules.scoring_rule_cost_and_gradient"),
