@@ -307,7 +307,7 @@ FACADES = {
     *("deciban.io.convert.convert", "deciban.io.validation.validate", "deciban.trials.frames.scores_from"),
     *("deciban.losses.rules.scoring_rule_cost", "deciban.losses.rules.scoring_rule_cost_and_gradient"),
     *("deciban.metrics.costs.act_dcf", "deciban.metrics.costs.min_dcf", "deciban.metrics.rules.scoring_rule_cost"),
-    *("deciban.metrics.rules.min_scoring_rule_cost", "deciban.metrics.thresholds.min_dcf_threshold"),
+    *("deciban.metrics.rules.min_scoring_rule_cost", "deciban.metrics.scores.min_dcf_threshold"),
     *("deciban.sklearn.scoring.dcf", "deciban.sklearn.scoring.min_dcf", "deciban.workflows.evaluate.evaluate_files"),
     "deciban.workflows.deciding.decide_files",
     *("deciban.workflows.apply.apply_files", "deciban.workflows.train.train_files"),

@@ -11,8 +11,7 @@ from rich.console import Console
 from deciban.analysis.differences import beyond_doubt
 from deciban.core.resampling.intervals import LEVEL
 from deciban.evaluation.conditions import ByConditions, Condition, Equalized, SystemConditions
-from deciban.evaluation.preset_table import PRIMARY, Preset
-from deciban.evaluation.primary import Primary
+from deciban.evaluation.preset_table import PRIMARY, Preset, Primary
 from deciban.evaluation.uncertainty import with_interval
 from deciban.evaluation.worst_trials import headings_of, rows_of
 from deciban.messages import NEGATED, amount
@@ -20,7 +19,7 @@ from deciban.tables.results import captioned, class_columns, console, number, pe
 from deciban.tables.writers import Table
 
 if TYPE_CHECKING:
-    from deciban.core.ranks.thresholds import ErrorsAt
+    from deciban.core.ranks.operating import ErrorsAt
     from deciban.evaluation import Evaluation, Results
     from deciban.evaluation.decided import DecisionEvaluation
     from deciban.evaluation.uncertainty import Uncertainty
