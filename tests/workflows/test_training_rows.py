@@ -9,7 +9,7 @@ import pytest
 
 from deciban import train_files
 from deciban.fusion import LinearFusion, MulticlassFusion
-from deciban.workflows import evaluating
+from deciban.workflows import evaluate as evaluating
 from deciban.workflows.evaluate import evaluate_model
 from deciban.workflows.options import Options
 from deciban.workflows.training_rows import rows_of_model

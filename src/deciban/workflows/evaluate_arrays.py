@@ -222,7 +222,7 @@ def evaluate_classes(
 
 
 def _evaluated(files: ScoreFiles, kind: KindName, given: Given) -> Results[Any]:
-    from deciban.workflows.evaluating import evaluate_source
+    from deciban.workflows.evaluate import evaluate_source
     from deciban.workflows.options import Options
 
     about: dict[str, Any] = {"kind": kind, **({"classes": given.classes} if kind == "classes" else {})}

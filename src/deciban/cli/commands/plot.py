@@ -185,12 +185,12 @@ def _evaluated(
     scores: Any, key: str | None, asked: Asked, more: Mapping[str, Any], *, quiet: bool
 ) -> tuple[Any, dict[str, list[Any]]]:
     """Results of score files, and which files these are."""
-    from deciban.workflows.evaluate import evaluate_opened
+    from deciban.workflows.evaluate import evaluate_model
 
     files = asked.opened(scores, key)
     about = asked.options_for(files).with_figures(**more)
     with working() as say:
-        results = evaluate_opened(files, about, say)
+        results = evaluate_model(None, files, None, about, progress=say).results
     tell([*results.messages, *results.note_lines], quiet=quiet)
     return results, {"scores": files.score_paths, "key": [key], "units": list(about.how_sure.files)}
 
@@ -374,7 +374,7 @@ def _found(
     from deciban import plots
     from deciban.io.source import single_files
     from deciban.io.writing import refuse_overwriting
-    from deciban.workflows.evaluate import evaluate_opened
+    from deciban.workflows.evaluate import evaluate_model
 
     style = {} if figures["corners"] is None else {"classes": figures["corners"]}
     figures = {name: value for name, value in figures.items() if name not in OWN_OPTIONS}
@@ -386,7 +386,7 @@ def _found(
     if plot not in known:
         raise click.BadParameter(f"{plot!r} is none for scores of {held}. These have {', '.join(known)}.")
     with working() as say:
-        results = evaluate_opened(files, about, say)
+        results = evaluate_model(None, files, None, about, progress=say).results
     tell([*results.messages, *results.note_lines], quiet=quiet)
     read: dict[str, list[Any]] = {"scores": files.score_paths, "key": [key]}
     read["units"] = list(about.how_sure.files)
