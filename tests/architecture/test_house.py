@@ -312,7 +312,7 @@ FACADES = {
     "deciban.workflows.deciding.decide_files",
     *("deciban.workflows.apply.apply_files", "deciban.workflows.train.train_files"),
     *("deciban.report.files.report_files", "deciban.report.rendering.render"),
-    *("deciban.workflows.evaluate_arrays.evaluate", "deciban.evaluation.two_class.evaluate"),
+    *("deciban.workflows.arrays.evaluate", "deciban.evaluation.two_class.evaluate"),
     *("deciban.workflows.arrays.calibrate", "deciban.workflows.arrays.fuse"),
 }
 """Functions that users call with keyword arguments, which they may take many of."""

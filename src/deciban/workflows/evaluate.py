@@ -475,7 +475,7 @@ def evaluate_files(
     named, options = named_scores(scores, key, options)
     chosen, loaded = Options.of("evaluate_files", options), None
     if model is not None:
-        from deciban.workflows.model_files import path_of_model, trained_model
+        from deciban.workflows.model_files import path_of_model, require_quality, trained_model
 
         if threshold_from is not None:
             raise InputError(
@@ -484,14 +484,15 @@ def evaluate_files(
             )
         named = paths_of(named, also=(key, path_of_model(model)))  # before the model is read
         loaded = trained_model(model, chosen.kind)
+        require_quality(loaded, is_given=quality is not None)
+        chosen = replace(chosen, incomplete=loaded.accepts_missing)
     elif quality is not None or of_training:
         raise InputError(
             "quality, of_training: are about a model, and none is given. Name it (model=), or leave them out."
         )
-    about: Any = {"quality": quality, "of_training": of_training, "progress": progress}
     others = None if threshold_from is None else paths_of(threshold_from, name="threshold_from")
-    places: Any = {"threshold_from": others, "threshold_key": threshold_key}
-    return evaluate_model(loaded, named, key, chosen, **about, **places).results
+    about: Any = {"quality": quality, "of_training": of_training, "thresholds": (others, threshold_key)}
+    return evaluate_model(loaded, opened(named, key, chosen), chosen, **about, progress=progress).results
 
 
 _IN_PIECES = "trials are read in pieces"
@@ -520,14 +521,12 @@ class ModelEvaluation:
 
 def evaluate_model(
     model: ScoreModel | None,
-    scores: Paths | Opened,
-    key: PathLike | None,
+    files: Opened,
     options: Options,
     *,
     quality: Any = None,
     of_training: bool = False,
-    threshold_from: Paths | None = None,
-    threshold_key: PathLike | None = None,
+    thresholds: tuple[Paths | None, PathLike | None] = (None, None),
     progress: Progress | None = None,
 ) -> ModelEvaluation:
     """Evaluate systems as they are, and what a trained model makes of them if there is one; see `evaluate_files`.
@@ -536,22 +535,22 @@ def evaluate_model(
     ----------
     model : ScoreModel or None
         Trained.
-    scores, key, options, quality, of_training, threshold_from, threshold_key, progress
+    files : Opened
+        See `opened`.
+    options, quality, of_training, progress
         As in `evaluate_files`.
+    thresholds : pair
+        Score files on whose trials thresholds are chosen, and their key: ``threshold_from`` and ``threshold_key``.
     """
+    threshold_from, threshold_key = thresholds
     if threshold_key is not None and not threshold_from:
         raise InputError(
             "threshold_key: is the key of other scores, and none are given. Name them (threshold_from=, "
             "--threshold-from), or leave this out."
         )
-    if model is not None:
-        from deciban.workflows.model_files import require_quality
-
-        require_quality(model, is_given=quality is not None)
-        options = replace(options, incomplete=model.accepts_missing)
-    files = opened(scores, key, options)
     number_of_worst(options.worst, files)
     if model is not None:
+        options = replace(options, incomplete=model.accepts_missing)
         return _modelled(model, files, options, quality, of_training, progress)
     _refuse_classes_without_segments(files, options)
     try:
@@ -579,11 +578,12 @@ def _modelled(
 ) -> ModelEvaluation:
     """Evaluate the systems of files as they are, and what a trained model makes of them."""
     from deciban.models.mapped import counting
-    from deciban.workflows.model_files import Scored, made_of, refuse_twice, seen_before
+    from deciban.workflows.model_files import Scored, made_of, refuse_twice, require_quality, seen_before
     from deciban.workflows.quality import combination_messages, read_measures, with_quality
     from deciban.workflows.training_rows import Compared
     from deciban.workflows.units import units_of_source
 
+    require_quality(model, is_given=quality is not None)
     measured = None if quality is None else read_measures(quality)
     refuse_twice(single_files(files.score_paths))
     options = files.options_for(model, options)

@@ -107,8 +107,8 @@ def eval_command(
     files = asked.opened(inputs, key)
     about = asked.options_for(files).with_figures(**given)
     with working() as progress:
-        other: Any = {"threshold_from": threshold_from, "threshold_key": threshold_key}
-        results = evaluate_model(None, files, None, about, progress=progress, **other).results
+        other = (threshold_from, threshold_key)
+        results = evaluate_model(None, files, about, thresholds=other, progress=progress).results
     tell(results.messages, quiet=quiet)
     if shown.as_json:
         places = {"threshold-scores": threshold_from, "threshold-key": [threshold_key]}
