@@ -9,7 +9,7 @@ FROZEN = Path(__file__).parents[1] / "golden" / "json_keys.txt"
 
 def keys_of(schema, place):
     """Every key with its place and, where it may be missing, a question mark."""
-    named = dict.fromkeys(schema.get("required", ()), {}) | schema.get("properties", {})
+    named = {key: {} for key in schema.get("required", ())} | schema.get("properties", {})
     for name, one in named.items():
         where = f"{place}.{name}"
         yield where + ("" if name in schema.get("required", ()) else "?")

@@ -63,7 +63,7 @@ class _Notation:
     Notes
     -----
     An object stands for an object with these keys and no others; a key that ends in ``?`` may be missing. Special keys:
-    ``"#"`` is the description, ``"*"`` is the value of all other keys, ``"+"`` adds the keys of a group, and
+    ``"#"`` is the description, ``"*"`` alone is the value of any key, ``"+"`` adds the keys of a group, and
     ``"|": "null"`` allows null. ``{"|": [...]}`` stands for exactly one of several values, and ``{"$": ...}`` for a
     JSON Schema as it is.
 
@@ -96,10 +96,12 @@ class _Notation:
     def members(self, one: dict[str, Any]) -> dict[str, Any]:
         """Return the schema of an object that may have further keys."""
         keys = {**self.groups.get(one.get("+", ""), {}), **one}
-        own = {key: value for key, value in keys.items() if key not in ("#", "|", "*", "+")}
-        found: dict[str, Any] = {"type": "object", "required": [key for key in own if not key.endswith("?")]}
-        found["properties"] = {key.removesuffix("?"): self.schema(value) for key, value in own.items()}
-        return found | ({"additionalProperties": self.schema(one["*"])} if "*" in one else {})
+        own = {key: value for key, value in keys.items() if key not in ("#", "|", "+")}
+        if "*" in one:
+            return {"type": "object", "additionalProperties": self.schema(one["*"])}
+        required = [key for key in own if not key.endswith("?")]
+        properties = {key.removesuffix("?"): self.schema(value) for key, value in own.items()}
+        return {"type": "object", "required": required, "properties": properties}
 
     def printed(self, name: str, one: dict[str, Any]) -> dict[str, Any]:
         """Return the schema of what is printed: all keys of some parts, and its own."""
