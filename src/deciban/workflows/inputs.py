@@ -28,13 +28,13 @@ from deciban.trials.lists import PAIR_SIDE, ROW, SINGLE
 from deciban.trials.sources import Chunk, HeldPiece, ShardSource
 from deciban.trials.tables import criteria
 from deciban.types import AnyArray, CountArray, Progress
-from deciban.workflows.key_columns import in_words, weights_of_key
 from deciban.workflows.kinds import AnyKey, AnyKind, AnyScores, Kind, kind_called, kind_of
 from deciban.workflows.kinds.base import named_apart
 from deciban.workflows.kinds.score_units import in_nats, prior_of_classes
 from deciban.workflows.options import TRIALS, Figures, HowSure, KindName, Options, Reading, Renamed, renamed
 from deciban.workflows.partitions import sides_with_names
 from deciban.workflows.plans import plan_columns
+from deciban.workflows.units import in_words, weights_of_key
 
 Paths: TypeAlias = Sequence[PathLike | TwoFiles] | PathLike | TwoFiles
 """Score files, or one; those of one system may be two."""

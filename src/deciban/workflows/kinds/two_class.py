@@ -25,7 +25,7 @@ from deciban.io.recognition import Recognized, readable_as
 from deciban.io.text.suggestions import in_lines, words_in_options
 from deciban.io.units import logliks_of_likelihoods, logs_of_probabilities
 from deciban.messages import WARNING, Message, counted
-from deciban.metrics.thresholds import FACTORS
+from deciban.metrics.scores import FACTORS
 from deciban.models.score_model import ScoreModel
 from deciban.models.uncertainty import Bounds
 from deciban.trials import ClassKey, ClassScores, Key, Scores, Trials
