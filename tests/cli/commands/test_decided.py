@@ -9,7 +9,7 @@ import pytest
 
 import deciban
 from deciban.evaluation.decided import DecisionEvaluation
-from deciban.tables.conditions import _actions
+from deciban.tables.text import _actions
 from support.commands import terminal
 
 

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deciban.cli.shared.completion import files
-from deciban.cli.shared.envelope import Shown, print_json, require_own_stream
-from deciban.cli.shared.options import Asked, SectionedCommand, joining_options, options, refuse_options, tell
+from deciban.cli.shared.options import (
+    Asked,
+    SectionedCommand,
+    Shown,
+    joining_options,
+    options,
+    print_json,
+    refuse_options,
+    require_own_stream,
+    tell,
+)
 from deciban.cli.shared.parsing import METHODS, require_writable
 from deciban.cli.shared.progress import working
 from deciban.messages import as_objects
