@@ -144,18 +144,8 @@ def applied_first(
 
 def of_applied(options: Options) -> Options:
     """The options for what `applied_first` wrote: in nats, in a format of its own; about a key they stay."""
-    own = (
-        "missing",
-        "duplicates",
-        "key_format",
-        "key_columns",
-        "labels",
-        "where",
-        "weights",
-        "weights_required",
-        "ids",
-    )
-    kept: Any = {name: getattr(options.reading, name) for name in (*own, "from_classes")}
+    own = ("missing", "duplicates", "key_format", "key_columns", "labels", "where", "weights", "weights_required")
+    kept: Any = {name: getattr(options.reading, name) for name in (*own, "ids", "from_classes")}
     return replace(options, reading=Reading(**kept))
 
 
@@ -176,9 +166,9 @@ def _writer_to(out: PathLike) -> Iterator[TableWriter]:
         raise InputError(
             f"{display_name(out)}: ends in {ending or 'nothing'}. Tables are written as .csv, .tsv, .txt or .parquet."
         )
-    with nullcontext(sys.stdout.buffer) if str(out) == "-" else atomic_write(out) as stream:
-        with TableWriter(stream, target_name(out), delimiter=_DELIMITERS[ending]) as writer:
-            yield writer
+    opened = nullcontext(sys.stdout.buffer) if str(out) == "-" else atomic_write(out)
+    with opened as stream, TableWriter(stream, target_name(out), delimiter=_DELIMITERS[ending]) as writer:
+        yield writer
 
 
 _NO_DECISIONS = "Decisions by thresholds on log-likelihood ratios mean nothing for such scores."
