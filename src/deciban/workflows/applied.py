@@ -41,7 +41,7 @@ from deciban.trials.joining.matching import JoinReport, match, picked
 from deciban.trials.lists import ROW
 from deciban.types import AnyArray, IntArray
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
-from deciban.workflows.kinds.base import named_apart
+from deciban.workflows.kinds.base import Form, named_apart
 from deciban.workflows.kinds.score_units import Looks, application_messages, units_of
 from deciban.workflows.kinds.two_class import as_table
 from deciban.workflows.model_files import order_of_training, ways_message
@@ -507,8 +507,8 @@ def applied_to_rows(
     with naming(name):
         inputs = [Input(one, by_name("parquet")) for one in held]
         done = applied(what, inputs, [one.table.name for one in readers[group]], on_same_rows)
-        how: Any = {"write_as": what.write_as, "interval": done.bounds}
-        contents, more = what.kind.rescored(done.shared.written.contents, done.scores, **how)
+        form = Form(what.write_as, done.bounds)
+        contents, more = what.kind.rescored(done.shared.written.contents, done.scores, form)
         done.tally.last |= dict.fromkeys(more)
         return table_of(contents), done.tally
 

@@ -53,6 +53,7 @@ from deciban.workflows.applied import (
 )
 from deciban.workflows.inputs import Paths, ScoreFiles, paths_of
 from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
+from deciban.workflows.kinds.base import Form
 from deciban.workflows.model_files import (
     AnyModel,
     model_message,
@@ -480,10 +481,7 @@ def apply_files(
     for done, target in zip(ready, targets, strict=True):
         say(f"writing {target_name(target)}")
         final, notes = (done.scores, []) if known is None else _replaced(done.scores, known, kind, reading)
-        messages += [
-            *notes,
-            *kind.written(done.shared.written, final, target, to, write_as=write_as, interval=done.bounds),
-        ]
+        messages += [*notes, *kind.written(done.shared.written, final, target, to, Form(write_as, done.bounds))]
     return tuple(messages)
 
 

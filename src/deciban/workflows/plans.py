@@ -212,7 +212,7 @@ class PartsOfScores:
         classes = tuple(self.classes[k] for k in columns)
         self.kind.require_trials(truth, classes)
         trials = score[rows[:, None], columns], truth, weight
-        return self.kind.evaluate(trials, name=name, figures=plan_figures(self.plan), classes=classes)
+        return self.kind.evaluate(trials, plan_figures(self.plan), classes, name=name)
 
     def _of_pairs(self, score: AnyArray, found: Any) -> Primary:
         """Costs of telling two classes apart at even odds: the mean over the pairs that are worst at best."""
