@@ -24,11 +24,19 @@ from deciban.trials import ClassScores, JoinReport, Scores
 from deciban.trials.sources import ShardSource
 from deciban.types import Progress
 from deciban.workflows.evaluate import opened
-from deciban.workflows.fitting import crossed, fit_source, require_groups, selected, sides_of
 from deciban.workflows.inputs import Opened, Paths
 from deciban.workflows.kinds import AnyScores, kind_called
 from deciban.workflows.kinds.score_units import messages_on_ratios
-from deciban.workflows.model_files import Scored, refuse_twice, require_one_system
+from deciban.workflows.model_files import (
+    Scored,
+    crossed,
+    fit_source,
+    refuse_twice,
+    require_groups,
+    require_one_system,
+    selected,
+    sides_of,
+)
 from deciban.workflows.options import Options, Renamed
 from deciban.workflows.quality import (
     Combined,
