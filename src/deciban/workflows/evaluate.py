@@ -508,14 +508,14 @@ class ModelEvaluation:
     ----------
     results : Results
         Of what the model makes; ``before`` holds those of the systems, in the order of training.
-    trials : Compared or None
-        What it was made of; None without a model.
+    trials : tuple
+        What it was made of, as `deciban.workflows.training_rows.Compared` takes it; empty without a model.
     renamed : Renamed, optional
         What systems were called before they were given names.
     """
 
     results: Results[Any]
-    trials: Any = None
+    trials: tuple[Any, ...] = ()
     renamed: Renamed | None = None
 
 
@@ -580,7 +580,6 @@ def _modelled(
     from deciban.models.mapped import counting
     from deciban.workflows.model_files import Scored, made_of, refuse_twice, require_quality, seen_before
     from deciban.workflows.quality import combination_messages, read_measures, with_quality
-    from deciban.workflows.training_rows import Compared
     from deciban.workflows.units import units_of_source
 
     require_quality(model, is_given=quality is not None)
@@ -609,7 +608,7 @@ def _modelled(
     about = before.join, (*before.messages, *seen)
     untouched = Results(before.systems, *about, **_besides(before))
     results = Results(after.systems, *about, before=untouched, **_besides(after))
-    compared = Compared(replace(known.scored, source=known.trained), options, units, source.classes)
+    compared = replace(known.scored, source=known.trained), options, units, source.classes
     return ModelEvaluation(with_primary_numbers(results, options.plan, _IN_PIECES), compared, source.renamed)
 
 
