@@ -12,7 +12,8 @@ from deciban.calibration import AffineCalibrator, MulticlassCalibrator
 from deciban.errors import InputError
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion, SubsetFusion
 from deciban.io.shards.opening import open_shards
-from deciban.workflows import apply, evaluating
+from deciban.workflows import apply
+from deciban.workflows import evaluate as evaluating
 from support.commands import terminal
 
 

@@ -20,7 +20,7 @@ from deciban.tables.writers import UNLIMITED, WRITERS, Table, corrected_cell, ha
 if TYPE_CHECKING:  # tables of formats need no numbers
     from deciban.evaluation import ClassEvaluation, Evaluation
     from deciban.evaluation.decided import DecisionEvaluation
-    from deciban.evaluation.primary import Primary
+    from deciban.evaluation.preset_table import Primary
 
 _MOST_CLASSES, _SHOWN_CLASSES = 30, 10
 """Of more classes than the first number, tables have those with the greatest error rates: the second number."""

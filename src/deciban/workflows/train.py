@@ -11,8 +11,7 @@ from typing import Any
 from deciban._files import PathLike
 from deciban.analysis import FigureRow, FusionAnalysis, Selection
 from deciban.errors import InputError, MissingScoresError
-from deciban.evaluation.as_json import SCHEMA, Jsonable
-from deciban.evaluation.one_system import Tabular
+from deciban.evaluation.one_system import SCHEMA, Jsonable, Tabular
 from deciban.evaluation.results import Results
 from deciban.fusion import LinearFusion, MulticlassFusion, QualityFusion
 from deciban.fusion.quality_measures import QUALITY_SIDES
