@@ -29,7 +29,6 @@ from deciban.types import Progress
 from deciban.workflows.inputs import NAMING, Opened, Paths, ScoreFiles, is_object, open_source, paths_of, ties_in_words
 from deciban.workflows.kinds import AnyKind, kind_called
 from deciban.workflows.options import Figures, HowSure, Options, Renamed, renamed
-from deciban.workflows.plans import with_primary_numbers
 from deciban.workflows.summaries import are_summaries, opened_summaries
 from deciban.workflows.two_files import named_scores
 
@@ -495,7 +494,6 @@ def evaluate_files(
     return evaluate_model(loaded, opened(named, key, chosen), chosen, **about, progress=progress).results
 
 
-_IN_PIECES = "trials are read in pieces"
 _UNPAIRED = "systems have different numbers of trials: each is evaluated on its own, and differences cannot be paired"
 """Message about systems that share no trials."""
 
@@ -564,8 +562,8 @@ def evaluate_model(
     if threshold_from:
         each, told = _chosen_thresholds(source, threshold_from, threshold_key, options, progress)
     found = evaluate_source(source, options, progress, each=each)
-    found = with_primary_numbers(replace(found, messages=(*found.messages, *told)), options.plan, _IN_PIECES)
-    return ModelEvaluation(found, renamed=source.renamed)
+    found = replace(found, messages=(*found.messages, *told))
+    return ModelEvaluation(_with_plan(found, options), renamed=source.renamed)
 
 
 def _modelled(
@@ -609,7 +607,16 @@ def _modelled(
     untouched = Results(before.systems, *about, **_besides(before))
     results = Results(after.systems, *about, before=untouched, **_besides(after))
     compared = replace(known.scored, source=known.trained), options, units, source.classes
-    return ModelEvaluation(with_primary_numbers(results, options.plan, _IN_PIECES), compared, source.renamed)
+    return ModelEvaluation(_with_plan(results, options), compared, source.renamed)
+
+
+def _with_plan(results: Results[Any], options: Options) -> Results[Any]:
+    """Return results with the primary number of the plan, if one was named."""
+    if options.plan is None:
+        return results
+    from deciban.workflows.plans import with_primary_numbers
+
+    return with_primary_numbers(results, options.plan)
 
 
 def _besides(found: Results[Any]) -> dict[str, Any]:

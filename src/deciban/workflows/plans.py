@@ -286,29 +286,27 @@ def require_kind(plan: Preset, kind: KindName) -> None:
         )
 
 
-def with_primary_numbers(results: Results[Any], plan: Preset | None, why_pooled: str = "") -> Results[Any]:
+def with_primary_numbers(results: Results[Any], plan: Preset) -> Results[Any]:
     """Results with the primary number of a plan for every system, as far as evaluations of all trials tell it.
 
     Parameters
     ----------
     results : Results
-    plan : Preset or None
-    why_pooled : str
-        Why nothing else is at hand than evaluations.
+    plan : Preset
 
     Returns
     -------
     Results
-        The same if there is no plan; with a message if it needs the trials.
+        With a message if the plan needs the trials.
     """
-    if plan is None or results.primaries:
+    if results.primaries:
         return results
     kind: Any = results.kind
     require_kind(plan, kind)
     if plan.primary in OF_SCORES:
-        words = f"no primary number of {plan.name}: it is made of parts of the scores, and {why_pooled}"
+        words = f"no primary number of {plan.name}: it is made of parts of the scores, and trials are read in pieces"
         return replace(results, messages=(*results.messages, Message(WARNING, "", words)))
-    departs = f"all trials pooled, not by {', '.join(plan.columns)}: {why_pooled}" if plan.columns else ""
+    departs = f"all trials pooled, not by {', '.join(plan.columns)}: trials are read in pieces" if plan.columns else ""
     return replace(results, primaries=tuple(primary_of(plan, one, departs=departs) for one in results.systems))
 
 

@@ -152,8 +152,8 @@ class TrainingRequest:
             raise click.UsageError(
                 "standard input (-) is read once, for training. Put the scores into a file for --llrs."
             )
-        named = [self.extra.get(name) for name in ("quality", "test_quality", "combine")]
-        files = [path for one in named for path in quality_paths(one)]
+        named = (self.extra.get(name) for name in ("quality", "test_quality", "combine"))
+        files = [path for one in named if one is not None for path in quality_paths(one)]
         read = [*single_files(self.scores), self.key, *self.apply_to, self.apply_key, *files, *more]
         require_one_stream(read)
         refuse_overwriting(outputs, read)

@@ -183,8 +183,10 @@ class Option(click.Option):
         self, names: Sequence[str], *, about: str = "", parse: str = "", choices: Any = None, **more: Any
     ) -> None:
         if parse:
-            read = PARSERS[parse]
-            more["callback"] = lambda _context, _option, value: None if value in (None, ()) else read(value)
+            read, usual = PARSERS[parse], more.get("default")
+            more["callback"] = lambda _context, _option, value: (
+                None if value in (None, ()) else value if value == usual else read(value)
+            )
         if any("/" in name for name in names):
             more["default"] = None
         if (offered := completer_of(names[-1] if names[-1][0] == "-" else names[0], more.get("metavar"))) is not None:
