@@ -44,8 +44,8 @@ from deciban.workflows.kinds import AnyKind, AnyScores, kind_called
 from deciban.workflows.kinds.base import Form, named_apart
 from deciban.workflows.kinds.score_units import Looks, application_messages, units_of
 from deciban.workflows.kinds.two_class import as_table
-from deciban.workflows.model_files import order_of_training, ways_message
-from deciban.workflows.options import Reading, known_by, renamed
+from deciban.workflows.model_files import order_for, ways_message
+from deciban.workflows.options import Reading, renamed
 from deciban.workflows.quality import Measured, combination_messages, measures_of_piece, quality_messages
 
 
@@ -466,9 +466,7 @@ def _given_systems(what: ToApply, inputs: Sequence[Input]) -> tuple[list[Any], l
         _ = inputs[0].contents.scores  # which says how to choose one of several
     if not model.is_fusion:
         return systems, list(range(len(systems))), []
-    trained = () if model.training_ is None else model.training_.systems
-    names = known_by([system.name for system in systems], renaming, trained)
-    return systems, *order_of_training(names, trained, model.n_systems_)
+    return systems, *order_for(model, [system.name for system in systems], renaming)
 
 
 def _quality(what: ToApply, trials: Trials, tally: Tally) -> dict[str, AnyArray]:

@@ -28,8 +28,8 @@ from deciban.trials.lists import PAIR
 from deciban.trials.passes import Engine, found_in
 from deciban.trials.sources import Chunk, ShardSource, Wanted
 from deciban.types import Progress
-from deciban.workflows.kinds import kind_called, kind_of
-from deciban.workflows.options import HowSure, KindName, Options, known_by
+from deciban.workflows.kinds import AnyKind, kind_called, kind_of
+from deciban.workflows.options import HowSure, KindName, Options, Renamed, known_by
 from deciban.workflows.units import HoldOut, UnitsOfSource, groups_of, pairs_of
 
 
@@ -201,6 +201,22 @@ def require_kind(model: ScoreModel, scores: Recognized, key: Recognized | None, 
     return replace(options, kind=model.scores_kind)
 
 
+def require_kind_of_source(model: ScoreModel, source: ShardSource) -> AnyKind:
+    """Return the kind of the scores of a source, which must be that of a model.
+
+    Raises
+    ------
+    InputError
+    """
+    kind, wanted = kind_called(source.kind_name()), kind_called(model.scores_kind)
+    if kind is not wanted:
+        raise InputError(
+            f"{source.name}: scores of {kind.about}, but a model of kind {model.kind!r} ({type(model).__name__}) is "
+            f"for {wanted.about}.{wanted.way_out}"
+        )
+    return kind
+
+
 def _is_key(scores: Recognized) -> bool:
     """Whether a file that should hold scores is a key; reading it says so."""
     held = readable_as(scores, ("scores", "class-scores", "key", "class-key"))
@@ -351,6 +367,12 @@ def order_of_training(given: Sequence[str], trained: Sequence[str], n_systems: i
     return list(range(n_systems)), [Message(WARNING, "", f"systems in the order given: {words}")]
 
 
+def order_for(model: ScoreModel, names: Sequence[str], renaming: Renamed | None) -> tuple[list[int], list[Message]]:
+    """Find which system is which of those that a fusion was trained on; see `order_of_training`."""
+    trained = () if model.training_ is None else model.training_.systems
+    return order_of_training(known_by(names, renaming, trained), trained, model.n_systems_)
+
+
 def ways_message(n: int, subset: Sequence[int], systems: Sequence[str]) -> Message:
     """Say how many trials were fused by the fusion of some systems."""
     return Message("note", "", f"{counted(n, 'trial')} by the fusion of {' + '.join(systems[k] for k in subset)}")
@@ -445,20 +467,11 @@ def made_of(model: ScoreModel, scored: Scored, options: Options) -> MadeOf:
     FormatError, InputError
         If systems or classes are not those of training, or the model refuses a trial in memory.
     """
-    source = scored.source
-    kind = kind_called("classes" if source.classes else "two-class")
-    if model.scores_kind != kind.name:
-        wanted = kind_called(model.scores_kind)
-        raise InputError(
-            f"{source.name}: scores of {kind.about}, but a model of kind {model.kind!r} ({type(model).__name__}) is "
-            f"for {wanted.about}.{wanted.way_out}"
-        )
-    messages = list[Message]()
+    source, messages = scored.source, list[Message]()
+    kind = require_kind_of_source(model, source)
     require_one_system(model, source)
     if model.is_fusion:
-        trained = () if model.training_ is None else model.training_.systems
-        given = known_by(source.systems, source.renamed, trained)
-        order, told = order_of_training(given, trained, model.n_systems_)
+        order, told = order_for(model, source.systems, source.renamed)
         before = scored.messages
         scored = scored.choose(order, options)
         messages += [*scored.messages[len(before) :], *told]
